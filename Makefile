@@ -109,21 +109,33 @@ pin: $(TOOLS)/bin/pip-compile
 	$(PIN) --output-file requirements-dev.txt requirements-dev.in
 	$(PIN) --output-file tests/generators/requirements.txt tests/generators/requirements.in
 
-# The wheel and the source distribution of the service and of the Python client, built with the pinned setuptools.
-dist: .venv/.stamp-dev
+# The wheel and the source distribution of the service and of the Python client, built with the pinned setuptools, each wheel
+# from the source distribution; and the npm package of the TypeScript client, where there is npm.
+SDIST := import sys; from setuptools import build_meta; build_meta.build_sdist(sys.argv[1])
+dist: .venv/.stamp
 	rm -rf dist
-	for project in . $(wildcard clients/python); do \
-		$(BIN)/python -m build --no-isolation --outdir dist $$project || exit 1; \
+	mkdir dist
+	for project in . clients/python; do \
+		(cd $$project && "$(HERE)/$(BIN)/python" -c '$(SDIST)' "$(HERE)/dist") >/dev/null || exit 1; \
 	done
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --no-index \
+		--wheel-dir dist dist/*.tar.gz
+	@if command -v npm >/dev/null; then \
+		cd clients/typescript && npm ci --ignore-scripts --no-audit --no-fund && npm pack --pack-destination "$(HERE)/dist"; \
+	else \
+		echo "Left out: the package of the TypeScript client, which needs npm."; \
+	fi
+	@ls dist
 
 # Builds all distributions and the list of production dependencies, and tags the version.
-release: .venv/.stamp-dev
+release: .venv/.stamp
 	@[ -n "$(VERSION)" ] || { echo "Which one? make release VERSION=1.2.3"; exit 1; }
 	@[ -z "$$(git status --porcelain)" ] || { echo "Commit first: the tree is not clean."; exit 1; }
 	@grep -q '^## $(VERSION)' CHANGELOG.md || { echo "CHANGELOG.md has no section '## $(VERSION)'."; exit 1; }
 	@grep -q '^__version__ = "$(VERSION)"' src/kasuwa/__init__.py || { \
 		echo "src/kasuwa/__init__.py has another version."; exit 1; }
 	$(MAKE) dist
+	@ls dist/*.tgz >/dev/null || { echo "Install npm first: a release has the package of the TypeScript client."; exit 1; }
 	$(BIN)/python -m kasuwa.evidence.sbom dist/sbom.json requirements.txt
 	git tag --annotate "v$(VERSION)" --message "Kasuwa $(VERSION)"
 

@@ -54,7 +54,7 @@ MAY_IMPORT = {
     "verify": set(),
     "doctor_findings": set(),
     "server_records": {"db"},
-    "testing": {"testing", "db.embedded", "db.postgres_account"},
+    "testing": {"testing", "core.money", "db.embedded", "db.postgres_account"},
 }
 COMPOSITION_ROOTS = {
     "api_methods",

@@ -106,6 +106,7 @@ def test_a_server_on_its_own_database_is_announced_found_and_forgotten(tmp_path:
         for words in (
             f"listens on {ready['url']}\n",
             f"curl -X PUT {ready['url']}/disburse",
+            f"Documentation: {ready['url']}/docs/\n",
             f"Console: {ready['console_url']}\n",
             f"Data: {data}\n",
             *ready["links"].values(),

@@ -59,6 +59,14 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
+def test_distributions_are_built_without_the_development_environment() -> None:
+    command = ["make", "--dry-run", "--always-make", "--no-print-directory", "dist"]
+    lines = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True).stdout
+    assert "requirements.txt" in lines
+    assert "requirements-dev.txt" not in lines
+    assert "npm pack" in lines
+
+
 def build(directory: Path, source: Path, *words: str) -> None:
     command = [sys.executable, "-m", "build", "--no-isolation", *words, "--outdir", str(directory), str(source)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=INSTALL_SECONDS)

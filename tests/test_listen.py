@@ -14,7 +14,7 @@ from standardwebhooks import Webhook
 
 from kasuwa.core.events import standard_secret
 from tests.merchant_client import MerchantClient
-from tests.running import Deployment, Deployments, stop
+from tests.running import Deployment, Deployments, free_port, stop
 from tests.work.event_log import event_of, send_events_to, wait_for_state
 from tests.work.inbox import BROKEN, WAIT_TIMEOUT_SECONDS, Answer, Inbox, ReceivedRequest, running_inbox
 
@@ -217,6 +217,16 @@ def test_trigger_forwards_to_an_application_on_this_machine(
     assert letter.id == event_of(shop, txn_ref)["event_id"]
     assert_signed(letter, shop.key)
     assert event_of(shop, txn_ref)["attempts"] == []
+
+
+def test_trigger_fails_if_the_application_does_not_accept_the_event(
+    deployment: Deployment, shop: MerchantClient, inbox: Inbox
+) -> None:
+    txn_ref = shop.transfer()["txnRef"]
+    inbox.answers(Answer(500))
+    for url, result in ((inbox.url, "HTTP 500"), (f"http://127.0.0.1:{free_port()}", "not reached: ")):
+        words = ("trigger", txn_ref, "--forward-to", url, *account(deployment, shop))
+        assert f"{txn_ref}  → {result}" in deployment.run_refused_command(*words)
 
 
 def test_trigger_of_an_unknown_reference_says_so_in_one_line(deployment: Deployment, shop: MerchantClient) -> None:

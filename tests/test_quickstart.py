@@ -17,6 +17,7 @@ import pytest
 from kasuwa_client import Kasuwa
 from tests.clients.typescript_package import SOURCE, build_distribution
 from tests.node import find_npm, install_npm_packages
+from tests.packages import find_curl
 from tests.printed_page import Block, Reader, Values, read_blocks, read_commands
 from tests.running import DEMO_KEY, DEMO_MID, free_port
 from tests.simulate.processes import run_command
@@ -79,12 +80,14 @@ def test_the_page_exports_the_variables_that_its_commands_and_programs_use(sandb
 
 
 def test_the_shop_in_python_and_its_attacks_are_as_printed(sandbox: dict[str, str], tmp_path: Path) -> None:
+    find_curl()
     with Reader(tmp_path, sandbox, Values(), SERVERS) as reader:
         reader.follow([*section(START)[3:], *section(PYTHON, PAY, BREAK)])
 
 
 def test_the_shop_in_typescript_behaves_the_same(sandbox: dict[str, str], tmp_path: Path) -> None:
     """A merchant of its own, so that the numbers of its events are those of the page."""
+    find_curl()
     install_client(tmp_path)
     with Kasuwa(mid=DEMO_MID, key=DEMO_KEY, base_url=sandbox["KASUWA_URL"]) as demo:
         merchant = demo.sandbox.new_merchant(name="TypeScript shop")

@@ -82,13 +82,13 @@ def test_a_few_failures_that_do_not_repeat_are_listed_as_unstable(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("flaky", "broken", "said"),
+    ("flaky", "broken", "message"),
     [(6, 0, "6 tests failed: too many to run again"), (1, 1, "2 tests failed: running them again")],
 )
-def test_many_failures_and_one_that_repeats_fail_the_run(tmp_path: Path, flaky: int, broken: int, said: str) -> None:
+def test_many_failures_and_one_that_repeats_fail_the_run(tmp_path: Path, flaky: int, broken: int, message: str) -> None:
     done = run(tmp_path, flaky=flaky, broken=broken)
     assert done.returncode == 1, done.stdout
-    assert said in done.stdout
+    assert message in done.stdout
     assert "unstable" not in done.stdout
 
 

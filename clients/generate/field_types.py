@@ -29,7 +29,7 @@ from kasuwa.core.money import CURRENCIES
 from kasuwa.core.people import Bvn, DateText, Phone
 from kasuwa.methods.checkout.field_types import LINK_TYPES, Flag, LinkType, Slug
 from kasuwa.methods.disputes.model import FileContent
-from kasuwa.methods.invoices.fields import IN_FULL, IN_PARTS, ChargeUser, DiscountType, DueDate
+from kasuwa.methods.invoices.fields import IN_FULL, IN_PARTS, ChargeUser, Discount, DiscountType, DueDate
 from kasuwa.methods.invoices.rules.amounts import FLAT, PERCENTAGE
 from kasuwa.methods.tickets.fields import TicketCode
 
@@ -123,6 +123,7 @@ SCALARS: dict[type, FieldType] = {
     Phone: TEXT,
     TicketCode: TEXT,
     DueDate: FieldType("date"),
+    Discount: FieldType("decimal"),
     ChargeUser: FieldType("choice", values=(IN_FULL, IN_PARTS)),
     DiscountType: FieldType("choice", values=(FLAT, PERCENTAGE)),
 }

@@ -145,8 +145,8 @@ def render_groups(surface: Surface, *, is_async: bool) -> Iterator[str]:
     yield "from kasuwa_client import _actions as actions\nfrom kasuwa_client import types\n"
     parent, page = ("AsyncGroup", "AsyncPager") if is_async else ("SyncGroup", "Page")
     yield f"from kasuwa_client._groups import {parent}\nfrom kasuwa_client._pages import {page}\n"
-    yield "from kasuwa_client._paid import covers\n"
-    yield "from kasuwa_client.errors import OutcomeUnknown\n\n"
+    yield "from kasuwa_client._paid import covers, read_price\n"
+    yield "from kasuwa_client.errors import InvalidRequest, OutcomeUnknown\n\n"
     for path in surface.paths:
         yield f"class {path.capitalize()}({parent}):\n"
         test = " They exist in the test environment only." if path == "sandbox" else ""
@@ -288,7 +288,8 @@ def render_wait(waits: tuple[Wait, ...], surface: Surface, *, is_async: bool) ->
 
 IS_PAID_DOC = (
     "Asks `verify` whether a payment is successful and its payer was charged at least this amount in this currency. "
-    "Money that was refunded does not count. Use it before you fulfill an order, with your own price."
+    "Money that was refunded does not count. False for a reference that is no payment, such as that of another event. "
+    "Use it before you fulfill an order, with your own price."
 )
 
 
@@ -298,5 +299,10 @@ def render_is_paid(*, is_async: bool) -> str:
     return (
         f"\n    {prefix}def is_paid({signature}) -> bool:\n"
         f"{docstring([IS_PAID_DOC], 8)}"
-        f"        return covers({awaited}self.verify(txn_ref=txn_ref), amount, currency)\n"
+        "        price = read_price(amount)\n"
+        "        try:\n"
+        f"            found = {awaited}self.verify(txn_ref=txn_ref)\n"
+        "        except InvalidRequest:\n"
+        "            return False\n"
+        "        return covers(found, price, currency)\n"
     )

@@ -26,7 +26,7 @@ from kasuwa.web.field_docs import describe_fields
 CONTRACT_MARK = re.compile(r"\s*\(?Contract: [\w#/, -]+\)?\.?")
 
 # Rows that only spell another row's action differently.
-ALIASES = frozenset({"resources-personalized_account"})
+ALIASES = frozenset({"resources-personalized_account", "resources-paylink_by_id"})
 
 # Names of methods where the action's name, with its variant, would read badly.
 METHOD_NAMES = {

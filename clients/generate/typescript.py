@@ -178,7 +178,7 @@ def imports_of(surface: Surface, path: str, body: str, actions: tuple[ActionSurf
             imports.setdefault("./disburse.js", set()).add("DisburseMethods")
             imports.setdefault("./payment.js", set()).add("PaymentMethods")
         if path == "payment":
-            imports["../paid.js"] = {"covers", "type Price"}
+            imports["../paid.js"] = {"isCovered", "type Price"}
         shapes = shape_names_in(body)
         if shapes:
             imports["./shapes.js"] = shapes
@@ -375,11 +375,12 @@ def purpose_wait_method(wait: PurposeWait) -> Iterator[str]:
 def is_paid_method() -> Iterator[str]:
     text = (
         "Asks `verify` whether a payment is successful and its payer was charged at least this price. Money that was "
-        "refunded does not count. Use it before you fulfill an order, with your own price."
+        "refunded does not count. False for a reference that is no payment, such as that of another event. Use it "
+        "before you fulfill an order, with your own price."
     )
     yield from ("/**", *wrap(text), " */")
-    yield "async isPaid(txnRef: string, price: Price, options?: CallOptions): Promise<boolean> {"
-    yield "  return covers(await this.verify({ txnRef }, options), price);"
+    yield "isPaid(txnRef: string, price: Price, options?: CallOptions): Promise<boolean> {"
+    yield "  return isCovered(() => this.verify({ txnRef }, options), price);"
     yield "}"
 
 

@@ -101,19 +101,26 @@ def events_after(account: MerchantClient, sequence: int) -> Iterator[Event]:
             return
 
 
-def forward(event: Event, url: str, key: str) -> str:
-    """Sends one event to a local application. Returns the result in a few words, such as `HTTP 200`."""
+class Forwarded(msgspec.Struct, frozen=True):
+    """The result of sending an event to an application."""
+
+    is_accepted: bool
+    result: str  # in a few words, such as `HTTP 200`
+
+
+def forward(event: Event, url: str, key: str) -> Forwarded:
+    """Sends one event to a local application."""
     body = msgspec.json.encode(event.payload)
     headers = sign(body, [key.encode()], event.event_id, int(time.time()), DEFAULT_HASH_HEADER, has_bad_signature=False)
     headers |= object_headers(event.object, event.object_sequence)
     request = urllib.request.Request(url, data=body, method="POST", headers=headers)
     try:
         with TO_APPLICATION.open(request, timeout=ANSWER_SECONDS) as answer:
-            return f"HTTP {answer.status}"
+            return Forwarded(True, f"HTTP {answer.status}")
     except urllib.error.HTTPError as error:
-        return f"HTTP {error.code}"
+        return Forwarded(False, f"HTTP {error.code}")
     except (OSError, HTTPException) as error:
-        return f"not reached: {getattr(error, 'reason', error)}"
+        return Forwarded(False, f"not reached: {getattr(error, 'reason', error)}")
 
 
 def describe(event: Event) -> str:
@@ -132,7 +139,7 @@ def listen(account: MerchantClient, forward_to: str | None, say: Callable[[str],
         try:
             for event in events_after(account, sequence):
                 sequence = event.sequence
-                answer = "" if forward_to is None else f"  → {forward(event, forward_to, account.key)}"
+                answer = "" if forward_to is None else f"  → {forward(event, forward_to, account.key).result}"
                 say(describe(event) + answer)
             away = False
         except ListenError as error:
@@ -143,7 +150,8 @@ def listen(account: MerchantClient, forward_to: str | None, say: Callable[[str],
 
 
 def trigger(account: MerchantClient, reference: str, forward_to: str | None) -> str:
-    """Sends the event of a reference again, to the merchant's endpoint or to an application on this machine."""
+    """Sends the event of a reference again, to the merchant's endpoint or to an application on this machine. Raises
+    ListenError if the application does not accept it."""
     if forward_to is not None:
         check_address(forward_to)
     found = account.send_request({"inquire": "events", "txnRef": reference, "limit": 1})["data"]
@@ -151,6 +159,10 @@ def trigger(account: MerchantClient, reference: str, forward_to: str | None) -> 
         raise ListenError(f"there is no event of {reference}: it is not final, or not this merchant's")
     event = msgspec.convert(found[0], Event)
     if forward_to is not None:
-        return f"{describe(event)}  → {forward(event, forward_to, account.key)}"
+        sent = forward(event, forward_to, account.key)
+        line = f"{describe(event)}  → {sent.result}"
+        if not sent.is_accepted:
+            raise ListenError(line.strip())
+        return line
     account.send_request({"request": "resend", "event_id": event.event_id})
     return f"{describe(event)}  → sent again to the endpoint"

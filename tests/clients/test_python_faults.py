@@ -183,8 +183,9 @@ def test_redirects_are_not_followed(caller: Caller) -> None:
 
 def test_a_refused_connection_is_not_an_unknown_outcome(caller: Caller) -> None:
     with pytest.raises(ServiceUnreachable) as raised:
-        caller.resend(closed_port())
+        caller.resend(url := closed_port())
     assert not isinstance(raised.value, OutcomeUnknown)
+    assert f"Connection refused (ConnectError at {url})" in str(raised.value)
 
 
 def test_a_lost_attempt_stays_unknown_when_later_ones_are_refused(caller: Caller) -> None:

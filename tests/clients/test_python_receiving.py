@@ -16,10 +16,13 @@ from wsgiref.validate import validator
 
 import pytest
 
+import kasuwa_client
 from kasuwa.core.events import sign
 from kasuwa_client import AsyncKasuwa, Event, EventApp, InvalidSignature, Kasuwa, TransferEvent
+from kasuwa_client.events import EventBase
 from kasuwa_client.wsgi import MAX_BODY_BYTES, QuietHandler
 from tests.merchant_client import MerchantClient
+from tests.methods.clients.enrollment import enroll
 from tests.work.inbox import running_inbox
 
 BODY = json.dumps({"txnStatus": "successful", "txnRef": "GP|FD|1", "kind": "transfer", "orderRef": "a"}).encode()
@@ -164,15 +167,38 @@ def test_a_payment_is_paid_if_it_covers_the_price_in_its_currency(client: Kasuwa
             is_paid(payment.txn_ref, amount=wrong)
 
 
+def test_what_is_no_payment_is_not_paid(client: Kasuwa, shop: MerchantClient) -> None:
+    transfer = client.disburse.transfer(amount="200.00", bankcode="058", accountnumber="0000000000")
+    payment = client.payment.charge_bank_transfer(amount="200.00")
+    client.sandbox.pay_account(account_number=payment.account_number or "", amount="200.00")
+    refund = client.payment.refund(txn_ref=payment.txn_ref, amount="120.00")
+    saver = enroll(shop)["client_id"]
+    settings: Any = {"interestRate": "12", "interestFrequency": "annualized"}
+    savings = client.investments.create_savings(
+        name="School fees", client_id=saver, period=12, interest_settings=settings
+    )
+    deposit = client.investments.deposit(savings_id=savings.data.savings_id, amount="300.00", payment_method="wallet")
+    for reference in (transfer.txn_ref, refund.refund_ref, deposit.txn_ref, "GP00000000020260101A", "nothing"):
+        assert not client.payment.is_paid(str(reference), amount="1.00"), reference
+        with pytest.raises(ValueError, match="above zero"):
+            client.payment.is_paid(str(reference), amount=0)
+    assert client.payment.is_paid(payment.txn_ref, amount="1.00")
+
+
 def test_the_async_client_has_the_same(shop: MerchantClient, client: Kasuwa) -> None:
     payment = client.payment.charge_bank_transfer(amount="200.00")
 
     async def ask() -> None:
         async with AsyncKasuwa(mid=shop.mid, key=shop.key, base_url=client.base_url) as same:
             assert not await same.payment.is_paid(payment.txn_ref, amount="200.00")
+            assert not await same.payment.is_paid("GP|FD|1", amount="200.00")
             assert same.verify_event(BODY, signed(key=shop.key)).txn_ref == "GP|FD|1"
 
     asyncio.run(ask())
+
+
+def test_every_class_of_event_is_public() -> None:
+    assert {kind.__name__ for kind in EventBase.__subclasses__()} <= set(kasuwa_client.__all__)
 
 
 # --- the environment ----------------------------------------------------------------------------------------------

@@ -76,6 +76,18 @@ def test_nothing_is_loaded_from_elsewhere_and_no_code_is_inline() -> None:
         assert re.findall(r'\son\w+="|\sstyle="', site()[address]) == [], address
 
 
+def test_tools_are_documented_besides_the_api() -> None:
+    """The clients, the test kit, the commands and the settings, for readers who have the package alone."""
+    for address, words in {
+        "tools/python.html": "verify_event",
+        "tools/typescript.html": "verifyEvent",
+        "tools/testing.html": "kasuwa.events",
+        "tools/commands.html": "kasuwa restore-test",
+        "tools/operating.html": "KASUWA_DATABASE_URL",
+    }.items():
+        assert words in site()[address], address
+
+
 def test_ids_are_unique_on_each_page() -> None:
     for address in pages():
         ids = ids_on(address)

@@ -29,6 +29,10 @@ def test_one_finds_the_event_by_kind_reference_and_fields(kasuwa: SandboxMerchan
     assert [event.order_ref for event in kasuwa.events.all(TransferEvent)] == ["good", "bad"]
     assert kasuwa.events.all() == kasuwa.events.all("transfer") == kasuwa.events.all(TransferEvent)
     assert kasuwa.events.all("bill") == kasuwa.events.all("payment") == kasuwa.events.all(BillEvent) == []
+    with pytest.raises(TypeError, match=r"no event has the field txn_status: did you mean txnStatus\?"):
+        kasuwa.events.one("transfer", txn_status="failed")
+    with pytest.raises(TypeError, match=r"no event has the field nothing_like_it$"):
+        kasuwa.events.all(nothing_like_it=1)
     with pytest.raises(TypeError, match="ref: must be a text"):
         kasuwa.events.all(ref=5)
 

@@ -34,6 +34,9 @@ def test_a_merchant_has_its_own_wallet_and_shows_no_key(kasuwa: SandboxMerchant,
     assert transfer(kasuwa.client) == "successful"
     assert kasuwa.wallet() == OPENING - SENT - COST
     assert other.wallet() == Decimal("12.34")
+    for balance in (kasuwa.wallet, kasuwa.available):
+        with pytest.raises(ValueError, match=r"currency: must be one of NGN, .* not 'EUR'"):
+            balance("EUR")
     with pytest.raises(InsufficientFunds):
         transfer(other.client)
     assert kasuwa.key not in repr([kasuwa, kasuwa.server, kasuwa.client, other])

@@ -32,6 +32,7 @@ CLIENT_FIELDS = {"addresses": "at most 20", "bankAccount": "as it was sent", "me
 CLIENT = {f"data.{name}": why for name, why in CLIENT_FIELDS.items()}
 PLANS = f"the newest {MAX_PLANS_SHOWN} (investments/store.py)"
 DATES = f"one line a date: at most {MAX_INSTALLMENTS}"
+PAYMENTS_OF_LINK = {"data.payments": f"the newest {MAX_LINK_PAYMENTS} (checkout/store.py)"}
 INSTALLMENTS = {"data.payment_schedule": DATES}
 CATEGORIES = "at most 50 categories of shops"
 EVENTS = {
@@ -124,7 +125,8 @@ BOUNDS: dict[str, dict[str, str]] = {
         "data.cards": f"the newest {MAX_CARDS_SHOWN} (customers/store.py)",
         "data.transactions": f"the newest {MAX_PAYMENTS_SHOWN} (customers/store.py)",
     },
-    "resources-paylink_detail": {"data.payments": f"the newest {MAX_LINK_PAYMENTS} (checkout/store.py)"},
+    "resources-paylink_detail": PAYMENTS_OF_LINK,
+    "resources-paylink_by_id": PAYMENTS_OF_LINK,
     **dict.fromkeys(
         ("resources-installments-resume", "resources-installments-pause", "resources-installments-cancel"),
         INSTALLMENTS,

@@ -114,7 +114,14 @@ def test_the_error_of_an_unknown_action_lists_the_known_ones(shop: MerchantClien
 
 def test_what_is_only_read_says_so(shop: MerchantClient) -> None:
     reply = shop.connection.send("PUT", "/healthz", b"{}")
-    assert (reply.http, reply.body) == (200, {"status": 102, "message": "Invalid method call: use GET"})
+    assert (reply.http, reply.body) == (405, {"status": 102, "message": "Invalid method call: use GET"})
+
+
+def test_the_root_names_the_documentation(shop: MerchantClient) -> None:
+    reply = shop.connection.send("GET", "/")
+    assert (reply.http, reply.body["status"]) == (200, 200)
+    assert "/docs/" in reply.body["message"]
+    assert shop.connection.send("GET", "/docs/index.html").http == 200
 
 
 def test_post_is_taken_as_put(shop: MerchantClient) -> None:

@@ -17,6 +17,8 @@ export interface NoAnswer {
   readonly mayHaveArrived: boolean;
   readonly isTimeout: boolean;
   readonly error: Error;
+  /** Scheme, host and port that were called. */
+  readonly origin: string;
 }
 
 export interface Attempt {
@@ -57,7 +59,9 @@ export async function exchange(fetch: Fetch, attempt: Attempt): Promise<Answer |
     };
   } catch (thrown) {
     const error = thrown instanceof Error ? thrown : new Error("the request failed", { cause: thrown });
-    return { kind: "no answer", mayHaveArrived: isAnswered || isTimeout || mayHaveArrived(error), isTimeout, error };
+    const { origin } = new URL(attempt.url);
+    const hasArrived = isAnswered || isTimeout || mayHaveArrived(error);
+    return { kind: "no answer", mayHaveArrived: hasArrived, isTimeout, error, origin };
   } finally {
     clearTimeout(timer);
     attempt.signal?.removeEventListener("abort", abort);

@@ -80,7 +80,7 @@ function hasNoStatus(operation: Operation, body: object, status: unknown): boole
 }
 
 function judgeFailure(call: PreparedCall, failure: NoAnswer): Failed {
-  const reason = failure.isTimeout ? "no reply in time" : describe(failure.error);
+  const reason = `${failure.isTimeout ? "no reply in time" : describe(failure.error)} (${failure.origin})`;
   if (failure.mayHaveArrived && call.operation.writes === true) {
     return unknown(call, reason, failure.error);
   }

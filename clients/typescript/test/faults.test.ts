@@ -97,7 +97,9 @@ test("a write without any reference is not repeated", async (context) => {
 
 test("a read is repeated, and never an OutcomeUnknown", async (context) => {
   const { server, client } = await behind(context, ["lose", "half", UNKNOWN, "refuse", "refuse"], { maxRetries: 1 });
-  assert.ok((await errorOf(client.resources.wallet())) instanceof ServiceUnreachable);
+  const unreachable = await errorOf(client.resources.wallet());
+  assert.ok(unreachable instanceof ServiceUnreachable);
+  assert.ok(unreachable.message.includes(`(${client.baseUrl})`), unreachable.message);
   assert.ok((await errorOf(client.resources.wallet())) instanceof ServiceError);
   assert.ok((await errorOf(client.resources.wallet())) instanceof ServiceUnreachable);
   assert.equal(server.received.length, 5);

@@ -81,6 +81,19 @@ test("a payment is paid if it covers the price in its currency", async () => {
   }
 });
 
+test("what is no payment is not paid", async () => {
+  const { client: shop } = await openShop();
+  const transfer = await shop.disburse.transfer({ amount: "20.00", bankcode: "058", accountnumber: "0000000000" });
+  const payment = await shop.payment.chargeBankTransfer({ amount: "200.00" });
+  await shop.sandbox.payAccount({ accountNumber: payment.accountNumber ?? "", amount: "200.00" });
+  const refund = await shop.payment.refund({ txnRef: payment.txnRef, amount: "120.00" });
+  for (const reference of [transfer.txnRef, String(refund.refundRef), "GP00000000020260101A", "nothing"]) {
+    assert.equal(await shop.payment.isPaid(reference, { amount: "1.00" }), false);
+    await assert.rejects(shop.payment.isPaid(reference, { amount: "0" }), TypeError);
+  }
+  assert.equal(await shop.payment.isPaid(payment.txnRef, { amount: "1.00" }), true);
+});
+
 test("a client is made from the environment", async () => {
   assert.throws(() => Kasuwa.fromEnvironment({ KASUWA_MID: "GP0000007" }), /not set.*: KASUWA_KEY, KASUWA_URL$/);
   const environment = { KASUWA_MID: "GP0000007", KASUWA_KEY: "merchant-key", KASUWA_URL: "http://127.0.0.1:1" };

@@ -72,8 +72,9 @@ def describe(ready: Announcement, host: str) -> str:
     if ready.demo is not None:
         lines.append(f"Demo merchant: mid {ready.demo.mid}, key {ready.demo.key}. Try:\n")
         lines.append(CURL.format(url=ready.url, mid=ready.demo.mid, key=ready.demo.key))
+    lines.append(f"\nDocumentation: {ready.url}/docs/")
     if ready.console_url is not None:
-        lines.append(f"\nConsole: {ready.console_url}")
+        lines.append(f"Console: {ready.console_url}")
         lines += [f"  sign in once as {email}: {link}" for email, link in ready.links.items()]
     if ready.metrics_url is not None:
         lines.append(f"\nMetrics: {ready.metrics_url}")

@@ -33,6 +33,8 @@ def trigger_event(
     mid: MidOption = DEMO_MID,
     key: KeyOption = DEMO_KEY,
 ) -> None:
-    """Send the event of a reference again, to its endpoint or an application."""
+    """Send the event of a reference again, to its endpoint or an application.
+
+    The exit code is 1 if the application does not accept it."""
     with one_line_errors():
         typer.echo(listen.trigger(listen.MerchantClient(server, mid, key), reference, forward_to))

@@ -284,6 +284,7 @@ NEEDS: Mapping[str, tuple[Need, ...]] = {
     "resources-installments-resume": (PAUSED_PLAN,),
     "resources-installments-pause": (PLAN,),
     "resources-installments-cancel": (PLAN,),
+    "resources-paylink_by_id": (LINK,),
     "resources-paylink_detail": (LINK,),
     "resources-paylink-disable": (LINK,),
     "resources-paylink-enable": (LINK,),

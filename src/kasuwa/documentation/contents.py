@@ -6,13 +6,13 @@ import msgspec
 
 
 class MarkdownPage(msgspec.Struct, frozen=True):
-    source: str  # path below docs/
+    source: str  # path relative to docs/
     address: str  # path below the root of the site
     group: str  # of the navigation; empty if the page is reached from the reference alone
     label: str
 
 
-START, GUIDES, REFERENCE = "Start", "Guides", "Reference"
+START, GUIDES, TOOLS, REFERENCE = "Start", "Guides", "Tools", "Reference"
 
 HOME = MarkdownPage("guides/README.md", "index.html", START, "Overview")
 
@@ -34,6 +34,11 @@ MARKDOWN_PAGES: tuple[MarkdownPage, ...] = (
     HOME,
     MarkdownPage("quickstart.md", "guides/quickstart.html", START, "Quickstart"),
     *(MarkdownPage(f"guides/{name}.md", f"guides/{name}.html", GUIDES, label) for name, label in GUIDE_LABELS.items()),
+    MarkdownPage("../clients/python/README.md", "tools/python.html", TOOLS, "Python client"),
+    MarkdownPage("../clients/typescript/README.md", "tools/typescript.html", TOOLS, "TypeScript client"),
+    MarkdownPage("recipes/testing/README.md", "tools/testing.html", TOOLS, "Testing with pytest"),
+    MarkdownPage("commands.md", "tools/commands.html", TOOLS, "Commands"),
+    MarkdownPage("operating.md", "tools/operating.html", TOOLS, "Settings and operation"),
     MarkdownPage("contract/README.md", "reference/index.html", REFERENCE, "All requests"),
     MarkdownPage("contract/events.md", "reference/events.html", REFERENCE, "Events"),
     MarkdownPage("contract/keys.md", "reference/keys.html", REFERENCE, "Keys and limits"),
@@ -42,6 +47,6 @@ MARKDOWN_PAGES: tuple[MarkdownPage, ...] = (
 
 
 def read_source(source: str) -> str:
-    """Returns the text of a Markdown file, named by its path below docs/."""
+    """Returns the text of a Markdown file, named by its path relative to docs/."""
     place = files("kasuwa") / "documentation" / "pages"
-    return place.joinpath(*source.split("/")).read_text(encoding="utf-8")
+    return place.joinpath(*source.removeprefix("../").split("/")).read_text(encoding="utf-8")

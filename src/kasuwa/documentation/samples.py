@@ -12,7 +12,10 @@ import msgspec
 from kasuwa.core.reference_tables import load_reference_data
 
 # The same action under another spelling, which the clients do not have.
-SPELLINGS = {"resources-personalized_account": "resources-personalized-accounts"}
+SPELLINGS = {
+    "resources-personalized_account": "resources-personalized-accounts",
+    "resources-paylink_by_id": "resources-paylink_detail",
+}
 
 PYTHON_HEAD = "from kasuwa_client import Kasuwa\n\nshop = Kasuwa.from_environment()\n"
 TYPESCRIPT_HEAD = """\

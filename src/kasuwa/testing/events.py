@@ -9,8 +9,9 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any, TypeVar, overload
 
 from kasuwa.testing.receiver import ACCEPTED, RECEIVER, Answer
@@ -22,6 +23,8 @@ EventT = TypeVar("EventT", bound=EventBase)
 # What tells which kind of event is meant: its kind or payment method, or its class.
 Kind = str | type[EventBase] | None
 
+# The names of all fields of events, as they are on the wire.
+WIRE_FIELDS = frozenset(name for kind in EventBase.__subclasses__() for name in kind.wire_names.values())
 REJECTED = Answer(400)
 UNAVAILABLE = Answer(503)
 # Fields of an event that name what it is about.
@@ -80,7 +83,8 @@ class Events:
         kind: the kind of the event, such as "payment", "transfer" or "bill"; its payment method, such as "card"; or its
             class, such as kasuwa_client.TransferEvent, which is then the type of the result.
         ref: a txnRef, orderRef or other reference of the event, or an object that has one.
-        fields: further fields of the payload by their names on the wire, such as txnStatus="failed".
+        fields: further fields of the payload by their names on the wire, such as txnStatus="failed". Raises TypeError
+            for a field that no event has.
         """
         self.flush()
         return self._matching(kind, ref, fields)
@@ -136,6 +140,7 @@ class Events:
 
     def _matching(self, kind: Kind, ref: object, fields: Mapping[str, Any]) -> list[Event]:
         reference = read_reference(ref)
+        check_fields(fields, (delivery.event for delivery in self.deliveries))
         found: dict[str | None, Event] = {}
         for delivery in self.deliveries:
             event = delivery.event
@@ -251,6 +256,21 @@ def forward(delivery: Delivery, url: str) -> Answer:
         return Answer(error.code)
     except OSError:
         return Answer(502)
+
+
+def check_fields(fields: Mapping[str, Any], arrived: Iterable[Event]) -> None:
+    """Raises TypeError for the name of a field that no kind of event has, and none that has arrived."""
+    known = WIRE_FIELDS.union(*(event.raw for event in arrived)) if fields else WIRE_FIELDS
+    for name in fields:
+        if name not in known:
+            near = get_close_matches(to_camel_case(name), known, n=1) or get_close_matches(name, known, n=1)
+            hint = f": did you mean {near[0]}?" if near else ""
+            raise TypeError(f"no event has the field {name}{hint}")
+
+
+def to_camel_case(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
 
 
 def is_match(event: Event, kind: Kind, reference: str | None, fields: Mapping[str, Any]) -> bool:

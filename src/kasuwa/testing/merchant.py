@@ -11,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Concatenate, Generic, Literal, ParamSpec, TypeVar, overload
 
+from kasuwa.core.money import CURRENCIES
 from kasuwa.testing.address import ServerAddress
 from kasuwa.testing.events import Events
 from kasuwa.testing.exchanges import Recorder
@@ -130,14 +131,17 @@ class SandboxMerchant:
     # --- money and merchants --------------------------------------------------------------------------------------
 
     def wallet(self, currency: str = "NGN") -> Decimal:
-        """Returns the balance of a wallet, also what is held of it; 0 if there is no such wallet."""
+        """Returns the balance of a wallet, also what is held of it; 0 if it was never used. Raises ValueError if there
+        can be no wallet in this currency."""
         return self._wallet_line(currency, "balance")
 
     def available(self, currency: str = "NGN") -> Decimal:
-        """Returns what can be spent of a wallet: its balance without what is held."""
+        """Returns what can be spent of a wallet: its balance without what is held. Raises as `wallet` does."""
         return self._wallet_line(currency, "available")
 
     def _wallet_line(self, currency: str, column: str) -> Decimal:
+        if currency not in CURRENCIES:
+            raise ValueError(f"currency: must be one of {', '.join(CURRENCIES)}, not {currency!r}")
         lines = self._plain_client.resources.wallet().raw["data"]
         found = [Decimal(line[column]) for line in lines if line["currency"] == currency]
         return found[0] if found else Decimal("0.00")

@@ -46,8 +46,9 @@ FILES = "/statements/"
 
 NO_PATH = refusal_reply(Refusal(INVALID_METHOD, "Invalid method call: there is no such path"), strict=False, http=404)
 USE_PUT_REPLY = refusal_reply(Refusal(INVALID_METHOD, "Invalid method call: use PUT"), strict=False)
-ONLY_POST = refusal_reply(Refusal(INVALID_METHOD, "Invalid method call: use POST"), strict=False)
-ONLY_GET = refusal_reply(Refusal(INVALID_METHOD, "Invalid method call: use GET"), strict=False)
+ONLY_POST = refusal_reply(Refusal(INVALID_METHOD, "Invalid method call: use POST"), strict=False, http=405)
+ONLY_GET = refusal_reply(Refusal(INVALID_METHOD, "Invalid method call: use GET"), strict=False, http=405)
+WHERE_TO_READ = b'{"status":200,"message":"The documentation is at /docs/ and the OpenAPI document at /openapi.json"}'
 INCOMPLETE = "Invalid JSON request: the body broke off before its end, or has trailer fields; nothing was done"
 TOO_SLOW = refusal_reply(Refusal(INVALID_JSON, "Invalid JSON request: the body took too long"), strict=False, http=408)
 INCOMPLETE_BODY_REPLY = refusal_reply(Refusal(INVALID_JSON, INCOMPLETE), strict=False, http=400)
@@ -266,6 +267,8 @@ class Server:
         return HttpReply(reply.http, reply.body, reply.http, action="callback")
 
     async def _answer_plain(self, method: str, path: str, headers: RequestHeaders) -> HttpReply:
+        if path == "/" and method in ("GET", "HEAD"):
+            return HttpReply(200, WHERE_TO_READ)
         if path not in ("/healthz", "/readyz") and path not in DOCUMENT_PATHS:
             return NO_PATH
         if method not in ("GET", "HEAD"):

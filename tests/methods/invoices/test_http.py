@@ -108,6 +108,15 @@ def test_every_fault_of_an_invoice_is_named(shop: MerchantClient) -> None:
     assert listed(shop) == []
 
 
+def test_a_discount_of_false_is_none(shop: MerchantClient) -> None:
+    """A public client sends it for an invoice without a discount."""
+    customer_id = register(shop)
+    made = invoice(shop, customer_id=customer_id, discount=False)
+    assert (made["status"], made["data"]["discount"]) == (200, "0.00")
+    refused = invoice(shop, customer_id=customer_id, discount=True)
+    assert [fault["field"] for fault in refused["errors"]] == ["discount"]
+
+
 def test_numbers_have_no_holes_under_concurrency(shop: MerchantClient, deployment: Deployment) -> None:
     customer_id = register(shop)
 

@@ -13,8 +13,8 @@ from kasuwa_client import _actions as actions
 from kasuwa_client import types
 from kasuwa_client._groups import AsyncGroup
 from kasuwa_client._pages import AsyncPager
-from kasuwa_client._paid import covers
-from kasuwa_client.errors import OutcomeUnknown
+from kasuwa_client._paid import covers, read_price
+from kasuwa_client.errors import InvalidRequest, OutcomeUnknown
 
 
 class Disburse(AsyncGroup):
@@ -1435,9 +1435,15 @@ class Payment(AsyncGroup):
 
     async def is_paid(self, txn_ref: str, *, amount: types.Amount, currency: str = "NGN") -> bool:
         """Asks `verify` whether a payment is successful and its payer was charged at least this amount in this
-        currency. Money that was refunded does not count. Use it before you fulfill an order, with your own price.
+        currency. Money that was refunded does not count. False for a reference that is no payment, such as that
+        of another event. Use it before you fulfill an order, with your own price.
         """
-        return covers(await self.verify(txn_ref=txn_ref), amount, currency)
+        price = read_price(amount)
+        try:
+            found = await self.verify(txn_ref=txn_ref)
+        except InvalidRequest:
+            return False
+        return covers(found, price, currency)
 
 
 class Bills(AsyncGroup):
@@ -4424,12 +4430,10 @@ class Resources(AsyncGroup):
             idempotency_key,
         )
 
-    def paylinks(
-        self, *, offset: int | None = None, limit: int | None = None, link_id: str | None = None
-    ) -> AsyncPager[types.PaylinkRecord]:
-        """Payment links, newest first; or one with its payments and totals, by its link_id.
+    def paylinks(self, *, offset: int | None = None, limit: int | None = None) -> AsyncPager[types.PaylinkRecord]:
+        """Payment links, newest first.
 
-        Lists payment links, newest first, or shows one with its payments.
+        Lists payment links, newest first.
 
         Needs a key of scope `collect` or `read`.
 
@@ -4437,8 +4441,6 @@ class Resources(AsyncGroup):
 
         offset: Number of records to skip. Default 0. A whole number, not negative.
         limit: Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200.
-        link_id: The link to show, with its payments and totals: the reply is then that of `paylink_detail`, which
-            typed clients call. Left out, all are listed. 1 to 100 characters.
 
         Example, and the reply that was recorded for it:
 
@@ -4462,7 +4464,7 @@ class Resources(AsyncGroup):
               "limit": 50
             }
         """
-        return self._list(actions.RESOURCES_PAYLINKS, {"offset": offset, "limit": limit, "link_id": link_id})
+        return self._list(actions.RESOURCES_PAYLINKS, {"offset": offset, "limit": limit})
 
     async def paylink_detail(self, *, link_id: str) -> types.PaylinkDetailReply:
         """One payment link with its payments and totals.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 import time
 from typing import Any, TypeVar
 
@@ -30,8 +31,28 @@ TOO_SLOW = Failure("the reply was not complete in time", was_sent=True)
 
 
 def read_failure(error: httpx.HTTPError) -> Failure:
-    """Returns the failure of an attempt. Its reason is the kind of error: texts and requests may hold secrets."""
-    return Failure(type(error).__name__, was_sent=not isinstance(error, NOT_SENT))
+    """Returns the failure of an attempt. Its reason has the kind of error, what the system says of it and the address:
+    texts of errors and requests may hold secrets."""
+    return Failure(describe_failure(error), was_sent=not isinstance(error, NOT_SENT))
+
+
+def describe_failure(error: httpx.HTTPError) -> str:
+    cause: BaseException | None = error
+    meaning = ""
+    while cause is not None and not meaning:
+        if isinstance(cause, ssl.SSLError):
+            meaning = str(cause.reason or "")
+        elif isinstance(cause, OSError):
+            meaning = cause.strerror or ""
+        cause = cause.__cause__ or cause.__context__
+    kind = type(error).__name__
+    try:
+        url = error.request.url
+    except RuntimeError:  # the error was raised before there was a request
+        return f"{meaning} ({kind})" if meaning else kind
+    port = "" if url.port is None else f":{url.port}"
+    where = f"{kind} at {url.scheme}://{url.host}{port}"
+    return f"{meaning} ({where})" if meaning else where
 
 
 def timeout_of(effect: Send) -> httpx.Timeout:

@@ -115,7 +115,7 @@ export interface PaylinkReply {
   readonly data: PaylinkRecord;
 }
 
-/** One page of links, newest first. With `link_id` the reply is that of `paylink_detail` instead. */
+/** One page of links, newest first. */
 export interface PaylinksReply {
   /** 200. */
   readonly status: 200;

@@ -7,7 +7,7 @@ import { type List } from "../lists.js";
 import { type Named, callAction, listRecords, waitFor } from "../methods.js";
 import { type JsonObject, type Operation } from "../operation.js";
 import { type CallOptions } from "../options.js";
-import { type Price, covers } from "../paid.js";
+import { type Price, isCovered } from "../paid.js";
 import { type Time } from "../times.js";
 import { type WaitOptions } from "../waiting.js";
 import { type CheckoutReply } from "./checkout.js";
@@ -2060,9 +2060,10 @@ export class PaymentMethods {
 
   /**
    * Asks `verify` whether a payment is successful and its payer was charged at least this price. Money that was
-   * refunded does not count. Use it before you fulfill an order, with your own price.
+   * refunded does not count. False for a reference that is no payment, such as that of another event. Use it before
+   * you fulfill an order, with your own price.
    */
-  async isPaid(txnRef: string, price: Price, options?: CallOptions): Promise<boolean> {
-    return covers(await this.verify({ txnRef }, options), price);
+  isPaid(txnRef: string, price: Price, options?: CallOptions): Promise<boolean> {
+    return isCovered(() => this.verify({ txnRef }, options), price);
   }
 }

@@ -590,17 +590,12 @@ export interface ResourcesPaylinkRequest {
   readonly notification_email?: string | null | undefined;
 }
 
-/** Request of resources paylinks. Lists payment links, newest first, or shows one with its payments. */
+/** Request of resources paylinks. Lists payment links, newest first. */
 export interface ResourcesPaylinksRequest {
   /** Number of records to skip. Default 0. A whole number, not negative. */
   readonly offset?: number | null | undefined;
   /** Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200. */
   readonly limit?: number | null | undefined;
-  /**
-   * The link to show, with its payments and totals: the reply is then that of `paylink_detail`, which typed clients
-   * call. Left out, all are listed. 1 to 100 characters.
-   */
-  readonly link_id?: string | null | undefined;
 }
 
 /** Request of resources paylinkDetail. Shows one payment link with its payments and totals. */
@@ -2213,9 +2208,9 @@ export class ResourcesMethods {
   }
 
   /**
-   * Payment links, newest first; or one with its payments and totals, by its link_id.
+   * Payment links, newest first.
    *
-   * Lists payment links, newest first, or shows one with its payments.
+   * Lists payment links, newest first.
    *
    * Needs a key of scope `collect` or `read`.
    *

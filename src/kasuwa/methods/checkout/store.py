@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
@@ -120,11 +120,7 @@ async def read_saved_cards(merchant_id: int, customer: str, reader: Reader) -> l
 # --- payment links --------------------------------------------------------------------------------------------------
 
 
-async def list_links(request: PaylinksRequest, merchant: Merchant, reader: ActionReader) -> PaylinksReply | Refusal:
-    """Returns a page of links, or the one that the request names as `paylink_detail` does, whatever the type says."""
-    if request.link_id is not None:
-        shown: Any = await show_link_detail(PaylinkDetailRequest(link_id=request.link_id), merchant, reader)
-        return cast(PaylinksReply, shown)
+async def list_links(request: PaylinksRequest, merchant: Merchant, reader: ActionReader) -> PaylinksReply:
     merchant_id, public_url = merchant.merchant_id, reader.public_url
     async with reader.snapshot() as snapshot:
         offset, limit = request.offset_and_limit

@@ -138,11 +138,7 @@ class PaylinkReply(msgspec.Struct, kw_only=True):
 
 
 class PaylinksRequest(Paged, kw_only=True):
-    """Lists payment links, newest first, or shows one with its payments."""
-
-    link_id: Reference | None = None
-    """The link to show, with its payments and totals: the reply is then that of `paylink_detail`, which typed clients
-    call. Left out, all are listed."""
+    """Lists payment links, newest first."""
 
 
 class PaylinkPayment(msgspec.Struct, kw_only=True):
@@ -194,7 +190,7 @@ class PaylinkDetail(PaylinkRecord, kw_only=True):
 
 
 class PaylinksReply(msgspec.Struct, kw_only=True):
-    """One page of links, newest first. With `link_id` the reply is that of `paylink_detail` instead."""
+    """One page of links, newest first."""
 
     status: Literal[200] = 200
     "200."

@@ -7,7 +7,14 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from kasuwa.core.calendar import is_in_range
-from kasuwa.core.fields import FREE_TEXT, CustomFieldType, number_text
+from kasuwa.core.fields import (
+    FREE_TEXT,
+    CustomFieldType,
+    PercentOrAmount,
+    number_text,
+    read_percent_or_amount,
+    scalar_schema,
+)
 
 ItemText = Annotated[
     str, Meta(min_length=1, max_length=200, pattern=r"\S", description="1 to 200 characters", extra=FREE_TEXT)
@@ -70,6 +77,24 @@ class ChargeUser(str, CustomFieldType):
             "anyOf": [texts, {"type": "boolean"}, {"type": "integer", "enum": [0, 1]}],
             "description": CHARGE_USER_REASON,
         }
+
+
+NO_DISCOUNT = "0"
+
+
+class Discount(str, CustomFieldType):
+    """A percentage or an amount, kept as text. `false` means none. Contract: resources#invoice-amounts"""
+
+    __slots__ = ()
+
+    @classmethod
+    def read(cls, raw: Any) -> "Discount":
+        return cls(NO_DISCOUNT if raw is False else read_percent_or_amount(raw))
+
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        number = scalar_schema(PercentOrAmount)
+        return {**number, "anyOf": [*number["anyOf"], {"type": "boolean", "const": False}]}
 
 
 DISCOUNT_TYPES = {"flat": "flat", "fixed": "flat", "percentage": "percentage", "percent": "percentage"}

@@ -5,9 +5,9 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, field
 
-from kasuwa.core.fields import AmountOrZero, Currency, NonNegativeInt, PercentOrAmount, PercentRate, Reference
+from kasuwa.core.fields import AmountOrZero, Currency, NonNegativeInt, PercentRate, Reference
 from kasuwa.core.paging import Paged
-from kasuwa.methods.invoices.fields import ChargeUser, DiscountType, DueDate, ItemText, Note
+from kasuwa.methods.invoices.fields import ChargeUser, Discount, DiscountType, DueDate, ItemText, Note
 
 InvoiceStatus = Literal["unpaid", "partly_paid", "paid", "overdue", "void"]
 
@@ -50,7 +50,7 @@ class InvoiceRequest(msgspec.Struct, kw_only=True):
     "Last day to pay, in Lagos. From the next day on the invoice is overdue. Without it, it never is."
     discount_type: DiscountType | None = None
     "What `discount` is: `flat`, an amount (the default), or `percentage`, of the sum of the items."
-    discount: PercentOrAmount | None = None
+    discount: Discount | None = None
     "Subtracted before VAT. At most the sum of the items. Default 0."
     shipping: AmountOrZero | None = None
     "Added after VAT. Default 0."

@@ -19,7 +19,6 @@ PERCENTAGE = "percentage"
 
 MAX_QUANTITY = 1_000_000
 
-NO_DISCOUNT = "0"
 NO_VAT = "0"
 
 

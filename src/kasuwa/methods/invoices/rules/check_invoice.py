@@ -2,11 +2,10 @@
 
 from kasuwa.core.decision import FieldError, Merchant
 from kasuwa.core.money import LARGEST_AMOUNT, format_minor
-from kasuwa.methods.invoices.fields import IN_PARTS
+from kasuwa.methods.invoices.fields import IN_PARTS, NO_DISCOUNT
 from kasuwa.methods.invoices.rules.amounts import (
     FLAT,
     MAX_QUANTITY,
-    NO_DISCOUNT,
     NO_VAT,
     PERCENTAGE,
     InvoiceAmounts,

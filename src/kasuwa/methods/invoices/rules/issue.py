@@ -24,7 +24,7 @@ from kasuwa.core.references import job_key, opaque_id
 from kasuwa.core.token_index import make_token_entry
 from kasuwa.core.transactions import encode_text
 from kasuwa.methods.customers.rules import find_customer_row, read_data
-from kasuwa.methods.invoices.fields import IN_PARTS
+from kasuwa.methods.invoices.fields import IN_PARTS, NO_DISCOUNT
 from kasuwa.methods.invoices.model import (
     BECOME_OVERDUE,
     DETAIL_DECODER,
@@ -43,7 +43,7 @@ from kasuwa.methods.invoices.model import (
     invoice_key,
     personal_aad,
 )
-from kasuwa.methods.invoices.rules.amounts import FLAT, NO_DISCOUNT, NO_VAT
+from kasuwa.methods.invoices.rules.amounts import FLAT, NO_VAT
 from kasuwa.methods.invoices.rules.check_invoice import amounts_of, find_faults, items_of
 from kasuwa.methods.invoices.rules.states import read_person, record_change, show_invoice, state_of
 from kasuwa.methods.invoices.wire import InvoiceReply, InvoiceRequest, InvoiceVoidRequest
