@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import msgspec
 import pytest
 
-from tests.merchant_client import MerchantClient
+from kasuwa.core.action import only_shows
+from tests.merchant_client import MerchantClient, RawReply
 from tests.payer_pages import begin_card, open_payment, pay_on_page
 from tests.running import NEWEST, Deployment, Deployments
 from tests.walk.rows import ACTION_ROWS, NOW, ActionRow, SentExample, fields_of, is_refusal, send_examples, with_value
@@ -77,6 +78,8 @@ class Searched(NamedTuple):
     sent: list[SentExample]
     waiting: dict[str, set[str]]  # while payments and checkouts waited for their payers
     done: dict[str, set[str]]  # after all jobs
+    read: dict[str, RawReply]  # replies of all actions that a key of scope read may request, to such a key
+    canaries: "Canaries"
 
 
 class Canaries:
@@ -105,8 +108,20 @@ def canary_paths(row: ActionRow) -> Iterator[tuple[str | int, ...]]:
 def searched(deployments: Deployments) -> Searched:
     deployment, canaries, waiting = deployments.for_version(NEWEST), Canaries(), {}
     shop = deployment.open_shop(now=NOW, name=BUSINESS)
+    reading = shop.put("sandbox", action="new_key", name="reader", scopes=["read"]).body["key"]
+    reader = MerchantClient(shop.connection, shop.mid, reading)
+    read: dict[str, RawReply] = {}
+    last: list[tuple[ActionRow, dict[str, Any]]] = []
+
+    def read_last() -> None:
+        """Asks again, with the key that only reads, for what the row before showed."""
+        for row, fields in last:
+            if only_shows(row.action):
+                read[row.title] = reader.send_fields(row.method, fields)
 
     def before_each(row: ActionRow, fields: dict[str, Any]) -> None:
+        read_last()
+        last[:] = [(row, fields)]
         if row.title == "sandbox-advance":
             visit_pages(shop, canaries)
             waiting.update(find_columns(deployment, shop, canaries))
@@ -121,7 +136,8 @@ def searched(deployments: Deployments) -> Searched:
         sent = send_examples(shop, before_each=before_each)
         shop.put("sandbox", action="advance", days=2)
         done = find_columns(deployment, shop, canaries)
-    return Searched(sent, waiting, done)
+        read_last()
+    return Searched(sent, waiting, done, read, canaries)
 
 
 def visit_pages(shop: MerchantClient, canaries: Canaries) -> None:
@@ -179,6 +195,28 @@ def test_the_requests_with_canaries_were_accepted(searched: Searched) -> None:
     assert refused == {}
     named = {row.title for row in ACTION_ROWS if list(canary_paths(row))}
     assert {"payment-charge-account", "payment-checkout", "loans-repay", "clients-create"} <= named
+
+
+def test_a_key_that_only_reads_sees_no_personal_data(searched: Searched) -> None:
+    found = {}
+    for title, reply in searched.read.items():
+        assert not is_refusal(reply.body), (title, reply.body)
+        sent = searched.canaries.fields.items()
+        seen = {field for canary, field in sent if any(one in reply.raw for one in spellings(canary))}
+        if seen - {CONTROL}:
+            found[title] = seen
+    assert found == {}
+    assert {"clients-list", "clients-view", "resources-customers", "resources-events"} <= set(searched.read)
+
+
+def test_the_same_replies_show_personal_data_to_a_key_of_all(searched: Searched) -> None:
+    shown = {
+        one.row.title
+        for one in searched.sent
+        if only_shows(one.row.action)
+        and any(canary in str(one.received.body) for canary in searched.canaries.fields if canary != BUSINESS)
+    }
+    assert {"clients-list", "clients-view", "payment-verify", "resources-customer_detail"} <= shown
 
 
 def test_the_search_finds_what_is_in_clear(searched: Searched) -> None:

@@ -65,7 +65,7 @@ from kasuwa.observe.log import describe_error
 from kasuwa.web.current_merchant import MerchantSuspended, require_current, with_current_merchant
 from kasuwa.web.headers import Headers
 from kasuwa.web.idempotency import claim_of
-from kasuwa.web.key_checks import refuse_address, refuse_scope
+from kasuwa.web.key_rights import mask_for_reader, refuse_address, refuse_scope
 from kasuwa.web.outcome import RAIL_TIMEOUT, reply_to_failure
 from kasuwa.web.rate_limit import RateLimiter
 from kasuwa.web.replies import (
@@ -182,11 +182,12 @@ class Dispatch:
     async def handle_on_behalf(
         self, path: Route, merchant: Merchant, body: bytes, note: ActionNote | None = None
     ) -> HttpReply:
-        """Handles a request of a person who is signed in to the console. `note` makes the audit entry of a write."""
+        """Handles a request of a person who is signed in to the console, who is the merchant's caller. `note` makes the
+        audit entry of a write."""
         if merchant.suspended:
             return refusal_reply(SUSPENDED, strict=False)
         progress = RequestProgress()
-        if note is not None:
+        if note is not None and not merchant.caller.person:  # from a process of the version before
             merchant = msgspec.structs.replace(merchant, caller=Caller(note.actor, person=note.actor))
         try:
             return await with_current_merchant(
@@ -273,6 +274,7 @@ class Dispatch:
                 if echoes_amount(kind) and not isinstance(reply, Refusal):
                     reply.amount = echo_amount(reply.amount, getattr(request, "amount", None))
                 answered = await page_reply(reply, strict) if is_page(reply) else action_reply(reply, strict=strict)
+                await mask_for_reader(answered, path.method, action, merchant.caller)
         answered.action = action.name
         return answered
 

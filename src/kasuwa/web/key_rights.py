@@ -1,9 +1,16 @@
-"""Refuses what the caller's key may not be used for, or not from where."""
+"""Rights of API keys: the actions and addresses that a key is accepted for, and what it does not see."""
+
+import asyncio
 
 from kasuwa.core.action import Action, ApiMethod, only_shows, scope_of, title_of
 from kasuwa.core.callers import Caller
 from kasuwa.core.codes import AUTHENTICATION_FAILED
 from kasuwa.core.decision import Refusal
+from kasuwa.core.personal_fields import is_masked, mask_reply
+from kasuwa.web.replies import HttpReply
+
+# Longer replies are masked in a thread, so that other requests go on meanwhile.
+MASKED_IN_THREAD_BYTES = 64 * 1024
 
 
 def refuse_scope(method: ApiMethod, action: Action, caller: Caller) -> Refusal | None:
@@ -18,6 +25,17 @@ def refuse_scope(method: ApiMethod, action: Action, caller: Caller) -> Refusal |
     wanted = f"{scope} or read" if only_shows(action) and scope != "read" else scope
     name, held = f"{method.name} {title_of(action)}", ", ".join(caller.scopes)
     return Refusal(AUTHENTICATION_FAILED, f"{name} needs a key of scope {wanted}; {caller.label} has {held}")
+
+
+async def mask_for_reader(answered: HttpReply, method: ApiMethod, action: Action, caller: Caller) -> None:
+    """Masks the personal data of a reply if the key may see it only because it may read. Contract: keys#scopes"""
+    title = f"{method.name} {title_of(action)}"
+    if not is_masked(caller, scope_of(method, action), title):
+        return
+    if len(answered.body) > MASKED_IN_THREAD_BYTES:
+        answered.body = await asyncio.to_thread(mask_reply, answered.body, title)
+    else:
+        answered.body = mask_reply(answered.body, title)
 
 
 def refuse_address(caller: Caller, address: str) -> Refusal:
