@@ -122,7 +122,18 @@ def unsafe_reads(source: Source) -> list[str]:
 UNIQUE_COLUMNS = frozenset(
     {
         # One sequence or hash for a table: `seq` of jobs, plans, cards, postings, events, audit entries; `key` of all.
-        *("key", "seq", "approval_id", "key_id", "merchant_id", "notice_id", "rate_id", "secret_id", "user_id"),
+        *(
+            "key",
+            "seq",
+            "approval_id",
+            "key_id",
+            "merchant_id",
+            "notice_id",
+            "rate_id",
+            "policy_id",
+            "secret_id",
+            "user_id",
+        ),
         # Numbered within what is listed: clients, loans, plans, attempts, installments, members, events of one object.
         *("number", "n", "position", "object_seq"),
         # The two sides of a posting, after its number.

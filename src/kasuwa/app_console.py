@@ -23,7 +23,6 @@ from kasuwa.db.webhook_endpoints import find_target
 from kasuwa.rail_settings import check_merchant_rails, list_purposes
 from kasuwa.settings import (
     console_address,
-    cooling_off_of,
     invitations_of,
     large_amount_of,
     loopback_allowed,
@@ -119,6 +118,5 @@ def make_console_services(
         templates=make_templates(),
         cookies=CookieSettings(console_address(settings).startswith("https://"), settings.environment == "live"),
         deliver_link=LinkSender(invitations_of(settings)).deliver,
-        cooling_off=cooling_off_of(settings),
         large_amount_minor=large_amount_of(settings),
     )

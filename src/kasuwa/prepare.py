@@ -8,7 +8,7 @@ from kasuwa.composition import make_deployment
 from kasuwa.core.decision import Merchant
 from kasuwa.core.vault import Vault
 from kasuwa.database_logins import OWNER_SETTING, check_rights, find_logins, may_migrate, owner_url
-from kasuwa.db import customer_links, merchants, migrate, rates
+from kasuwa.db import authority_policy, customer_links, merchants, migrate, rates
 from kasuwa.db.merchants import MerchantDirectory
 from kasuwa.db.pgbouncer import refuse_transaction_pooling
 from kasuwa.db.primary import connect_to_primary
@@ -24,8 +24,8 @@ from kasuwa.work.sandbox import fund_new_merchant
 
 
 async def prepare(settings: Settings, dsn: str) -> list[str]:
-    """Migrates, fetches the first catalogue, and in test creates and funds the demo merchant. Returns the names of the
-    migrations applied. Safe to run from several processes at once."""
+    """Migrates, stores the first policy, fetches the first catalogue, and in test creates and funds the demo merchant.
+    Returns the names of the migrations applied. Safe to run from several processes at once."""
     secret_key = secret_key_of(settings)
     if settings.database_url is not None:
         await refuse_transaction_pooling(dsn)
@@ -36,6 +36,7 @@ async def prepare(settings: Settings, dsn: str) -> list[str]:
         refresher = KeyRefresher(connection, vault, secret_key, partial(secret_key_of, settings))
         for clear in SMALL_CLEAR_TABLES:
             await seal_table(connection, clear, vault, refresher.refresh)
+        await authority_policy.ensure_policy(connection, settings.environment, settings.cooling_off_hours)
         await customer_links.link_customers(connection, vault.digest, vault.unseal)
         await customer_links.index_customers(connection)
         if rail_of_purpose(settings, "bills") == "sandbox":

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
 from pathlib import Path
 
 import msgspec
@@ -66,7 +65,7 @@ class Settings(msgspec.Struct, kw_only=True):
     checkout_cards: str = "off"  # on or off: whether payers in live may enter card numbers on pages of ours
     public_url: str | None = None  # the API's address for payers
     invitations: str | None = None  # print, command, or an smtp URL
-    cooling_off_hours: int | None = None  # None: 24 in live, 0 in test
+    cooling_off_hours: int | None = None  # of the first start (db/authority_policy.py); None: 24 in live, 0 in test
     large_amount: str = "1000000.00"  # from this amount on, operators confirm their identity
     card_label: str = DEFAULT_LABEL
     card_ranges: str = DEFAULT_RANGES
@@ -192,12 +191,6 @@ def peer_terms_of(settings: Settings) -> PeerTerms | None:
 def invitations_of(settings: Settings) -> str:
     """Returns how invitation links are delivered: `print`, `command` (an administrator sends them) or an smtp URL."""
     return settings.invitations or ("print" if settings.environment == "test" else "command")
-
-
-def cooling_off_of(settings: Settings) -> timedelta:
-    """Returns how long an operator who was invited, reset or promoted cannot approve anything."""
-    hours = settings.cooling_off_hours
-    return timedelta(hours=hours if hours is not None else 24 if settings.environment == "live" else 0)
 
 
 def large_amount_of(settings: Settings) -> int:

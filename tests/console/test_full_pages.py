@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from kasuwa.console.access import MERCHANT_ROLES
 from kasuwa.console.routes import ConsolePage
 from kasuwa.console.store import PAGE_ROWS
+from kasuwa.core.roles import MERCHANT_ROLES
 from kasuwa.methods.investments.wire import MAX_MEMBERS
 from kasuwa.work.timeline import MAX_ENTRIES
 from tests.console.sample_merchant import SampleMerchant

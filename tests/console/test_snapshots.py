@@ -11,10 +11,10 @@ from kasuwa.app_console import make_console_services
 from kasuwa.app_server import make_admin_operations, make_dispatch
 from kasuwa.composition import Services
 from kasuwa.console import store
-from kasuwa.console.access import MERCHANT_ROLES
 from kasuwa.console.routes import ConsolePage
 from kasuwa.console.visit import ConsoleServices, Visit
 from kasuwa.core.decision import Merchant
+from kasuwa.core.roles import MERCHANT_ROLES
 from kasuwa.db import connections, rates
 from kasuwa.db.endpoint_health import list_failing_endpoints
 from kasuwa.db.reading import TornRead

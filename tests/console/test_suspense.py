@@ -135,9 +135,8 @@ def test_every_fault_of_a_proposal_is_named(deployment: Deployment, kind: str) -
     assert answer.words.count("no merchant has this mid") == (2 if kind == operator_suspense.ASSIGN else 1)
 
 
-def test_command_proposes_and_another_operator_approves(deployment: Deployment, shop: MerchantClient) -> None:
-    sign_in_as(deployment, "operator:finance")
-    admin = sign_in_as(deployment, "operator:admin")
+def test_a_command_proposes_and_two_operators_approve(deployment: Deployment, shop: MerchantClient) -> None:
+    finance, admin = (sign_in_as(deployment, role) for role in ("operator:finance", "operator:admin"))
     reference = f"T-command-{shop.mid}"
     receive(deployment, shop, reference, 1_000)
     run: Any = deployment.run_command
@@ -155,7 +154,11 @@ def test_command_proposes_and_another_operator_approves(deployment: Deployment, 
     before = shop.wallet().balance
     admin.get("/operator/approvals")
     assert admin.post(f"/operator/approvals/{number}/approve").http == 303
+    assert admin.post(f"/operator/approvals/{number}/approve").http == 422, "whom the command named proved nothing"
+    assert shop.wallet().balance == before
+    finance.get("/operator/approvals")
+    assert finance.post(f"/operator/approvals/{number}/approve").http == 303
     assert shop.wallet().balance == before + 1_000
-    entries = deployment.fetch("select subject from audit_entry where action = 'proposed suspense_assign'")
+    entries = deployment.fetch("select subject from audit_entry where action like 'proposed an assign%'")
     assert f"approval {number}, as {email}" in [row[0] for row in entries]
     assert deployment.broken_invariants([shop.mid]) == []

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from kasuwa.console.access import MERCHANT_ROLES
+from kasuwa.core.roles import MERCHANT_ROLES
 from tests.console.sample_merchant import SampleMerchant
 from tests.console.visitor import DEPLOYED, sign_in_as
 from tests.distributed.nodes import Nodes

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 
+from kasuwa.core.callers import KEY_SCOPES
 from tests.console.visitor import Visitor, sign_in_as
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment
@@ -215,11 +216,21 @@ def post_key(visitor: Visitor, scope: str) -> int:
     return visitor.post("/settings/keys", **fields).http
 
 
-def test_only_an_owner_makes_keys_that_approve(deployment: Deployment, shop: MerchantClient) -> None:
+def test_nobody_makes_or_rolls_a_key_that_may_do_more_than_they_may(
+    deployment: Deployment, shop: MerchantClient
+) -> None:
     developer = sign_in_as(deployment, "merchant:developer", shop.mid)
-    assert [post_key(developer, scope) for scope in ("collect", "approve", "all")] == [200, 422, 422]
+    made = {scope: post_key(developer, scope) for scope in KEY_SCOPES}
+    assert made == {**dict.fromkeys(KEY_SCOPES, 422), "read": 200}
     owner = sign_in_as(deployment, "merchant:owner", shop.mid)
-    assert [post_key(owner, scope) for scope in ("approve", "all")] == [200, 200]
-    assert "Only an owner" in developer.post("/settings/keys/3/roll", overlap="1").words
+    assert {post_key(owner, scope) for scope in KEY_SCOPES} == {200}
+    developer.get("/settings/keys")
+    rows = deployment.fetch(
+        "select key_id, scopes from merchant_key join merchant using (merchant_id) where mid = $1", shop.mid
+    )
+    for key_id, scopes in rows:
+        rolled = developer.post(f"/settings/keys/{key_id}/roll", overlap="1")
+        assert rolled.http == (200 if scopes == ["read"] else 422), scopes
+    assert developer.post("/settings/key", overlap="1").http == 403
     for role in ("merchant:finance", "merchant:read-only"):
         assert post_key(sign_in_as(deployment, role, shop.mid), "collect") == 403

@@ -141,25 +141,31 @@ def run_with_connection(
 
 def run_with_services(data: Path | None, work: Callable[["Services"], Awaitable[T]]) -> T:
     """Runs `work` with started services, for commands that decide through rules and the writer."""
-    from kasuwa.composition import Services
 
     async def run(settings: Settings, dsn: str) -> T:
-        secret_key_of(settings, may_create=False)
         connection = await connect_patiently(dsn)
         try:
             await require_schema(connection)
         finally:
             await connection.close()
-        services = await Services.build(settings, dsn)
-        for pool in services.pools:
-            pool.acquire_seconds = CONNECT_SECONDS
-        services.writer.start()
-        try:
-            return await work(services)
-        finally:
-            await services.close()
+        return await work_with_services(settings, dsn, work)
 
     return run_with_database(data, run)
+
+
+async def work_with_services(settings: Settings, dsn: str, work: Callable[["Services"], Awaitable[T]]) -> T:
+    """Starts services on a database that has a schema, and runs `work` with them."""
+    from kasuwa.composition import Services
+
+    secret_key_of(settings, may_create=False)
+    services = await Services.build(settings, dsn)
+    for pool in services.pools:
+        pool.acquire_seconds = CONNECT_SECONDS
+    services.writer.start()
+    try:
+        return await work(services)
+    finally:
+        await services.close()
 
 
 @asynccontextmanager

@@ -3,41 +3,23 @@
 Contract: payment#disputes
 """
 
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import msgspec
 import typer
 
-from kasuwa.commands.database import (
-    DataOption,
-    make_audit_entry,
-    record_audit_entry,
-    run_with_connection,
-    run_with_services,
-)
-from kasuwa.commands.split import find_merchant
-from kasuwa.core.action import Write
-from kasuwa.core.decision import Decision, Refusal
-from kasuwa.core.decoding import decode
+from kasuwa.commands.book_acts import run_book_act
+from kasuwa.commands.database import DataOption, record_audit_entry, run_with_connection
+from kasuwa.core.authority import DISPUTE_OPEN, DISPUTE_OUTCOME
 from kasuwa.core.vault import Vault
 from kasuwa.db import dispute_evidence, merchants
-from kasuwa.db.batch import Submission
-from kasuwa.db.entropy import draw_entropy
-from kasuwa.methods.disputes.actions import SANDBOX
 from kasuwa.methods.disputes.model import evidence_aad, file_aad
 from kasuwa.settings import Settings
 from kasuwa.supervise import ServeError
-from kasuwa.web.dispatch import with_audit_entry
-
-if TYPE_CHECKING:
-    from kasuwa.composition import Services
 
 command = typer.Typer(no_args_is_help=True, add_completion=False, help="Open, decide and hand in disputes of payments.")
 
-OPEN, OUTCOME = SANDBOX
 EXTENSIONS = {"application/pdf": "pdf", "image/png": "png", "image/jpeg": "jpg"}
 
 
@@ -50,37 +32,17 @@ def open_dispute(
     hours: Annotated[int | None, typer.Option(help="Hours until the merchant must respond. Default 168.")] = None,
     data: DataOption = None,
 ) -> None:
-    """Open a dispute that a rail told of by mail or on its dashboard, and print its id."""
+    """Open a dispute that a rail told of by mail or on its dashboard, and print its id. In live it is proposed, and two
+    operators approve it."""
     fields = {"txnRef": txn_ref, "reason": reason, "amount": amount, "hours": hours}
-    reply = run_with_services(data, submit(OPEN, mid, fields, "opened a dispute", txn_ref))
-    typer.echo(f"dispute_id {reply.data.dispute_id}")
+    typer.echo(run_book_act(data, DISPUTE_OPEN, mid, fields, "opened a dispute", txn_ref))
 
 
 @command.command(name="outcome")
 def decide_dispute(mid: str, dispute_id: str, outcome: str, data: DataOption = None) -> None:
-    """End a dispute as the payer's bank decided: won, or lost."""
+    """End a dispute as the payer's bank decided: won, or lost. In live it is proposed, and two operators approve it."""
     fields = {"dispute_id": dispute_id, "outcome": outcome}
-    typer.echo(run_with_services(data, submit(OUTCOME, mid, fields, f"dispute {outcome}", dispute_id)).message)
-
-
-def submit(action: Write, mid: str, fields: dict[str, Any], did: str, subject: str) -> "Callable[[Services], Any]":
-    """Returns the work that runs an action on a merchant's books, with an audit entry."""
-
-    async def work(services: "Services") -> Any:
-        merchant = await find_merchant(services, mid)
-        given = msgspec.json.encode({name: value for name, value in fields.items() if value is not None})
-        request = decode(action.request, given, action.rules, merchant)
-        if isinstance(request, tuple):
-            raise ServeError("; ".join(f"{fault.field}: {fault.reason}" for fault in request))
-        rule = with_audit_entry(partial(action.decide, request), lambda _: make_audit_entry(did, subject))
-        needs = action.needs(request, merchant)
-        result = await services.writer.submit(Submission(merchant, needs, rule, draw_entropy()))
-        if isinstance(result, Refusal):
-            raise ServeError(result.message)
-        assert isinstance(result, Decision), result
-        return result.reply
-
-    return work
+    typer.echo(run_book_act(data, DISPUTE_OUTCOME, mid, fields, f"dispute {outcome}", dispute_id))
 
 
 @command.command(name="evidence")

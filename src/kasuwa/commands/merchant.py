@@ -11,12 +11,14 @@ import typer
 from kasuwa import supervise
 from kasuwa.commands import merchant_keys
 from kasuwa.commands.database import DataOption, record_audit_entry, run_with_connection
+from kasuwa.commands.proposing import must_propose, propose
+from kasuwa.console.operator_settings import apply_changes, read_changes
+from kasuwa.core.authority import SETTINGS_KIND, acts_of_settings
 from kasuwa.core.calendar import utc_text
-from kasuwa.core.merchant import MerchantSettings, check_settings, read_logo
+from kasuwa.core.merchant import MerchantSettings, read_logo
 from kasuwa.core.vault import Vault
 from kasuwa.db import merchants
 from kasuwa.db.merchant_keys import replace_secret
-from kasuwa.db.payout_policy import remember_beneficiaries
 from kasuwa.rail_settings import check_merchant_rails
 from kasuwa.settings import Settings, loopback_allowed
 from kasuwa.supervise import ServeError
@@ -126,7 +128,8 @@ def set_merchant(
     ] = None,
     data: DataOption = None,
 ) -> None:
-    """Change a merchant's settings."""
+    """Change a merchant's settings. In live, changes of tariff, limits, terms, rails and the policy for money out are
+    proposed, and two operators approve them."""
     changes = parse_settings(
         payouts=payouts,
         webhook_url=webhook_url,
@@ -143,12 +146,18 @@ def set_merchant(
         reserve=reserve,
     )
 
-    async def work(connection: Any, vault: Vault, settings: Settings) -> MerchantSettings:
+    async def work(connection: Any, vault: Vault, settings: Settings) -> str:
         check_changes(changes, settings)
-        return await apply_changes(connection, mid, changes)
+        if await must_propose(connection, *acts_of_settings(changes)):
+            return await propose(connection, SETTINGS_KIND, mid, changes, f"changed {', '.join(changes)}")
+        async with connection.transaction():
+            before, changed = await apply_changes(connection, mid, changes)
+            chain = await merchants.find_merchant_id(connection, mid)
+            values = [msgspec.json.encode(value).decode() for value in (before, changes)]
+            await record_audit_entry(connection, chain, "changed settings", mid, *values)
+        return msgspec.json.encode(msgspec.structs.replace(changed, logo="")).decode()
 
-    changed = run_with_connection(data, work)
-    typer.echo(msgspec.json.encode(msgspec.structs.replace(changed, logo="")).decode())
+    typer.echo(run_with_connection(data, work))
 
 
 def check_changes(changes: dict[str, Any], settings: Settings) -> None:
@@ -161,26 +170,6 @@ def check_changes(changes: dict[str, Any], settings: Settings) -> None:
     faults = check_merchant_rails(settings, changes.get("rails", {}))
     if faults:
         raise ServeError(f"--rails: {'; '.join(faults)}")
-
-
-async def apply_changes(connection: Any, mid: str, changes: dict[str, Any]) -> MerchantSettings:
-    """Changes the settings and records the values before and after in the audit trail."""
-    before: dict[str, Any] = {}
-
-    def change(current: MerchantSettings) -> MerchantSettings:
-        before.update({name: getattr(current, name) for name in changes})
-        # A change of the policy that waits for its time is replaced.
-        waiting = None if "payouts" in changes else current.payouts_change
-        return msgspec.structs.replace(current, payouts_change=waiting, **changes)
-
-    async with connection.transaction():
-        changed = await merchants.change_settings(connection, mid, change, is_endpoint_set="webhook_url" in changes)
-        if "payouts" in changes:
-            await remember_beneficiaries(connection, mid, changes["payouts"])
-        chain = await merchants.find_merchant_id(connection, mid)
-        values = [msgspec.json.encode(value).decode() for value in (before, changes)]
-        await record_audit_entry(connection, chain, "changed settings", mid, *values)
-    return changed
 
 
 @command.command(name="logo")
@@ -218,8 +207,6 @@ def parse_settings(**options: Any) -> dict[str, Any]:
                 given[name] = msgspec.json.decode(given[name])
         if "rate" in given:
             given["rate"] = [int(part) for part in given["rate"].split(",")]
-        checked = msgspec.convert(given, MerchantSettings)
-        check_settings(checked)
+        return read_changes(given)
     except (ValueError, msgspec.MsgspecError) as error:
         sys.exit(f"kasuwa: {supervise.one_line(error)}")
-    return {name: getattr(checked, name) for name in given}

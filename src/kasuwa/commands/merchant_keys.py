@@ -2,19 +2,22 @@
 
 import sys
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Annotated, Any, TypeVar
 
 import msgspec
 import typer
 
 from kasuwa.commands.database import DataOption, record_audit_entry, run_with_connection
+from kasuwa.commands.proposing import must_propose, propose
+from kasuwa.console.operator_keys import KeyChange, MadeKey, apply_key_change, audit_change
+from kasuwa.core.authority import HARMLESS_KEY, KEY, Act, moves_money
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.callers import check_key_name, read_ranges, read_scopes
 from kasuwa.core.events import standard_secret
 from kasuwa.core.vault import Vault
 from kasuwa.db import merchant_keys, merchants
-from kasuwa.db.merchant_keys import KeyRefused, NewKey, UnknownKey
+from kasuwa.db.merchant_keys import NOBODY, KeyRefused, UnknownKey
 from kasuwa.settings import Settings
 
 T = TypeVar("T")
@@ -31,13 +34,25 @@ def register(command: typer.Typer) -> None:
     command.command(name="roll-secret")(roll_secret)
 
 
-def run_on_keys(data: Any, mid: str, change: Callable[[Any, Vault, int], Awaitable[T]]) -> T:
-    """Runs a change in one transaction, with the merchant's row locked. Exits with one line if it is refused."""
+def run_on_keys(data: Any, mid: str, change: KeyChange) -> MadeKey | str:
+    """Makes or rolls a key, or proposes it. Returns what was made, or the line to print. Exits with one line if it is
+    refused."""
 
-    async def work(connection: Any, vault: Vault, settings: Settings) -> T:
+    async def work(connection: Any, vault: Vault, settings: Settings) -> MadeKey | str:
+        if await must_propose(connection, await find_act(connection, mid, change)):
+            return await propose(connection, KEY.name, mid, change, change.description)
         async with connection.transaction():
-            return await change(connection, vault, await merchants.lock_merchant(connection, mid))
+            made = await apply_key_change(connection, vault, mid, change, NOBODY)
+            chain = await merchants.find_merchant_id(connection, mid)
+            action, subject, after = audit_change(change, made)
+            await record_audit_entry(connection, chain, action, subject, after=after)
+        return made
 
+    return run_checked(data, mid, work)
+
+
+def run_checked(data: Any, mid: str, work: Callable[[Any, Vault, Settings], Awaitable[T]]) -> T:
+    """Runs `work`. Exits with one line if the keys cannot be changed like this."""
     try:
         return run_with_connection(data, work)
     except UnknownKey as error:
@@ -46,10 +61,22 @@ def run_on_keys(data: Any, mid: str, change: Callable[[Any, Vault, int], Awaitab
         sys.exit(f"kasuwa: {error}")
 
 
-def read_overlap(hours: float) -> timedelta:
+async def find_act(connection: Any, mid: str, change: KeyChange) -> Act:
+    """Returns the act of a change: another one for keys that cannot move money out."""
+    scopes = change.scopes
+    if change.change == "roll" and change.key_id:
+        merchant_id = await merchants.find_merchant_id(connection, mid)
+        found = [key for key in await merchant_keys.list_keys(connection, merchant_id) if key.key_id == change.key_id]
+        if not found:
+            raise UnknownKey(change.key_id)
+        scopes = tuple(found[0].scopes)
+    return KEY if change.change == "secret" or not scopes or moves_money(scopes) else HARMLESS_KEY
+
+
+def check_overlap(hours: float) -> float:
     if not 0 <= hours <= merchant_keys.MAX_KEY_OVERLAP / timedelta(hours=1):
         sys.exit("kasuwa: --overlap-hours must be between 0 and 168")
-    return timedelta(hours=hours)
+    return hours
 
 
 def list_keys(
@@ -86,7 +113,10 @@ def add_key(
     expires_days: Annotated[int | None, typer.Option(help="Days after which it stops working.")] = None,
     data: DataOption = None,
 ) -> None:
-    """Make a further key of a merchant and print its number and the key. It cannot be shown again."""
+    """Make a further key of a merchant and print its number and the key. It cannot be shown again.
+
+    In live a key that can move money out is proposed, and two operators approve it: it is shown to the second of them.
+    """
     fault = check_key_name(name)
     if fault is not None:
         sys.exit(f"kasuwa: --name: {fault}")
@@ -96,17 +126,9 @@ def add_key(
         scopes, addresses = read_scopes(scope), read_ranges(address or [])
     except ValueError as error:
         sys.exit(f"kasuwa: {error}")
-    expires_at = None if expires_days is None else datetime.now(UTC) + timedelta(days=expires_days)
-    new = NewKey(name=name, scopes=scopes, addresses=addresses, expires_at=expires_at)
-
-    async def change(connection: Any, vault: Vault, merchant_id: int) -> tuple[int, str]:
-        key_id, key = await merchant_keys.create_key(connection, vault, merchant_id, new)
-        after = msgspec.json.encode({"name": name, "scopes": scopes, "addresses": addresses, "expires": expires_at})
-        await record_audit_entry(connection, merchant_id, "made a key", f"key {key_id}", after=after.decode())
-        return key_id, key
-
-    key_id, key = run_on_keys(data, mid, change)
-    typer.echo(f"key_id {key_id}\nkey {key}")
+    change = KeyChange(change="add", name=name, scopes=scopes, addresses=addresses, expires_days=expires_days)
+    made = run_on_keys(data, mid, change)
+    typer.echo(made if isinstance(made, str) else f"key_id {made.key_id}\nkey {made.text}")
 
 
 def roll_key(
@@ -115,39 +137,29 @@ def roll_key(
     overlap_hours: OverlapOption = 24.0,
     data: DataOption = None,
 ) -> None:
-    """Replace a key of a merchant by a new one and print it. The old one works until the overlap ends."""
-    overlap = read_overlap(overlap_hours)
+    """Replace a key of a merchant by a new one and print it. The old one works until the overlap ends.
 
-    async def change(connection: Any, vault: Vault, merchant_id: int) -> str:
-        new_id, key = await merchant_keys.replace_key(connection, vault, merchant_id, overlap, key_id)
-        after = f"key {new_id}; old keys end after {overlap_hours:g} h"
-        await record_audit_entry(connection, merchant_id, "rolled the key", mid, after=after)
-        return key
-
-    typer.echo(f"key {run_on_keys(data, mid, change)}")
+    In live a key that can move money out is rolled by a proposal, as with add-key."""
+    change = KeyChange(change="roll", key_id=key_id, overlap_hours=check_overlap(overlap_hours))
+    made = run_on_keys(data, mid, change)
+    typer.echo(made if isinstance(made, str) else f"key {made.text}")
 
 
 def revoke_key(mid: str, key_id: int, data: DataOption = None) -> None:
     """End a key of a merchant at once."""
 
-    async def change(connection: Any, vault: Vault, merchant_id: int) -> str:
-        name = await merchant_keys.revoke_key(connection, merchant_id, key_id)
-        await record_audit_entry(connection, merchant_id, "revoked a key", f"key {key_id}", before=name)
+    async def work(connection: Any, vault: Vault, settings: Settings) -> str:
+        async with connection.transaction():
+            merchant_id = await merchants.lock_merchant(connection, mid)
+            name = await merchant_keys.revoke_key(connection, merchant_id, key_id)
+            await record_audit_entry(connection, merchant_id, "revoked a key", f"key {key_id}", before=name)
         return name
 
-    typer.echo(f"key {key_id} ({run_on_keys(data, mid, change)}) no longer works")
+    typer.echo(f"key {key_id} ({run_checked(data, mid, work)}) no longer works")
 
 
 def roll_secret(mid: str, overlap_hours: OverlapOption = 24.0, data: DataOption = None) -> None:
     """Make a new signing secret of events and print it, also in the form of Standard Webhooks. Until the overlap ends,
-    events are signed with the old one as well."""
-    overlap = read_overlap(overlap_hours)
-
-    async def change(connection: Any, vault: Vault, merchant_id: int) -> str:
-        secret = await merchant_keys.replace_secret(connection, vault, merchant_id, overlap)
-        after = f"the old one signs for {overlap_hours:g} h"
-        await record_audit_entry(connection, merchant_id, "rolled the signing secret", mid, after=after)
-        return secret
-
-    secret = run_on_keys(data, mid, change)
-    typer.echo(f"secret {secret}\nstandard {standard_secret(secret)}")
+    events are signed with the old one as well. In live it is proposed, and two operators approve it."""
+    made = run_on_keys(data, mid, KeyChange(change="secret", overlap_hours=check_overlap(overlap_hours)))
+    typer.echo(made if isinstance(made, str) else f"secret {made.text}\nstandard {standard_secret(made.text)}")

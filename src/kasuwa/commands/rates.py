@@ -6,6 +6,9 @@ from typing import Annotated, Any
 import typer
 
 from kasuwa.commands.database import DataOption, make_audit_entry, run_with_connection
+from kasuwa.commands.proposing import must_propose, propose
+from kasuwa.console.operator_approvals import ProposedRate
+from kasuwa.core.authority import RATE
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.exchange_rates import HOME, ExchangeRate, read_rate
 from kasuwa.core.money import format_minor
@@ -37,15 +40,18 @@ def set_rate(
     sell: Annotated[str, typer.Option(help=f"Sell rate of one unit, in {HOME}. Must not be below the buy rate.")],
     data: DataOption = None,
 ) -> None:
-    """Set the buy and sell rate of a currency from now on."""
+    """Set the buy and sell rate of a currency from now on. In live it is proposed, and two operators approve it."""
     rate = parse_rate(currency, buy, sell)
+    described = f"{currency}/{HOME}: buy {format_minor(rate.buy)}, sell {format_minor(rate.sell)}"
 
-    async def work(connection: Any, vault: Vault, settings: Settings) -> None:
+    async def work(connection: Any, vault: Vault, settings: Settings) -> str:
+        if await must_propose(connection, RATE):
+            return await propose(connection, RATE.name, None, ProposedRate(currency, rate.buy, rate.sell), described)
         entry = make_audit_entry("rate set", currency)
         await rates.set_rate(connection, currency, rate, entry.actor, entry.address)
+        return described
 
-    run_with_connection(data, work)
-    typer.echo(f"{currency}/{HOME}: buy {format_minor(rate.buy)}, sell {format_minor(rate.sell)}")
+    typer.echo(run_with_connection(data, work))
 
 
 def parse_rate(currency: str, buy: str, sell: str) -> ExchangeRate:

@@ -1,21 +1,21 @@
 """`kasuwa reconcile suspense`, `assign` and `return`: money that rails brought in for nobody known.
 
-A command proposes in the name of an operator. Another operator approves it in the console, as every manual posting.
+A command proposes, and two operators approve it in the console: nothing proves whom it names.
 """
 
 from typing import Annotated, Any
 
-import msgspec
 import typer
 
-from kasuwa.commands.database import DataOption, record_audit_entry, run_with_connection
+from kasuwa.commands import proposing
+from kasuwa.commands.database import DataOption, run_with_connection
 from kasuwa.console import operator_suspense
-from kasuwa.console.access import CAN_KEEP_BOOKS
 from kasuwa.console.manual_posting import ProposedPosting
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.money import format_minor
+from kasuwa.core.roles import CAN_KEEP_BOOKS
 from kasuwa.core.vault import Vault
-from kasuwa.db import approvals, console_users, merchants, suspense
+from kasuwa.db import console_users, suspense
 from kasuwa.settings import Settings
 from kasuwa.supervise import ServeError
 
@@ -23,7 +23,9 @@ MAX_REASON_LENGTH = 500
 
 ReferenceArgument = Annotated[str, typer.Argument(help="The rail's reference, with the rail before it if need be.")]
 ReasonOption = Annotated[str, typer.Option(help="Why: shown to who approves it.")]
-OperatorOption = Annotated[str, typer.Option("--as", metavar="EMAIL", help="The operator who proposes it.")]
+OperatorOption = Annotated[
+    str, typer.Option("--as", metavar="EMAIL", help="The operator who proposes it, as a note: nothing proves it.")
+]
 
 
 def list_suspense(
@@ -45,19 +47,19 @@ def list_suspense(
 def propose_assignment(
     reference: ReferenceArgument, mid: str, reason: ReasonOption, operator: OperatorOption, data: DataOption = None
 ) -> None:
-    """Propose to assign money in suspense to a merchant's wallet. Another operator approves it in the console."""
+    """Propose to assign money in suspense to a merchant's wallet. Two operators approve it in the console."""
     propose(data, operator_suspense.ASSIGN, reference, mid, reason, operator)
 
 
 def propose_return(
     reference: ReferenceArgument, reason: ReasonOption, operator: OperatorOption, data: DataOption = None
 ) -> None:
-    """Propose to have the rail return money in suspense. Another operator approves it in the console."""
+    """Propose to have the rail return money in suspense. Two operators approve it in the console."""
     propose(data, operator_suspense.RETURN, reference, "", reason, operator)
 
 
 def propose(data: Any, kind: str, reference: str, mid: str, reason: str, operator: str) -> None:
-    async def work(connection: Any, vault: Vault, settings: Settings) -> int:
+    async def work(connection: Any, vault: Vault, settings: Settings) -> str:
         found = await console_users.find_joined_user(connection, operator)
         faults = []
         if found is None or found.mid is not None or found.role not in CAN_KEEP_BOOKS:
@@ -69,14 +71,7 @@ def propose(data: Any, kind: str, reference: str, mid: str, reason: str, operato
             faults += [f"{fault.field}: {fault.reason}" for fault in read]
         if faults or found is None or not isinstance(read, ProposedPosting):
             raise ServeError("; ".join(faults))
-        proposal = msgspec.json.encode(read).decode()
-        async with connection.transaction():
-            holder = await operator_suspense.find_holder(connection, read)
-            number = await approvals.propose(connection, holder, kind, proposal, reason, found.user_id)
-            chain = await merchants.find_merchant_id(connection, holder)
-            subject = f"approval {number}, as {found.email}"
-            await record_audit_entry(connection, chain, f"proposed {kind}", subject, after=proposal)
-        return number
+        holder = await operator_suspense.find_holder(connection, read)
+        return await proposing.propose(connection, kind, holder, read, reason, found.email)
 
-    number = run_with_connection(data, work)
-    typer.echo(f"approval {number} is proposed: another operator approves it on the page Approvals")
+    typer.echo(run_with_connection(data, work))

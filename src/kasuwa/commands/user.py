@@ -1,20 +1,25 @@
 """`kasuwa user`: users of the console. Live starts without users, so its first operator is added here."""
 
 import sys
-from datetime import UTC, datetime
+from datetime import timedelta
 from typing import Annotated, Any
 
 import typer
 
 from kasuwa.commands.database import DataOption, record_audit_entry, run_with_connection
-from kasuwa.console.access import ROLES, assignable_roles, email_fault
+from kasuwa.commands.proposing import must_propose, propose, unproven_maker
+from kasuwa.console.access import email_fault
+from kasuwa.console.operator_user_proposals import INVITE, RESET, UserChange
+from kasuwa.core.authority import FIRST_OPERATOR, FIRST_OWNER, LIVE, PERSON, Act
+from kasuwa.core.roles import OWNER, ROLES, assignable_roles
 from kasuwa.core.vault import Vault
 from kasuwa.db import console_users, merchants
 from kasuwa.db.audit_trail import OPERATOR_CHAIN_ID
+from kasuwa.db.authority_policy import read_cooling_off, read_environment
 from kasuwa.db.console_users import ConsoleUser
 from kasuwa.db.primary import connect_to_primary
 from kasuwa.server_records import find_servers
-from kasuwa.settings import Settings, console_address, cooling_off_of
+from kasuwa.settings import Settings, console_address
 
 command = typer.Typer(no_args_is_help=True, add_completion=False, help="Manage users of the console.")
 
@@ -35,7 +40,10 @@ def add_user(
     mid: MidOption = None,
     data: DataOption = None,
 ) -> None:
-    """Add a user and print a one-time link with which they set their password. Give it to nobody else."""
+    """Add a user and print a one-time link with which they set their password. Give it to nobody else.
+
+    In live this is for the first two operators and a merchant's first owner. Anybody else is proposed, and two
+    operators approve it."""
     if email_fault(email) is not None:
         sys.exit(f"kasuwa: {email_fault(email)}")
     if role not in assignable_roles(mid):
@@ -47,9 +55,14 @@ def add_user(
             chain = await find_audit_chain(connection, mid)
             if await console_users.find_user_of_merchant(connection, email, mid) is not None:
                 sys.exit(f"kasuwa: {email} exists already; for a new link run: kasuwa user link {email}")
+            act = await find_act(connection, mid, role)
+            if await must_propose(connection, act):
+                change = UserChange(INVITE, email, role, mid=mid)
+                return await propose(connection, PERSON.name, mid, change, change.description)
+            if act is FIRST_OWNER and mid is not None and await read_environment(connection) == LIVE:
+                await console_users.withdraw_invitations(connection, mid)
             user_id = await console_users.add_user(connection, email, mid, role)
-            if mid is None:
-                await delay_approvals(connection, user_id, settings)
+            await mark_made(connection, user_id, mid)
             token = await console_users.make_link(connection, user_id, "invitation")
             await record_audit_entry(connection, chain, "added a person", email, after=role)
         return link_of(settings, token)
@@ -67,10 +80,24 @@ def link_of(settings: Settings, token: str) -> str:
     return f"{running[-1] if running else console_address(settings)}/link/{token}"
 
 
-async def delay_approvals(connection: Any, user_id: int, settings: Settings) -> None:
-    """Bars a new or reset operator from approving for the cooling-off period. The first administrator is exempt."""
-    if await console_users.count_admins(connection, besides=user_id):
-        await console_users.set_proposer(connection, user_id, None, datetime.now(UTC) + cooling_off_of(settings))
+async def find_act(connection: Any, mid: str | None, role: str) -> Act:
+    """Returns the act of adding or resetting a user by command. One person adds those whom nobody else could."""
+    if mid is None:
+        joined = await console_users.count_operators(connection, await read_cooling_off(connection))
+        return FIRST_OPERATOR if joined < 2 else PERSON
+    is_first = role == OWNER and not await console_users.has_joined_user(connection, mid)
+    return FIRST_OWNER if is_first else PERSON
+
+
+async def mark_made(connection: Any, user_id: int, mid: str | None) -> None:
+    """Records that somebody whom nothing proved made or reset an account. It approves nothing for the cooling-off time,
+    unless nobody else could: the first operator, and the first user of a merchant."""
+    if mid is None:
+        is_first = not await console_users.has_other_operators(connection, user_id)
+    else:
+        is_first = not await console_users.has_joined_user(connection, mid)
+    cooling_off = timedelta() if is_first else await read_cooling_off(connection)
+    await console_users.set_makers(connection, user_id, [unproven_maker()], cooling_off)
 
 
 async def find_audit_chain(connection: Any, mid: str | None) -> int:
@@ -92,17 +119,21 @@ async def find_only_user(connection: Any, email: str, mid: str | None) -> Consol
 
 @command.command(name="link")
 def make_link(email: str, mid: MidOption = None, reset: ResetOption = False, data: DataOption = None) -> None:
-    """Print a new link for an invited user, or with --reset for a user who has joined."""
+    """Print a new link for an invited user, or with --reset for a user who has joined.
+
+    In live a reset is proposed once two operators have joined, and two operators approve it."""
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> str:
         async with connection.transaction():
             user = await find_only_user(connection, email, mid)
             if user.state != "invited" and not reset:
                 sys.exit(f"kasuwa: {email} has joined or is disabled: use --reset to reset password and second factor")
+            if reset and await must_propose(connection, await find_act(connection, user.mid, user.role)):
+                change = UserChange(RESET, user.email, user.role, user.user_id, mid=user.mid)
+                return await propose(connection, PERSON.name, user.mid, change, change.description)
             if reset:
                 await console_users.reset_credentials(connection, user.user_id)
-                if user.mid is None:
-                    await delay_approvals(connection, user.user_id, settings)
+            await mark_made(connection, user.user_id, user.mid)
             token = await console_users.make_link(connection, user.user_id, "invitation")
             what = "made a link, password and second factor to be set anew" if reset else "made a link"
             await record_audit_entry(connection, await find_audit_chain(connection, user.mid), what, email)

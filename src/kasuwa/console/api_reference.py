@@ -5,11 +5,11 @@ from typing import Any
 import msgspec
 from starlette.responses import Response
 
-from kasuwa.console.access import ROLES_BY_PERMISSION, short_name
 from kasuwa.console.try_it import action_slug, can_make_one, fill_example, make_needed, remember_reply
 from kasuwa.console.try_it_needs import NEEDS
-from kasuwa.console.visit import NotAllowed, NotFound, Visit
+from kasuwa.console.visit import NotAllowed, NotFound, Visit, roles_of_action
 from kasuwa.core.action import Action, ApiMethod, title_of
+from kasuwa.core.roles import short_name
 from kasuwa.core.schema_fields import action_schemas, list_fields
 
 
@@ -33,7 +33,7 @@ async def show_action(visit: Visit, status: int = 200, **values: Any) -> Respons
     openapi = await visit.services.read_openapi()
     operation = openapi["paths"][f"/{method.name}#{action_slug(action)}"]["put"]
     request, reply = action_schemas(openapi, operation)
-    can_try = visit.session_merchant is not None and visit.may_try(action)
+    can_try = visit.session_merchant is not None and visit.may_try(method.name, action)
     if can_try and "example" not in values:
         values["example"] = await fill_example(visit, title_in_path(method, action), action)
     shared: dict[str, Any] = {
@@ -48,7 +48,9 @@ async def show_action(visit: Visit, status: int = 200, **values: Any) -> Respons
         "body": values["example"].text if can_try else "",
         "live_reply": None,
         "can_try": can_try,
-        "allowed_roles": ", ".join(sorted(short_name(role) for role in ROLES_BY_PERMISSION[action.permission])),
+        "allowed_roles": ", ".join(
+            sorted(short_name(role) for role in roles_of_action(method.name, action, action.permission))
+        ),
         "api_url": visit.services.api_url,
     }
     return visit.render("reference_action.html", status, **{**shared, **values})

@@ -4,12 +4,12 @@ from typing import Any
 
 from starlette.responses import Response
 
-from kasuwa.console.access import CAN_MOVE_MONEY
 from kasuwa.console.events import parse_int
 from kasuwa.console.record_table import BILLS
 from kasuwa.console.records import create_record
 from kasuwa.console.transfers import new_reference
 from kasuwa.console.visit import Visit
+from kasuwa.core.roles import CAN_MOVE_MONEY
 
 MAX_CODE_LENGTH = 40
 

@@ -8,7 +8,6 @@ from typing import Any
 from starlette.datastructures import FormData
 from starlette.responses import Response
 
-from kasuwa.console.access import CAN_INTEGRATE
 from kasuwa.console.events import parse_int
 from kasuwa.console.figures import percentage
 from kasuwa.console.key_pages import read_overlap
@@ -17,6 +16,7 @@ from kasuwa.console.visit import NotFound, Visit
 from kasuwa.core.event_payloads import EVENT_KINDS, TEST_EVENT
 from kasuwa.core.events import standard_secret
 from kasuwa.core.fields import read_timestamp
+from kasuwa.core.roles import CAN_INTEGRATE
 from kasuwa.core.sample_events import SAMPLE_KINDS
 from kasuwa.db import merchants, webhook_endpoints
 from kasuwa.db.event_reads import read_endpoint_figures

@@ -7,7 +7,6 @@ from urllib.parse import quote, urlencode
 from starlette.responses import Response
 
 from kasuwa.console import store
-from kasuwa.console.access import CAN_INTEGRATE
 from kasuwa.console.figures import percentage
 from kasuwa.console.store import MAX_SEQUENCE, PAGE_ROWS
 from kasuwa.console.transactions import parse_date
@@ -18,6 +17,7 @@ from kasuwa.core.calendar import LAGOS, utc_text
 from kasuwa.core.event_payloads import EVENT_KINDS
 from kasuwa.core.events import event_id, parse_event_id
 from kasuwa.core.fields import read_timestamp
+from kasuwa.core.roles import CAN_INTEGRATE
 from kasuwa.core.sample_events import SAMPLE_KINDS
 from kasuwa.core.transactions import TRANSACTION_KINDS
 from kasuwa.db.endpoint_health import list_failing_endpoints

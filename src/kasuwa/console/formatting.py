@@ -11,7 +11,6 @@ from collections.abc import Iterable
 import jinja2
 import msgspec
 
-from kasuwa.console.access import role_side, short_name
 from kasuwa.console.forms import field_rows
 from kasuwa.console.record_fields import charges_html, detail_items, field_html, is_lead_field, table_columns
 from kasuwa.console.values import (
@@ -28,6 +27,7 @@ from kasuwa.console.values import (
 )
 from kasuwa.console.vocabulary import humanize, label, method_text
 from kasuwa.core.inline_code import inline_code
+from kasuwa.core.roles import role_side, short_name
 
 
 def slug(text: str) -> str:

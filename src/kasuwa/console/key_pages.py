@@ -1,27 +1,25 @@
 """The page of a merchant's API keys and signing secret: lists, makes, rolls and revokes them. Contract: keys#making"""
 
-from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from starlette.responses import Response
 
-from kasuwa.console.access import OWNER
 from kasuwa.console.events import parse_int
-from kasuwa.console.settings_pages import KEY_OVERLAP_CHOICES
+from kasuwa.console.settings_pages import KEY_OVERLAP_CHOICES, find_roller
 from kasuwa.console.values import time_text
 from kasuwa.console.visit import NotFound, Visit
-from kasuwa.core.callers import KEY_SCOPES, SCOPE_DESCRIPTIONS, check_key_name, read_ranges, read_scopes
+from kasuwa.core.authority import find_excess_scopes
+from kasuwa.core.callers import KEY_SCOPES, SCOPE_DESCRIPTIONS, KeyScope, check_key_name, read_ranges, read_scopes
 from kasuwa.core.events import standard_secret
 from kasuwa.db import merchant_keys, merchants
 from kasuwa.db.connection_pool import Connection
 from kasuwa.db.merchant_keys import KeyRefused, NewKey, UnknownKey
 
 EXPIRY_CHOICES = (("", "never"), ("30", "30 days"), ("90", "90 days"), ("365", "1 year"))
-# A key with one of these could approve what another key of the same person sends. Contract: keys#two-persons
-OWNER_SCOPES = frozenset({"approve", "all"})
-OWNER_ONLY = "only an owner can make keys of scope approve or all"
-OWNER_ROLLS = "Only an owner can roll this key: it can approve transfers"
+# Nobody makes a key that may do more than they may themselves. Contract: keys#making
+TOO_MANY_SCOPES = "a key of scope {scopes} may do more than your role may; ask an owner"
+TOO_POWERFUL = "This key may do more than your role may. Ask an owner to roll it."
 
 
 async def show_keys(visit: Visit, status: int = 200, **values: Any) -> Response:
@@ -31,13 +29,18 @@ async def show_keys(visit: Visit, status: int = 200, **values: Any) -> Response:
     shared: dict[str, Any] = {
         "keys": keys,
         "secrets": secrets,
-        "scopes": [(scope, SCOPE_DESCRIPTIONS[scope]) for scope in KEY_SCOPES],
+        "scopes": [(scope, SCOPE_DESCRIPTIONS[scope]) for scope in KEY_SCOPES if is_givable(visit, scope)],
+        "can_roll": {key.key_id for key in keys if not find_excess_scopes(visit.user.role, key.scopes)},
         "overlaps": KEY_OVERLAP_CHOICES,
         "expiries": EXPIRY_CHOICES,
         "submitted": {},
         "chosen": [],
     }
     return visit.render("keys.html", status, **{**shared, **values})
+
+
+def is_givable(visit: Visit, scope: KeyScope) -> bool:
+    return not find_excess_scopes(visit.user.role, [scope])
 
 
 def read_new_key(visit: Visit, faults: dict[str, str]) -> NewKey | None:
@@ -56,8 +59,9 @@ def read_new_key(visit: Visit, faults: dict[str, str]) -> NewKey | None:
         faults["addresses"] = str(error)
     try:
         scopes = read_scopes(list(chosen))
-        if OWNER_SCOPES & set(scopes) and visit.user.role != OWNER:
-            faults["scopes"] = OWNER_ONLY
+        excess = find_excess_scopes(visit.user.role, scopes)
+        if excess:
+            faults["scopes"] = TOO_MANY_SCOPES.format(scopes=" or ".join(excess))
     except ValueError as error:
         faults["scopes"] = str(error)
     if faults:
@@ -74,7 +78,8 @@ async def create_key(visit: Visit) -> Response:
         try:
             async with visit.operator_pool.acquire() as connection, connection.transaction():
                 merchant_id = await merchants.lock_merchant(connection, visit.merchant.mid)
-                key_id, key = await merchant_keys.create_key(connection, visit.services.vault, merchant_id, new)
+                held = (await find_roller(visit, connection)).make(new)
+                key_id, key = await merchant_keys.create_key(connection, visit.services.vault, merchant_id, held)
                 after = {"name": new.name, "scopes": new.scopes, "addresses": new.addresses, "expires": new.expires_at}
                 await visit.record_audit_on(connection, visit.audit_chain, "made a key", f"key {key_id}", after=after)
         except KeyRefused as refused:
@@ -100,8 +105,9 @@ async def roll_key(visit: Visit) -> Response:
     try:
         async with visit.operator_pool.acquire() as connection, connection.transaction():
             merchant_id = await lock_changeable(visit, connection, key_id)
+            roller = await find_roller(visit, connection)
             new_id, key = await merchant_keys.replace_key(
-                connection, visit.services.vault, merchant_id, overlap, key_id
+                connection, visit.services.vault, merchant_id, overlap, key_id, roller
             )
             after = {"new key": new_id, "old key ends after hours": overlap / timedelta(hours=1)}
             await visit.record_audit_on(connection, visit.audit_chain, "rolled a key", f"key {key_id}", after=after)
@@ -117,20 +123,14 @@ async def roll_key(visit: Visit) -> Response:
 
 async def lock_changeable(visit: Visit, connection: Connection, key_id: int) -> int:
     """Locks the merchant's row and returns its number. Raises UnknownKey, also for 0, and KeyRefused if the user may
-    not hold a key of these scopes."""
+    not have a key of these scopes: whoever rolls a key holds the new one."""
     merchant_id = await merchants.lock_merchant(connection, visit.merchant.mid)
     found = [key for key in await merchant_keys.list_keys(connection, merchant_id) if key.key_id == key_id]
     if not found:
         raise UnknownKey(key_id)
-    if needs_owner(visit, found[0].scopes) and visit.user.role != OWNER:
-        raise KeyRefused(OWNER_ROLLS)
+    if find_excess_scopes(visit.user.role, found[0].scopes):
+        raise KeyRefused(TOO_POWERFUL)
     return merchant_id
-
-
-def needs_owner(visit: Visit, scopes: Collection[str]) -> bool:
-    """Returns whether only an owner may roll a key of these scopes. Whoever rolls a key holds the new one, and could
-    approve with it what another key sends."""
-    return "approve" in scopes or ("all" in scopes and visit.merchant.payouts is not None)
 
 
 async def revoke_key(visit: Visit) -> Response:

@@ -12,8 +12,8 @@ import asyncpg
 import msgspec
 from starlette.responses import Response
 
-from kasuwa.console.access import CAN_KEEP_BOOKS
 from kasuwa.console.visit import Visit
+from kasuwa.core.roles import CAN_KEEP_BOOKS
 from kasuwa.db import invariant_results
 from kasuwa.db.audit_lock import audit_lock
 from kasuwa.db.invariant_results import InvariantResult

@@ -8,18 +8,21 @@ import msgspec
 from starlette.responses import Response
 
 from kasuwa.console import operator_reads, store
-from kasuwa.console.access import OWNER, email_fault
+from kasuwa.console.access import email_fault
 from kasuwa.console.events import parse_int
 from kasuwa.console.figures import rank_reasons, sum_by_currency
 from kasuwa.console.operator_reads import MerchantSummary
+from kasuwa.console.operator_settings import change_or_propose
 from kasuwa.console.store import MAX_SEQUENCE, PAGE_ROWS
 from kasuwa.console.team import deliver_link, next_users_url, users_cursor
 from kasuwa.console.visit import NotFound, Visit
+from kasuwa.core.authority import LIMITS, SUSPENSION
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.exchange_rates import HOME
 from kasuwa.core.merchant import DEFAULT_LIMITS, MerchantSettings, check_settings
 from kasuwa.core.money import CURRENCIES
 from kasuwa.core.reading import Reader
+from kasuwa.core.roles import OWNER
 from kasuwa.db import console_users, merchant_keys, merchants, rates
 from kasuwa.db.connection_pool import Connection
 from kasuwa.db.daily_totals import list_open_totals, read_totals
@@ -100,10 +103,11 @@ async def toggle_suspension(visit: Visit) -> Response:
         consequence = f"All API requests of {summary.mid} are refused until you resume it. "
         consequence += "Payouts by schedule are left out. What is open goes on, also the charges of plans."
         visit.ask_first(f"Suspend {summary.name}?", consequence, "Suspend", f"/operator/merchants/{summary.mid}")
-    await change_settings(visit, summary, "changed suspension", suspended=not summary.is_suspended)
+    done = "The merchant is active again." if summary.is_suspended else "Its requests are refused from now on."
+    changes = {"suspended": not summary.is_suspended}
+    response = await change_or_propose(visit, summary, SUSPENSION, "changed suspension", done, **changes)
     await merchants.wait_until_in_force()
-    flash = "The merchant is active again." if summary.is_suspended else "Its requests are refused from now on."
-    return visit.redirect(f"/operator/merchants/{summary.mid}", flash)
+    return response
 
 
 async def set_limits(visit: Visit) -> Response:
@@ -117,19 +121,8 @@ async def set_limits(visit: Visit) -> Response:
         check_settings(checked)
     except (ValueError, msgspec.MsgspecError) as error:
         return await show_merchant(visit, 422, faults={"": f"Limits: {error}"})
-    await change_settings(visit, summary, "changed limits", limits=checked.limits, rate=checked.rate)
-    return visit.redirect(f"/operator/merchants/{summary.mid}", "Limits saved.")
-
-
-async def change_settings(visit: Visit, summary: MerchantSummary, audit_text: str, **changes: Any) -> None:
-    def apply(settings: MerchantSettings) -> MerchantSettings:
-        return msgspec.structs.replace(settings, **changes)
-
-    settings = msgspec.json.decode(summary.settings, type=MerchantSettings)
-    before = {name: getattr(settings, name) for name in changes}
-    async with visit.operator_pool.acquire() as connection, connection.transaction():
-        await merchants.change_settings(connection, summary.mid, apply, is_endpoint_set=False)
-        await visit.record_audit_on(connection, summary.merchant_id, audit_text, summary.mid, before, changes)
+    changes = {"limits": checked.limits, "rate": checked.rate}
+    return await change_or_propose(visit, summary, LIMITS, "changed limits", "Limits saved.", **changes)
 
 
 async def invite_owner(visit: Visit) -> Response:
@@ -161,5 +154,7 @@ async def invite_first_owner(connection: Connection, visit: Visit, summary: Merc
         user_id = known.user_id
         await console_users.reset_credentials(connection, user_id)
         await console_users.set_role(connection, user_id, OWNER)
+    # Nobody else could approve instead: the first owner has no cooling-off time.
+    await console_users.set_makers(connection, user_id, [visit.maker], timedelta())
     await visit.record_audit_on(connection, summary.merchant_id, "invited the first owner", email, after=OWNER)
     return await console_users.make_link(connection, user_id, "invitation")

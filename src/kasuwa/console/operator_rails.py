@@ -10,8 +10,10 @@ from typing import Any
 import msgspec
 from starlette.responses import Response
 
-from kasuwa.console.operator_merchants import change_settings, find_merchant_in_path, show_merchant
+from kasuwa.console.operator_merchants import find_merchant_in_path, show_merchant
+from kasuwa.console.operator_settings import change_or_propose
 from kasuwa.console.visit import Visit
+from kasuwa.core.authority import RAILS
 from kasuwa.db import rail_records
 from kasuwa.db.rail_records import RailBalance, RailHealth
 
@@ -109,5 +111,4 @@ async def set_merchant_rails(visit: Visit) -> Response:
     faults = visit.services.find_rail_faults(rails)
     if faults:
         return await show_merchant(visit, 422, faults={"": f"Rails: {'; '.join(faults)}"}, rails=entered)
-    await change_settings(visit, summary, "changed rails", rails=rails)
-    return visit.redirect(f"/operator/merchants/{summary.mid}", "Rails saved.")
+    return await change_or_propose(visit, summary, RAILS, "changed rails", "Rails saved.", rails=rails)

@@ -2,11 +2,11 @@
 
 from starlette.responses import Response
 
-from kasuwa.console.access import CAN_KEEP_BOOKS
 from kasuwa.console.events import parse_int
 from kasuwa.console.store import MAX_SEQUENCE, PAGE_ROWS
 from kasuwa.console.visit import Visit
 from kasuwa.core.exchange_rates import FOREIGN, HOME
+from kasuwa.core.roles import CAN_KEEP_BOOKS
 from kasuwa.db import rates
 
 

@@ -14,13 +14,13 @@ import msgspec
 from starlette.responses import Response
 
 from kasuwa.console import operator_approvals, operator_reads
-from kasuwa.console.access import CAN_KEEP_BOOKS
 from kasuwa.console.events import parse_int
 from kasuwa.console.manual_posting import ProposedPosting
 from kasuwa.console.store import MAX_SEQUENCE
 from kasuwa.console.visit import NotFound, Visit
 from kasuwa.core.calendar import is_in_range
 from kasuwa.core.decision import AuditEntry
+from kasuwa.core.roles import CAN_KEEP_BOOKS
 from kasuwa.db import approvals, rail_feeds, rail_inbox, reconciliation, reconciliation_reads, suspense
 from kasuwa.db.connection_pool import Connection
 from kasuwa.db.reconciliation_matching import MatchScope

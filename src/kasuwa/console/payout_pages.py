@@ -10,6 +10,7 @@ from kasuwa.console.visit import Visit
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.merchant import apply_policy_change
 from kasuwa.core.payouts import PayoutPolicy, VelocityLimits, read_policy
+from kasuwa.db.authority_policy import read_cooling_off
 from kasuwa.db.payout_policy import change_policy
 
 LIMIT_FIELDS = (
@@ -30,6 +31,7 @@ async def show_policy(visit: Visit, status: int = 200, **values: Any) -> Respons
     async with visit.snapshot() as connection:
         settings = await read_merchant_settings(connection, visit)
         now: datetime = await connection.fetchval("select now()")
+        cooling_off = await read_cooling_off(connection)
     settings = apply_policy_change(settings, now)
     shared: dict[str, Any] = {
         "policy": settings.payouts,
@@ -37,7 +39,7 @@ async def show_policy(visit: Visit, status: int = 200, **values: Any) -> Respons
         "submitted": form_of(settings.payouts),
         "limit_fields": LIMIT_FIELDS,
         "limit_groups": LIMIT_GROUPS,
-        "cooling_off": visit.services.cooling_off,
+        "cooling_off": cooling_off,
     }
     return visit.render("payout_policy.html", status, **{**shared, **values})
 
@@ -99,8 +101,8 @@ async def set_policy(visit: Visit) -> Response:
     except ValueError as error:
         submitted = {name: value for name, value in visit.form.items() if isinstance(value, str)}
         return await show_policy(visit, 422, faults={"": str(error)}, submitted=submitted)
-    cooling_off = visit.services.cooling_off
     async with visit.operator_pool.acquire() as connection, connection.transaction():
+        cooling_off = await read_cooling_off(connection)
         before, effective_at = await change_policy(
             connection, visit.merchant.mid, policy, cooling_off, visit.user.email
         )

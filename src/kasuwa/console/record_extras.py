@@ -7,10 +7,10 @@ are called while the page's snapshot is open.
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from kasuwa.console.access import CAN_INTEGRATE
 from kasuwa.console.charts_schedule import draw_schedule
 from kasuwa.console.visit import Visit
 from kasuwa.core.money import parse_minor
+from kasuwa.core.roles import CAN_INTEGRATE
 
 # Records of each list on the page of a client.
 MAX_PRODUCTS = 20

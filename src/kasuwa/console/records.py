@@ -144,7 +144,7 @@ def allowed_forms(visit: Visit, kind: RecordKind, forms: tuple[ActionForm, ...])
 def is_form_allowed(visit: Visit, kind: RecordKind, form: ActionForm) -> bool:
     fields = {form.selector or kind.action_selector: form.action, **dict(form.fixed_values)}
     action = visit.services.find_action(kind.method, fields)
-    return action is not None and visit.is_allowed(action)
+    return action is not None and visit.is_allowed(kind.method, action)
 
 
 async def redirect_to_record(kind: RecordKind, visit: Visit) -> Response:

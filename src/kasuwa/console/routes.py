@@ -1,10 +1,11 @@
 """The table of routes: every page of the console with its handler and the roles that may open it.
 
-server.py decides access by this table alone.
+server.py decides access by this table alone. The roles of forms that do something are in core/authority.py.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
+from typing import Any
 
 import msgspec
 from starlette.responses import Response
@@ -20,6 +21,7 @@ from kasuwa.console import (
     lists,
     operator_approvals,
     operator_books,
+    operator_decisions,
     operator_home,
     operator_invariants,
     operator_jobs,
@@ -43,26 +45,23 @@ from kasuwa.console import (
     transfers,
     waiting_pages,
 )
-from kasuwa.console.access import (
-    ALL_MERCHANT_ROLES,
-    ALL_OPERATOR_ROLES,
-    ALL_ROLES,
-    CAN_ADMINISTER,
-    CAN_INTEGRATE,
-    CAN_KEEP_BOOKS,
-    CAN_MANAGE_USERS,
-    CAN_MOVE_MONEY,
-    CAN_SUPPORT,
-    IS_OWNER,
-    NO_SESSION,
-    PASSWORD_ONLY,
-    AccessRule,
-)
+from kasuwa.console.access import NO_SESSION, PASSWORD_ONLY, AccessRule
 from kasuwa.console.navigation import NavigationGroup, group_pages
 from kasuwa.console.record_kind import RecordKind
 from kasuwa.console.record_table import RECORD_KINDS
 from kasuwa.console.records import bind_kind
 from kasuwa.console.visit import ConsoleServices, Visit
+from kasuwa.core import authority
+from kasuwa.core.authority import RECORD_FORMS
+from kasuwa.core.roles import (
+    ALL_MERCHANT_ROLES,
+    ALL_OPERATOR_ROLES,
+    ALL_ROLES,
+    CAN_INTEGRATE,
+    CAN_KEEP_BOOKS,
+    CAN_MANAGE_USERS,
+    CAN_MOVE_MONEY,
+)
 from kasuwa.methods.disputes.model import MAX_FILES
 
 
@@ -78,6 +77,17 @@ class ConsolePage(msgspec.Struct, frozen=True):
     is_test_only: bool = False  # the page does not exist in live
     max_files: int = 1  # of a form, each of at most 2 MiB
     needs_step_up: bool = False  # asks for password or code if the user has not given one for a while
+
+
+def act_page(
+    path: str, view: Callable[[Visit], Awaitable[Response]], acts_path: str = "", **options: Any
+) -> ConsolePage:
+    """Returns the route of a form that does an act. Who may, and whether it asks for step-up authentication, is in the
+    table of authority, under the path or `acts_path`."""
+    acts = authority.acts_of_page(acts_path or path)
+    roles = frozenset[str]().union(*(act.roles for act in acts))
+    asks = any(act.asks_second_factor for act in acts)
+    return ConsolePage("POST", path, view, roles, needs_step_up=asks, **options)
 
 
 # Signing in and the user's own account.
@@ -103,59 +113,59 @@ MONEY_PAGES: tuple[ConsolePage, ...] = (
     ConsolePage("GET", "/search", search.search_everything, ALL_MERCHANT_ROLES),
     ConsolePage("GET", "/transactions.csv", transactions.export_transactions, ALL_MERCHANT_ROLES),
     ConsolePage("GET", "/transactions/{ref}", transaction_page.show_transaction, ALL_MERCHANT_ROLES),
-    ConsolePage("POST", "/transactions/{ref}/{transaction_form}", transaction_page.submit_form, CAN_MOVE_MONEY),
+    act_page("/transactions/{ref}/{transaction_form}", transaction_page.submit_form),
     ConsolePage("GET", "/transfers", transfers.show_transfers, CAN_MOVE_MONEY, "Transfers"),
     ConsolePage("POST", "/transfers/preview", transfers.preview_transfer, CAN_MOVE_MONEY),
-    ConsolePage("POST", "/transfers/send", transfers.send_transfer, CAN_MOVE_MONEY),
+    act_page("/transfers/send", transfers.send_transfer),
     ConsolePage("POST", "/transfers/bulk/preview", transfers.preview_bulk, CAN_MOVE_MONEY),
-    ConsolePage("POST", "/transfers/bulk/send", transfers.send_bulk, CAN_MOVE_MONEY),
+    act_page("/transfers/bulk/send", transfers.send_bulk),
     ConsolePage("GET", "/transfers/waiting.csv", waiting_pages.export_waiting, ALL_MERCHANT_ROLES),
     ConsolePage("GET", "/transfers/waiting", waiting_pages.show_waiting, ALL_MERCHANT_ROLES, "Waiting transfers"),
     ConsolePage("GET", WAITING_BULK, waiting_pages.show_bulk, ALL_MERCHANT_ROLES),
     ConsolePage("POST", f"{WAITING_BULK}/names", waiting_pages.look_up_names, CAN_MOVE_MONEY),
-    ConsolePage("POST", f"{WAITING_BULK}/{{verdict}}", waiting_pages.decide_bulk, CAN_MOVE_MONEY),
-    ConsolePage("POST", "/transfers/waiting/{ref}/{verdict}", waiting_pages.decide_transfer, CAN_MOVE_MONEY),
+    act_page(f"{WAITING_BULK}/{{verdict}}", waiting_pages.decide_bulk),
+    act_page("/transfers/waiting/{ref}/{verdict}", waiting_pages.decide_transfer),
 )
 
 # Webhook endpoints of a merchant.
 ONE_ENDPOINT = "/settings/endpoints/{endpoint_id}"
 ENDPOINT_PAGES: tuple[ConsolePage, ...] = (
     ConsolePage("GET", "/settings/endpoints", endpoint_pages.show_endpoints, ALL_MERCHANT_ROLES),
-    ConsolePage("POST", "/settings/endpoints", endpoint_pages.add_endpoint, CAN_INTEGRATE, needs_step_up=True),
-    ConsolePage("POST", f"{ONE_ENDPOINT}/save", endpoint_pages.change_endpoint, CAN_INTEGRATE, needs_step_up=True),
-    ConsolePage("POST", f"{ONE_ENDPOINT}/remove", endpoint_pages.remove_endpoint, CAN_INTEGRATE, needs_step_up=True),
-    ConsolePage("POST", f"{ONE_ENDPOINT}/secret", endpoint_pages.roll_secret, CAN_INTEGRATE, needs_step_up=True),
-    ConsolePage("POST", f"{ONE_ENDPOINT}/test", endpoint_pages.send_test_event, CAN_INTEGRATE),
-    ConsolePage("POST", f"{ONE_ENDPOINT}/resend", endpoint_pages.resend_failed, CAN_INTEGRATE),
+    act_page("/settings/endpoints", endpoint_pages.add_endpoint),
+    act_page(f"{ONE_ENDPOINT}/save", endpoint_pages.change_endpoint),
+    act_page(f"{ONE_ENDPOINT}/remove", endpoint_pages.remove_endpoint),
+    act_page(f"{ONE_ENDPOINT}/secret", endpoint_pages.roll_secret),
+    act_page(f"{ONE_ENDPOINT}/test", endpoint_pages.send_test_event),
+    act_page(f"{ONE_ENDPOINT}/resend", endpoint_pages.resend_failed),
 )
 
 # Events, settings and sandbox of a merchant.
 INTEGRATION_PAGES: tuple[ConsolePage, ...] = (
     ConsolePage("GET", "/events", events.show_events, ALL_MERCHANT_ROLES, "Events"),
     ConsolePage("GET", "/events/verify", events.show_verification, ALL_MERCHANT_ROLES),
-    ConsolePage("POST", "/events/resend", events.resend_failed_events, CAN_INTEGRATE),
+    act_page("/events/resend", events.resend_failed_events),
     ConsolePage("GET", "/events/{seq}", events.show_event, ALL_MERCHANT_ROLES),
-    ConsolePage("POST", "/events/{seq}/resend", events.resend_event, CAN_INTEGRATE),
-    ConsolePage("POST", "/events/settlements", events.set_settlement_events, CAN_INTEGRATE),
+    act_page("/events/{seq}/resend", events.resend_event),
+    act_page("/events/settlements", events.set_settlement_events),
     ConsolePage("GET", "/settings", settings_pages.show_settings, ALL_MERCHANT_ROLES, "Settings"),
     ConsolePage("GET", "/settings/trail.csv", exports.export_audit_trail, ALL_MERCHANT_ROLES),
     ConsolePage("GET", "/settings/trail", settings_pages.show_audit_trail, ALL_MERCHANT_ROLES),
-    ConsolePage("POST", "/settings/key", settings_pages.roll_key, CAN_INTEGRATE, needs_step_up=True),
+    act_page("/settings/key", settings_pages.roll_key),
     ConsolePage("GET", "/settings/keys", key_pages.show_keys, ALL_MERCHANT_ROLES),
-    ConsolePage("POST", "/settings/keys", key_pages.create_key, CAN_INTEGRATE, needs_step_up=True),
-    ConsolePage("POST", "/settings/keys/{key_id}/roll", key_pages.roll_key, CAN_INTEGRATE, needs_step_up=True),
-    ConsolePage("POST", "/settings/keys/{key_id}/revoke", key_pages.revoke_key, CAN_INTEGRATE, needs_step_up=True),
-    ConsolePage("POST", "/settings/secret", key_pages.roll_secret, CAN_INTEGRATE, needs_step_up=True),
+    act_page("/settings/keys", key_pages.create_key),
+    act_page("/settings/keys/{key_id}/roll", key_pages.roll_key),
+    act_page("/settings/keys/{key_id}/revoke", key_pages.revoke_key),
+    act_page("/settings/secret", key_pages.roll_secret),
     ConsolePage("GET", "/settings/payouts", payout_pages.show_policy, ALL_MERCHANT_ROLES),
-    ConsolePage("POST", "/settings/payouts", payout_pages.set_policy, IS_OWNER, needs_step_up=True),
-    ConsolePage("POST", "/settings/webhook", settings_pages.set_webhook, CAN_INTEGRATE, needs_step_up=True),
-    ConsolePage("POST", "/settings/webhook/test", settings_pages.send_test_event, CAN_INTEGRATE),
+    act_page("/settings/payouts", payout_pages.set_policy),
+    act_page("/settings/webhook", settings_pages.set_webhook),
+    act_page("/settings/webhook/test", settings_pages.send_test_event),
     *ENDPOINT_PAGES,
-    ConsolePage("POST", "/settings/logo", settings_pages.set_logo, CAN_INTEGRATE),
-    ConsolePage("POST", "/settings/wire", settings_pages.set_api_options, CAN_INTEGRATE),
+    act_page("/settings/logo", settings_pages.set_logo),
+    act_page("/settings/wire", settings_pages.set_api_options),
     ConsolePage("GET", "/requests", request_log.show_requests, ALL_MERCHANT_ROLES, "Request log", is_test_only=True),
     ConsolePage("GET", "/sandbox", sandbox_page.show_sandbox, CAN_INTEGRATE, "Sandbox", is_test_only=True),
-    ConsolePage("POST", "/sandbox/{action}", sandbox_page.run_sandbox_action, CAN_INTEGRATE, is_test_only=True),
+    act_page("/sandbox/{action}", sandbox_page.run_sandbox_action, is_test_only=True),
 )
 
 # Statements and taxes.
@@ -174,13 +184,7 @@ RECONCILIATION_PAGES: tuple[ConsolePage, ...] = (
     ConsolePage(
         "GET", "/operator/reconciliation/{account_id}/{item}", operator_reconciliation.show_item, ALL_OPERATOR_ROLES
     ),
-    ConsolePage(
-        "POST",
-        "/operator/reconciliation/{account_id}/{item}",
-        operator_reconciliation.submit_item,
-        CAN_KEEP_BOOKS,
-        needs_step_up=True,
-    ),
+    act_page("/operator/reconciliation/{account_id}/{item}", operator_reconciliation.submit_item),
     ConsolePage("GET", "/operator/taxes", operator_taxes.show_taxes, ALL_OPERATOR_ROLES, "Taxes"),
     ConsolePage("GET", "/operator/taxes.csv", operator_taxes.export_taxes, ALL_OPERATOR_ROLES),
 )
@@ -189,22 +193,12 @@ OPERATOR_PAGES: tuple[ConsolePage, ...] = (
     ConsolePage("GET", "/operator/home", operator_home.show_home, ALL_OPERATOR_ROLES, "Home"),
     ConsolePage("GET", "/operator/search", operator_search.show_search, ALL_OPERATOR_ROLES, "Search"),
     ConsolePage("GET", "/operator/merchants", operator_merchants.show_merchants, ALL_OPERATOR_ROLES, "Merchants"),
-    ConsolePage("POST", "/operator/merchants", operator_merchants.add_merchant, CAN_ADMINISTER, needs_step_up=True),
+    act_page("/operator/merchants", operator_merchants.add_merchant),
     ConsolePage("GET", "/operator/merchants/{mid}", operator_merchants.show_merchant, ALL_OPERATOR_ROLES),
-    ConsolePage("POST", "/operator/merchants/{mid}/suspend", operator_merchants.toggle_suspension, CAN_SUPPORT),
-    ConsolePage(
-        "POST", "/operator/merchants/{mid}/limits", operator_merchants.set_limits, CAN_KEEP_BOOKS, needs_step_up=True
-    ),
-    ConsolePage(
-        "POST", "/operator/merchants/{mid}/invite", operator_merchants.invite_owner, CAN_ADMINISTER, needs_step_up=True
-    ),
-    ConsolePage(
-        "POST",
-        "/operator/merchants/{mid}/rails",
-        operator_rails.set_merchant_rails,
-        CAN_ADMINISTER,
-        needs_step_up=True,
-    ),
+    act_page("/operator/merchants/{mid}/suspend", operator_merchants.toggle_suspension),
+    act_page("/operator/merchants/{mid}/limits", operator_merchants.set_limits),
+    act_page("/operator/merchants/{mid}/invite", operator_merchants.invite_owner),
+    act_page("/operator/merchants/{mid}/rails", operator_rails.set_merchant_rails),
     ConsolePage("GET", "/operator/merchants/{mid}/books", operator_books.show_books, ALL_OPERATOR_ROLES),
     ConsolePage("GET", "/operator/merchants/{mid}/books/{kind}", operator_books.show_kind, ALL_OPERATOR_ROLES),
     ConsolePage(
@@ -213,22 +207,14 @@ OPERATOR_PAGES: tuple[ConsolePage, ...] = (
     ConsolePage("GET", "/operator/merchants/{mid}/accounts/{name}", operator_books.show_statement, ALL_OPERATOR_ROLES),
     ConsolePage("GET", "/operator/merchants/{mid}/postings/{seq}", operator_books.show_posting, ALL_OPERATOR_ROLES),
     ConsolePage("GET", "/operator/approvals", operator_approvals.show_approvals, ALL_OPERATOR_ROLES, "Approvals"),
-    ConsolePage(
-        "POST", "/operator/approvals/{kind}", operator_approvals.submit_proposal, CAN_KEEP_BOOKS, needs_step_up=True
-    ),
-    ConsolePage(
-        "POST",
-        "/operator/approvals/{approval_id}/{verdict}",
-        operator_approvals.decide_approval,
-        CAN_KEEP_BOOKS,
-        needs_step_up=True,
-    ),
+    act_page("/operator/approvals/{kind}", operator_approvals.submit_proposal),
+    act_page("/operator/approvals/{approval_id}/{verdict}", operator_decisions.decide_approval),
     *RECONCILIATION_PAGES,
     ConsolePage("GET", "/operator/rates", operator_rates.show_rates, ALL_OPERATOR_ROLES, "Exchange rates"),
     ConsolePage("GET", "/operator/laws", operator_invariants.show_invariants, ALL_OPERATOR_ROLES, "Ledger invariants"),
     ConsolePage("POST", "/operator/laws", operator_invariants.run_invariant_check, CAN_KEEP_BOOKS),
     ConsolePage("GET", "/operator/work", operator_jobs.show_jobs, ALL_OPERATOR_ROLES, "Jobs and rails"),
-    ConsolePage("POST", "/operator/work/{key}", operator_jobs.requery_rail, CAN_SUPPORT),
+    act_page("/operator/work/{key}", operator_jobs.requery_rail),
     ConsolePage("GET", "/operator/rails", operator_rails.show_rails, ALL_OPERATOR_ROLES, "Rails"),
     ConsolePage("GET", "/operator/notices", operator_jobs.show_notices, ALL_OPERATOR_ROLES, "Notices"),
     ConsolePage("GET", "/operator/trail", operator_jobs.show_audit_trail, ALL_OPERATOR_ROLES, "Audit trail"),
@@ -237,10 +223,10 @@ OPERATOR_PAGES: tuple[ConsolePage, ...] = (
 # Users and the API reference, for merchants and operators.
 SHARED_PAGES: tuple[ConsolePage, ...] = (
     ConsolePage("GET", "/team", team.show_team, CAN_MANAGE_USERS, "Team"),
-    ConsolePage("POST", "/team", team.invite, CAN_MANAGE_USERS, needs_step_up=True),
-    ConsolePage("POST", "/team/{user_id}/role", team.change_role, CAN_MANAGE_USERS, needs_step_up=True),
-    ConsolePage("POST", "/team/{user_id}/invite", team.invite_again, CAN_MANAGE_USERS, needs_step_up=True),
-    ConsolePage("POST", "/team/{user_id}/disable", team.disable, CAN_MANAGE_USERS, needs_step_up=True),
+    act_page("/team", team.invite),
+    act_page("/team/{user_id}/role", team.change_role),
+    act_page("/team/{user_id}/invite", team.invite_again),
+    act_page("/team/{user_id}/disable", team.disable),
     ConsolePage("GET", "/docs", api_reference.show_reference, ALL_ROLES, "API reference"),
     ConsolePage("GET", "/docs/{method}/{action}", api_reference.show_action, ALL_ROLES),
     ConsolePage("POST", "/docs/{method}/{action}", api_reference.try_action, ALL_MERCHANT_ROLES),
@@ -270,7 +256,7 @@ def record_pages(kind: RecordKind) -> tuple[ConsolePage, ...]:
             ALL_MERCHANT_ROLES,
             required_action=required_action,
         ),
-        ConsolePage("POST", f"{path}/new/{{form}}", make, CAN_MOVE_MONEY, required_action=required_action),
+        act_page(f"{path}/new/{{form}}", make, RECORD_FORMS[0], required_action=required_action),
         ConsolePage(
             "GET",
             f"{path}/{{reference}}",
@@ -278,11 +264,10 @@ def record_pages(kind: RecordKind) -> tuple[ConsolePage, ...]:
             ALL_MERCHANT_ROLES,
             required_action=required_action,
         ),
-        ConsolePage(
-            "POST",
+        act_page(
             f"{path}/{{reference}}/{{form}}",
             bind_kind(records.update_record, kind),
-            CAN_MOVE_MONEY,
+            RECORD_FORMS[1],
             required_action=required_action,
             max_files=MAX_FILES if any(form.file_list for form in kind.update_forms) else 1,
         ),

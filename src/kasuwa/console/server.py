@@ -14,6 +14,7 @@ from importlib.resources import files
 from typing import Any
 from urllib.parse import quote
 
+import msgspec
 import structlog
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
@@ -293,7 +294,10 @@ async def load_session(visit: Visit) -> str | None:
         visit.csrf_token = session.csrf_token
         if session.user.mid is not None:
             merchant_id = await merchants.find_merchant_id(connection, session.user.mid)
-            visit.session_merchant = await visit.services.merchant_directory.get_by_id(merchant_id)
+            merchant = await visit.services.merchant_directory.get_by_id(merchant_id)
+            waits = session.user.can_approve_from
+            caller = visit.maker.as_caller(is_cooling_off=waits is not None and waits > datetime.now(UTC))
+            visit.session_merchant = msgspec.structs.replace(merchant, caller=caller)
             if not visit.services.is_live:
                 visit.clock = await read_clock(connection, visit.session_merchant, datetime.now(UTC))
         return await console_sessions.rotate(connection, session) if is_due_for_rotation(session) else None

@@ -7,7 +7,6 @@ import msgspec
 from starlette.responses import Response
 
 from kasuwa.console import store
-from kasuwa.console.access import OWNER
 from kasuwa.console.audit_view import make_lines
 from kasuwa.console.events import parse_int
 from kasuwa.console.store import MAX_SEQUENCE, PAGE_ROWS
@@ -19,7 +18,10 @@ from kasuwa.core.reading import Reader
 from kasuwa.core.sample_events import SAMPLE_KINDS
 from kasuwa.db import merchant_keys, merchants
 from kasuwa.db.audit_trail import AuditRecord
+from kasuwa.db.authority_policy import read_cooling_off
+from kasuwa.db.connection_pool import Connection
 from kasuwa.db.endpoint_health import list_failing_endpoints
+from kasuwa.db.merchant_keys import Roller
 
 # How many hours the old keys remain valid. Contract: #authentication
 KEY_OVERLAP_CHOICES = (
@@ -57,18 +59,22 @@ async def roll_key(visit: Visit) -> Response:
     hours = visit.form_text("overlap")
     if hours not in dict(KEY_OVERLAP_CHOICES):
         return await show_settings(visit, 422, faults={"overlap": "choose one of the options"})
-    if visit.merchant.payouts is not None and visit.user.role != OWNER:
-        # It could approve what another key sends. Contract: keys#two-persons
-        return await show_settings(visit, 422, faults={"overlap": "only an owner can replace keys that can approve"})
     async with visit.operator_pool.acquire() as connection, connection.transaction():
         overlap = timedelta(hours=int(hours))
         merchant_id = await merchants.lock_merchant(connection, visit.merchant.mid)
-        key_id, key = await merchant_keys.replace_key(connection, visit.services.vault, merchant_id, overlap)
+        key_id, key = await merchant_keys.replace_key(
+            connection, visit.services.vault, merchant_id, overlap, roller=await find_roller(visit, connection)
+        )
         after = {"new key": key_id, "old keys end after hours": int(hours)}
         await visit.record_audit_on(connection, visit.audit_chain, "rolled the key", visit.merchant.mid, after=after)
         signs = await merchant_keys.is_signing(connection, merchant_id, key_id)
     visit.services.merchant_directory.evict(visit.merchant.mid)
     return visit.render("new_key.html", key=key, secret=standard_secret(key) if signs else "", hours=int(hours))
+
+
+async def find_roller(visit: Visit, connection: Connection) -> Roller:
+    """Returns the user as somebody who makes or rolls a key."""
+    return Roller(visit.maker, await read_cooling_off(connection))
 
 
 async def set_webhook(visit: Visit) -> Response:

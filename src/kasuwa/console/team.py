@@ -10,12 +10,15 @@ from urllib.parse import urlencode
 
 from starlette.responses import Response
 
-from kasuwa.console.access import ROLE_DESCRIPTIONS, assignable_roles, email_fault, short_name
+from kasuwa.console.access import email_fault
 from kasuwa.console.events import parse_int
-from kasuwa.console.operator_user_proposals import ENABLE, INVITE, RESET, ROLE, OperatorChange, propose_change
+from kasuwa.console.operator_user_proposals import ENABLE, INVITE, RESET, ROLE, UserChange, begin_anew, propose_change
 from kasuwa.console.store import PAGE_ROWS
 from kasuwa.console.visit import NotFound, Visit
+from kasuwa.core.authority import can_give_role
+from kasuwa.core.roles import ROLE_DESCRIPTIONS, assignable_roles, short_name
 from kasuwa.db import console_users
+from kasuwa.db.authority_policy import read_cooling_off
 from kasuwa.db.console_users import INVITED, ConsoleUser, EmailTaken
 
 MAX_CURSOR_LENGTH = 320
@@ -42,14 +45,19 @@ def next_users_url(path: str, users: list[ConsoleUser]) -> str:
     return f"{path}?{urlencode({'after': users[PAGE_ROWS - 1].email})}" if len(users) > PAGE_ROWS else ""
 
 
+def can_assign(visit: Visit, role: str) -> bool:
+    """Returns whether the user may give a role: one of their side, with no right that they do not have."""
+    return role in assignable_roles(visit.user.mid) and can_give_role(visit.user.role, role)
+
+
 async def invite(visit: Visit) -> Response:
     """Invites a user. The response does not reveal whether the address is in use at another merchant."""
     email, role, mid = visit.form_text("email"), visit.form_text("role"), visit.user.mid
-    faults = {"email": email_fault(email) or "", "role": "" if role in assignable_roles(mid) else "choose a role"}
+    faults = {"email": email_fault(email) or "", "role": "" if can_assign(visit, role) else "choose a role"}
     if not any(faults.values()):
         try:
             if mid is None:
-                return await propose_change(visit, OperatorChange(INVITE, email, role))
+                return await propose_change(visit, UserChange(INVITE, email, role))
             return await invite_member(visit, email, role, mid)
         except EmailTaken:
             faults["email"] = EMAIL_TAKEN
@@ -59,7 +67,7 @@ async def invite(visit: Visit) -> Response:
 async def invite_member(visit: Visit, email: str, role: str, mid: str) -> Response:
     async with visit.operator_pool.acquire() as connection, connection.transaction():
         user_id = await console_users.add_user(connection, email, mid, role)
-        token = await console_users.make_link(connection, user_id, "invitation")
+        token = await begin_anew(connection, user_id, [visit.maker])
         await visit.record_audit_on(connection, visit.audit_chain, "invited", email, after=role)
     return visit.redirect("/team", await deliver_link(visit, email, token))
 
@@ -80,12 +88,14 @@ async def find_member_in_path(visit: Visit) -> ConsoleUser:
 
 async def change_role(visit: Visit) -> Response:
     found, role = await find_member_in_path(visit), visit.form_text("role")
-    if role not in assignable_roles(visit.user.mid):
+    if not can_assign(visit, role):
         return await show_team(visit, 422, faults={f"role-{found.user_id}": "choose a role"})
     if visit.user.mid is None:
-        return await propose_change(visit, OperatorChange(ROLE, found.email, role, found.user_id, found.role))
+        return await propose_change(visit, UserChange(ROLE, found.email, role, found.user_id, found.role))
     async with visit.operator_pool.acquire() as connection, connection.transaction():
         await console_users.set_role(connection, found.user_id, role)
+        cooling_off = await read_cooling_off(connection)
+        await console_users.set_makers(connection, found.user_id, [visit.maker], cooling_off)
         await visit.record_audit_on(connection, visit.audit_chain, "changed a role", found.email, found.role, role)
     return visit.redirect("/team", f"{found.email} has the role {short_name(role)} from the next sign-in on.")
 
@@ -101,11 +111,13 @@ async def invite_again(visit: Visit) -> Response:
     is_invited = found.state == INVITED
     if visit.user.mid is None and not is_invited:
         change = ENABLE if found.disabled_at is not None else RESET
-        return await propose_change(visit, OperatorChange(change, found.email, found.role, found.user_id))
+        return await propose_change(visit, UserChange(change, found.email, found.role, found.user_id))
     async with visit.operator_pool.acquire() as connection, connection.transaction():
-        if not is_invited:
+        if is_invited:
+            token = await console_users.make_link(connection, found.user_id, "invitation")
+        else:
             await console_users.reset_credentials(connection, found.user_id)
-        token = await console_users.make_link(connection, found.user_id, "invitation")
+            token = await begin_anew(connection, found.user_id, [visit.maker])
         await visit.record_audit_on(connection, visit.audit_chain, "invited again", found.email)
     return visit.redirect("/team", await deliver_link(visit, found.email, token))
 

@@ -75,4 +75,4 @@ def list_available_forms(visit: Visit, row: Transaction, payment: PaymentView | 
 
 def is_form_allowed(visit: Visit, form: TransactionForm) -> bool:
     action = visit.services.find_action(form.method, {"action": form.action})
-    return action is not None and visit.is_allowed(action)
+    return action is not None and visit.is_allowed(form.method, action)

@@ -163,7 +163,7 @@ def can_make_one(visit: Visit, need: Need) -> bool:
     """Returns whether the user may make an object with examples: in the test environment alone, as money moves."""
     if visit.services.is_live or not need.calls:
         return False
-    return all(visit.may_try(find_example(visit, call)) for call in need.calls)
+    return all(visit.may_try(call.method, find_example(visit, call)) for call in need.calls)
 
 
 def find_example(visit: Visit, call: ExampleCall) -> Action:

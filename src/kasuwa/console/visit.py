@@ -6,7 +6,6 @@ A page that is read with GET reads the database in one snapshot. Visit raises To
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
-from datetime import timedelta
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -16,13 +15,13 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from kasuwa.console.access import CAN_INTEGRATE, CAN_MOVE_MONEY, ROLES_BY_PERMISSION
 from kasuwa.console.actions import CONSOLE
 from kasuwa.console.cookies import DEVICE, FLASH, CookieSettings
 from kasuwa.console.navigation import NavigationGroup, find_current_page
 from kasuwa.console.rendering import RenderedPage
 from kasuwa.console.store import BusinessClock
 from kasuwa.console.values import remove_separators
+from kasuwa.core import authority
 from kasuwa.core.action import (
     PAY,
     VIEW,
@@ -39,14 +38,16 @@ from kasuwa.core.action import (
 )
 from kasuwa.core.addresses import Network
 from kasuwa.core.audit_notes import ActionNote
+from kasuwa.core.callers import KeyScope, Maker
 from kasuwa.core.codes import ERROR
 from kasuwa.core.decision import AuditEntry, Decision, Merchant
+from kasuwa.core.roles import CAN_INTEGRATE, CAN_MOVE_MONEY, ROLES_BY_PERMISSION
 from kasuwa.core.routing import RailPurpose
 from kasuwa.db import audit_trail
 from kasuwa.db.audit_trail import OPERATOR_CHAIN_ID
 from kasuwa.db.connection_pool import Connection, Pool
 from kasuwa.db.console_sessions import ConsoleSession
-from kasuwa.db.console_users import ConsoleUser
+from kasuwa.db.console_users import ConsoleUser, maker_of
 from kasuwa.db.merchant_rows import ALL_MERCHANTS, MerchantReader, snapshot
 from kasuwa.db.merchants import MerchantDirectory
 from kasuwa.db.progress import RequestProgress
@@ -109,8 +110,6 @@ class ConsoleServices(msgspec.Struct, kw_only=True):
     templates: jinja2.Environment
     cookies: CookieSettings
     deliver_link: DeliverLink
-    # How long a new or reset operator cannot approve anything.
-    cooling_off: timedelta
     # Payments of at least this much, in kobo, need step-up authentication.
     large_amount_minor: int
     # References in the last reply to each example of the API reference that a user tried: by user, example and name.
@@ -178,6 +177,11 @@ class Visit(msgspec.Struct):
     def merchant(self) -> Merchant:
         assert self.session_merchant is not None, "the route is open to operators"
         return self.session_merchant
+
+    @property
+    def maker(self) -> Maker:
+        """Returns the user as somebody who makes accounts and keys."""
+        return maker_of(self.user)
 
     @property
     def query(self) -> Mapping[str, str]:
@@ -339,17 +343,17 @@ class Visit(msgspec.Struct):
 
     # --- actions and audit trail --------------------------------------------------------------------------
 
-    def is_allowed(self, action: Action, request: Any = None) -> bool:
-        """Returns whether the user's role has the permission that the decoded request needs. Without one, whether it
+    def is_allowed(self, method: str, action: Action, request: Any = None) -> bool:
+        """Returns whether the table of authority lets the user's role make the decoded request. Without one, whether it
         may request everything that the action does."""
-        return self._has_permission(permission_needed(action, request))
+        return self._is_role_in(method, action, permission_needed(action, request))
 
-    def may_try(self, action: Action) -> bool:
+    def may_try(self, method: str, action: Action) -> bool:
         """Returns whether some request of the action is allowed for the user's role."""
-        return self._has_permission(least_permission(action))
+        return self._is_role_in(method, action, least_permission(action))
 
-    def _has_permission(self, permission: Permission) -> bool:
-        return self.session is not None and self.user.role in ROLES_BY_PERMISSION[permission]
+    def _is_role_in(self, method: str, action: Action, permission: Permission) -> bool:
+        return self.session is not None and self.user.role in roles_of_action(method, action, permission)
 
     async def call_action(self, method: str, /, **fields: Any) -> "ActionReply":
         return await self.run_action(method, fields)
@@ -357,17 +361,22 @@ class Visit(msgspec.Struct):
     async def run_action(self, method: str, fields: Mapping[str, Any], audit_text: str = "") -> "ActionReply":
         """Runs an API action as the user's merchant.
 
-        Every action that needs more than the permission to view is recorded in the audit trail as `audit_text`: a write
-        in its own commit, any other action right after it. Raises NotAllowed, and StepUpRequired if a large payment
-        needs step-up authentication.
+        Who may is in the table of authority. Every action that needs more than the permission to view is recorded in
+        the audit trail as `audit_text`: a write in its own commit, any other action right after it. Raises NotAllowed,
+        and StepUpRequired if the table or a large payment asks for step-up authentication.
         """
         selected = await self.services.read_request(self.merchant, method, fields)
         if selected is None:
             return ActionReply(await self.services.run_action(self.merchant, method, fields, None, None))
         action, request = selected
-        if not self.is_allowed(action, request):
+        if not self.is_allowed(method, action, request):
             raise NotAllowed
         permission = permission_needed(action, request)
+        act = authority.act_of_action(f"{method} {title_of(action)}", permission)
+        if act is authority.OWN_KEY and authority.find_excess_scopes(self.user.role, requested_scopes(action, request)):
+            raise NotAllowed
+        if act is not None and act.asks_second_factor and not self.has_stepped_up:
+            raise StepUpRequired
         if permission == PAY and not self.has_stepped_up and await self._is_large(action, request):
             raise StepUpRequired
         if permission == VIEW:
@@ -396,7 +405,7 @@ class Visit(msgspec.Struct):
         """Makes the dry run of an action: it changes nothing, and is not recorded in the audit trail."""
         tried = {**fields, "dry_run": True}
         selected = await self.services.read_request(self.merchant, method, tried)
-        if selected is None or not self.is_allowed(*selected):
+        if selected is None or not self.is_allowed(method, *selected):
             raise NotAllowed
         return ActionReply(await self.services.run_action(self.merchant, method, tried, None, None))
 
@@ -448,6 +457,18 @@ class ActionReply:
             return {}
         named = {fault["field"]: fault["reason"] for fault in self.body.get("errors", ())}
         return named or {"": self.message}
+
+
+def roles_of_action(method: str, action: Action, permission: Permission) -> frozenset[str]:
+    """Returns the roles of a merchant that may make a request of an action that needs this permission."""
+    act = authority.act_of_action(f"{method} {title_of(action)}", permission)
+    return ROLES_BY_PERMISSION[permission] if act is None else act.roles
+
+
+def requested_scopes(action: Action, request: Any) -> list[KeyScope]:
+    """Returns the scopes of a key that a decoded request asks for. What could not be decoded counts as all of them."""
+    scopes = request.scopes if isinstance(request, action.request) else None
+    return list(scopes) if scopes else ["all"]
 
 
 def audit_value(value: Any) -> str:

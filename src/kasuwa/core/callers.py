@@ -20,6 +20,8 @@ SCOPE_DESCRIPTIONS: dict[KeyScope, str] = {
     "approve": "approve and reject transfers that wait for approval",
     "all": "everything",
 }
+# A key with one of these can approve. Contract: keys#two-persons
+APPROVING_SCOPES: frozenset[KeyScope] = frozenset({"approve", "all"})
 # The scope of an action: that of the keys which may request it, or "any" for reference data that every key may read.
 ActionScope = KeyScope | Literal["any"]
 
@@ -37,6 +39,11 @@ class Caller(msgspec.Struct, frozen=True, array_like=True):
     person: str = ""  # email address of the person, or of the one who made the key; "" if an operator or nobody did
     addresses: tuple[str, ...] = ()  # ranges that the key may be used from; empty for all
     is_use_due: bool = False  # the last recorded use of the key is a while ago
+    # People who made or rolled the key, so that they know it.
+    holders: tuple[str, ...] = ()
+    # The holders or the person, whoever invited, promoted or reset these, those who did so with these, and so on.
+    behind: tuple[str, ...] = ()
+    is_cooling_off: bool = False  # the key or the account is too new to approve
 
     @property
     def label(self) -> str:
@@ -57,6 +64,23 @@ class Caller(msgspec.Struct, frozen=True, array_like=True):
         return found is not None and is_trusted(found, parse_ranges(self.addresses))
 
 
+class Maker(msgspec.Struct, frozen=True):
+    """A person who makes, promotes or resets an account, or makes a key."""
+
+    name: str  # email address, or command:root for somebody whom nothing proved
+    user_id: int | None = None
+    makers: tuple[str, ...] = ()  # of their own account
+
+    @property
+    def behind(self) -> tuple[str, ...]:
+        """Returns everybody who stands behind what they make."""
+        return tuple(dict.fromkeys((self.name, *self.makers)))
+
+    def as_caller(self, *, is_cooling_off: bool) -> Caller:
+        """Returns this person as the caller of an action."""
+        return Caller(self.name, person=self.name, behind=self.behind, is_cooling_off=is_cooling_off)
+
+
 # Requests that no key and no person makes: jobs, and payers on their pages.
 NO_CALLER = Caller()
 
@@ -69,12 +93,14 @@ def parse_ranges(ranges: tuple[str, ...]) -> tuple[Network, ...]:
 def is_same_party(maker: Caller, approver: Caller) -> bool:
     """Returns whether two callers count as one for the approval of money out. Contract: keys#two-persons
 
-    Keys rolled one from another are one key. A person and a key that this person made are one person. Two keys made by
-    the same person are two: who holds them is for the merchant to arrange.
+    Keys rolled one from another are one key. A person and a key that this person made or rolled are one person, and so
+    are a person and whoever they invited, promoted or reset. Two keys made by the same person are two: who holds them
+    is for the merchant to arrange.
     """
     if maker.key_id and approver.key_id:
         return maker.lineage == approver.lineage
-    return maker.person == approver.person
+    approvers = {approver.person, *approver.holders}
+    return maker.person in approvers or any(name in maker.behind for name in approvers if name)
 
 
 def read_scopes(names: list[str]) -> tuple[KeyScope, ...]:

@@ -1,4 +1,7 @@
-"""Approvals: changes that one operator proposes and another decides. The table rejects deciding one's own proposal."""
+"""Approvals: changes that one operator proposes and another decides. The table rejects deciding one's own proposal.
+
+What a command proposes has no proposer, because nothing proves who ran it: two operators approve it, one after another.
+"""
 
 from datetime import datetime
 
@@ -7,12 +10,12 @@ import msgspec
 from kasuwa.db.connection_pool import Connection
 
 COLUMNS = """
-    a.approval_id, a.mid, a.kind, a.proposal, a.reason, a.proposed_by, p.email, a.proposed_at, a.state, d.email,
-    a.decided_at
+    a.approval_id, a.mid, a.kind, a.proposal, a.reason, a.proposed_by, coalesce(p.email, a.unproven_by), a.proposed_at,
+    a.state, d.email, a.decided_at, a.first_approved_by, f.email, a.first_approved_at
 """
 JOINED = """
-    from approval a join console_user p on p.user_id = a.proposed_by
-    left join console_user d on d.user_id = a.decided_by
+    from approval a left join console_user p on p.user_id = a.proposed_by
+    left join console_user d on d.user_id = a.decided_by left join console_user f on f.user_id = a.first_approved_by
 """
 # The deciding transaction locks only the approval, for as long as the writer needs to commit the posting. The lock only
 # saves work: what prevents a posting from being made twice, or made and rejected, is its row in manual_posting.
@@ -23,27 +26,45 @@ class Approval(msgspec.Struct):
     """A proposed change and its decision."""
 
     approval_id: int
-    mid: str | None  # None for exchange rates, which belong to no merchant
+    mid: str | None  # None for what belongs to no merchant: exchange rates, operators, the policy
     kind: str
     proposal: str  # JSON
     reason: str
-    proposed_by: int
-    proposer_email: str
+    proposed_by: int | None  # None if a command proposed it
+    proposer_name: str  # email address, or who ran the command, which nothing proves
     proposed_at: datetime
     state: str
     decider_email: str | None
     decided_at: datetime | None
+    first_approved_by: int | None = None  # the first of the two operators who approve what a command proposed
+    first_approver_email: str | None = None
+    first_approved_at: datetime | None = None
+
+    @property
+    def needs_two_approvers(self) -> bool:
+        return self.proposed_by is None
+
+    @property
+    def people(self) -> str:
+        """Returns who stands for it before the one who decides it now."""
+        return self.first_approver_email or self.proposer_name
 
 
-async def propose(connection: Connection, mid: str | None, kind: str, proposal: str, reason: str, user_id: int) -> int:
+async def propose(
+    connection: Connection, mid: str | None, kind: str, proposal: str, reason: str, proposer: int | str
+) -> int:
+    """Stores a proposal and returns its number. `proposer` is the user_id of an operator, or the name of who ran a
+    command."""
+    is_proven = isinstance(proposer, int)
     number = await connection.fetchval(
-        "insert into approval (mid, kind, proposal, reason, proposed_by) values ($1, $2, $3, $4, $5)"
+        "insert into approval (mid, kind, proposal, reason, proposed_by, unproven_by) values ($1, $2, $3, $4, $5, $6)"
         " returning approval_id",
         mid,
         kind,
         proposal,
         reason,
-        user_id,
+        proposer if is_proven else None,
+        "" if is_proven else proposer,
     )
     assert isinstance(number, int)
     return number
@@ -69,6 +90,15 @@ async def lock_open_approval(connection: Connection, approval_id: int) -> Approv
     where = "where a.approval_id = $1 and a.state = 'open' for update of a"
     record = await connection.fetchrow(f"select {COLUMNS} {JOINED} {where}", approval_id)
     return None if record is None else Approval(*record)
+
+
+async def record_first_approval(connection: Connection, approval_id: int, user_id: int) -> None:
+    """Records the first of two operators who approve. Call it with the approval locked."""
+    await connection.execute(
+        "update approval set first_approved_by = $2, first_approved_at = now() where approval_id = $1",
+        approval_id,
+        user_id,
+    )
 
 
 async def close_approval(connection: Connection, approval_id: int, user_id: int, state: str) -> None:

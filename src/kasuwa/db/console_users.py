@@ -1,12 +1,14 @@
 """Console users and the single-use links with which they join or sign in."""
 
 import secrets
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 
 import asyncpg
 import msgspec
 
+from kasuwa.core.callers import Maker
 from kasuwa.db.connection_pool import Connection
 
 INVITATION_LIFE = timedelta(days=7)
@@ -28,8 +30,9 @@ class ConsoleUser(msgspec.Struct):
     last_totp_step: int
     disabled_at: datetime | None
     joined_at: datetime | None  # None until the first link was used
-    proposed_by: int | None  # operator who proposed this operator's account, role or last reset
-    can_approve_from: datetime | None  # this operator may approve nothing before; None if there is no limit
+    can_approve_from: datetime | None  # this person may approve nothing before; None if there is no limit
+    makers: list[str]  # who invited, promoted or reset this person, those who did so with these, and so on
+    account_since: datetime  # when that was done last, or the account was made
 
     @property
     def state(self) -> str:
@@ -46,8 +49,8 @@ class EmailTaken(Exception):
 
 
 COLUMNS = """
-    u.user_id, u.email, u.mid, u.role, u.password, u.totp_sealed, u.totp_step, u.disabled_at, u.joined_at, u.made_by,
-    u.approves_from
+    u.user_id, u.email, u.mid, u.role, u.password, u.totp_sealed, u.totp_step, u.disabled_at, u.joined_at,
+    u.approves_from, u.makers, coalesce(u.account_since, u.created_at)
 """
 
 
@@ -114,6 +117,24 @@ async def withdraw_invitations(connection: Connection, mid: str) -> None:
         await disable(connection, user_id)
 
 
+COUNT_OPERATORS = """
+    select count(*) from console_user
+    where mid is null and joined_at is not null and (disabled_at is null or disabled_at > now() - $1::interval)
+"""
+
+
+async def count_operators(connection: Connection, cooling_off: timedelta) -> int:
+    """Returns the number of operators who have joined. One who was disabled counts until the cooling-off time is over,
+    so that nobody becomes the only operator at once by disabling the others."""
+    return int(await connection.fetchval(COUNT_OPERATORS, cooling_off))
+
+
+async def has_other_operators(connection: Connection, user_id: int) -> bool:
+    """Returns whether there is or was any other operator, also one who has not joined."""
+    query = "select exists (select 1 from console_user where mid is null and user_id <> $1)"
+    return bool(await connection.fetchval(query, user_id))
+
+
 async def count_admins(connection: Connection, besides: int = 0) -> int:
     """Returns the number of operator administrators who can sign in, not counting user `besides`."""
     count = await connection.fetchval(
@@ -146,13 +167,24 @@ async def get_user(connection: Connection, user_id: int, mid: str | None) -> Con
     return None if record is None else ConsoleUser(*record)
 
 
-async def set_proposer(
-    connection: Connection, user_id: int, made_by: int | None, approves_from: datetime | None
-) -> None:
-    """Records who proposed an operator, and from when on the operator may approve."""
-    await connection.execute(
-        "update console_user set made_by = $2, approves_from = $3 where user_id = $1", user_id, made_by, approves_from
-    )
+def maker_of(user: ConsoleUser) -> Maker:
+    return Maker(user.email, user.user_id, tuple(user.makers))
+
+
+# Earlier makers stay: somebody who was invited by one and reset by another is made by both.
+SET_MAKERS = """
+    update console_user set made_by = $2, account_since = now(),
+        makers = array(select distinct m from unnest(makers || $3::text[]) m where m <> email),
+        approves_from = case when $4::interval > interval '0' then now() + $4::interval end
+    where user_id = $1
+"""
+
+
+async def set_makers(connection: Connection, user_id: int, makers: Sequence[Maker], cooling_off: timedelta) -> None:
+    """Records who made, promoted or reset an account. It approves nothing until the cooling-off time is over."""
+    behind = list(dict.fromkeys(name for maker in makers for name in maker.behind))
+    made_by = next((maker.user_id for maker in makers if maker.user_id is not None), None)
+    await connection.execute(SET_MAKERS, user_id, made_by, behind, cooling_off)
 
 
 async def set_role(connection: Connection, user_id: int, role: str) -> None:

@@ -49,10 +49,11 @@ USERS = """
     order by u.mid nulls first, u.email
 """
 DECISIONS = """
-    select 'operator' as by, a.kind, a.mid, a.approval_id::text as id, a.reason, a.proposed_at, p.email as maker,
-        a.state, a.decided_at, d.email as decided_by
-    from approval a join console_user p on p.user_id = a.proposed_by
-    left join console_user d on d.user_id = a.decided_by
+    select 'operator' as by, a.kind, a.mid, a.approval_id::text as id, a.reason, a.proposed_at,
+        coalesce(p.email, a.unproven_by) as maker,
+        a.state, a.decided_at, concat_ws(' and ', f.email, d.email) as decided_by
+    from approval a left join console_user p on p.user_id = a.proposed_by
+    left join console_user d on d.user_id = a.decided_by left join console_user f on f.user_id = a.first_approved_by
     union all
     select 'merchant', 'transfer', m.mid, t.txn_ref, array_to_string(array(
             select json_array_elements_text(t.detail -> 'reasons')), '; '), t.created_at,
@@ -64,7 +65,10 @@ DECISIONS = """
 RESTORE_TESTS = """
     select at, actor, address, subject, after from audit_entry where merchant_id = 0 and action = $1 order by seq desc
 """
-COUNT_ONE_PERSON = "select count(*) from approval where state = 'approved' and decided_by = proposed_by"
+COUNT_ONE_PERSON = """
+    select count(*) from approval
+    where state = 'approved' and coalesce(proposed_by, first_approved_by, decided_by) = decided_by
+"""
 TABLES = """
     select c.table_name, array_agg(c.column_name::text order by c.ordinal_position),
         array_agg(c.data_type::text order by c.ordinal_position)

@@ -33,7 +33,7 @@ MAX_TRIES = 600
 APPEND_ONLY_TABLES = (
     *("posting", "event", "operator_notice", "audit_entry", "exchange_rate", "transfer_batch"),
     *("chain_checkpoint", "book_close", "book_close_head", "book_close_mark", "book_close_level"),
-    *("delivery_attempt", "endpoint_attempt", "statement_import"),
+    *("delivery_attempt", "endpoint_attempt", "statement_import", "authority_policy"),
 )
 # Names of append-only tables in the version before, kept as views for as long as it may still serve.
 APPEND_ONLY_VIEWS = ("notice", "audit", "rate", "attempt")
@@ -50,6 +50,8 @@ SHARED_TABLES = (
     # The same for all merchants: catalogues, rates, and the closes that their proofs lead to.
     *("bill_category", "bill_edition", "bill_refresh", "biller", "exchange_rate", "book_close", "book_close_level"),
     "migration",
+    # The cooling-off time, on the page of the payout policy.
+    "authority_policy",
     # Lists that a user of the console saved.
     "console_list",
     # On the operator's pages: results of invariants, rails, and statements of banks.

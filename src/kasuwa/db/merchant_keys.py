@@ -6,11 +6,11 @@ keys; the webhook sender signs with the secrets.
 
 import secrets
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 import msgspec
 
-from kasuwa.core.callers import KeyScope
+from kasuwa.core.callers import APPROVING_SCOPES, KeyScope, Maker
 from kasuwa.core.keyring import UnsealError
 from kasuwa.core.reading import Reader
 from kasuwa.core.vault import Vault, is_equal_constant_time
@@ -43,6 +43,9 @@ class NewKey(msgspec.Struct, frozen=True, kw_only=True):
     addresses: tuple[str, ...] = ()  # ranges that it may be used from; empty for all
     expires_at: datetime | None = None
     created_by: str = ""  # email address; "" if an operator made it
+    holders: tuple[str, ...] = ()  # people who made or rolled it
+    makers: tuple[str, ...] = ()  # these, and who stands behind them
+    approves_from: datetime | None = None
     lineage: int | None = None
     signs_until: str = "-infinity"  # a timestamp as PostgreSQL reads it
 
@@ -56,9 +59,10 @@ async def add_key(connection: Connection, vault: Vault, merchant_id: int, key: s
     sealed = vault.seal(merchant_id, KEY_SEAL_CONTEXT, key.encode(), secrets.token_bytes(12))
     key_id = await connection.fetchval(
         "insert into merchant_key as n (merchant_id, key_id, verifier, sealed, expires_at, name, scopes, addresses,"
-        " created_by, lineage, signs_until)"
+        " created_by, lineage, signs_until, holders, makers, approves_from)"
         " select $1, coalesce(max(key_id), 0) + 1, $2, $3, $4::timestamptz, $5, $6, $7, $8, $9::bigint,"
-        " $10::text::timestamptz from merchant_key k where k.merchant_id = $1 returning n.key_id",
+        " $10::text::timestamptz, $11, $12, $13::timestamptz"
+        " from merchant_key k where k.merchant_id = $1 returning n.key_id",
         merchant_id,
         vault.hash_api_key(key),
         sealed,
@@ -69,6 +73,9 @@ async def add_key(connection: Connection, vault: Vault, merchant_id: int, key: s
         new.created_by,
         new.lineage,
         new.signs_until,
+        list(new.holders),
+        list(new.makers),
+        new.approves_from,
     )
     assert isinstance(key_id, int)
     return key_id
@@ -95,7 +102,7 @@ COUNT_OTHER_SIGNERS = f"""
 """
 SELECT_ROLLED = f"""
     select key_id, name, scopes, addresses, created_by, coalesce(lineage, key_id), replaced_by,
-        signs_until = 'infinity', expires_at
+        signs_until = 'infinity', expires_at, holders, makers, approves_from
     from merchant_key where merchant_id = $1 and {IS_VALID} and (key_id = $2 or ($2 = 0 and 'all' = any(scopes)))
     order by replaced_by is not null, key_id desc
 """
@@ -104,6 +111,36 @@ REPLACE_KEYS = """
     set expires_at = least(expires_at, now() + $3::interval), replaced_by = coalesce(replaced_by, $4)
     where merchant_id = $1 and key_id = any($2)
 """
+
+
+class Roller(msgspec.Struct, frozen=True):
+    """A person who makes or rolls a key, and how long a key that they did not know before approves nothing."""
+
+    maker: Maker | None = None  # None: somebody whom nothing proves, or a script of the test environment
+    cooling_off: timedelta = timedelta()
+
+    def make(self, new: NewKey) -> NewKey:
+        """Returns a new key with this person behind it."""
+        maker = self.maker
+        held = new if maker is None else add_holder(new, maker)
+        is_late = self.cooling_off > timedelta() and bool(APPROVING_SCOPES & set(new.scopes))
+        return msgspec.structs.replace(held, approves_from=datetime.now(UTC) + self.cooling_off if is_late else None)
+
+    def take_over(self, old: NewKey) -> NewKey:
+        """Returns the key that replaces an old one. Somebody who knew the old one approves with it as before."""
+        knew = self.maker is not None and self.maker.name in old.holders
+        return old if knew else self.make(old)
+
+
+NOBODY = Roller()
+
+
+def add_holder(new: NewKey, maker: Maker) -> NewKey:
+    return msgspec.structs.replace(
+        new,
+        holders=tuple(dict.fromkeys((*new.holders, maker.name))),
+        makers=tuple(dict.fromkeys((*new.makers, *maker.behind))),
+    )
 
 
 async def create_key(
@@ -121,11 +158,16 @@ async def create_key(
 
 
 async def replace_key(
-    connection: Connection, vault: Vault, merchant_id: int, overlap: timedelta, key_id: int = 0
+    connection: Connection,
+    vault: Vault,
+    merchant_id: int,
+    overlap: timedelta,
+    key_id: int = 0,
+    roller: Roller = NOBODY,
 ) -> tuple[int, str]:
     """Replaces a key by a new one with the same name, scopes, ranges and expiry. The old one works until the overlap
     ends. Without a number, one new key replaces all keys of scope `all`, and is made also if none of them is valid any
-    more. Returns the new key and its number.
+    more. Returns the new key and its number. Whoever rolls it stands behind it beside its makers.
 
     If the key is the signing secret as well, so is the new one, and events are signed with both meanwhile.
     Raises UnknownKey and KeyRefused.
@@ -134,10 +176,10 @@ async def replace_key(
     if not rolled and not key_id:
         is_signed = await connection.fetchval(COUNT_OTHER_SIGNERS, merchant_id, key_id)
         new = NewKey() if is_signed else NewKey(signs_until="infinity")
-        return await create_key(connection, vault, merchant_id, new)
+        return await create_key(connection, vault, merchant_id, roller.make(new))
     if not rolled:
         raise UnknownKey(key_id)
-    _, name, scopes, addresses, created_by, lineage, replaced_by, _, expires_at = rolled[0]
+    _, name, scopes, addresses, created_by, lineage, replaced_by, _, expires_at, _, _, approves_from = rolled[0]
     if key_id and replaced_by is not None:
         raise KeyRefused(REPLACED)
     new = NewKey(
@@ -146,11 +188,14 @@ async def replace_key(
         addresses=tuple(addresses),
         expires_at=expires_at if replaced_by is None else None,
         created_by=created_by,
+        holders=tuple(dict.fromkeys(holder for row in rolled for holder in row[9])),
+        makers=tuple(dict.fromkeys(maker for row in rolled for maker in row[10])),
+        approves_from=approves_from,
         lineage=lineage,
         signs_until="infinity" if any(row[7] for row in rolled) else "-infinity",
     )
     key = random_key(merchant_id)
-    new_id = await add_key(connection, vault, merchant_id, key, new)
+    new_id = await add_key(connection, vault, merchant_id, key, roller.take_over(new))
     await connection.execute(REPLACE_KEYS, merchant_id, [row[0] for row in rolled], overlap, new_id)
     return new_id, key
 
@@ -214,9 +259,11 @@ async def add_secret(
 
 COPY_KEY = """
     insert into merchant_key (merchant_id, key_id, verifier, sealed, created_at, expires_at, name, scopes, addresses,
-        created_by, lineage, replaced_by, signs_until, last_used_at, last_used_from, refused_at, refused_from)
+        created_by, lineage, replaced_by, signs_until, last_used_at, last_used_from, refused_at, refused_from, holders,
+        makers, approves_from)
     select $2, key_id, verifier, $4, created_at, expires_at, name, scopes, addresses,
-        created_by, lineage, replaced_by, signs_until, last_used_at, last_used_from, refused_at, refused_from
+        created_by, lineage, replaced_by, signs_until, last_used_at, last_used_from, refused_at, refused_from, holders,
+        makers, approves_from
     from merchant_key where merchant_id = $1 and key_id = $3
 """
 UNREADABLE_KEY = "a key of this merchant does not decrypt, so that its events cannot be signed with it: roll the key"

@@ -7,7 +7,7 @@ working in every process within that time. A new key works once the cached ones 
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -206,7 +206,8 @@ BY_MIDS = f"""
     select m.merchant_id, m.mid, m.name, m.settings, {rates.CURRENT_RATES_COLUMN}, s.settings_version,
         k.verifier, k.expires_at,
         k.name, k.key_id, k.scopes, coalesce(k.lineage, k.key_id), k.created_by, k.addresses,
-        k.last_used_at is null or k.last_used_at < now() - interval '{RECORD_AFTER_SECONDS} seconds'
+        k.last_used_at is null or k.last_used_at < now() - interval '{RECORD_AFTER_SECONDS} seconds',
+        k.holders, k.makers, coalesce(k.approves_from > now(), false)
     from merchant m join merchant_state s on s.merchant_id = m.merchant_id
         left join merchant_key k on k.merchant_id = m.merchant_id
         and (k.expires_at is null or k.expires_at > now())
@@ -228,16 +229,22 @@ class CachedMerchant(msgspec.Struct):
     is_refreshing: bool = False
 
 
-def make_caller(
-    name: str,
-    key_id: int,
-    scopes: list[Any],
-    lineage: int,
-    person: str,
-    addresses: list[str],
-    is_use_due: bool,
-) -> Caller:
-    return Caller(name, key_id, tuple(scopes), lineage, person, tuple(addresses), is_use_due)
+def make_caller(columns: Sequence[Any]) -> Caller:
+    """Returns a key as the caller. `columns` are those of BY_MIDS from its name on."""
+    name, key_id, scopes, lineage, person, addresses, is_use_due, holders, makers, is_cooling_off = columns
+    named = (person,) if person else ()  # the version before writes this one alone
+    return Caller(
+        name,
+        key_id,
+        tuple(scopes),
+        lineage,
+        person,
+        tuple(addresses),
+        is_use_due,
+        holders=tuple(dict.fromkeys((*named, *holders))),
+        behind=tuple(dict.fromkeys((*named, *makers))),
+        is_cooling_off=is_cooling_off,
+    )
 
 
 class MerchantDirectory:
@@ -334,7 +341,7 @@ class MerchantDirectory:
             one = found[row[1]]
             merchant = one.merchant = one.merchant or self._make(*row[:6])
             if row[6] is not None:
-                one.by_verifier[row[6]] = (msgspec.structs.replace(merchant, caller=make_caller(*row[8:])), row[7])
+                one.by_verifier[row[6]] = (msgspec.structs.replace(merchant, caller=make_caller(row[8:])), row[7])
         if len(self._by_mid) >= MAX_ENTRIES:
             self._by_mid.clear()
         if evictions == self._evictions:

@@ -59,6 +59,7 @@ ON_COORDINATOR = {
     "daily_total_mark": "written with daily_total",
     "invariant_result": "of all merchants",
     "approval": "of the operator",
+    "authority_policy": "of the deployment",
     "console_user": "of the console",
     "console_session": "of the console",
     "console_link": "of the console",

@@ -63,7 +63,7 @@ class ForwardedRequest(msgspec.Struct, array_like=True):
     body: bytes
     is_on_behalf: bool = False  # of a user of the console
     note: ActionNote | None = None
-    caller: Caller = NO_CALLER  # whose scopes the owner checks
+    caller: Caller = NO_CALLER  # the key whose scopes the owner checks, or the person on whose behalf it is
     is_of_other_host: bool = False  # it has not been counted against the rate limit on the owner's host
 
 
@@ -185,7 +185,7 @@ class RequestForwarder:
         selected = None if link is None or merchant.suspended else select_write(path, body)
         if link is None or selected is None:
             return await self._dispatch.handle_on_behalf(path, merchant, body, note)
-        request = ForwardedRequest(path.method.name, merchant.mid, {}, body, True, note)
+        request = ForwardedRequest(path.method.name, merchant.mid, {}, body, True, note, merchant.caller)
         is_repeatable = may_repeat(*selected, {})
         answered = await self._ask(link, path, request, is_repeatable)
         return answered or await self._dispatch.handle_on_behalf(path, merchant, body, note)
@@ -319,13 +319,13 @@ class RequestInbox:
         if merchant is None:
             inquiry.decline()
             return
+        merchant = msgspec.structs.replace(merchant, caller=request.caller)
         refused = self._dispatch.limiter.count_request(merchant) if request.is_of_other_host else None
         if refused is not None:
             answered = refused
         elif request.is_on_behalf:
             answered = await self._dispatch.handle_on_behalf(path, merchant, request.body, request.note)
         else:
-            merchant = msgspec.structs.replace(merchant, caller=request.caller)
             answered = await self._dispatch.answer(path, request.headers, request.body, merchant)
         inquiry.answer(encode_reply(answered))
 

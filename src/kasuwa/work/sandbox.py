@@ -170,7 +170,16 @@ class SandboxOperations(CommonOperations):
         expires_at: datetime | None,
     ) -> tuple[int, str] | Refusal:
         """Adds a key to the merchant's others. Returns its number and the key."""
-        new = NewKey(name=name, scopes=scopes, addresses=addresses, expires_at=expires_at)
+        caller = merchant.caller
+        new = NewKey(
+            name=name,
+            scopes=scopes,
+            addresses=addresses,
+            expires_at=expires_at,
+            created_by=caller.person,
+            holders=caller.holders or ((caller.person,) if caller.person else ()),
+            makers=caller.behind,
+        )
         try:
             async with self._operators.acquire() as connection, connection.transaction():
                 merchant_id = await merchants.lock_merchant(connection, merchant.mid)

@@ -76,6 +76,9 @@ UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference: no 
 OWN_TRANSFER = Refusal(
     INVALID_REQUEST, "Whoever made a transfer cannot approve it; use another key of scope approve, or ask a colleague"
 )
+COOLING_OFF = Refusal(
+    INVALID_REQUEST, "This key or account is new or was changed recently, and cannot approve yet; ask a colleague"
+)
 DECIDED = {
     APPROVED: Refusal(INVALID_REQUEST, "This transfer was approved already; nothing was changed"),
     REJECTED: Refusal(INVALID_REQUEST, "This transfer was rejected already; nothing was changed"),
@@ -168,6 +171,8 @@ def refuse_verdict(verdict: str, approval: TransferApproval, context: Context) -
     maker = APPROVAL_DETAIL_DECODER.decode(approval.detail).maker
     if verdict == APPROVED and is_same_party(maker, context.merchant.caller):
         return OWN_TRANSFER
+    if verdict == APPROVED and context.merchant.caller.is_cooling_off:
+        return COOLING_OFF
     return None
 
 

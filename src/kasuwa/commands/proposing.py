@@ -1,0 +1,42 @@
+"""Proposals of commands: in live they propose what two people decide by the table of authority (core/authority.py).
+Nothing proves who runs a command, so two operators approve what it proposes, on the page Approvals.
+"""
+
+import socket
+from typing import Any
+
+import msgspec
+
+from kasuwa.commands.database import record_audit_entry, system_user
+from kasuwa.console.operator_approvals import MAX_REASON_LENGTH, find_audit_chain, title_with_article
+from kasuwa.core.authority import Act, is_proposed_by_command
+from kasuwa.core.callers import Maker
+from kasuwa.db import approvals
+from kasuwa.db.authority_policy import read_environment
+
+
+def unproven_name(named: str = "") -> str:
+    """Returns the name of whoever runs this command. `named` is the person whom they say they are."""
+    ran_by = f"command:{system_user()} on {socket.gethostname()}"
+    return f"{ran_by}, as {named}" if named else ran_by
+
+
+def unproven_maker() -> Maker:
+    return Maker(unproven_name())
+
+
+async def must_propose(connection: Any, *acts: Act) -> bool:
+    """Returns whether a command may only propose these acts. The environment is that of the database."""
+    return is_proposed_by_command(acts, await read_environment(connection))
+
+
+async def propose(connection: Any, kind: str, mid: str | None, proposal: Any, reason: str, named: str = "") -> str:
+    """Stores a proposal with its audit entry. Returns the line that the command prints."""
+    text = msgspec.json.encode(proposal).decode()
+    async with connection.transaction():
+        chain = await find_audit_chain(connection, mid)
+        by = unproven_name(named)
+        number = await approvals.propose(connection, mid, kind, text, reason[:MAX_REASON_LENGTH], by)
+        subject = f"approval {number}, as {named}" if named else f"approval {number}"
+        await record_audit_entry(connection, chain, f"proposed {title_with_article(kind)}", subject, after=text)
+    return f"approval {number} is proposed: two operators approve it on the page Approvals"

@@ -1,0 +1,40 @@
+"""Forms and commands that need no row of the table of authority (authority.py), each with the reason."""
+
+SHOWS = "only shows"
+OWN_BROWSER = "a person's own session, account or lists"
+OF_MACHINE = "runs or prepares the service; whoever may start it has its settings"
+
+HARMLESS_PAGES = {
+    **dict.fromkeys(("/sign-in", "/sign-in/code", "/link/{token}", "/sign-out"), OWN_BROWSER),
+    **dict.fromkeys(("/account/password", "/account/second-factor"), OWN_BROWSER),
+    **dict.fromkeys((f"/lists/{{list_name}}/{name}" for name in ("save", "delete", "columns")), OWN_BROWSER),
+    **dict.fromkeys(("/transfers/preview", "/transfers/bulk/preview"), "a dry run"),
+    "/transfers/waiting/bulk/{batch_ref}/names": "asks the bank for names, and changes nothing",
+    "/operator/laws": "checks the books, and changes nothing in them",
+    "/operator/reconciliation/import": "what a bank says: it is compared with the books, and moves nothing",
+    "/docs/{method}/{action}": "runs an action, whose own row says who may",
+}
+
+HARMLESS_COMMANDS = {
+    **dict.fromkeys(("status", "doctor", "audit", "verify", "evidence", "docs", "listen"), SHOWS),
+    **dict.fromkeys(("keys list", "merchant list", "merchant keys", "user list", "rates list"), SHOWS),
+    **dict.fromkeys(
+        ("rail check", "rail shadow", "split list", "split statement", "export books", "report tax"), SHOWS
+    ),
+    **dict.fromkeys((f"reconcile {name}" for name in ("disputes", "settlements", "unclaimed", "suspense")), SHOWS),
+    **dict.fromkeys(("reconcile show", "dispute evidence"), SHOWS),
+    **dict.fromkeys(("client export", "client find", "customer find", "customer export"), SHOWS),
+    **dict.fromkeys(("serve", "migrate", "database distribute"), OF_MACHINE),
+    **dict.fromkeys((f"twin {name}" for name in ("vtpass", "dojah", "paystack", "monnify")), "simulates a vendor"),
+    "close": "signs the books as they are, as the service does every day",
+    "restore-test": "reads a copy, and records the result in the audit trail",
+    "trigger": "sends an event again, with a key of the merchant",
+    "bills refresh": "takes the biller's own catalogue, as the service does every day",
+    "client erase": "erases personal data; no money and no right depends on them",
+    "customer erase": "erases personal data; no money and no right depends on them",
+    **dict.fromkeys(
+        ("reconcile import", "reconcile feed", "reconcile mapping"),
+        "what a bank says: it is compared with the books, and moves nothing",
+    ),
+    "reconcile clear-descriptions": "empties texts of old lines; amounts and matches stay",
+}
