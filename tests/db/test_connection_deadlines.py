@@ -129,6 +129,21 @@ def test_an_operation_that_ends_in_time_leaves_the_connection_alone(cluster: emb
     run(use)
 
 
+def test_the_server_ends_a_statement_that_its_client_has_given_up(cluster: embedded.Cluster) -> None:
+    running = "select count(*) from pg_stat_activity where query = 'select pg_sleep(600)' and state = 'active'"
+
+    async def use() -> None:
+        settings = {"application_name": "probe"}
+        pool = await connections.open_pool("probe", cluster.dsn, settings, max_size=1, statement_seconds=0.3)
+        with pytest.raises(TimeoutError):
+            await pool.execute("select pg_sleep(600)")
+        while await pool.fetchval(running):
+            await asyncio.sleep(0.05)
+        await pool.close()
+
+    run(use)
+
+
 def test_a_process_that_waits_for_a_migration_gives_up_after_a_while(cluster: embedded.Cluster) -> None:
     async def use() -> None:
         first, second = await connect_to_primary(cluster.dsn), await connect_to_primary(cluster.dsn)

@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 
 from tests.database_proxy import DatabaseProxy
+from tests.simulate.faulty_proxy import FaultyProxy
 from tests.simulate.load import new_merchant
 from tests.simulate.processes import (
     broken_invariants,
     fault_count,
+    get,
     query,
     running_database,
     running_service,
@@ -62,6 +64,29 @@ def test_no_reply_denies_what_is_in_the_books(tmp_path: Path) -> None:
         attempts, books = attempts_of(shoppers), query(cluster.dsn, TRANSACTIONS)
         assert find_false_denials(attempts, books) == []
         check_that_something_was_tried(attempts, books)
+        assert broken_invariants(cluster.dsn) == []
+
+
+def test_no_reply_denies_what_a_silent_database_has_done(tmp_path: Path) -> None:
+    """Requests arrive at the database and are done, but their answers are lost, on connections that stay open."""
+    with (
+        running_database(tmp_path / "pg") as cluster,
+        FaultyProxy(cluster).open_in_thread() as line,
+        running_service(tmp_path / "data", {"KASUWA_DATABASE_URL": line.dsn}) as service,
+    ):
+        merchants = [new_merchant(service.port) for _ in range(3)]
+        with running_shoppers(service.port, merchants, SHOPPERS) as shoppers:
+            for _ in range(fault_count("outages under load")):
+                wait_for_more(shoppers, 3 * SHOPPERS)
+                line.state = "deaf"
+                time.sleep(AWAY_SECONDS)
+                assert get(service.port, "/readyz") == 503
+                line.state = "passing"
+                wait_until("it is ready again", lambda: get(service.port, "/readyz") == 200)
+                wait_for_more(shoppers, SHOPPERS)
+        attempts, books = attempts_of(shoppers), query(cluster.dsn, TRANSACTIONS)
+        assert find_false_denials(attempts, books) == []
+        assert any(attempt.is_open or attempt.is_denial for attempt in attempts)
         assert broken_invariants(cluster.dsn) == []
 
 

@@ -1,5 +1,5 @@
-"""A database that stops answering on open connections: requests are answered, readiness fails, and the service recovers
-by itself.
+"""A database that stops answering on open connections, or refuses new ones: requests are answered, readiness fails, and
+the service recovers by itself.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ from tests.simulate.waiting import ACCOUNTS_WITH_HOLDS, ENDS_SECONDS, wait_for_m
 pytestmark = pytest.mark.chaos
 
 
-@pytest.mark.parametrize("state", ["frozen", "deaf", "mute"])
+@pytest.mark.parametrize("state", ["frozen", "deaf", "mute", "refusing"])
 def test_a_silent_database_makes_the_service_unready_and_costs_no_money(tmp_path: Path, state: str) -> None:
     """Requests made meanwhile are answered with the outcome or that it is not known."""
     with running_database(tmp_path / "pg") as cluster, FaultyProxy(cluster).open_in_thread() as line:

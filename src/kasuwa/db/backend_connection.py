@@ -9,6 +9,7 @@ several calls. A connection that is late is aborted, which ends whatever waits f
 
 import asyncio
 import contextlib
+import functools
 import math
 import time
 from collections.abc import Awaitable, Callable, Iterator
@@ -57,6 +58,7 @@ else:  # the driver itself is not generic
 def bounded(call: Callable[..., Awaitable[Any]]) -> Any:
     """Gives a call of the driver a deadline. A connection whose statement timed out is given up too."""
 
+    @functools.wraps(call)
     async def call_in_time(self: "BackendConnection", *args: Any, timeout: float | None = None, **options: Any) -> Any:
         before = self.start_operation((timeout or self.statement_seconds) + GRACE_SECONDS)
         try:

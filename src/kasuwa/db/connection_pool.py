@@ -169,7 +169,8 @@ class AcquireContext:
         held.start_operation(USE_SECONDS)
         self._outer_holds, self._hold = before, HeldConnection(pool)
         HELD_CONNECTIONS.set((*before, self._hold))
-        return self._connection
+        connection: Connection = held
+        return connection
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -50,6 +50,8 @@ def is_connection_error(error: BaseException) -> bool:
 # How long a statement may take before it counts as lost. The writer's are shorter than a submission's timeout.
 STATEMENT_SECONDS = 6.0
 WRITE_SECONDS = 5.0
+# How long after that the server ends it.
+ABANDONED_SECONDS = 1.0
 
 # The pause between two attempts of a process that starts while the database is away doubles up to the longest.
 FIRST_WAIT_SECONDS = 0.1
@@ -92,6 +94,9 @@ WRITER_SETTINGS = {
     "default_transaction_isolation": "read committed",
     "synchronous_commit": "on",
     "lock_timeout": f"{int(MERCHANT_LOCK_SECONDS * 1000)}ms",
+    # A backend that is late is terminated (writer_session.py). A commit is not to be cancelled while it waits for its
+    # standby: the server would report it as done.
+    "statement_timeout": "0",
     # Merchants are locked only while a batch is decided. A process that holds them longer was stopped.
     "idle_in_transaction_session_timeout": "2s",
 }
@@ -101,6 +106,13 @@ READER_SETTINGS = {"application_name": "kasuwa reader", "jit": "off", "default_t
 LIST_SETTINGS = {**READER_SETTINGS, "application_name": "kasuwa lists", "search_path": READER_SEARCH_PATH}
 
 APPLICATION_ROLE = "kasuwa_application"
+
+
+def settings_of_session(settings: dict[str, str], statement_seconds: float) -> dict[str, str]:
+    """Returns the settings of a session. The server ends a statement soon after its client gave it up: a connection
+    that is aborted does not tell it."""
+    abandoned_after = f"{int((statement_seconds + ABANDONED_SECONDS) * 1000)}ms"
+    return {**COMMON_SETTINGS, "statement_timeout": abandoned_after, **settings}
 
 
 async def connect(
@@ -143,7 +155,7 @@ async def connect_as_owner(
         cache = {"statement_cache_size": cached_statements, **KEEP_STATEMENTS}
     return await connect_to_primary(
         dsn,
-        server_settings={**COMMON_SETTINGS, **settings},
+        server_settings=settings_of_session(settings, statement_seconds),
         command_timeout=statement_seconds,
         timeout=connect_seconds,
         **cache,
@@ -203,7 +215,7 @@ async def open_pool(
     around: dict[str, Any] = {
         "init": set_application_role,
         "reset": skip_reset,
-        "server_settings": {**COMMON_SETTINGS, **settings},
+        "server_settings": settings_of_session(settings, statement_seconds),
     }
     driver = await asyncpg.create_pool(
         dsn, connect=connect, min_size=min_size, max_size=max_size, command_timeout=statement_seconds, **around
