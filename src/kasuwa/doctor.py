@@ -8,10 +8,9 @@ from typing import Any
 import asyncpg
 
 from kasuwa.close_key import require_close_key
-from kasuwa.console import operator_reads
 from kasuwa.core.keyring import SEAL
 from kasuwa.database_logins import check_urls, embedded_url
-from kasuwa.db import embedded, key_versions, migrate, rail_inbox, rows_in_clear
+from kasuwa.db import contradictions, embedded, key_versions, migrate, rail_inbox, rows_in_clear
 from kasuwa.db.clock import DATABASE_CLOCK, JUMP_SECONDS
 from kasuwa.db.distribution import examine_distribution
 from kasuwa.db.pgbouncer import TransactionPooling, refuse_transaction_pooling
@@ -211,7 +210,7 @@ async def examine_notices(connection: Any) -> Finding:
 
 async def examine_contradictions(connection: Any) -> Finding:
     """Returns whether a rail contradicts the end of a transaction, and nobody has proposed what to do about it."""
-    found = await operator_reads.list_contradictions(connection, MAX_NAMED)
+    found = await contradictions.list_open(connection, MAX_NAMED)
     if found:
         names = ", ".join(contradiction.reference for contradiction in found)
         return problem(f"rails contradict the end of transactions: {names}", "decide them on the page Approvals")

@@ -63,7 +63,7 @@ VENDORS = (
         "work/rail_feeds.py",
         "known == (dispute.status, dispute.resolution)",
         "known is not None and known[0] == dispute.status",
-        "rails/vendors/test_live_accounts.py"
+        "rails/vendors/test_live_disputes.py"
         "::test_paystack_is_asked_before_an_overdue_dispute_ends_and_its_late_word_counts",
     ),
     Bug(

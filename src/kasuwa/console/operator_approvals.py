@@ -28,7 +28,7 @@ from kasuwa.core.exchange_rates import FOREIGN, HOME, read_rate
 from kasuwa.core.merchant import MerchantSettings, check_settings
 from kasuwa.core.money import CURRENCIES
 from kasuwa.core.roles import CAN_KEEP_BOOKS
-from kasuwa.db import approvals, merchants, rates
+from kasuwa.db import approvals, contradictions, merchants, rates
 from kasuwa.db.approvals import Approval
 from kasuwa.db.audit_trail import OPERATOR_CHAIN_ID
 from kasuwa.db.authority_policy import MAX_HOURS, least_hours, read_cooling_off
@@ -97,7 +97,7 @@ async def show_approvals(visit: Visit, status: int = 200, **values: Any) -> Resp
         lines = [(approval, msgspec.json.decode(approval.proposal)) for approval in cut_page(found)]
         names = await operator_reads.read_merchant_names(connection, list_mids(lines))
         choices = [] if is_decided else await list_choices(connection, mid)
-        contradictions = [] if is_decided else await operator_reads.list_contradictions(connection, MAX_CONTRADICTIONS)
+        contradicted = [] if is_decided else await contradictions.list_open(connection, MAX_CONTRADICTIONS)
     url = "/operator/approvals?show=decided" if is_decided else "/operator/approvals?show=open"
     shared = {
         "lines": lines,
@@ -116,7 +116,7 @@ async def show_approvals(visit: Visit, status: int = 200, **values: Any) -> Resp
         "mid": mid,
         "names": names,
         "choices": choices,
-        "contradictions": contradictions,
+        "contradictions": contradicted,
         "balance_of": {account.name: account for account in choices},
     }
     return visit.render("operator_approvals.html", status, **{**shared, **values})

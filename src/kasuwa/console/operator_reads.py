@@ -260,31 +260,6 @@ RAIL_MOVEMENT = """
     from moved m where m.credit is not null group by m.debit, m.credit
 """
 
-# Open until a proposal about it was decided by another operator than the one who made it.
-OPEN_CONTRADICTIONS = """
-    select m.mid, m.name, n.reference, n.message, min(n.at) from operator_notice n join merchant m using (merchant_id)
-    where n.is_contradiction and m.current
-      and not exists (select 1 from rail_reversal r where r.merchant_id = n.merchant_id and r.txn_ref = n.reference)
-      and not exists (select 1 from approval a
-        where a.mid = m.mid and a.kind = 'reversal' and a.proposal ->> 'reverses' = n.reference
-          and (a.state = 'open' or a.state = 'rejected' and a.decided_by <> a.proposed_by and a.decided_at > n.at))
-    group by 1, 2, 3, 4 order by 5, 3 limit $1
-"""
-
-
-class Contradiction(NamedTuple):
-    """A rail that contradicts the end of a transaction. No operator has proposed what to do about it."""
-
-    mid: str
-    name: str
-    reference: str
-    message: str
-    at: datetime
-
-
-async def list_contradictions(reader: Reader, most: int) -> list[Contradiction]:
-    return [Contradiction(*row) for row in await reader.fetch(OPEN_CONTRADICTIONS, most)]
-
 
 class RailMovement(NamedTuple):
     """The posting that books what a rail says late of a transaction."""
