@@ -7,6 +7,6 @@ Contract: payment#refunded-of-price
 """
 
 # `t` is the transaction. Refunds of earlier versions count their whole amount.
-COUNTED_AMOUNT = (
-    "case t.kind when 'refund' then coalesce((t.detail ->> 'of_price')::bigint, t.amount) else t.amount end"
-)
+COUNTED_AMOUNT = """
+    case t.kind when 'refund' then coalesce((t.detail ->> 'of_price')::bigint, t.amount) else t.amount end
+"""

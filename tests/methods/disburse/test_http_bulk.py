@@ -229,6 +229,20 @@ def test_the_state_of_a_whole_bulk_follows_from_its_orders(open_shop: Callable[.
     assert [shop.status_of(ref) for ref in (good, bad, clash)] == ["successful", "failed", "conflict"]
 
 
+def test_a_reference_of_ours_wins_over_another_transfers_order_ref(shop: MerchantClient) -> None:
+    first = shop.transfer(orderRef="first", amount="10.00")
+    other = shop.transfer(orderRef=first["txnRef"], amount="20.00")
+    assert shop.verify(first["txnRef"])["amount"] == "10.00"
+    found = shop.put("resources", inquire="transaction", reference=first["txnRef"]).body["data"]
+    assert found["amount"] == "10.00"
+    own = shop.put("disburse", action="verify", orderRef=first["txnRef"]).body
+    assert (own["txnRef"], own["amount"]) == (other["txnRef"], "20.00")
+    batch = shop.bulk([order("a")])["batchRef"]
+    hidden = shop.transfer(orderRef=batch, amount="30.00")
+    assert shop.verify(batch)["batchRef"] == batch
+    assert shop.put("disburse", action="verify", orderRef=batch).body["txnRef"] == hidden["txnRef"]
+
+
 def test_another_merchants_batchref_is_unknown(open_shop: Callable[..., MerchantClient]) -> None:
     shop, other = open_shop(now=START), open_shop(now=START)
     batch = shop.bulk([order("a")])["batchRef"]

@@ -46,6 +46,14 @@ def test_an_invoice_is_paid_in_parts_on_its_page(shop: MerchantClient) -> None:
     assert "<form" not in after
 
 
+def test_an_unpaid_invoice_is_found_by_its_number(shop: MerchantClient) -> None:
+    record = made(shop)
+    found = shop.put("resources", inquire="transaction", reference=record["number"]).body["data"]
+    assert (found["kind"], found["reference"], found["state"]) == ("invoice", record["invoice_id"], "unpaid")
+    for unknown in ("INV-000002", "INV-1", "INV-0000001", "inv-000001"):
+        assert shop.put("resources", inquire="transaction", reference=unknown).body["status"] == 104
+
+
 def test_a_refund_leaves_the_invoice_paid_and_is_shown(shop: MerchantClient) -> None:
     record = made(shop)
     pay_on_page(shop, record["link"], {})

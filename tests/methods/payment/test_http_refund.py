@@ -105,3 +105,32 @@ def test_fifty_refunds_at_once_never_exceed_the_charge(client: PaymentClient, de
         answers = list(pool.map(refund, range(50)))
     assert sorted(answer["status"] for answer in answers) == [104] * 35 + [200] * 15
     assert client.verify(paid["txnRef"])["refundedAmount"] == "1500.00"
+
+
+def test_late_and_excess_transfers_are_refunds_with_events_of_their_own(client: PaymentClient) -> None:
+    shop = client.shop
+    asked = client.pay(action="charge", paymentType="bank_transfer", amount="1000.00", user={"email": "a@example.com"})
+    had = shop.wallet().balance
+
+    def transfer(amount: str) -> Any:
+        fields = {"action": "pay_account", "accountNumber": asked["accountNumber"], "amount": amount}
+        return shop.put("sandbox", **fields).body["txnStatus"]
+
+    assert transfer("1200.00") == "successful"
+    settled = shop.wallet().balance
+    assert settled > had
+    assert transfer("50.00") == "successful"
+    shop.advance(minutes=1)
+    verified = client.verify(asked["txnRef"])
+    reasons = [(line["amount"], line["txnStatus"], line["comment"]) for line in verified["refunds"]]
+    too_much = "Paid more than was asked for"
+    assert reasons == [("50.00", "successful", too_much), ("200.00", "successful", too_much)]
+    assert (verified["refundedAmount"], shop.wallet().balance) == ("0.00", settled)
+    log = shop.put("resources", inquire="event_feed", limit=200).body["data"]
+    returned = [line["payload"] for line in log if line["kind"] == "refund"]
+    assert [(event["chargedAmount"], event["refundOf"]) for event in returned] == [
+        ("200.00", asked["txnRef"]),
+        ("50.00", asked["txnRef"]),
+    ]
+    # The whole payment can still be refunded.
+    assert client.refund(asked["txnRef"], "1000.00")["txnStatus"] == "successful"

@@ -13,8 +13,10 @@ from kasuwa.core.scenario import NO_SCENARIO, Scenario
 from kasuwa.core.token_index import TokenIndexEntry, make_token_entry
 from kasuwa.core.transactions import Transaction
 from kasuwa.methods.payment.rules.inbound_transfer import UNKNOWN_ACCOUNT
+from kasuwa.methods.payment.rules.refund import REFUND_DETAIL_DECODER
 from tests.hypothesis_settings import without_deadline
 from tests.methods.payment.in_memory_payments import (
+    APPROVED,
     IN_PROGRESS,
     InMemoryPayments,
     PaymentInProgress,
@@ -71,7 +73,10 @@ def test_an_excess_is_returned(payments: InMemoryPayments) -> None:
     paying = shown(payments)
     reply = pay_in(payments, paying, CHARGED + 7_000).reply
     assert reply.message == "Paid; the excess goes back to the payer"
+    assert (parked(payments), payments.balance("rail:debit:NGN")) == (7_000, -CHARGED - 7_000)
+    assert give_back(payments, 7_000, "Paid more than was asked for") == paying.txn_ref
     assert (parked(payments), payments.balance("rail:debit:NGN")) == (0, -CHARGED)
+    assert (paying.payment.refunded, paying.payment.refunds) == (0, 1)
 
 
 def test_a_partial_transfer_is_returned_at_expiry(payments: InMemoryPayments) -> None:
@@ -86,12 +91,30 @@ def test_a_transfer_after_the_end_or_expiry_is_returned(payments: InMemoryPaymen
     pay_in(payments, done, CHARGED)
     before = payments.balances()
     late = pay_in(payments, done, CHARGED)
-    assert (late.reply.txn_status, late.rows, payments.balances()) == ("successful", (), before)
+    assert (late.reply.txn_status, parked(payments)) == ("successful", CHARGED)
+    assert give_back(payments, CHARGED, "Paid more than was asked for") == done.txn_ref
+    assert payments.balances() == before
     over = shown(payments)
+    pay_in(payments, over, 100)
     payments.advance(minutes=10, seconds=1)
     reply = pay_in(payments, over, CHARGED).reply
-    assert (reply.txn_status, reply.message) == ("pending", "The payment is over; the money goes back to the payer")
-    assert (over.row.status, payments.balances()) == ("pending", before)
+    assert (reply.txn_status, reply.message) == ("failed", "The payment is over; the money goes back to the payer")
+    assert (over.row.status, over.row.code) == ("failed", "expired")
+    assert give_back(payments, CHARGED, "Paid after the payment had failed") == over.txn_ref
+    assert pay_in(payments, over, 500).reply.txn_status == "failed"
+    assert give_back(payments, 500, "Paid after the payment had failed") == over.txn_ref
+    assert payments.balances() == before
+
+
+def give_back(payments: InMemoryPayments, amount: int, reason: str) -> str:
+    """Has the rail return what was paid too much or too late. Returns the payment's reference, as the event has it."""
+    [job] = [job for job in payments.jobs() if job.kind == "payment.refund"]
+    payments.receive_answer(job, APPROVED)
+    event = msgspec.json.decode(payments.events[-1].payload)
+    assert (event["txnStatus"], event["chargedAmount"]) == ("successful", f"{amount / 100:.2f}")
+    refund = payments.transaction(event["txnRef"], "refund")
+    assert REFUND_DETAIL_DECODER.decode(refund.detail).comment == reason
+    return str(event["refundOf"])
 
 
 def test_a_transfer_before_the_rails_answer_is_applied(payments: InMemoryPayments) -> None:
@@ -128,6 +151,8 @@ def test_transfers_in_any_pieces_pay_the_charge_or_nothing(pieces: list[int], ex
         assert parked(payments) == paying.payment.received == sum(pieces)
     assert (paying.row.status == "successful") == enough
     if enough:
+        for job in [job for job in payments.jobs() if job.kind == "payment.refund"]:
+            payments.receive_answer(job, APPROVED)
         assert (payments.balance("rail:debit:NGN"), parked(payments)) == (-CHARGED, 0)
 
 

@@ -10,18 +10,20 @@ from kasuwa.methods.bills.wire import VerifyReply, VerifyRequest
 
 UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference")
 
-# Finds a bill by orderRef or txnRef. The orderRef wins if it equals the txnRef of another bill.
+# Finds a bill by txnRef or orderRef. If it is the txnRef of one bill and the orderRef of another, the txnRef wins, if
+# the request does not have it as `orderRef`.
 BILL = """
     select t.status, t.txn_ref, t.order_ref, t.amount, t.fee, t.vat, t.message, v.sealed,
         (t.detail ->> 'commission')::bigint
     from transaction t left join bill_voucher v on v.merchant_id = t.merchant_id and v.txn_ref = t.txn_ref
     where t.merchant_id = $1 and t.kind = 'bill' and (t.order_ref = $2 or t.txn_ref = $2)
-    order by t.order_ref = $2 desc, t.key limit 1
+    order by case when $3 then t.order_ref = $2 else t.txn_ref = $2 end desc, t.key limit 1
 """
 
 
 async def verify_bill(request: VerifyRequest, merchant: Merchant, reader: ActionReader) -> VerifyReply | Refusal:
-    row = await reader.fetchrow(BILL, merchant.merchant_id, request.txn_ref or request.order_ref)
+    is_own = request.txn_ref is None
+    row = await reader.fetchrow(BILL, merchant.merchant_id, request.txn_ref or request.order_ref, is_own)
     if row is None:
         return UNKNOWN_REFERENCE
     status, txn_ref, order_ref, amount, fee, vat, message, sealed, commission = row

@@ -30,12 +30,13 @@ UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference")
 # Contract: disburse#verify, loans#request
 VERIFY_COLUMNS = "t.status, t.txn_ref, t.order_ref, t.amount, t.fee, t.vat, t.message, t.detail"
 FOUND = f"""
-    select {VERIFY_COLUMNS}, 1 as place, t.key from transaction t where t.key = $1 and t.merchant_id = $2
+    select {VERIFY_COLUMNS}, case when $6 then 1 else 3 end as place, t.key from transaction t
+    where t.key = $1 and t.merchant_id = $2
     union all
     select {VERIFY_COLUMNS}, 2, t.key from transaction t
     where t.merchant_id = $2 and t.txn_ref = $3 and t.kind = any($4)
     union all
-    select {VERIFY_COLUMNS}, 3, t.key from loan l
+    select {VERIFY_COLUMNS}, 4, t.key from loan l
         join transaction t on t.merchant_id = l.merchant_id and t.txn_ref = l.transfer
     where l.merchant_id = $2 and l.key = $5
     order by place, key limit 1
@@ -59,26 +60,33 @@ BATCH_MESSAGES = {
 
 
 async def verify_transfer(request: VerifyRequest, merchant: Merchant, reader: ReplyReader) -> VerifyReply | Refusal:
-    """Finds a transfer by its orderRef or txnRef, else a bulk by its batchRef.
+    """Finds a transfer by its txnRef or orderRef, or a bulk by its batchRef.
 
-    A merchant may use a text that looks like a batchRef as its orderRef, so the transfer is looked for first.
-    Contract: disburse#verify
+    A merchant may use one of our references as the orderRef of another transfer. Ours wins, unless the request has the
+    text as `orderRef`. Contract: disburse#verify
     """
     transfer_ref = request.txn_ref or request.order_ref
     reference = transfer_ref or request.batch_ref or ""
+    is_own = request.txn_ref is None and request.order_ref is not None
     if not reference.startswith(BATCH_PREFIX):
-        return await verify_by_reference(reference, merchant, reader) or UNKNOWN_REFERENCE
+        return await verify_by_reference(reference, is_own, merchant, reader) or UNKNOWN_REFERENCE
     async with reader.snapshot() as snapshot:
-        found = await verify_by_reference(reference, merchant, snapshot) if transfer_ref is not None else None
-        return found or await verify_batch(reference, merchant, snapshot)
+        bulk = None if is_own else await verify_batch(reference, merchant, snapshot)
+        if transfer_ref is None or isinstance(bulk, VerifyReply):
+            return bulk or UNKNOWN_REFERENCE
+        found = await verify_by_reference(reference, is_own, merchant, snapshot)
+        return found or bulk or await verify_batch(reference, merchant, snapshot)
 
 
-async def verify_by_reference(reference: str, merchant: Merchant, reader: Reader) -> VerifyReply | None:
-    """Returns None if no transfer has this reference. Only a text with a valid check letter is tried as a txnRef."""
+async def verify_by_reference(reference: str, is_own: bool, merchant: Merchant, reader: Reader) -> VerifyReply | None:
+    """Returns None if no transfer has this reference. Only a text with a valid check letter is tried as a txnRef.
+
+    `is_own` prefers the transfer whose orderRef it is.
+    """
     merchant_id = merchant.merchant_id
     key, loan_key = transaction_key(merchant_id, KIND, reference), row_key(merchant_id, "loan", reference)
     txn_ref = reference if is_reference(reference) else ""
-    row = await reader.fetchrow(VERIFY, key, merchant_id, txn_ref, KINDS, loan_key)
+    row = await reader.fetchrow(VERIFY, key, merchant_id, txn_ref, KINDS, loan_key, is_own)
     if row is None:
         return None
     columns, detail, approval = row[:7], row[7], show_approval(*row[8:])

@@ -8,6 +8,7 @@
 A refund of a payment does not change the state: the invoice shows what was refunded.
 """
 
+import re
 from datetime import date, datetime
 from typing import ClassVar
 
@@ -127,12 +128,21 @@ class InvoicePerson(msgspec.Struct, frozen=True, omit_defaults=True):
         return "InvoicePerson(…)"
 
 
+# Six digits, or more without a leading zero.
+LABEL = re.compile(r"INV-([0-9]{6}|[1-9][0-9]{6,14})", re.ASCII)
+
 DETAIL_DECODER: "msgspec.json.Decoder[InvoiceDetail]" = msgspec.json.Decoder(InvoiceDetail)
 PERSON_DECODER: "msgspec.json.Decoder[InvoicePerson]" = msgspec.json.Decoder(InvoicePerson)
 
 
 def invoice_key(merchant_id: int, invoice_id: str) -> bytes:
     return row_key(merchant_id, "invoice", invoice_id)
+
+
+def parse_invoice_number(text: str) -> int | None:
+    """Returns the number of an invoice as people read it (`Invoice.label`), or None if the text is none."""
+    match = LABEL.fullmatch(text)
+    return None if match is None else int(match[1])
 
 
 def counter_key(merchant_id: int) -> bytes:

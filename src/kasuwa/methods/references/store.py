@@ -30,7 +30,7 @@ from kasuwa.methods.disburse.model import BATCH_ORDERS_DECODER, batch_key
 from kasuwa.methods.disputes.model import dispute_key
 from kasuwa.methods.investments.model import savings_key
 from kasuwa.methods.investments.thrift_model import thrift_plan_key
-from kasuwa.methods.invoices.model import invoice_key
+from kasuwa.methods.invoices.model import invoice_key, parse_invoice_number
 from kasuwa.methods.loans.model import loan_key
 from kasuwa.methods.payment.model import payment_key, saved_card_key
 from kasuwa.methods.payment.plan_model import plan_key
@@ -275,7 +275,7 @@ RECORD = """
     from pay_link where merchant_id = $1 and key = $15
     union all select 'invoice', invoice_id, 'INV-' || lpad(number::text, 6, '0'), status, currency, total, created_at,
         invoice_id
-    from invoice where merchant_id = $1 and key = $16
+    from invoice where merchant_id = $1 and (key = $16 or number = $17)
     limit 1
 """
 NEWEST = f"order by t.created_at desc, t.seq desc, t.key desc limit {MAX_RELATED}"
@@ -342,7 +342,7 @@ async def find_record(reference: str, merchant: Merchant, reader: Reader) -> Fou
         )
     ]
     further = [make(merchant_id, reference) for make in (dispute_key, checkout_key, link_key, invoice_key)]
-    row = await reader.fetchrow(RECORD, merchant_id, *keys, reference, *further)
+    row = await reader.fetchrow(RECORD, merchant_id, *keys, reference, *further, parse_invoice_number(reference))
     if row is None:
         return await find_settlement(reference, merchant_id, reader)
     kind, name, own, state, currency, amount, created_at, owner = row

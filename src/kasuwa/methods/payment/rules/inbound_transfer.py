@@ -5,7 +5,9 @@ Into a payment's own account number:
     exact amount  the payment succeeds
     too little    rail:debit → unapplied; the rest is awaited, and it is returned if the payment expires
     too much      the payment succeeds, the excess is returned
-    too late      rail:debit → unapplied → rail:debit: it is returned at once
+    too late      it is returned
+
+What is returned is a refund of the payment with an event of its own, as at vendors (rules/late_money.py).
 
 Every transfer into a personalized account is a successful payment of its own, of any amount.
 Contract: payment#bank-transfer, resources#personalized-accounts
@@ -58,6 +60,8 @@ from kasuwa.methods.payment.model import (
 from kasuwa.methods.payment.rules.begin import PaymentOrder, make_payment, make_transaction
 from kasuwa.methods.payment.rules.check_request import HOME_CURRENCY
 from kasuwa.methods.payment.rules.finish import PaymentOutcome, end_payment, finish_accounts
+from kasuwa.methods.payment.rules.late_money import PAID_LATE, PAID_TOO_MUCH, add_return, begin_return
+from kasuwa.methods.payment.rules.on_rail_answer import EXPIRED_OUTCOME
 from kasuwa.methods.payment.rules.reject_transfer import decide_rejection
 from kasuwa.methods.payment.rules.replies import underpaid_message
 from kasuwa.methods.payment.wire import PayAccountRequest
@@ -115,8 +119,10 @@ def receive_transfer(txn_ref: str, amount: int, context: Context, seen: LoadedRo
     job = seen.get(Job, job_key(key))
     assert row is not None
     assert payment is not None
-    if row.is_final or job is None or context.now > payment.expires_at:
-        return return_late_transfer(row, amount)
+    if row.is_final or job is None:
+        return return_late_transfer(row, payment, amount, context)
+    if context.now > payment.expires_at:
+        return end_late(row, payment, job, amount, context, seen)
     return apply_transfer(row, payment, job, amount, context, seen)
 
 
@@ -149,24 +155,34 @@ def accounts_of_transfer() -> tuple[str, ...]:
     return finish_accounts(PaymentJobData(0, "bank_transfer", 0, HOME_CURRENCY))
 
 
-def return_late_transfer(row: Transaction, amount: int) -> Decision:
-    rail, unapplied = rail_account("bank_transfer", row.currency), unapplied_account(row.currency)
-    posts = (
-        Posting(rail, unapplied, amount, "late payment"),
-        Posting(unapplied, rail, amount, "returned to the payer"),
-    )
-    reply = InboundReply(txn_status=row.status, txn_ref=row.txn_ref, message=RETURNED)  # type: ignore[arg-type]
-    return Decision(reply=reply, groups=(PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, postings=posts),))
+def return_late_transfer(row: Transaction, payment: Payment, amount: int, context: Context) -> Decision:
+    reason = PAID_TOO_MUCH if row.status == SUCCESSFUL else PAID_LATE
+    decision = begin_return(row, payment, amount, reason, context)
+    decision.reply = InboundReply(txn_status=row.status, txn_ref=row.txn_ref, message=RETURNED)  # type: ignore[arg-type]
+    return decision
+
+
+def end_late(
+    row: Transaction, payment: Payment, job: Job, amount: int, context: Context, seen: LoadedRows
+) -> Decision | NeedsMore:
+    """Ends a payment whose time is over, before its job does, and returns the transfer that came too late."""
+    decision = end_payment(row, payment, job, EXPIRED_OUTCOME, context, seen)
+    if isinstance(decision, NeedsMore):
+        return decision
+    decision = add_return(decision, row, amount, PAID_LATE, context)
+    decision.reply = InboundReply(txn_status="failed", txn_ref=row.txn_ref, message=RETURNED)
+    return decision
 
 
 def apply_transfer(
     row: Transaction, payment: Payment, job: Job, amount: int, context: Context, seen: LoadedRows
 ) -> Decision | NeedsMore:
     rail, unapplied = rail_account("bank_transfer", row.currency), unapplied_account(row.currency)
+    excess = max(0, payment.received + amount - payment.charged)
     arrived = PostingGroup(
-        row.txn_ref, WALLET_INSUFFICIENT, postings=(Posting(rail, unapplied, amount, "inbound transfer"),)
+        row.txn_ref, WALLET_INSUFFICIENT, postings=(Posting(rail, unapplied, amount - excess, "inbound transfer"),)
     )
-    updated = msgspec.structs.replace(payment, received=payment.received + amount)
+    updated = msgspec.structs.replace(payment, received=payment.received + amount - excess)
     if updated.received < payment.charged:
         message = underpaid_message(updated.received, payment.charged)
         pending = msgspec.structs.replace(row, trail=extend_trail(row.trail, context.now, "underpaid", message))
@@ -176,7 +192,7 @@ def apply_transfer(
     if isinstance(decision, NeedsMore):
         return decision
     decision.groups = (arrived, *decision.groups)
-    excess = updated.received - payment.charged
+    decision = add_return(decision, row, excess, PAID_TOO_MUCH, context)
     message = "Paid" if not excess else "Paid; the excess goes back to the payer"
     decision.reply = InboundReply(txn_status="successful", txn_ref=row.txn_ref, message=message)
     return decision

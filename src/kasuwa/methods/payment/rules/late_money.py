@@ -1,8 +1,8 @@
-"""Money that a payer paid at a vendor and that no payment can use: paid after the payment had failed, or too much.
+"""Money that a payer paid and that no payment can use: paid after the payment had failed, or too much.
 
     found      rail → unapplied      what was paid late or in excess
-    requested  hold   unapplied      a refund of it is sent to the vendor
-    returned   unapplied → rail      the vendor has paid it back
+    requested  hold   unapplied      a refund of it is sent to the rail
+    returned   unapplied → rail      the rail has paid it back
     failed     it stays in unapplied, and the operator gets a notice
 
 A payment that failed at a vendor is watched for three days: its payer may still have the vendor's page open, or may
@@ -41,6 +41,7 @@ from kasuwa.core.transactions import (
     transaction_key,
 )
 from kasuwa.methods.payment.model import (
+    DETAIL_DECODER,
     FACTS_DECODER,
     JOB_DATA_DECODER,
     KIND,
@@ -123,7 +124,7 @@ def decide_watch(job: Job, answer: Answer, context: Context, seen: LoadedRows) -
         facts = FACTS_DECODER.decode(payment.facts)
         known = msgspec.structs.replace(facts, rail=merge_rail_facts(facts.rail, answer.facts))
         payment = msgspec.structs.replace(payment, facts=encode_text(known))
-        late = begin_return(row, payment, work, work.amount + excess_of(answer), PAID_LATE, context)
+        late = begin_return(row, payment, work.amount + excess_of(answer), PAID_LATE, context)
         late.jobs_done = (current_job,)
         late.notices = (*notices, OperatorNotice(row.txn_ref, "its payer paid after it had failed; it is returned"))
         return late
@@ -142,13 +143,12 @@ def excess_of(answer: Answer) -> int:
     return int(answer.facts.get("excess", "0"))
 
 
-def return_excess(decision: Decision, row: Transaction, job: Job, answer: Answer, context: Context) -> Decision:
-    """Adds to the successful end of a payment the return of what its payer paid beyond it."""
-    excess = excess_of(answer)
-    if not excess:
+def add_return(decision: Decision, row: Transaction, amount: int, reason: str, context: Context) -> Decision:
+    """Adds to the end of a payment the return of what its payer paid and it could not use, if anything."""
+    if not amount:
         return decision
     payment = next(changed for changed in decision.rows if isinstance(changed, Payment))
-    back = begin_return(row, payment, JOB_DATA_DECODER.decode(job.work), excess, PAID_TOO_MUCH, context)
+    back = begin_return(row, payment, amount, reason, context)
     others = tuple(changed for changed in decision.rows if changed is not payment)
     decision.rows = (*others, *back.rows)
     decision.groups += back.groups
@@ -157,10 +157,9 @@ def return_excess(decision: Decision, row: Transaction, job: Job, answer: Answer
     return decision
 
 
-def begin_return(
-    row: Transaction, payment: Payment, work: PaymentJobData, amount: int, reason: str, context: Context
-) -> Decision:
+def begin_return(row: Transaction, payment: Payment, amount: int, reason: str, context: Context) -> Decision:
     """Returns the decision that books money which came in and sends it back by a refund of its payment."""
+    vendor = DETAIL_DECODER.decode(payment.detail).vendor
     refund = begin_transaction(
         context,
         NewTransaction(
@@ -170,8 +169,8 @@ def begin_return(
             currency=row.currency,
             status=PENDING,
             message=MESSAGES[PENDING],
-            detail=RefundDetail(row.txn_ref, reason, payment.method, is_return=True, vendor=work.vendor, of_price=0),
-            rail=work.vendor,
+            detail=RefundDetail(row.txn_ref, reason, payment.method, is_return=True, vendor=vendor, of_price=0),
+            rail=vendor,
             rail_account=row.rail_account,
         ),
     )
@@ -183,7 +182,7 @@ def begin_return(
         session=payment.session,
         refund_of=row.txn_ref,
         is_return=True,
-        vendor=work.vendor,
+        vendor=vendor,
         rail_facts=FACTS_DECODER.decode(payment.facts).rail,
     )
     facts = FACTS_DECODER.decode(payment.facts)

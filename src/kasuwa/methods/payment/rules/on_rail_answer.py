@@ -46,7 +46,7 @@ from kasuwa.methods.payment.model import (
 from kasuwa.methods.payment.rules.charge_card import MAX_OTP_ATTEMPTS, expected_stage
 from kasuwa.methods.payment.rules.finish import PaymentOutcome, end_payment, finish_accounts
 from kasuwa.methods.payment.rules.hosted_card import price_by_card
-from kasuwa.methods.payment.rules.late_money import return_excess
+from kasuwa.methods.payment.rules.late_money import PAID_TOO_MUCH, add_return, excess_of
 from kasuwa.methods.payment.rules.replies import reply_payer_step, reply_payment, reply_validated
 from kasuwa.methods.payment.rules.vendor_choice import find_next_vendor, move_payment
 from kasuwa.methods.payment.wire_reply import PaymentReply
@@ -108,7 +108,7 @@ def decide_answer(job: Job, answer: Answer, context: Context, seen: LoadedRows) 
             row, updated = price_by_card(row, updated, context, seen)
         decision = end_payment(row, updated, current_job, outcome, context, seen)
         if isinstance(decision, Decision) and ending == SUCCESSFUL:
-            decision = return_excess(decision, row, current_job, answer, context)
+            decision = add_return(decision, row, excess_of(answer), PAID_TOO_MUCH, context)
         return adapt_reply_to_step(decision, row, updated, job, ending, context)
     return continue_payment(row, updated, current_job, answer, context, seen)
 
