@@ -11,6 +11,7 @@ import msgspec
 import pytest
 
 from tests.merchant_client import MerchantClient
+from tests.methods.payment.payment_client import PaymentClient, card
 from tests.running import Deployment, Deployments
 from tests.work.event_log import send_events_to, wait_until
 from tests.work.inbox import OK, Answer, Inbox, ReceivedRequest, running_inbox
@@ -225,3 +226,28 @@ def test_planned_faults_are_bounded(shop: MerchantClient) -> None:
     assert answers == [200] * 100 + [104] * 2
     assert plan_fault(shop, kind="none")["status"] == 200
     assert shop.transfer()["txnStatus"] == "successful"
+
+
+# A request that sent the payer's code and did not come back: its job is of the step, and its lease has expired.
+LEAVE_CODE = """
+    with p as (update payment set stage = 'validating' where txn_ref = $1 returning merchant_id),
+        v as (update merchant_state b set version = version + 1 from p where b.merchant_id = p.merchant_id)
+    update scheduled_job j set kind = 'payment.validate', claims = 1, leased_until = now() - interval '1 second',
+        due = due - interval '9 minutes',
+        work = (j.work::jsonb || '{"step": "payment.validate"}')::json
+    from p where j.merchant_id = p.merchant_id and j.reference = $1
+"""
+
+
+def test_an_advance_queries_a_code_whose_request_has_died(
+    open_shop: Callable[..., MerchantClient], deployment: Deployment
+) -> None:
+    shop = open_shop(now="2026-01-05T09:30:00+01:00")
+    client = PaymentClient(shop)
+    begun = client.initiate(card(auth="OTP"))
+    assert client.charge(begun, card(auth="OTP"))["status"] == 202
+    deployment.fetch(LEAVE_CODE, begun["txnRef"])
+    assert shop.advance(minutes=2)["ran"]["payment"] >= 1
+    assert client.verify(begun["txnRef"])["txnStatus"] in ("pending", "successful")
+    shop.advance(days=2)
+    assert client.verify(begun["txnRef"])["txnStatus"] in ("successful", "failed")

@@ -56,7 +56,8 @@ def unseal_saved_card(job: Job, vault: Vault) -> CardSecrets | VendorToken | Non
 async def call_rail(rails: Rails, job: Job, now: datetime, secrets: Any) -> Answer:
     """Takes a payment's step at its rail, or queries the outcome of the last one.
 
-    A job that was claimed before queries first and sends only what the rail has not seen.
+    A job that was claimed before queries first and sends only what the rail has not seen. So does one that needs the
+    payer's card or code in a process that does not have it.
     """
     work = JOB_DATA_DECODER.decode(job.work)
     rail = rail_of(rails, work)
@@ -66,7 +67,7 @@ async def call_rail(rails: Rails, job: Job, now: datetime, secrets: Any) -> Answ
     card = secrets if isinstance(secrets, CardSecrets) else None
     if job.kind in (QUERY, WATCH):
         return await rail.query(order, card)
-    if job.claims > 1:
+    if job.claims > 1 or (secrets is None and needs_secrets(job, work)):
         answer = await query_taken_over(rail.query(order, card))
         if answer.status != ports.NOT_FOUND or needs_secrets(job, work):
             return answer
