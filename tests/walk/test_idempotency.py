@@ -4,21 +4,17 @@
 The merchants' clocks are fixed, and due jobs are run before a request is repeated. Then not a row may differ after it.
 """
 
-import json
 from collections.abc import Callable
-from hashlib import blake2b
-from pathlib import Path as FilePath
 from typing import Any
 
 import msgspec
 import pytest
 
 from kasuwa.core.action import Write
-from kasuwa.core.decoding import decode
 from kasuwa.web.idempotency import idempotency_payload
+from tests.generators.request_digests import FILE, REPEATABLE, add_missing, digest_of_order, digest_under_key
 from tests.merchant_client import MerchantClient
 from tests.methods.virtualcard.card_client import CardClient
-from tests.rule_context import context
 from tests.running import Deployment
 from tests.walk.rows import (
     ACTION_ROWS,
@@ -33,11 +29,10 @@ from tests.walk.rows import (
 )
 from tests.walk.test_tenancy import everything_of
 
-REPEATABLE = [row for row in ACTION_ROWS if isinstance(row.action, Write) and row.action.accepts_idempotency_key]
 ORDERED = [row for row in REPEATABLE if "orderRef" in row.example]
 
-# A digest of what the key of each example stands for.
-DIGESTS: dict[str, str] = json.loads((FilePath(__file__).parents[1] / "data" / "idempotency_digests.json").read_text())
+# Requests with the digests that earlier versions made of them.
+RECORDED: dict[str, Any] = msgspec.json.decode(FILE.read_bytes())
 
 # Fields that only the first reply may show.
 SHOWN_ONCE = frozenset({"cardpan", "cvv", "cashcode", "pin"})
@@ -154,14 +149,20 @@ def test_what_a_key_stands_for_differs_between_any_two_actions_of_the_same_field
     assert len(set(payloads)) == len(REPEATABLE) > 10
 
 
-@pytest.mark.parametrize("row", REPEATABLE, ids=lambda row: row.title)
-def test_keys_of_the_version_before_are_accepted(row: ActionRow) -> None:
-    """Compares with digests that an earlier version made of the examples. A field that a request gains belongs into
-    the tables of web/idempotency.py."""
-    assert isinstance(row.action, Write)
-    request = decode(row.action.request, msgspec.json.encode(row.example), (), context().merchant)
-    payload = idempotency_payload(row.method, row.action, request)
-    assert blake2b(payload, digest_size=16).hexdigest() == DIGESTS[row.title]
+@pytest.mark.parametrize("title", sorted(RECORDED["keys"]))
+def test_a_repeat_of_a_request_to_an_earlier_version_is_recognized(title: str) -> None:
+    recorded = RECORDED["keys"][title]
+    assert digest_under_key(title, recorded["body"]) == recorded["digest"], RECORDED["what to do"]
+
+
+@pytest.mark.parametrize("title", sorted(RECORDED["orders"]))
+def test_a_repeated_order_reference_of_an_earlier_version_is_recognized(title: str) -> None:
+    recorded = RECORDED["orders"][title]
+    assert digest_of_order(title, recorded["body"]) == recorded["digest"], RECORDED["what to do"]
+
+
+def test_a_request_of_every_action_that_takes_a_key_is_recorded() -> None:
+    assert add_missing(RECORDED) == RECORDED, "run `python -m tests.generators.request_digests`"
 
 
 def test_a_refusal_is_not_kept(shop: MerchantClient) -> None:
