@@ -1,12 +1,14 @@
 """Checks proofs of postings against a signed close. Needs no database, no network and no other module of this package.
 
 docs/proofs.md specifies the format and the bytes. `verify_document` takes a decoded reply of `inquire` `proof`, or a
-statement that was asked for with `proof`, and returns what it proves. `verify_evidence` takes the manifest of `kasuwa
-evidence` and the directory of its files. Both raise ProofError if nothing is proven.
+statement that was asked for with `proof`, and returns what it proves. `verify_pages` takes all pages of a statement
+that has several. Every figure of a statement is checked, and one that is wrong is named. `verify_evidence` takes the
+manifest of `kasuwa evidence` and the directory of its files. All raise ProofError if nothing is proven.
 """
 
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b, sha256
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +25,17 @@ class ProofError(Exception):
 
 def verify_document(document: Json, keys: list[bytes]) -> list[str]:
     """Checks all proofs of a reply. Returns a line for each group that is proven, and for a statement one line more."""
+    return verify_pages([document], keys)
+
+
+def verify_pages(pages: list[Json], keys: list[bytes]) -> list[str]:
+    """Like `verify_document`, for all pages of a statement in order."""
+    document = pages[0]
     try:
-        if isinstance(document.get("proof"), dict):
-            return verify_statement(document, keys)
+        if all(isinstance(page.get("proof"), dict) for page in pages):
+            return verify_statement(pages, keys)
+        if len(pages) > 1:
+            raise ProofError("several files must be the pages of one statement with proofs")
         if document.get("format") != "kasuwa proof 1" or not isinstance(document.get("data"), list):
             raise ProofError("this is neither a proof nor a statement with one")
         lines = [describe(group) for proof in document["data"] for group in verify_proof(proof, keys)]
@@ -141,24 +151,162 @@ def climb(value: bytes, index: int, size: int, path: list[str]) -> bytes:
 # --- statements ---------------------------------------------------------------------------------------------------
 
 
-def verify_statement(document: Json, keys: list[bytes]) -> list[str]:
-    """Checks that the movements of a page are exactly those of the proven postings."""
-    groups, account = verify_proof(document["proof"], keys), document["account"]
-    expected = [found for group in groups for posting in group["postings"] for found in moves(group, posting, account)]
-    shown = [(m["dateCreated"], m["kind"], m["reference"], m["counterparty"], m["amount"]) for m in document["data"]]
-    if [found[:5] for found in expected] != shown:
-        raise ProofError("the movements are not those of the proven postings")
-    if ":" in account and [found[5] for found in expected] != [m["balance"] for m in document["data"]]:
-        raise ProofError("a balance is not that of the proven postings")
-    proof = document["proof"]
+# What all pages of a statement show alike.
+COMMON_FIELDS = ("status", "message", "currency", "account", "opening_balance", "closing_balance", "link", "expires")
+
+
+def verify_statement(pages: list[Json], keys: list[bytes]) -> list[str]:
+    """Checks that the movements are exactly those of the proven postings, that the pages follow one another, and every
+    other figure that they show."""
+    account, found, groups = pages[0]["account"], [], []
+    for page in pages:
+        proven = verify_proof(page["proof"], keys)
+        expected = [
+            move for group in proven for posting in group["postings"] for move in moves(group, posting, account)
+        ]
+        check_movements(page["data"], expected)
+        found += expected
+        groups += proven
+    check_order(pages)
+    check_head(pages, groups)
+    balances = [move["balance"] for page in pages for move in page["data"]]
+    is_absolute = check_balances(pages[0], account, found, balances)
+    check_totals(pages, found)
+    proof = pages[0]["proof"]
     before = [group for group in proof["groups"] if group["number"] < proof["first"]]
     since = f"after {time_text(before[-1]['at'])}" if before else "from the first posting on"
-    last = time_text(groups[-1]["at"])
-    summary = f"statement of {account}: {len(shown)} movements, none left out {since} up to {last}"
-    return [*map(describe, groups), f"{summary}, close {proof['close']['number']}"]
+    summary = (
+        f"statement of {account}: {len(found)} movements, none left out {since} up to {time_text(groups[-1]['at'])}"
+    )
+    lines = [*map(describe, groups), f"{summary}, close {pages[-1]['proof']['close']['number']}"]
+    if not is_absolute:
+        lines.insert(-1, "the balance before the first movement is not proven: a loan has several accounts")
+    return lines
 
 
-def moves(group: Json, posting: Json, account: str) -> list[tuple[str, str, str, str, str, str]]:
+def check_movements(shown: list[Json], expected: list["Move"]) -> None:
+    if len(shown) != len(expected):
+        raise ProofError("data: the movements are not those of the proven postings")
+    for number, (line, move) in enumerate(zip(shown, expected, strict=True)):
+        for field in ("dateCreated", "kind", "reference", "counterparty", "amount"):
+            if line[field] != move[field]:
+                raise ProofError(f"data.{number}.{field}: the movements are not those of the proven postings")
+
+
+def check_order(pages: list[Json]) -> None:
+    """Checks that the pages follow one another, and that none follows the last."""
+    for page, following in pairwise(pages):
+        last = page["proof"]["last"]
+        if page["next_cursor"] is None or page["next_cursor"].split(".")[2] != str(last):
+            raise ProofError("next_cursor: it does not lead to the next page")
+        if following["proof"]["first"] != last + 1:
+            raise ProofError("a page is missing, or they are in another order")
+        if following["totals"] is not None:
+            raise ProofError("totals: only the first page has them")
+    if pages[-1]["next_cursor"] is not None:
+        raise ProofError("next_cursor: other pages follow, and the balances and totals are of all: give all pages")
+
+
+def check_head(pages: list[Json], groups: list[Json]) -> None:
+    """Checks what the pages say of the whole statement besides its balances and totals."""
+    first = pages[0]
+    for field in COMMON_FIELDS:
+        if any(page[field] != first[field] for page in pages):
+            raise ProofError(f"{field}: it differs between pages")
+    account, currency = first["account"], first["currency"]
+    names = {posting[side] for group in groups for posting in group["postings"] for side in SIDES}
+    own = {account} if ":" in account else {name for name in names if is_of_product(name, account)}
+    kind = account.partition(":")[0]
+    titles = [f"Wallet in {currency}"] if kind == "wallet" else [f"Savings {account}", f"Loan {account}"]
+    checks = {
+        "status": first["status"] == 200 and not isinstance(first["status"], bool),
+        "currency": all(name.rpartition(":")[2] == currency for name in own),
+        # Cards and beneficiaries are named by what is not in the books.
+        "message": first["message"] in titles or kind in ("card", "beneficiary"),
+        "link": first["link"] is None,
+        "expires": first["expires"] is None,
+    }
+    for field, holds in checks.items():
+        if not holds:
+            raise ProofError(f"{field}: it is not that of the account, or of a statement with a proof")
+
+
+def check_balances(page: Json, account: str, found: list["Move"], balances: list[str]) -> bool:
+    """Checks the balance after each movement, and those before the first and after the last. Returns whether they are
+    proven, and not only the differences between them: postings have the balance of each account alone, and a loan has
+    several."""
+    amounts = [minor(move["amount"]) for move in found]
+    is_absolute = ":" in account or not any(move["own"].startswith("loan_") for move in found)
+    if is_absolute and not found:
+        raise ProofError("opening_balance: no movement proves it")
+    value = minor(found[0]["balance"]) - amounts[0] if is_absolute else minor(page["opening_balance"])
+    if page["opening_balance"] != money(value):
+        raise ProofError("opening_balance: it is not that of the proven postings")
+    for number, (move, amount, shown) in enumerate(zip(found, amounts, balances, strict=True)):
+        value = minor(move["balance"]) if is_absolute else value + amount
+        if shown != money(value):
+            raise ProofError(f"data.{number}.balance: it is not that of the proven postings")
+    if page["closing_balance"] != money(value):
+        raise ProofError("closing_balance: it is not that of the proven postings")
+    return is_absolute
+
+
+def check_totals(pages: list[Json], found: list["Move"]) -> None:
+    """Checks the totals of the first page. A period with very many postings has none."""
+    shown = pages[0]["totals"]
+    if shown is None:
+        return
+    sums: dict[str, list[int]] = {}
+    for move in found:
+        amount = minor(move["amount"])
+        total = sums.setdefault(class_of(move["kind"], move["counterparty"], amount), [0, 0])
+        total[0] += amount
+        total[1] += 1
+    if [line["kind"] for line in shown] != [name for name in CLASSES if name in sums]:
+        raise ProofError("totals: the kinds are not those of the movements")
+    for number, line in enumerate(shown):
+        amount, count = sums[line["kind"]]
+        if line["amount"] != money(amount):
+            raise ProofError(f"totals.{number}.amount: it is not the sum of the movements")
+        if line["count"] != count or isinstance(line["count"], bool):
+            raise ProofError(f"totals.{number}.count: it is not the number of the movements")
+
+
+CLASSES = ("collected", "fees", "vat", "refunds", "disputes", "reserve", "payouts", "interest", "tax", "other")
+REFUND_KINDS = ("refund", "card refund", "returned to the payer", "paid back")
+COLLECTED_KINDS = ("payment", "settlement", "inbound transfer", "collection", "late payment")
+
+
+def class_of(kind: str, counterparty: str, amount: int) -> str:
+    """Returns the kind under which the totals count a movement (docs/proofs.md)."""
+    sort, _, owner = counterparty.partition(":")
+    if sort == "tax" or kind.startswith("tax "):
+        return "vat" if owner.startswith("vat") else "tax"
+    if kind == "VAT on fee":
+        return "vat"
+    if kind == "interest" or kind.startswith("interest "):
+        return "interest"
+    if kind in ("dispute", "dispute advance", "dispute debt"):
+        return "disputes"
+    if kind in ("reserve", "reserve released"):
+        return "reserve"
+    if sort == "income" or kind.endswith(" fee"):
+        return "fees"
+    if kind.startswith(REFUND_KINDS):
+        return "refunds"
+    if kind in COLLECTED_KINDS or (kind == "split" and amount > 0):
+        return "collected"
+    if amount < 0 and (sort in ("rail", "beneficiary") or kind in ("split", "savings cash-out", "card purchase")):
+        return "payouts"
+    return "other"
+
+
+# The fields of a movement, with the account that it is on.
+Move = dict[str, str]
+SIDES = ("debit_account", "credit_account")
+
+
+def moves(group: Json, posting: Json, account: str) -> list[Move]:
     """Returns the movements of a posting on an account, or on those of a loan or savings account: first what left."""
     found = []
     sides = [("debit", "credit", -1), ("credit", "debit", 1)]
@@ -168,9 +316,17 @@ def moves(group: Json, posting: Json, account: str) -> list[tuple[str, str, str,
         name = posting[f"{own}_account"]
         if name == account or (":" not in account and is_of_product(name, account)):
             amount = sign * int(posting["amount_minor"]) * (-1 if name.startswith("loan_credit:") else 1)
-            balance = money(int(posting[f"{own}_after"]))
-            at = time_text(group["at"])
-            found.append((at, posting["kind"], group["reference"], posting[f"{other}_account"], money(amount), balance))
+            found.append(
+                {
+                    "dateCreated": time_text(group["at"]),
+                    "kind": posting["kind"],
+                    "reference": group["reference"],
+                    "counterparty": posting[f"{other}_account"],
+                    "amount": money(amount),
+                    "balance": money(int(posting[f"{own}_after"])),
+                    "own": name,
+                }
+            )
     return found
 
 
@@ -181,6 +337,14 @@ def is_of_product(name: str, product_id: str) -> bool:
 
 def money(minor: int) -> str:
     return f"{'-' if minor < 0 else ''}{abs(minor) // 100}.{abs(minor) % 100:02}"
+
+
+def minor(text: str) -> int:
+    """Returns an amount as `money` writes it in minor units. Raises ProofError for any other text."""
+    value = int(text.replace(".", ""))
+    if money(value) != text:
+        raise ProofError(f"{text} is not an amount")
+    return value
 
 
 def time_text(microseconds: int) -> str:

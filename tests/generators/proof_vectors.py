@@ -1,12 +1,14 @@
 """Proofs for every verifier, in clients/typescript/test/proof_vectors.json.
 
 `python -m tests.generators.proof_vectors` writes the file. Both verifiers (`kasuwa.verify`, the TypeScript client) are
-tested with it. A vector has a document, the key, and the groups that the document proves, or null if it proves nothing.
+tested with it. A vector has a document, or the pages of a statement, the key, and the groups that are proven, or null
+if nothing is.
 """
 
 import copy
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -107,19 +109,59 @@ def make_reply(*proofs: Json) -> Json:
     return {"status": 200, "message": "Closed", "data": list(proofs), "format": "kasuwa proof 1"}
 
 
-def make_statement(proof: Json, group: Group) -> Json:
+def show_money(minor: int) -> str:
+    return f"{'-' if minor < 0 else ''}{abs(minor) // 100}.{abs(minor) % 100:02}"
+
+
+def make_page(groups: list[Group], wanted: int) -> Json:
+    """A page of a statement of the wallet with the movements of one group, without the figures of the whole."""
+    group = groups[wanted]
     movements = [
         {
-            "dateCreated": "2026-01-05T09:30:00.125Z",
+            "dateCreated": f"{group.at:%Y-%m-%dT%H:%M:%S}.{group.at.microsecond // 1000:03}Z",
             "kind": line.kind,
             "reference": line.reference,
             "counterparty": line.credit,
-            "amount": f"-{line.amount // 100}.{line.amount % 100:02}",
-            "balance": f"{line.debit_after // 100}.{line.debit_after % 100:02}",
+            "amount": show_money(-line.amount),
+            "balance": show_money(line.debit_after),
         }
         for line in group.lines
     ]
-    return {"status": 200, "data": movements, "account": WALLET, "proof": proof}
+    return {
+        "status": 200,
+        "message": "Wallet in NGN",
+        "currency": "NGN",
+        "totals": None,
+        "data": movements,
+        "next_cursor": None,
+        "link": None,
+        "expires": None,
+        "account": WALLET,
+        "proof": make_proof(groups, wanted, [1, 4, 6], 5, 2),
+    }
+
+
+def make_pages(groups: list[Group], wanted: list[int]) -> list[Json]:
+    """All pages of a statement with a page for each of these groups, which follow one another."""
+    pages = [make_page(groups, number) for number in wanted]
+    lines = [line for number in wanted for line in groups[number].lines]
+    first, last = lines[0], lines[-1]
+    for page, following in pairwise(wanted):
+        pages[wanted.index(page)]["next_cursor"] = f"1.999.{groups[following].number - 1}.1"
+    for shown in pages:
+        shown["opening_balance"] = show_money(first.debit_after + first.amount)
+        shown["closing_balance"] = show_money(last.debit_after)
+    # The generator's kinds: "transfer" to a rail is a payout, "₦ fee 😀" goes to income, "VAT" to a tax.
+    classes = {"rail:bank:NGN": "payouts", "income:transfer:NGN": "fees", "tax:vat:NGN": "vat"}
+    totals: dict[str, list[int]] = {}
+    for line in lines:
+        totals.setdefault(classes[line.credit], []).append(-line.amount)
+    pages[0]["totals"] = [
+        {"kind": kind, "amount": show_money(sum(totals[kind])), "count": len(totals[kind])}
+        for kind in ("fees", "vat", "payouts")
+        if kind in totals
+    ]
+    return pages
 
 
 Change = Callable[[Json], None]
@@ -155,17 +197,51 @@ PROOF_CHANGES: dict[str, Change] = {
 STATEMENT_CHANGES: dict[str, Change] = {
     "a movement is left out": lambda s: s["data"].pop(),
     "a movement is added": lambda s: s["data"].append(s["data"][0]),
-    "a movement has another amount": lambda s: s["data"][0].update(amount="-1.00"),
-    "a movement has another balance": lambda s: s["data"][0].update(balance="1.00"),
     "it is the statement of another account": lambda s: s.update(account="rail:bank:NGN"),
+    "the totals have another kind": lambda s: s["totals"][0].update(kind="other"),
+    "the totals lack a kind": lambda s: s["totals"].pop(),
+    "other pages follow": lambda s: s.update(next_cursor=f"1.999.{s['proof']['last']}.1"),
 }
+# Every field of a statement of which a figure may be changed, with another value.
+OTHER_VALUES: dict[str, Any] = {
+    **dict.fromkeys(("opening_balance", "closing_balance", "balance", "amount"), "1.00"),
+    **dict.fromkeys(("kind", "reference", "counterparty", "message", "link", "expires"), "other"),
+    "currency": "USD",
+    "status": 201,
+    "count": 99,
+    "dateCreated": "2026-01-06T09:30:00.125Z",
+}
+
+
+def change_fields(statement: Json) -> list[tuple[str, Json]]:
+    """Returns the statement once for each field, with the field changed, and the path of the field."""
+    changed = []
+
+    def change(path: tuple[Any, ...], holder: Any) -> None:
+        for name, value in holder.items() if isinstance(holder, dict) else enumerate(holder):
+            if name in ("proof", "account", "next_cursor"):
+                continue
+            if isinstance(value, dict | list):
+                change((*path, name), value)
+                continue
+            if value is None and name == "totals":
+                continue
+            copied = copy.deepcopy(statement)
+            place: Any = copied
+            for step in path:
+                place = place[step]
+            place[name] = OTHER_VALUES[name]
+            changed.append((".".join(map(str, (*path, name))), copied))
+
+    change((), statement)
+    return changed
 
 
 def make_vectors() -> list[Json]:
     groups = make_groups(9)
     vectors: list[Json] = []
 
-    def add(name: str, document: Json, proven: list[int] | None) -> None:
+    def add(name: str, document: Json | list[Json], proven: list[int] | None) -> None:
         vectors.append({"name": name, "key": PUBLIC_KEY.hex(), "document": document, "proven": proven})
 
     for leaves in (1, 2, 3, 5):
@@ -177,8 +253,17 @@ def make_vectors() -> list[Json]:
         add(f"group {wanted} of books with marks", make_reply(proof), [groups[wanted].number])
     both = make_reply(make_proof(groups, 2, [1, 4, 6], 3, 1), make_proof(groups, 8, [], 2, 0))
     add("two groups", both, [groups[2].number, groups[8].number])
-    statement = make_statement(make_proof(groups, 2, [1, 4, 6], 5, 2), groups[2])
+    [statement] = make_pages(groups, [2])
     add("a statement", statement, [groups[2].number])
+    pages = make_pages(groups, [2, 3, 4])
+    add("a statement of three pages", pages, [groups[n].number for n in (2, 3, 4)])
+    add("a page of three", pages[0], None)
+    add("a page is missing", [pages[0], pages[2]], None)
+    add("the last page is missing", pages[:2], None)
+    add("two pages are exchanged", [pages[1], pages[0], pages[2]], None)
+    for field in ("opening_balance", "closing_balance", "currency"):
+        other = {**pages[1], field: OTHER_VALUES[field]}
+        add(f"the {field} differs between pages", [pages[0], other, pages[2]], None)
     for name, change in PROOF_CHANGES.items():
         changed = copy.deepcopy(statement)
         change(changed["proof"])
@@ -187,6 +272,8 @@ def make_vectors() -> list[Json]:
         changed = copy.deepcopy(statement)
         change(changed)
         add(name, changed, None)
+    for path, changed in change_fields(statement):
+        add(f"{path} of a statement is changed", changed, None)
     add("no proof", make_reply(), None)
     add("another format", {**both, "format": "kasuwa proof 2"}, None)
     return vectors

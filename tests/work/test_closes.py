@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from kasuwa.ledger.chain_audit import CLOSED_BOOKS
-from kasuwa.verify import ProofError, verify_document
+from kasuwa.verify import ProofError, verify_document, verify_pages
 from kasuwa.work.close_audit import find_close_faults
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment
@@ -248,8 +248,10 @@ def test_a_statement_proves_that_no_movement_is_left_out(history: History) -> No
     while pages[-1]["next_cursor"] is not None:
         pages.append(ask(history.shop, **period, cursor=pages[-1]["next_cursor"]))
     assert [len(page["data"]) for page in pages] == [4, 6, 3], "whole groups"
-    for page in pages:
-        assert "none left out" in verify_document(page, keys)[-1]
+    assert "13 movements, none left out" in verify_pages(pages, keys)[-1]
+    for field in ("opening_balance", "closing_balance"):
+        with pytest.raises(ProofError, match=f"{field}: "):
+            verify_pages([{**page, field: "1.00"} for page in pages], keys)
     short = {**pages[1], "data": pages[1]["data"][1:]}
     with pytest.raises(ProofError, match="movements are not those"):
         verify_document(short, keys)

@@ -38,25 +38,33 @@ export async function verifyProof(reply: ProofReply, key: string | readonly stri
 }
 
 /**
- * Checks a page of a statement that was asked for with `proof`: its movements are exactly those of the proven postings, so
- * none is left out. Returns the groups of postings of the page. Throws InvalidProof if the proof does not hold.
+ * Checks a statement that was asked for with `proof`: its movements are exactly those of the proven postings, so none is left
+ * out, and its balances and totals follow from them. Returns the groups of postings. Throws InvalidProof, which names the
+ * figure, if something does not hold. A statement of several pages is proven by all of them, in order.
  */
-export async function verifyStatement(statement: Statement, key: string | readonly string[]): Promise<ProofGroup[]> {
+export async function verifyStatement(
+  statement: Statement | readonly Statement[],
+  key: string | readonly string[],
+): Promise<ProofGroup[]> {
   return guard(async () => {
-    const { proof, account } = statement;
-    if (proof === null || account === null) {
-      throw new InvalidProof("The statement has no proof");
+    const pages: readonly Statement[] = Array.isArray(statement) ? statement : [statement];
+    const account = pages[0]?.account ?? null;
+    const groups: ProofGroup[] = [];
+    const moves: Move[] = [];
+    for (const page of pages) {
+      if (page.proof === null || account === null) {
+        throw new InvalidProof("The statement has no proof");
+      }
+      const proven = await provenGroups(page.proof, key);
+      const expected = proven.flatMap((group) => group.postings.flatMap((posting) => movesOf(group, posting, account)));
+      checkMovements(page, expected);
+      groups.push(...proven);
+      moves.push(...expected);
     }
-    const groups = await provenGroups(proof, key);
-    const moves = groups.flatMap((group) => group.postings.flatMap((posting) => movesOf(group, posting, account)));
-    const shown = statement.data.map((m) => [m.dateCreated, m.kind, m.reference, m.counterparty, m.amount]);
-    if (JSON.stringify(moves.map((move) => move.slice(0, 5))) !== JSON.stringify(shown)) {
-      throw new InvalidProof("The movements are not those of the proven postings");
-    }
-    const balances = statement.data.map((movement) => movement.balance);
-    if (account.includes(":") && JSON.stringify(moves.map((move) => move[5])) !== JSON.stringify(balances)) {
-      throw new InvalidProof("A balance is not that of the proven postings");
-    }
+    checkOrder(pages);
+    checkHead(pages, groups);
+    checkBalances(pages, moves);
+    checkTotals(pages, moves);
     return groups;
   });
 }
@@ -239,14 +247,32 @@ function toHex(bytes: Bytes): string {
 
 // --- statements ---------------------------------------------------------------------------------------------------
 
+/** A movement that a posting proves. */
+interface Move {
+  readonly own: string;
+  readonly dateCreated: string;
+  readonly kind: string;
+  readonly reference: string;
+  readonly counterparty: string;
+  readonly amount: bigint;
+  readonly balance: bigint;
+}
+
 /** The movements of a posting on an account, or on those of a loan or savings account: first what left. */
-function movesOf(group: ProofGroup, posting: ProofPosting, account: string): string[][] {
+function movesOf(group: ProofGroup, posting: ProofPosting, account: string): Move[] {
   const isOne = account.includes(":");
-  const moves: string[][] = [];
+  const moves: Move[] = [];
   const add = (own: string, other: string, after: string, sign: bigint): void => {
     if (own === account || (!isOne && isOfProduct(own, account))) {
-      const amount = sign * BigInt(posting.amount_minor) * (own.startsWith("loan_credit:") ? -1n : 1n);
-      moves.push([timeText(group.at), posting.kind, group.reference, other, money(amount), money(BigInt(after))]);
+      moves.push({
+        own,
+        dateCreated: timeText(group.at),
+        kind: posting.kind,
+        reference: group.reference,
+        counterparty: other,
+        amount: sign * BigInt(posting.amount_minor) * (own.startsWith("loan_credit:") ? -1n : 1n),
+        balance: BigInt(after),
+      });
     }
   };
   if (!(isOne && posting.credit_account === account)) {
@@ -254,6 +280,137 @@ function movesOf(group: ProofGroup, posting: ProofPosting, account: string): str
   }
   add(posting.credit_account, posting.debit_account, posting.credit_after, 1n);
   return moves;
+}
+
+function checkMovements(page: Statement, moves: readonly Move[]): void {
+  check(page.data.length === moves.length, "data: the movements are not those of the proven postings");
+  moves.forEach((move, n) => {
+    const shown = page.data[n];
+    for (const field of ["dateCreated", "kind", "reference", "counterparty"] as const) {
+      check(shown?.[field] === move[field], `data.${n}.${field}: it is not that of the proven postings`);
+    }
+    check(shown?.amount === money(move.amount), `data.${n}.amount: it is not that of the proven postings`);
+  });
+}
+
+/** Checks that the pages follow one another, and that none follows the last. */
+function checkOrder(pages: readonly Statement[]): void {
+  pages.forEach((page, n) => {
+    const following = pages[n + 1];
+    if (following === undefined) {
+      check(page.next_cursor === null, "next_cursor: other pages follow: give all pages");
+      return;
+    }
+    const last = page.proof?.last ?? 0;
+    check(page.next_cursor?.split(".")[2] === String(last), "next_cursor: it does not lead to the next page");
+    check(following.proof?.first === last + 1, "A page is missing, or they are in another order");
+    check(following.totals === null, "totals: only the first page has them");
+  });
+}
+
+const COMMON = ["status", "message", "currency", "account", "opening_balance", "closing_balance", "link", "expires"] as const;
+
+/** Checks what the pages say of the whole statement besides its balances and totals. */
+function checkHead(pages: readonly Statement[], groups: readonly ProofGroup[]): void {
+  const [first] = pages;
+  if (first === undefined || first.account === null) {
+    throw new InvalidProof("The statement has no proof");
+  }
+  const { account, currency, message } = first;
+  for (const field of COMMON) {
+    check(pages.every((page) => page[field] === first[field]), `${field}: it differs between pages`);
+  }
+  const names = groups.flatMap((group) => group.postings.flatMap((p) => [p.debit_account, p.credit_account]));
+  const own = account.includes(":") ? [account] : names.filter((name) => isOfProduct(name, account));
+  const kind = account.split(":")[0] ?? "";
+  const titles = kind === "wallet" ? [`Wallet in ${currency}`] : [`Savings ${account}`, `Loan ${account}`];
+  const wrong = "it is not that of the account, or of a statement with a proof";
+  check(first.status === 200, `status: ${wrong}`);
+  check(own.every((name) => name.slice(name.lastIndexOf(":") + 1) === currency), `currency: ${wrong}`);
+  check(titles.includes(message) || kind === "card" || kind === "beneficiary", `message: ${wrong}`);
+  check(first.link === null, `link: ${wrong}`);
+  check(first.expires === null, `expires: ${wrong}`);
+}
+
+/** Checks the balance after each movement, before the first and after the last. Of a loan, which has several accounts, only
+ * the differences are proven. */
+function checkBalances(pages: readonly Statement[], moves: readonly Move[]): void {
+  const [page, first] = [pages[0], moves[0]];
+  const isAbsolute = page?.account?.includes(":") === true || !moves.some((move) => move.own.startsWith("loan_"));
+  if (page === undefined || (isAbsolute && first === undefined)) {
+    throw new InvalidProof("opening_balance: no movement proves it");
+  }
+  let value = isAbsolute && first !== undefined ? first.balance - first.amount : minorOf(page.opening_balance);
+  check(page.opening_balance === money(value), "opening_balance: it is not that of the proven postings");
+  const shown = pages.flatMap((each) => each.data.map((movement) => movement.balance));
+  moves.forEach((move, n) => {
+    value = isAbsolute ? move.balance : value + move.amount;
+    check(shown[n] === money(value), `data.${n}.balance: it is not that of the proven postings`);
+  });
+  check(page.closing_balance === money(value), "closing_balance: it is not that of the proven postings");
+}
+
+const CLASSES = ["collected", "fees", "vat", "refunds", "disputes", "reserve", "payouts", "interest", "tax", "other"];
+
+/** Checks the totals of the first page. A period with very many postings has none. */
+function checkTotals(pages: readonly Statement[], moves: readonly Move[]): void {
+  const totals = pages[0]?.totals ?? null;
+  if (totals === null) {
+    return;
+  }
+  const sums = new Map<string, { amount: bigint; count: number }>();
+  for (const move of moves) {
+    const name = classOf(move.kind, move.counterparty, move.amount);
+    const { amount, count } = sums.get(name) ?? { amount: 0n, count: 0 };
+    sums.set(name, { amount: amount + move.amount, count: count + 1 });
+  }
+  const kinds = JSON.stringify(CLASSES.filter((name) => sums.has(name)));
+  check(JSON.stringify(totals.map((line) => line.kind)) === kinds, "totals: the kinds are not those of the movements");
+  totals.forEach((line, n) => {
+    const sum = sums.get(line.kind);
+    check(line.amount === money(sum?.amount ?? 0n), `totals.${n}.amount: it is not the sum of the movements`);
+    check(line.count === sum?.count, `totals.${n}.count: it is not the number of the movements`);
+  });
+}
+
+const REFUNDS = ["refund", "card refund", "returned to the payer", "paid back"];
+const COLLECTED = ["payment", "settlement", "inbound transfer", "collection", "late payment"];
+
+/** The kind under which the totals count a movement. */
+function classOf(kind: string, counterparty: string, amount: bigint): string {
+  const [sort = "", owner = ""] = counterparty.split(":");
+  if (sort === "tax" || kind.startsWith("tax ")) {
+    return owner.startsWith("vat") ? "vat" : "tax";
+  }
+  if (kind === "VAT on fee") {
+    return "vat";
+  }
+  if (kind === "interest" || kind.startsWith("interest ")) {
+    return "interest";
+  }
+  if (["dispute", "dispute advance", "dispute debt"].includes(kind)) {
+    return "disputes";
+  }
+  if (["reserve", "reserve released"].includes(kind)) {
+    return "reserve";
+  }
+  if (sort === "income" || kind.endsWith(" fee")) {
+    return "fees";
+  }
+  if (REFUNDS.some((word) => kind.startsWith(word))) {
+    return "refunds";
+  }
+  if (COLLECTED.includes(kind) || (kind === "split" && amount > 0n)) {
+    return "collected";
+  }
+  const isPayout = ["rail", "beneficiary"].includes(sort) || ["split", "savings cash-out", "card purchase"].includes(kind);
+  return amount < 0n && isPayout ? "payouts" : "other";
+}
+
+function check(holds: boolean, otherwise: string): void {
+  if (!holds) {
+    throw new InvalidProof(otherwise);
+  }
 }
 
 function isOfProduct(name: string, productId: string): boolean {
@@ -264,6 +421,12 @@ function isOfProduct(name: string, productId: string): boolean {
 function money(minor: bigint): string {
   const size = minor < 0n ? -minor : minor;
   return `${minor < 0n ? "-" : ""}${size / 100n}.${String(size % 100n).padStart(2, "0")}`;
+}
+
+function minorOf(text: string): bigint {
+  const value = BigInt(text.replace(".", ""));
+  check(money(value) === text, `${text} is not an amount`);
+  return value;
 }
 
 function timeText(microseconds: number): string {

@@ -9,7 +9,7 @@ import { openShop, TRANSFER } from "./service.js";
 interface Vector {
   readonly name: string;
   readonly key: string;
-  readonly document: ProofReply | Statement;
+  readonly document: ProofReply | Statement | readonly Statement[];
   readonly proven: readonly number[] | null;
 }
 
@@ -17,7 +17,10 @@ const VECTORS = JSON.parse(readFileSync("test/proof_vectors.json", "utf8")) as r
 
 async function verify(vector: Vector): Promise<readonly number[]> {
   const { document, key } = vector;
-  const groups = "proof" in document ? await verifyStatement(document, key) : await verifyProof(document, key);
+  const isProof = !Array.isArray(document) && !("proof" in document);
+  const groups = isProof
+    ? await verifyProof(document as ProofReply, key)
+    : await verifyStatement(document as Statement | readonly Statement[], key);
   return groups.map((group) => group.number);
 }
 

@@ -3,11 +3,11 @@
 import json
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from kasuwa.verify import EVIDENCE_FORMAT, ProofError, verify_document, verify_evidence
+from kasuwa.verify import EVIDENCE_FORMAT, ProofError, verify_evidence, verify_pages
 
 KeyOption = Annotated[
     list[str],
@@ -16,30 +16,41 @@ KeyOption = Annotated[
 
 
 def verify(
-    file: Annotated[
-        Path, typer.Argument(help="A reply of `proof`, a statement with its proof, or a manifest of evidence.")
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE...",
+            help="A reply of `proof`, all pages of a statement with their proofs, in order, or a manifest of evidence.",
+        ),
     ],
     key: KeyOption,
 ) -> None:
     """Check a proof or a manifest of evidence, without the database.
 
-    Of evidence, the files beside the manifest are checked too. Prints what is proven. The exit code is 1 if the proof
+    Every figure of a statement is checked, and one that is wrong is named. Of evidence, the files beside the manifest
+    are checked too. Prints what is proven. The exit code is 1 if the proof
     does not hold."""
     keys = [read_key(text) for text in key]
+    documents = [read_document(file) for file in files]
     try:
-        document = json.loads(file.read_bytes())
+        if not all(isinstance(document, dict) for document in documents):
+            raise ProofError("this is neither a proof nor a statement with one")
+        is_evidence = len(documents) == 1 and documents[0].get("format") == EVIDENCE_FORMAT
+        parent = files[0].parent
+        lines = verify_evidence(documents[0], keys, parent) if is_evidence else verify_pages(documents, keys)
+    except ProofError as error:
+        sys.exit(f"kasuwa: not proven: {error}")
+    typer.echo("\n".join(lines))
+
+
+def read_document(file: Path) -> Any:
+    """Reads a file of JSON. Exits with one line if it is none."""
+    try:
+        return json.loads(file.read_bytes())
     except OSError as error:
         sys.exit(f"kasuwa: {file} cannot be read: {error.strerror}")
     except ValueError:
         sys.exit(f"kasuwa: {file} is not JSON")
-    try:
-        if not isinstance(document, dict):
-            raise ProofError("this is neither a proof nor a statement with one")
-        is_evidence = document.get("format") == EVIDENCE_FORMAT
-        lines = verify_evidence(document, keys, file.parent) if is_evidence else verify_document(document, keys)
-    except ProofError as error:
-        sys.exit(f"kasuwa: not proven: {error}")
-    typer.echo("\n".join(lines))
 
 
 def read_key(text: str) -> bytes:
