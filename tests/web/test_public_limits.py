@@ -7,7 +7,7 @@ import pytest
 from kasuwa.core.page import Page
 from kasuwa.db.connection_pool import PoolExhausted
 from kasuwa.web import public_limits
-from kasuwa.web.public_limits import GUESSES, REQUESTS_AT_ONCE, PublicLimits
+from kasuwa.web.public_limits import FAILED_LINKS, REQUESTS_AT_ONCE, PublicLimits
 from kasuwa.web.shared_buckets import SharedBuckets
 from tests.running import Deployments
 
@@ -21,7 +21,7 @@ def make_limits() -> PublicLimits:
 
 def test_a_network_that_opens_unknown_links_is_refused_after_a_number_of_them() -> None:
     limits = make_limits()
-    for n in range(GUESSES):
+    for n in range(FAILED_LINKS):
         assert limits.may_open(NETWORK, f"/pay/{n}")
         limits.record_found(NETWORK, f"/pay/{n}", False)
     assert not limits.may_open(NETWORK, "/pay/next")
@@ -32,7 +32,7 @@ def test_a_link_that_was_opened_before_works_while_its_network_is_refused() -> N
     limits = make_limits()
     limits.record_found(NETWORK, "/pay/0", False)
     limits.record_found(NETWORK, "/pay/mine", True)
-    for n in range(GUESSES):
+    for n in range(FAILED_LINKS):
         limits.record_found(NETWORK, f"/pay/{n}", False)
     assert limits.may_open(NETWORK, "/pay/mine")
     assert not limits.may_open(NETWORK, "/pay/yours")
@@ -66,7 +66,7 @@ def test_a_network_has_a_limited_number_of_requests_at_once(monkeypatch: pytest.
     asyncio.run(hold_all())
 
 
-def test_guesses_of_links_are_refused_over_http(deployments: Deployments) -> None:
+def test_failed_links_are_refused_over_http(deployments: Deployments) -> None:
     with deployments.fresh("guesses", KASUWA_TRUSTED_PROXIES="127.0.0.1") as deployment, deployment.connect() as wire:
 
         def guess(path: str, address: str) -> tuple[int, str | None]:
@@ -75,8 +75,8 @@ def test_guesses_of_links_are_refused_over_http(deployments: Deployments) -> Non
 
         # On a slow machine some tokens come back meanwhile.
         codes = []
-        while 429 not in codes and len(codes) < 10 * GUESSES:
+        while 429 not in codes and len(codes) < 10 * FAILED_LINKS:
             codes.append(guess(f"/pay/checkout/{len(codes):048x}", f"2001:db8:1:2::{len(codes):x}")[0])
-        assert set(codes[:GUESSES]) == {404}
+        assert set(codes[:FAILED_LINKS]) == {404}
         assert codes[-1] == 429
         assert guess("/pay/link/shop", "2001:db8:1:3::1") == (404, None)

@@ -41,7 +41,7 @@ class HashPoolFull(Exception):
 
 
 class HashTurn(NamedTuple):
-    """Whose password is hashed: the source of the attempt, which has a share of the hashing, and the account."""
+    """The turn of a password: the source of the attempt, which has a share of the hashing, and the account."""
 
     source: AttemptSource
     account: str

@@ -30,10 +30,10 @@ def mask_card_numbers(text: str) -> str:
 def mask_reference(text: str) -> str:
     """Masks card numbers in a reference. Digits beside letters are left alone: our own references look like that, and
     must be found again."""
-    return text if len(text) < SHORTEST else NUMBER.sub(mask_unless_beside_letters, text)
+    return text if len(text) < SHORTEST else NUMBER.sub(mask_unless_next_to_letters, text)
 
 
-def mask_unless_beside_letters(match: re.Match[str]) -> str:
+def mask_unless_next_to_letters(match: re.Match[str]) -> str:
     text, before, after = match.string, max(0, match.start() - 1), match.end()
     has_letters = any(map(str.isalpha, text[before : match.start()] + text[after : after + 1]))
     return match[0] if has_letters else mask_match(match)

@@ -15,7 +15,7 @@ MERCHANT_SHARE = 64
 
 
 class Queued(Protocol):
-    """What the queue uses of a submission."""
+    """A submission, as the queue uses it."""
 
     @property
     def merchant_id(self) -> int: ...

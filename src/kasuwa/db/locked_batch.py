@@ -27,7 +27,7 @@ from kasuwa.db.clock import DatabaseClock
 from kasuwa.db.connection_pool import Connection
 from kasuwa.db.merchant_state import MerchantState
 from kasuwa.db.row_cache import RowCache
-from kasuwa.db.time_slices import Interruptible, run_beside, run_in_slices
+from kasuwa.db.time_slices import Interruptible, run_in_shared_slices, run_in_slices
 from kasuwa.db.write_statements import ON_ONE_SERVER, WriteStatements
 from kasuwa.db.writer_session import RETRY_SECONDS, CommitInterrupted, DatabaseUnreachable, DecidedBatch, WriterSession
 
@@ -169,7 +169,7 @@ class LockedBatchRunner:
             self._session.transaction_connection,
             submissions,
             self._session.statements,
-            run=run_beside if self._single_merchant else run_in_slices,
+            run=run_in_shared_slices if self._single_merchant else run_in_slices,
         )
         state.raise_versions()
         return ours, DecidedBatch(state, results)

@@ -51,7 +51,7 @@ async def run_in_slices(steps: "Interruptible[Outcome]") -> Outcome:
             ends_at = time.perf_counter() + SLICE_SECONDS
 
 
-async def run_beside(steps: "Interruptible[Outcome]") -> Outcome:
+async def run_in_shared_slices(steps: "Interruptible[Outcome]") -> Outcome:
     """Runs a long computation of one merchant beside those of others, with which it shares its slices."""
     SharedSlice.running += 1
     try:

@@ -164,13 +164,13 @@ class Writer:
         merchant_id, orders = submission.merchant.merchant_id, submission.orders
         entry = PendingSubmission(submission, merchant_id, future, deadline, orders)
         if orders > MERCHANT_SHARE:
-            self._run_beside(entry)
+            self._run_apart(entry)
         else:
             self._queue.append(entry)
             self._wake.set()
         return future
 
-    def _run_beside(self, entry: PendingSubmission) -> None:
+    def _run_apart(self, entry: PendingSubmission) -> None:
         """Runs a large submission on a connection of its own, after all that its merchant submitted before."""
         merchant_id = entry.merchant_id
         batches = [batch for batch, _ in self._started_batches.values()]

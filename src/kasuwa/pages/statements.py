@@ -28,7 +28,7 @@ from kasuwa.db.merchant_rows import MerchantReader
 from kasuwa.db.merchants import MerchantDirectory, has_current_books
 from kasuwa.db.progress import is_outage
 from kasuwa.db.shares import FileShares, SharedFile
-from kasuwa.methods.statements.files.store import stream_lines
+from kasuwa.methods.statements.files.store import PIECE_MOVEMENTS, Piece
 from kasuwa.methods.statements.model import (
     LINK_AAD,
     LINK_OWNER,
@@ -37,16 +37,19 @@ from kasuwa.methods.statements.model import (
     StatementAccount,
     StatementTerms,
     Total,
+    class_of,
     period_of,
 )
 from kasuwa.methods.statements.store import (
     Period,
     Place,
+    add_to_total,
     business_now,
     find_account,
     find_period,
     list_movements,
     read_balances,
+    read_piece,
     read_totals,
     show_totals,
 )
@@ -169,6 +172,12 @@ async def stream_csv(
     """Yields the file in pieces. Totals are summed on the way."""
     yield csv_head(head)
     totals: dict[str, Total] = {}
-    async for lines in stream_lines(account, period, merchant_id, reader, totals):
-        yield lines
+    piece, after = Piece(None, PIECE_MOVEMENTS, 0, 0, "[]"), Place()
+    while piece.count == PIECE_MOVEMENTS:
+        piece = await read_piece(account, period, after, merchant_id, reader)
+        for kind, other, amount, count in piece.list_totals():
+            add_to_total(totals, class_of(kind, other, amount), amount, count)
+        if piece.lines is not None:
+            yield piece.lines.encode()
+        after = Place(piece.seq or 0, piece.side or 0)
     yield csv_end(head, show_totals(totals))

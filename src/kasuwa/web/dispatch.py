@@ -59,7 +59,7 @@ from kasuwa.db.idempotency import IdempotencyClaim
 from kasuwa.db.merchant_state import MerchantState, business_now
 from kasuwa.db.merchants import MerchantDirectory
 from kasuwa.db.progress import RequestProgress, is_outage
-from kasuwa.db.time_slices import collect, run_beside
+from kasuwa.db.time_slices import collect, run_in_shared_slices
 from kasuwa.db.writer import Writer
 from kasuwa.observe.log import describe_error
 from kasuwa.web.current_merchant import MerchantSuspended, require_current, with_current_merchant
@@ -360,7 +360,7 @@ class Dispatch:
         """Submits a write to the writer and returns its reply. Asks the rail first if the decision has a question, and
         runs the follow-up job of the decision."""
         if action.unpack is not None:
-            request = await run_beside(collect(action.unpack(request, merchant)))
+            request = await run_in_shared_slices(collect(action.unpack(request, merchant)))
             if note is None:
                 self.limiter.count_orders(merchant, len(request))
         decide = with_audit_entry(forbid_changes(partial(action.decide, request), request), note)

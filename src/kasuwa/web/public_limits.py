@@ -13,7 +13,7 @@ from kasuwa.web.shared_buckets import SharedBuckets
 from kasuwa.web.throttle import SharedThrottle
 
 # Links of a network that were not found before it is refused, and the seconds until it may try another.
-GUESSES, SECONDS_PER_GUESS = 200, 1.0
+FAILED_LINKS, SECONDS_PER_FAILED_LINK = 200, 1.0
 # Requests of a network on pages, and on call-backs, that are answered at once by a process, and how long others wait.
 REQUESTS_AT_ONCE, WAIT_SECONDS = 32, 5.0
 
@@ -25,18 +25,18 @@ class PublicLimits:
 
     def __init__(self, buckets: SharedBuckets, too_many: Page) -> None:
         self.too_many = too_many
-        self._guesses = SharedThrottle(buckets, GUESSES, SECONDS_PER_GUESS)
+        self._failures = SharedThrottle(buckets, FAILED_LINKS, SECONDS_PER_FAILED_LINK)
         self._requests: Shares[tuple[str, str]] = Shares(REQUESTS_AT_ONCE, wait_seconds=WAIT_SECONDS)
 
     def may_open(self, network: str, path: str) -> bool:
-        return not self._guesses.has_failures or not self._guesses.wait_seconds(guesser(network), path)
+        return not self._failures.has_failures or not self._failures.wait_seconds(guesser(network), path)
 
     def record_found(self, network: str, path: str, is_found: bool) -> None:
         """Counts a link that does not exist, and remembers one that does."""
         if not is_found:
-            self._guesses.record_failure(guesser(network))
-        elif self._guesses.has_failures:
-            self._guesses.record_success(guesser(network), path)
+            self._failures.record_failure(guesser(network))
+        elif self._failures.has_failures:
+            self._failures.record_success(guesser(network), path)
 
     def request(self, kind: str, network: str) -> AbstractAsyncContextManager[None]:
         """Holds a slot of the network for a request of this kind. Raises PoolExhausted if none is free in time."""

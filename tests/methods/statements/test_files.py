@@ -10,12 +10,12 @@ from kasuwa.core.calendar import lagos_text
 from kasuwa.core.money import format_minor
 from kasuwa.core.spreadsheet_cells import guard_cell, guard_cell_in_sql
 from kasuwa.db.shares import MERCHANT_FILES, NETWORK_FILES, FileShares
-from kasuwa.methods.statements.files import store
+from kasuwa.methods.statements.files.store import LINE
 from tests.running import NEWEST, Deployment, Deployments
 
 AT = datetime(2026, 1, 5, 23, 30, 1, 999_999, tzinfo=UTC)
 ONE_LINE = f"""
-    select {store.LINE} from (values ($1::timestamptz, $2::text, $3::text, $4::text, $5::bigint, $6::bigint))
+    select {LINE} from (values ($1::timestamptz, $2::text, $3::text, $4::text, $5::bigint, $6::bigint))
         m (at, kind, reference, other, amount, balance)
 """
 

@@ -18,6 +18,7 @@ from kasuwa.core.money import format_minor
 from kasuwa.core.reading import ActionReader, Reader, Snapshot, merchant_read
 from kasuwa.core.references import row_key
 from kasuwa.ledger import chart
+from kasuwa.methods.statements.files.store import PIECE, PIECE_MOVEMENTS, Piece
 from kasuwa.methods.statements.model import (
     CLASSES,
     LINK_AAD,
@@ -207,6 +208,27 @@ def request_of(
 ) -> tuple[int | str, ...]:
     """Returns a row of REQUESTS."""
     return merchant_id, account.name, period.first, period.end, after.seq, after.side, size
+
+
+# --- files ------------------------------------------------------------------------------------------------------
+
+WALLET_PIECE = f"with m as materialized ({WALLET_ROWS}) {PIECE}"
+OWNED_PIECE = f"with m as materialized ({OWNED_ROWS}) {PIECE}"
+PRODUCT_PIECE = f"with m as materialized ({PRODUCT_ROWS}) {PIECE}"
+
+
+async def read_piece(
+    account: StatementAccount, period: Period, after: Place, merchant_id: int, reader: Reader
+) -> Piece:
+    """Returns the next lines of a CSV file. The reader need not be a snapshot."""
+    parameters = [[value] for value in request_of(account, period, after, PIECE_MOVEMENTS, merchant_id)]
+    match account.source:
+        case Source.WALLET:
+            return Piece(*await reader.fetchrow(WALLET_PIECE, *parameters))
+        case Source.OWNED:
+            return Piece(*await reader.fetchrow(OWNED_PIECE, *parameters))
+        case Source.PRODUCT:
+            return Piece(*await reader.fetchrow(PRODUCT_PIECE, *parameters))
 
 
 # --- balances and totals ----------------------------------------------------------------------------------------
