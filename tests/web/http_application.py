@@ -5,7 +5,7 @@ import re
 import socket
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -92,13 +92,13 @@ class Application:
         await exchange.reply_in_pieces(200, TEXT, make_torn_pieces())
 
 
-async def make_pieces(count: int) -> AsyncIterator[bytes]:
+async def make_pieces(count: int) -> AsyncGenerator[bytes, None]:
     for _ in range(count):
         yield PIECE
         yield b""
 
 
-async def make_torn_pieces() -> AsyncIterator[bytes]:
+async def make_torn_pieces() -> AsyncGenerator[bytes, None]:
     yield PIECE
     raise ValueError("a secret")
 

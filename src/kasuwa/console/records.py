@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from kasuwa.console.csv_text import csv_line
 from kasuwa.console.events import parse_int
-from kasuwa.console.exports import csv_response
+from kasuwa.console.exports import csv_response, join_lines
 from kasuwa.console.forms import AMOUNT_MODE, ActionForm, build_request, set_nested
 from kasuwa.console.lists import filled, read_filters, read_list_view
 from kasuwa.console.people import list_suggestions, read_names
@@ -121,9 +121,10 @@ async def stream_list(kind: RecordKind, visit: Visit) -> AsyncIterator[str]:
             columns = list_columns(kind, page.rows)
             people = [name for name in columns if name in ("client_id", "customer_id")]
             yield csv_line([*columns, *(name.removesuffix("_id") for name in people)])
-        for row in page.rows:
-            named = [names.get(row.get(name, ""), "") for name in people]
-            yield csv_line([*(csv_text(row.get(name)) for name in columns), *named])
+        yield await join_lines(
+            [*(csv_text(row.get(name)) for name in columns), *(names.get(row.get(name, ""), "") for name in people)]
+            for row in page.rows
+        )
         offset += len(page.rows)
         if not page.rows or offset >= page.total:
             return

@@ -13,7 +13,7 @@ from urllib.parse import quote
 from starlette.responses import Response
 
 from kasuwa.console.csv_text import csv_line
-from kasuwa.console.exports import csv_response
+from kasuwa.console.exports import csv_response, join_lines
 from kasuwa.console.lists import filled, read_filters, read_list_view
 from kasuwa.console.people import NO_COUNTERPARTY, Counterparty, FoundPeople, find_people, read_counterparties
 from kasuwa.console.values import remove_separators
@@ -180,8 +180,7 @@ async def stream_csv(visit: Visit, parameters: dict[str, str], request: dict[str
             if len(requests) > 1:
                 seen |= {line["txnRef"] for line in lines}
             parties = await read_counterparties(visit, reader, lines)
-            rows = [csv_cells(line, parties.get(line["txnRef"], NO_COUNTERPARTY)) for line in lines]
-            yield "".join(csv_line(row) for row in rows)
+            yield await join_lines(csv_cells(line, parties.get(line["txnRef"], NO_COUNTERPARTY)) for line in lines)
             cursor = reply.body["next_cursor"]
 
 

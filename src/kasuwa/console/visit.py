@@ -52,6 +52,7 @@ from kasuwa.db.merchant_rows import ALL_MERCHANTS, MerchantReader, snapshot
 from kasuwa.db.merchants import MerchantDirectory
 from kasuwa.db.progress import RequestProgress
 from kasuwa.db.reading import TornRead
+from kasuwa.db.shares import FileShares
 from kasuwa.db.writer import Writer
 
 MAX_FLASH_LENGTH = 300
@@ -79,6 +80,8 @@ class ConsoleServices(msgspec.Struct, kw_only=True):
     merchant_directory: MerchantDirectory
     # Read-only connections for pages.
     read_pool: Pool
+    # Limits the files that are exported at once.
+    file_shares: FileShares = msgspec.field(default_factory=FileShares)
     # Connections that may write the console's own tables: users, sessions, approvals, settings, audit trail.
     operator_pool: Pool
     # Writes to merchants' books, through rules.

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from kasuwa.console import waiting_reads
 from kasuwa.console.csv_text import csv_line
-from kasuwa.console.exports import BATCH_ROWS, csv_response
+from kasuwa.console.exports import BATCH_ROWS, csv_response, join_lines
 from kasuwa.console.values import format_minor_units
 from kasuwa.console.visit import NotFound, Visit
 from kasuwa.console.waiting_reads import FIRST_PLACE, MAX_BULKS, Place, WaitingBulk, WaitingTransfer
@@ -169,7 +169,7 @@ async def export_waiting(visit: Visit) -> Response:
 async def stream_waiting(visit: Visit) -> AsyncIterator[str]:
     yield csv_line(CSV_HEADER)
     async for page in waiting_reads.iterate_waiting(visit.export_reader, visit.merchant, BATCH_ROWS):
-        yield "".join(csv_line(csv_cells(one)) for one in page)
+        yield await join_lines(csv_cells(one) for one in page)
 
 
 def csv_cells(one: WaitingTransfer) -> tuple[str, ...]:

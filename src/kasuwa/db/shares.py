@@ -123,8 +123,8 @@ class FileShares:
 
 
 class SharedFile:
-    """The pieces of a file, read within the merchant's share. Its slot is given back with `aclose`, which whoever sends
-    it must call, or with the last piece."""
+    """The pieces of a file, read within the merchant's share. Its slot is given back with the last piece, by `aclose`,
+    or with the object itself: a client may go away before the first piece."""
 
     def __init__(
         self, shares: FileShares, pieces: AsyncIterator[bytes], merchant_id: int, end: Callable[[], None]
@@ -146,4 +146,7 @@ class SharedFile:
             raise
 
     async def aclose(self) -> None:
+        self._end()
+
+    def __del__(self) -> None:
         self._end()

@@ -173,7 +173,7 @@ async def stream_csv(
     yield csv_head(head)
     totals: dict[str, Total] = {}
     piece, after = Piece(None, PIECE_MOVEMENTS, 0, 0, "[]"), Place()
-    while piece.count == PIECE_MOVEMENTS:
+    while piece.movements == PIECE_MOVEMENTS:
         piece = await read_piece(account, period, after, merchant_id, reader)
         for kind, other, amount, count in piece.list_totals():
             add_to_total(totals, class_of(kind, other, amount), amount, count)

@@ -52,7 +52,7 @@ class Piece(NamedTuple):
     """Lines of a file, as the database returns them."""
 
     lines: str | None
-    count: int
+    movements: int
     seq: int | None  # of the last movement
     side: int | None
     totals: str  # JSON: kind, the first words of the other account, amount and count
