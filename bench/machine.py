@@ -1,7 +1,13 @@
-"""Facts about the machine of a run. Ratios can be compared between machines; absolute figures only with these facts."""
+"""Facts about the machine of a run, and a directory on its disk.
+
+Ratios can be compared between machines; absolute figures only with these facts.
+"""
 
 import os
 import platform
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
@@ -31,3 +37,15 @@ def file_system(directory: Path) -> str:
     """Returns the type of the file system. On tmpfs a commit costs nothing, and every figure would be wrong."""
     mounts = [part for part in psutil.disk_partitions(all=True) if directory.is_relative_to(part.mountpoint)]
     return max(mounts, key=lambda part: len(part.mountpoint)).fstype if mounts else "unknown"
+
+
+@contextmanager
+def bench_directory() -> Iterator[Path]:
+    """Returns a directory on a disk. /tmp is often in memory, where a commit costs nothing.
+
+    It is open to others, because PostgreSQL does not run as root and must be able to enter it.
+    """
+    parent = "/var/tmp" if os.path.isdir("/var/tmp") else None
+    with tempfile.TemporaryDirectory(prefix="kasuwa-bench-", dir=parent, ignore_cleanup_errors=True) as made:
+        os.chmod(made, 0o755)
+        yield Path(made)

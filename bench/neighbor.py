@@ -25,7 +25,7 @@ from statistics import median
 from time import monotonic, perf_counter, sleep
 from urllib.parse import urlsplit
 
-from bench import list_rows, paced, postgres, request_templates, server, wrk
+from bench import list_rows, machine, paced, postgres, request_templates, server, wrk
 from bench.lists import end_jobs
 from bench.merchants import Merchant, make_merchant, send_expecting
 from bench.results import MeasurementFailed, NeighborResult
@@ -171,14 +171,12 @@ def measure_version(cluster: embedded.Cluster, directory: Path, name: str, pytho
 
 
 def main() -> None:
-    from bench.run import bench_directory
-
     parser = argparse.ArgumentParser(prog="python -m bench.neighbor", description=__doc__.partition("\n")[0])
     parser.add_argument("--python", help="interpreter of another version, measured first")
     parser.add_argument("--seconds", type=int, default=6, help="of each load in each round (default 6)")
     chosen = parser.parse_args()
     wrk.require_wrk()
-    with bench_directory() as directory, postgres.running(directory / "cluster") as cluster:
+    with machine.bench_directory() as directory, postgres.running(directory / "cluster") as cluster:
         versions = {"other": chosen.python, "this": sys.executable}
         for name, python in versions.items():
             if python is None:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import psutil
 
-from bench import postgres, processes, request_templates, run, server, wrk
+from bench import machine, postgres, processes, request_templates, run, server, wrk
 from bench.merchants import SPREAD_WALLET_FUNDINGS, make_merchant
 from bench.results import MeasurementFailed
 
@@ -56,7 +56,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
 def profile(options: argparse.Namespace) -> None:
     """Measures shares and functions over the same seconds of one load."""
-    with run.bench_directory() as directory, postgres.running(directory / "cluster") as cluster:
+    with machine.bench_directory() as directory, postgres.running(directory / "cluster") as cluster:
         dsn = postgres.create_database(cluster, "profiled")
         with server.running(directory / "server", dsn) as serving:
             merchants = [make_merchant(serving.port, dsn, SPREAD_WALLET_FUNDINGS) for _ in range(options.merchants)]

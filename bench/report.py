@@ -34,6 +34,8 @@ HALF_LOAD_MAX_RATIO = 10.0
 FIRST_START_SECONDS = 5.0
 LATER_START_SECONDS = 2.0
 MEMORY_MB = 150.0
+NEIGHBOR_OF_BULKS_RATIO = 3.0
+NEIGHBOR_OF_STATEMENTS_RATIO = 2.0
 KIT_MERCHANT_MS = 10.0
 KIT_SUITE_SECONDS = 30.0
 
@@ -64,6 +66,7 @@ def rows(figures: Results) -> list[Row]:
         *preloaded_load_rows(figures),
         *list_page_rows(figures),
         *console_rows(figures),
+        *neighbor_rows(figures),
         *interest_rows(figures),
         *reconciliation_rows(figures),
         *latency_rows(figures),
@@ -190,6 +193,23 @@ def console_rows(figures: Results) -> Iterator[Row]:
     reached = at_most(size, CONSOLE_PAGE_BYTES, True)
     bound = f"at most {CONSOLE_PAGE_BYTES / 1000:.0f} kB"
     yield Row(f"the largest of them {rows}", f"{size / 1000:.0f} kB", None, bound, reached, note)
+
+
+def neighbor_rows(figures: Results) -> Iterator[Row]:
+    """Returns the median of one merchant's single transfers beside another's bulks and statements."""
+    found = figures.neighbor
+    if found is None:
+        return
+    medians = ", ".join(f"{load} {ms:.1f} ms of {found.transfers[load]}" for load, ms in found.median_ms.items())
+    rows = (
+        ("bulks", found.bulk_ratio, NEIGHBOR_OF_BULKS_RATIO, "beside 64 single transfers"),
+        ("statements", found.statement_ratio, NEIGHBOR_OF_STATEMENTS_RATIO, "alone"),
+    )
+    for load, ratio, most, compared in rows:
+        what = f"neighbor: a transfer beside another merchant's {load}"
+        bound = f"at most {most:.0f} x {compared}"
+        note = f"medians: {medians}; {found.bulk_orders:,.0f} orders/s in bulks"
+        yield Row(what, f"{found.median_ms[load]:.1f} ms", ratio, bound, at_most(ratio, most), note)
 
 
 def interest_rows(figures: Results) -> Iterator[Row]:

@@ -1,8 +1,6 @@
 """One run, from the first pgbench to the last, in an order in which no measurement disturbs the next."""
 
-import os
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,6 +24,7 @@ from bench.batched_sql import measure_batched_sql
 from bench.interest import measure_interest
 from bench.kit import measure_kit
 from bench.merchants import SPREAD_WALLET_FUNDINGS, Merchant, make_merchant, make_payments, save_card
+from bench.neighbor import measure_version
 from bench.preload import preload
 from bench.reconcile import measure_reconciliation
 from bench.results import ComparedLoad, LoadResult, MeasurementFailed, Results
@@ -33,7 +32,7 @@ from kasuwa.db import embedded
 
 MEASUREMENTS = (
     *("hot64", "hot256", "spread64", "token", "verify", "pull", "deliver", "latency", "preload", "interest", "memory"),
-    *("cpu", "start", "kit", "batched", "workers2", "cores", "lists", "reconcile", "console"),
+    *("cpu", "start", "kit", "batched", "workers2", "cores", "lists", "reconcile", "console", "neighbor"),
 )
 
 # The measurements that a row is compared with.
@@ -127,7 +126,7 @@ class SystemUnderTest:
 def measure(plan: Plan) -> Results:
     """Makes all measurements of the plan. pgbench runs before and after, because a shared machine drifts."""
     figures = Results()
-    with bench_directory() as directory, postgres.running(directory / "cluster") as cluster:
+    with machine.bench_directory() as directory, postgres.running(directory / "cluster") as cluster:
         figures.machine = machine.facts(cluster.dsn, directory)
         say(", ".join(f"{name} {value}" for name, value in figures.machine.items()))
         if plan.includes("start"):
@@ -141,6 +140,8 @@ def measure(plan: Plan) -> Results:
             try_measurement(figures, "batched", lambda: measure_batches(figures, cluster, directory, plan.seconds))
         if plan.includes("hot64") or plan.needs_tpcb():
             measure_server(plan, figures, cluster, directory)
+        if plan.includes("neighbor"):
+            try_measurement(figures, "neighbor", lambda: measure_neighbors(figures, cluster, directory, plan.seconds))
         if plan.includes("reconcile"):
             try_measurement(figures, "reconcile", lambda: measure_statement(figures, cluster, directory))
         if plan.includes("workers2"):
@@ -154,6 +155,12 @@ def measure(plan: Plan) -> Results:
 def measure_batches(figures: Results, cluster: embedded.Cluster, directory: Path, seconds: int) -> None:
     figures.batched_sql = found = measure_batched_sql(cluster, directory, seconds)
     say(f"batched SQL: {found.rate:,.0f}/s, PostgreSQL {found.postgres_us:,.0f} us per transfer")
+
+
+def measure_neighbors(figures: Results, cluster: embedded.Cluster, directory: Path, seconds: int) -> None:
+    """Measures one merchant's transfers while another sends bulks or gets statements."""
+    figures.neighbor = found = measure_version(cluster, directory, "neighbor", sys.executable, seconds)
+    say("neighbor: " + ", ".join(f"{load} {ms:.1f} ms" for load, ms in found.median_ms.items()))
 
 
 def measure_statement(figures: Results, cluster: embedded.Cluster, directory: Path) -> None:
@@ -183,18 +190,6 @@ def compare_cores(figures: Results, cluster: embedded.Cluster, directory: Path, 
 def say_compared(what: str, loads: dict[str, ComparedLoad]) -> None:
     for name, load in loads.items():
         say(f"{what}, {name}: {load.rate:,.0f}/s to {load.one_rate:,.0f}/s of one process: {load.ratio:.2f}")
-
-
-@contextmanager
-def bench_directory() -> Iterator[Path]:
-    """Returns a directory on a disk. /tmp is often in memory, where a commit costs nothing.
-
-    It is open to others, because PostgreSQL does not run as root and must be able to enter it.
-    """
-    parent = "/var/tmp" if os.path.isdir("/var/tmp") else None
-    with tempfile.TemporaryDirectory(prefix="kasuwa-bench-", dir=parent, ignore_cleanup_errors=True) as made:
-        os.chmod(made, 0o755)
-        yield Path(made)
 
 
 def measure_starts(figures: Results, directory: Path) -> None:

@@ -23,11 +23,11 @@ from typing import Any
 import psutil
 
 from bench import postgres, receiver, server
+from bench.machine import bench_directory
 from bench.merchants import Merchant, make_merchant, save_card, send_expecting
 from bench.postgres import query
 from bench.processes import process_tree, resident_mb
 from bench.results import MeasurementFailed
-from bench.run import bench_directory
 from bench.soak_report import Latency, Sample, find_drifts, write_report
 
 MINUTES = 60.0

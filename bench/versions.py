@@ -18,9 +18,9 @@ from pathlib import Path
 from statistics import mean, median
 
 from bench import cpu, paced, postgres, request_templates, server, wrk
+from bench.machine import bench_directory
 from bench.merchants import make_merchant
 from bench.results import CpuCost, MeasurementFailed
-from bench.run import bench_directory
 from kasuwa.db import embedded
 
 WARM_UP_SECONDS = 3

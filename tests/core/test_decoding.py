@@ -9,7 +9,7 @@ from kasuwa.api_methods import methods_of
 from kasuwa.core.action import Action
 from kasuwa.core.decoding import decode, mask_plan
 from kasuwa.core.field_rules import is_any_broken, run_field_rules
-from kasuwa.core.fields import Amount, BankCode, ShortText, read_scalar
+from kasuwa.core.fields import Amount, BankCode, Reference, ShortText, read_scalar
 from tests.rule_context import MERCHANT
 
 PAN = "4111111111111111"
@@ -24,6 +24,7 @@ class Outer(msgspec.Struct, kw_only=True):
     amount: Amount | None = None
     bank_code: BankCode | None = None
     reference: str | None = None
+    order_ref: Reference | None = None
     narration: ShortText | None = None
     one: Inner | None = None
     several: list[Inner] | None = None
@@ -42,13 +43,19 @@ def test_card_numbers_in_free_texts_are_masked_at_every_depth() -> None:
     assert [inner.note for inner in request.several] == ["short", masked]
 
 
+def test_card_numbers_in_references_are_masked() -> None:
+    assert read(order_ref=PAN).order_ref == MASKED
+    assert read(order_ref=f"order-{PAN}").order_ref == f"order-{MASKED}"
+    assert read(order_ref="GP|FD|236221303|20261115X").order_ref == "GP|FD|236221303|20261115X"
+
+
 def test_texts_that_are_not_free_are_left_as_they_are() -> None:
     assert read(reference=PAN).reference == PAN
 
 
 def test_fields_without_objects_are_not_searched() -> None:
     plan = mask_plan(Outer)
-    assert plan.texts == ("narration",)
+    assert [name for name, _ in plan.texts] == ["order_ref", "narration"]
     assert plan.inner == ("one", "several")
 
 

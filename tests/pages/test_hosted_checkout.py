@@ -10,6 +10,7 @@ from kasuwa.db.progress import RequestProgress
 from kasuwa.pages import hosted_forms
 from kasuwa.pages.hosted_checkout import HostedCheckouts, HostedServices
 from kasuwa.settings import Settings, read_settings
+from kasuwa.web.shared_buckets import SharedBuckets
 
 NOTHING: Any = None
 
@@ -19,12 +20,12 @@ def settings(environment: str) -> Settings:
 
 
 def test_an_address_that_sends_too_many_forms_must_wait_and_others_need_not() -> None:
-    take = make_page_throttle(settings("live"), None)
+    take = make_page_throttle(settings("live"), SharedBuckets())
     assert take is not None
     assert [take("192.0.2.1") for _ in range(FORMS_BURST)] == [0.0] * FORMS_BURST
     assert take("192.0.2.1") > 0
     assert take("192.0.2.2") == 0
-    assert make_page_throttle(settings("test"), None) is None
+    assert make_page_throttle(settings("test"), SharedBuckets()) is None
 
 
 def test_a_form_beyond_the_limit_is_refused_before_anything_is_read() -> None:

@@ -41,9 +41,16 @@ SECRETS = (
     Bug(
         "card numbers with spaces are not masked",
         "core/masking.py",
-        r"(?:[ .\-]?[0-9]){12,18}",
-        r"(?:[0-9]){12,18}",
+        r"{SEPARATOR}{{0,3}}\d",
+        r"\d",
         "core/test_masking.py::test_a_card_number_is_masked_wherever_it_stands",
+    ),
+    Bug(
+        "card numbers in references are not masked",
+        "core/decoding.py",
+        "(REFERENCE_TEXT, mask_reference)",
+        "(REFERENCE_TEXT, str)",
+        "core/test_decoding.py::test_card_numbers_in_references_are_masked",
     ),
     Bug(
         "the session that waited for the code stays valid after it",
