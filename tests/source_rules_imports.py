@@ -7,7 +7,14 @@ MAY_IMPORT = {
     "rails": {"rails", "core"},
     "db": {"db", "core", "ledger"},
     "methods": {
-        *("core", "ledger.chart", "ledger.settlement_lines", "rails.ports", "rails.all_rails"),
+        *(
+            "core",
+            "ledger.chart",
+            "ledger.open_transactions",
+            "ledger.settlement_lines",
+            "rails.ports",
+            "rails.all_rails",
+        ),
         *("rails.account_port", "rails.identity_port", "rails.issuer_port", "rails.token_port", "rails.dispute_port"),
     },
     "web": {"web", "core", "db", "observe", "owners"},

@@ -24,12 +24,14 @@ SQL_MODULES = (
     "ledger/invariant.py",
     "ledger/lending_invariants.py",
     "ledger/sale_invariants.py",
+    "ledger/open_transactions.py",
     "ledger/settlement_lines.py",
     "ledger/suspense_invariants.py",
     "ledger/total_invariants.py",
     "ledger/chain_",
     "work/",
     "prepare.py",
+    "console/waiting_reads.py",
     "doctor.py",
     OPERATORS_READS,
 )
@@ -144,6 +146,8 @@ UNIQUE_COLUMNS = frozenset(
         *("relname", "attnum"),
         # Lines and files of statements; groups of postings of one merchant.
         *("line_id", "import_id", "group_seq"),
+        # Bulks of one merchant, grouped.
+        "batch_ref",
         # Closes, in which a merchant has one head; the keys that signed them, grouped.
         *("close_number", "public_key"),
         # Disputes and settlements of one rail.

@@ -266,6 +266,7 @@ def test_a_reexport_is_noticed(text: str, wrong: bool) -> None:
 # Modules that parse days and times of this service's own records, of validated requests, or of trusted vendors.
 OWN_DATES = {
     *("console/payment_view.py", "console/values.py", "core/people.py", "rails/vendors/monnify_identity.py"),
+    *("console/records.py", "pages/invoice_pdf.py"),
     *("methods/investments/rules/thrift_plan.py", "methods/invoices/rules/issue.py"),
     *("methods/payment/rules/installments.py", "methods/payment/rules/scheduled_charges.py"),
     "methods/payment/rules/split_settlement.py",

@@ -30,6 +30,7 @@ from kasuwa.db.connection_pool import Pool
 from kasuwa.db.connections import wait_for_primary
 from kasuwa.db.request_records import FLUSH_SECONDS, RequestRecorder
 from kasuwa.methods.disputes.steps import read_answer
+from kasuwa.methods.payment.search_words import hash_payment
 from kasuwa.observe import log
 from kasuwa.observe.metrics import Metrics
 from kasuwa.observe.watchdog import watch_event_loop
@@ -49,6 +50,7 @@ from kasuwa.work.daily_totals import DailyTotals
 from kasuwa.work.dispute_answers import DisputeAnswers
 from kasuwa.work.key_rotation import KeyRotation
 from kasuwa.work.key_usage import keep_recording_use
+from kasuwa.work.payment_words import PaymentWords
 from kasuwa.work.polling import Polling
 from kasuwa.work.rail_inbox import InboxServices, RailInbox, dispute_books
 from kasuwa.work.rail_listings import RailListings
@@ -146,7 +148,8 @@ async def run_worker(settings: Settings, dsn: str, metrics: Metrics, shared: Sha
     rotation = KeyRotation(
         dsn, claims, services.vault, SEALED_PLACES, make_client_indexer(services.vault), LARGE_CLEAR_TABLES
     )
-    sums = (DailyTotals(dsn), SettlementSums(dsn))
+    words = PaymentWords(dsn, partial(hash_payment, services.vault))
+    sums = (DailyTotals(dsn), SettlementSums(dsn), words)
     parts = (inbox, listings, answers, closer, rotation, *sums, services.endpoint_sender)
     running = [asyncio.create_task(loop) for loop in (*loops, *(part.run() for part in parts))]
     await stopping.wait()

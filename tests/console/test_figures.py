@@ -74,11 +74,13 @@ def test_a_percentage_is_rounded_half_up(part: int, whole: int, text: str) -> No
 
 def test_parts_that_are_side_by_side_are_not_stacked() -> None:
     series = (Series("in", "good", [100]), Series("out", "rest", [40]))
-    stacked, beside = (
-        str(draw_bar_chart(BarChart("Money", ["1 Nov"], series, is_side_by_side=is_beside)))
-        for is_beside in (False, True)
+    stacked, grouped = (
+        str(draw_bar_chart(BarChart("Money", ["1 Nov"], series, is_side_by_side=is_grouped)))
+        for is_grouped in (False, True)
     )
-    found = [re.findall(r'<rect class="(?:good|rest)" x="([0-9.]+)" y="([0-9.]+)"', text) for text in (stacked, beside)]
+    found = [
+        re.findall(r'<rect class="(?:good|rest)" x="([0-9.]+)" y="([0-9.]+)"', text) for text in (stacked, grouped)
+    ]
     (first, second), (left, right) = found
     assert first[0] == second[0]
     assert float(left[0]) < float(right[0])

@@ -5,22 +5,26 @@ API: a whole email address or telephone number, or the beginnings of words of a 
 """
 
 import asyncio
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
 
 from kasuwa.console.forms import ActionForm
+from kasuwa.console.store import find_invoice_id
 from kasuwa.console.visit import Visit
 from kasuwa.core.banks import bank_names
 from kasuwa.core.people import NATIONAL_NUMBERS, is_telephone
 from kasuwa.core.reading import Reader
+from kasuwa.db import payment_words
 from kasuwa.methods.clients.rules.manage_client import show_client
 from kasuwa.methods.clients.store import find_clients
 from kasuwa.methods.customers.rules import read_data
 from kasuwa.methods.customers.store import find_customers
 from kasuwa.methods.payment.model import FACTS_DECODER, CardSummary, PaymentDetail, payment_key
 from kasuwa.methods.payment.payer_model import open_detail
+from kasuwa.methods.payment.search_words import hash_question
 from kasuwa.methods.transactions.store import list_details, list_payers
 
 # Decrypting so many records takes a millisecond. Other requests are served in between.
@@ -182,6 +186,29 @@ async def list_suggestions(visit: Visit, forms: Iterable[ActionForm]) -> dict[st
 
 
 # --- search --------------------------------------------------------------------------------------------------------
+
+# Payments that one search shows, the newest.
+MAX_PAYMENTS = 20
+INVOICE_NUMBER = re.compile(r"(?:INV-?)0*([1-9][0-9]{0,11})", re.ASCII | re.IGNORECASE)
+
+
+async def find_invoice(visit: Visit, reader: Reader, text: str) -> str:
+    """Returns the id of the invoice whose number a text is, or nothing."""
+    match = INVOICE_NUMBER.fullmatch(text)
+    return "" if match is None else await find_invoice_id(reader, visit.merchant, int(match[1]))
+
+
+async def find_payments(visit: Visit, reader: Reader, text: str) -> list[str]:
+    """Returns the txnRefs of payments that a text finds: by whole words of the payer's name, by the last four digits of
+    a card or account, or by the number of the invoice that they pay."""
+    merchant_id = visit.merchant.merchant_id
+    invoice = await find_invoice(visit, reader, text)
+    if invoice:
+        reply = await visit.call_action("resources", inquire="transaction", reference=invoice)
+        related = reply.body["data"]["related"] if reply.is_success else []
+        return [one["reference"] for one in related if one["kind"] == "payment"][:MAX_PAYMENTS]
+    words = hash_question(visit.services.vault, merchant_id, text)
+    return await payment_words.find_payments(reader, merchant_id, words, MAX_PAYMENTS)
 
 
 class FoundPeople(msgspec.Struct, frozen=True):

@@ -4,7 +4,14 @@ from urllib.parse import quote
 
 from starlette.responses import Response
 
-from kasuwa.console.people import NO_COUNTERPARTY, FoundPeople, find_people, read_counterparties
+from kasuwa.console.people import (
+    NO_COUNTERPARTY,
+    FoundPeople,
+    find_invoice,
+    find_payments,
+    find_people,
+    read_counterparties,
+)
 from kasuwa.console.transaction_page import related_path
 from kasuwa.console.transactions import FoundTransactions, find_transactions, search_requests
 from kasuwa.console.visit import Visit
@@ -20,10 +27,12 @@ async def search_everything(visit: Visit) -> Response:
     people, found, parties, path = FoundPeople([], []), FoundTransactions(), {}, ""
     if text:
         async with visit.snapshot() as reader:
-            path = await find_exact(visit, text)
+            invoice = await find_invoice(visit, reader, text)
+            path = f"/invoices/{invoice}" if invoice else await find_exact(visit, text)
             if not path:
                 people = await find_people(visit, text)
-                requests = search_requests({"inquire": "transactions"}, text, people)
+                payments = await find_payments(visit, reader, text)
+                requests = search_requests({"inquire": "transactions"}, text, people, payments)
                 found = await find_transactions(visit, requests, "")
                 parties = await read_counterparties(visit, reader, found.lines)
     if path:

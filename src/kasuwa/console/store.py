@@ -325,6 +325,15 @@ async def list_beneficiaries(request: PageRequest, merchant: Merchant, reader: R
 # --- settings -----------------------------------------------------------------------------------------------------
 
 
+INVOICE = "select invoice_id from invoice where merchant_id = $1 and number = $2"
+
+
+async def find_invoice_id(reader: Reader, merchant: Merchant, number: int) -> str:
+    """Returns the id of the invoice with a number, or nothing."""
+    row = await reader.fetchrow(INVOICE, merchant.merchant_id, number)
+    return "" if row is None else str(row[0])
+
+
 SETTINGS = "select settings from merchant where merchant_id = $1"
 AUDIT_ENTRIES = """
     select merchant_id, seq, at, actor, address, action, subject, before, after from audit_entry

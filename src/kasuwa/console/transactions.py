@@ -5,7 +5,7 @@ is taken as a part of a reference, as an email address, or as the name of custom
 too.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from datetime import date, datetime
 from typing import Any
 from urllib.parse import quote
@@ -15,7 +15,14 @@ from starlette.responses import Response
 from kasuwa.console.csv_text import csv_line
 from kasuwa.console.exports import csv_response, join_lines
 from kasuwa.console.lists import filled, read_filters, read_list_view
-from kasuwa.console.people import NO_COUNTERPARTY, Counterparty, FoundPeople, find_people, read_counterparties
+from kasuwa.console.people import (
+    NO_COUNTERPARTY,
+    Counterparty,
+    FoundPeople,
+    find_payments,
+    find_people,
+    read_counterparties,
+)
 from kasuwa.console.values import remove_separators
 from kasuwa.console.visit import Visit
 from kasuwa.console.vocabulary import method_text
@@ -78,8 +85,11 @@ def parse_date(text: str, name: str, faults: dict[str, str]) -> date | None:
     return found
 
 
-def search_requests(request: dict[str, Any], text: str, people: FoundPeople) -> list[dict[str, Any]]:
-    """Returns the requests that together list what a search text finds: by reference, address and customer."""
+def search_requests(
+    request: dict[str, Any], text: str, people: FoundPeople, payments: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Returns the requests that together list what a search text finds: by reference, amount, address and customer, and
+    the payments that were found by their payers."""
     if not text:
         return [request]
     found = [{**request, "reference": text}] if len(text) >= SHORTEST_PART else []
@@ -87,7 +97,10 @@ def search_requests(request: dict[str, Any], text: str, people: FoundPeople) -> 
         found.append({**request, "customer": text})
     else:
         found += [{**request, "customer": customer["customer_id"]} for customer in people.customers]
-    return found
+    amount = remove_separators(text)
+    if parse_minor(amount) and not {"min_amount", "max_amount"} & request.keys():
+        found.append({**request, "min_amount": amount, "max_amount": amount})
+    return [*found, *({**request, "reference": reference} for reference in payments)]
 
 
 class FoundTransactions:
@@ -126,7 +139,8 @@ async def show_transactions(visit: Visit, status: int = 200) -> Response:
     request, cursor = build_request(parameters, faults), visit.query.get("after", "")[:200]
     async with visit.snapshot() as reader:
         people = await find_people(visit, parameters["q"])
-        found = await find_transactions(visit, search_requests(request, parameters["q"], people), cursor)
+        payments = await find_payments(visit, reader, parameters["q"])
+        found = await find_transactions(visit, search_requests(request, parameters["q"], people, payments), cursor)
         parties = await read_counterparties(visit, reader, found.lines)
         view = await read_list_view(visit, reader, "transactions", parameters, DEFAULT_COLUMNS, tuple(COLUMNS))
     if status == 200 and len(found.lines) == 1 and parameters["q"] and not people.customers:
@@ -168,7 +182,8 @@ async def stream_csv(visit: Visit, parameters: dict[str, str], request: dict[str
     yield csv_line(CSV_HEADER)
     reader, seen = visit.export_reader, set[str]()
     people = await find_people(visit, parameters["q"])
-    requests = search_requests(request, parameters["q"], people)
+    payments = await find_payments(visit, reader, parameters["q"])
+    requests = search_requests(request, parameters["q"], people, payments)
     for paged in requests:
         cursor: str | None = ""
         while cursor is not None:

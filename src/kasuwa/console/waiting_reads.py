@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from datetime import datetime
+from typing import Any
 
 import msgspec
 
@@ -50,7 +51,7 @@ class WaitingBulk(msgspec.Struct, frozen=True):
 
 
 class WaitingSums(msgspec.Struct, frozen=True):
-    """How much waits: transfers by themselves, and orders of bulks."""
+    """Numbers and sums of transfers that wait: single ones, and orders of bulks."""
 
     single_count: int
     single_total: int
@@ -94,7 +95,8 @@ FIRST_PLACE: Place = (EARLIEST, b"")
 def read_transfer(row: tuple[object, ...]) -> WaitingTransfer:
     *known, detail = tuple(row)
     decoded = APPROVAL_DETAIL_DECODER.decode(str(detail))
-    return WaitingTransfer(*known, decoded.maker.label, decoded.reasons)  # type: ignore[arg-type]
+    values: tuple[Any, ...] = (*known, decoded.maker.label, decoded.reasons)
+    return WaitingTransfer(*values)
 
 
 async def list_singles(reader: Reader, merchant: Merchant, after: Place, limit: int) -> list[WaitingTransfer]:
@@ -134,7 +136,8 @@ async def fetch_bulks(reader: Reader, merchant: Merchant, batch_ref: str | None)
     bulks = []
     for *known, detail in await reader.fetch(BULKS, merchant.merchant_id, batch_ref, MAX_BULKS):
         decoded = APPROVAL_DETAIL_DECODER.decode(detail)
-        bulks.append(WaitingBulk(*known, decoded.maker.label, decoded.reasons))
+        values = (*known, decoded.maker.label, decoded.reasons)
+        bulks.append(WaitingBulk(*values))
     return bulks
 
 

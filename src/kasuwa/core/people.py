@@ -4,6 +4,7 @@ Contract: clients#create
 """
 
 import re
+import unicodedata
 from collections.abc import Collection
 from datetime import date
 from functools import cache
@@ -184,3 +185,12 @@ def check_bvn(merchant: Merchant, bvn: str | None) -> str | None:
 def mask_bvn(bvn: str) -> str:
     """Masks a BVN except its first three and last two digits. Contract: clients#create"""
     return f"{bvn[:3]}******{bvn[-2:]}"
+
+
+# --- names ----------------------------------------------------------------------------------------------------------
+
+
+def words_of(name: str) -> list[str]:
+    """Returns the words of a name without case and accents."""
+    plain = "".join(sign for sign in unicodedata.normalize("NFKD", name.casefold()) if not unicodedata.combining(sign))
+    return "".join(sign if sign.isalnum() else " " for sign in plain).split()

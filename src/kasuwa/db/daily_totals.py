@@ -11,10 +11,10 @@ from datetime import date
 
 import msgspec
 
-from kasuwa.core.open_transactions import open_keys
 from kasuwa.core.reading import Reader
 from kasuwa.db.connection_pool import Connection
 from kasuwa.ledger.counted_amounts import COUNTED_AMOUNT
+from kasuwa.ledger.open_transactions import open_keys
 
 # An arbitrary number that no other advisory lock of this database has.
 TOTALS_LOCK = 7_301_448

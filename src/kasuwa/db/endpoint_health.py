@@ -58,7 +58,7 @@ class FailingEndpoint(msgspec.Struct, frozen=True):
 
 
 class EndpointState(msgspec.Struct, frozen=True):
-    """What became of an event at one of the further endpoints."""
+    """The delivery of an event to one of the further endpoints."""
 
     endpoint_id: int
     url: str

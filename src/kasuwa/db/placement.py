@@ -14,6 +14,7 @@ BY_MERCHANT = (
     *("delivery_attempt", "endpoint", "webhook_endpoint", "endpoint_delivery", "endpoint_attempt", "operator_notice"),
     *("payment", "saved_card", "payment_plan", "beneficiary", "settlement_batch", "enrolled_phone", "rail_reversal"),
     *("settlement_sum", "settlement_sum_mark", "settlement_events", "personalized_account", "suspense_decision"),
+    *("payment_word", "payment_word_mark"),
     *("transfer_batch", "transfer_approval", "payout_counter", "payout_schedule", "manual_posting"),
     *("virtual_card", "virtual_card_entry", "cashcode", "cashcode_attempts", "bill_guard", "bill_voucher"),
     *("client", "client_bvn", "loan", "loan_installment", "savings", "interest_batch", "thrift_plan", "thrift_member"),

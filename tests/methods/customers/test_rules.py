@@ -7,6 +7,7 @@ import msgspec
 from kasuwa.core.decision import Decision, LoadedRows, NeedsMore, Refusal
 from kasuwa.core.erasure import TRANSACTION_IN_PROGRESS, RowErasure
 from kasuwa.core.payers import PaymentMark, erase_mark, hash_customer, mark_payment
+from kasuwa.core.people import words_of
 from kasuwa.methods.customers.model import (
     UNKNOWN_CUSTOMER,
     Customer,
@@ -14,7 +15,6 @@ from kasuwa.methods.customers.model import (
     hash_name,
     hash_phones,
     hash_word,
-    words_of,
 )
 from kasuwa.methods.customers.rules import decide_customer, decide_erase, need_customer, read_data
 from kasuwa.methods.customers.wire import CustomerReply, CustomerRequest

@@ -4,7 +4,6 @@ A customer is a person who pays, known by the email address. Clients (methods/cl
 Contract: resources#customers
 """
 
-import unicodedata
 from collections.abc import Callable
 from datetime import datetime
 from typing import ClassVar
@@ -13,7 +12,7 @@ import msgspec
 
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Refusal, Row
-from kasuwa.core.people import NATIONAL_NUMBERS, canonical_phone
+from kasuwa.core.people import NATIONAL_NUMBERS, canonical_phone, words_of
 from kasuwa.core.references import row_key
 
 UNKNOWN_CUSTOMER = Refusal(INVALID_REQUEST, "Invalid Customer Reference")
@@ -98,12 +97,6 @@ def hash_phones(digest: Digest, merchant_id: int, phone: str) -> list[bytes]:
     """Returns the hash of a number in each country that it can belong to. The first one is stored."""
     numbers = dict.fromkeys(canonical_phone(phone, (code,)) for code in NATIONAL_NUMBERS)
     return [digest(f"customer phone {merchant_id} {number}".encode()) for number in numbers]
-
-
-def words_of(name: str) -> list[str]:
-    """Returns the words of a name without case and accents."""
-    plain = "".join(sign for sign in unicodedata.normalize("NFKD", name.casefold()) if not unicodedata.combining(sign))
-    return "".join(sign if sign.isalnum() else " " for sign in plain).split()
 
 
 def hash_word(digest: Digest, merchant_id: int, word: str) -> str:

@@ -6,7 +6,7 @@ from kasuwa.core.calendar import utc_text
 from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.core.money import CURRENCIES, format_minor
 from kasuwa.core.payers import hash_customer
-from kasuwa.core.people import NATIONAL_NUMBERS, is_telephone
+from kasuwa.core.people import NATIONAL_NUMBERS, is_telephone, words_of
 from kasuwa.core.reading import ActionReader, Reader
 from kasuwa.methods.customers.model import (
     SHORTEST_BEGINNING,
@@ -14,7 +14,6 @@ from kasuwa.methods.customers.model import (
     Customer,
     hash_phones,
     hash_word,
-    words_of,
 )
 from kasuwa.methods.customers.rules import read_data, show_customer
 from kasuwa.methods.customers.wire import (

@@ -21,11 +21,11 @@ from kasuwa.core.json_rows import (
     json_word,
     render_object,
 )
-from kasuwa.core.open_transactions import open_keys
 from kasuwa.core.payers import hash_customer
 from kasuwa.core.reading import ActionReader, Reader, merchant_read
 from kasuwa.core.references import KEY_BYTES
 from kasuwa.core.transactions import ORDER_KEYED_KINDS, transaction_key
+from kasuwa.ledger.open_transactions import open_keys
 from kasuwa.methods.transactions.model import (
     FIRST_PAGE,
     LARGE_AMOUNT,
