@@ -179,7 +179,8 @@ def test_fields_that_an_action_ignores_do_not_spare_step_up_authentication(
     expire_step_up(deployment, email)
     before = shop.wallet()
     for page, body in (("disburse/transfer", large), ("disburse/approve", approval), ("loans/process", loan)):
-        for extra in ({}, {"data": []}, {"data": [{"amount": "1.00"}]}, {"amount": "1.00"} if body != large else {}):
+        extras: list[dict[str, object]] = [{}, {"data": []}, {"data": [{"amount": "1.00"}]}]
+        for extra in [*extras, {"amount": "1.00"}] if body != large else extras:
             tried = owner.post(f"/docs/{page}", body=msgspec.json.encode({**body, **extra}).decode())
             assert tried.http == 401, (page, extra)
     assert shop.wallet() == before

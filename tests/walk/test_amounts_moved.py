@@ -120,6 +120,7 @@ def test_a_request_that_cannot_be_decoded_counts_as_large(row: ActionRow) -> Non
 
 def test_a_bulk_with_an_order_that_cannot_be_decoded_counts_as_large() -> None:
     row = next(row for row in PAYING if row.title == "disburse-transfer-bulk")
-    for odd in ({**ORDER, "amount": "x"}, {}, [], 7, {**ORDER, "data": [], "amount": [1]}):
+    invalid: list[Any] = [{**ORDER, "amount": "x"}, {}, [], 7, {**ORDER, "data": [], "amount": [1]}]
+    for odd in invalid:
         body = {"action": "transfer", "type": "bulk", "data": [ORDER, odd]}
         assert is_large(row, msgspec.json.encode(body)), odd

@@ -53,7 +53,7 @@ class Overview(msgspec.Struct):
 
 async def show_overview(visit: Visit) -> Response:
     read = await read_overview(visit)
-    shared = {
+    shared: dict[str, Any] = {
         "now": read.now,
         "wallets": read.wallets,
         "failing_endpoints": read.failing_endpoints,
