@@ -7,7 +7,7 @@ QUICK := tests/test_tidy.py tests/core tests/ledger tests/rails tests/walk/test_
 	-k "not test_http_ and not pg15 and not test_live_ and not _live.py"
 TOOLS := .venv/tools
 
-.PHONY: setup setup-dev serve test quick check format coverage bench bench-setup chaos planted soak test-pg15 test-citus test-deploy docs audit-deps pin dist release \
+.PHONY: setup setup-dev serve test quick check format coverage bench bench-setup chaos planted soak test-pg15 test-citus test-deploy test-fresh docs audit-deps pin dist release \
 	clean
 
 setup: .venv/.stamp
@@ -17,8 +17,9 @@ setup-dev: .venv/.stamp-dev
 serve: .venv/.stamp
 	$(BIN)/kasuwa serve
 
+# TESTS selects tests.
 test: .venv/.stamp-dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(TESTS)
 
 # For use while you work: about three minutes on two cores.
 quick: .venv/.stamp-dev
@@ -87,6 +88,11 @@ test-citus: .venv/.stamp-dev
 # systemd. Needs root. The first run takes minutes; .venv/deploy keeps for the next what does not depend on the sources.
 test-deploy: .venv/.stamp-dev
 	$(BIN)/python -m pytest -n 0 tests/deploy/image_checks.py tests/deploy/machine_checks.py
+
+# Both commands of README.md in a minimal Debian 12 and 13 of their own, as an ordinary user without any package. Needs root, and
+# takes hours; FRESH_SUITES="bookworm" and FRESH_TESTS="tests/core" choose.
+test-fresh: .venv/.stamp-dev
+	$(BIN)/python -m pytest -n 0 tests/fresh/fresh_checks.py
 
 # The documentation as a static site: guides, reference and search. OUT is the directory.
 OUT ?= build/docs

@@ -134,6 +134,17 @@ def test_the_api_resends_failed_events_since_a_time(shop: MerchantClient, inbox:
     assert resend(shop, failed_since="2001-01-01T00:00:00Z")["sent"] == 0
 
 
+def test_only_events_from_the_given_moment_on_are_resent(
+    shop: MerchantClient, inbox: Inbox, deployment: Deployment
+) -> None:
+    first, *_ = fail_then_accept(shop, inbox, 1)
+    query = "select e.at from event e join merchant m using (merchant_id) where m.mid = $1 and e.reference = $2"
+    [[at]] = deployment.fetch(query, shop.mid, first)
+    assert resend(shop, failed_since=(at + timedelta(milliseconds=1)).isoformat())["sent"] == 0
+    assert resend(shop, failed_since=(at + timedelta(hours=12)).isoformat())["sent"] == 0
+    assert resend(shop, failed_since=at.isoformat())["sent"] == 1
+
+
 def test_a_dropped_event_can_be_resent_as_failed(shop: MerchantClient, inbox: Inbox) -> None:
     send_events_to(shop, inbox.url)
     dropped = shop.transfer(headers={"x-sandbox-scenario": "webhook=drop"})["txnRef"]

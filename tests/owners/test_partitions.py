@@ -30,6 +30,13 @@ def test_only_the_partitions_of_a_process_that_ends_move_and_all_others_share_th
     assert table.list_owners(everybody) == before
 
 
+@pytest.mark.parametrize("processes", [2, 3, 8])
+def test_the_last_live_process_owns_everything(processes: int) -> None:
+    table = PartitionTable(processes)
+    for alive in range(processes):
+        assert set(table.list_owners({alive})) == {alive}
+
+
 def test_without_a_live_process_nobody_owns_anything() -> None:
     assert set(PartitionTable(3).list_owners(())) == {None}
 

@@ -130,6 +130,15 @@ def test_money_in_is_never_matched_with_money_out(books: LedgerDatabase) -> None
     assert books.states(account) == {"theirs only": (2, 2_000), "ours only": (2, -2_000)}
 
 
+def test_a_batch_that_two_lines_name_is_matched_with_neither(books: LedgerDatabase) -> None:
+    account = "rail:twice:NGN"
+    batch = movement_reference("BT", 7, date(2026, 11, 2))
+    for amount in (-100, -200):
+        books.add_transaction(books.post(account, amount, "2026-11-02"), batch_ref=batch)
+    books.import_rows(account, f"2026-11-02,{wire(batch)},bulk,-3.00,", f"2026-11-03,{wire(batch)},bulk,-3.00,")
+    assert "batch" not in books.rules(account)
+
+
 def test_a_batch_reference_matches_all_transfers_of_the_batch(books: LedgerDatabase) -> None:
     account = "rail:bulk:NGN"
     batch = movement_reference("BT", 1, date(2026, 11, 2))

@@ -118,6 +118,14 @@ def test_a_rolled_key_keeps_name_scopes_and_ranges(deployment: Deployment, shop:
     wait_until("the old one ends", lambda: old.transfer()["status"] == 101)
 
 
+def test_the_only_key_that_signs_events_is_not_revoked(deployment: Deployment, shop: MerchantClient) -> None:
+    new_key(shop, name="second", scopes=["all"])
+    refused = deployment.run_refused_command("merchant", "revoke-key", shop.mid, "1")
+    assert "Events are signed with this key alone" in refused
+    deployment.run_command("merchant", "roll-secret", shop.mid, "--overlap-hours", "0")
+    deployment.run_command("merchant", "revoke-key", shop.mid, "1")
+
+
 def test_a_reset_keeps_keys_and_secret(deployment: Deployment, shop: MerchantClient, inbox: Inbox) -> None:
     reader = new_key(shop, name="reader", scopes=["read"])
     secret = deployment.run_command("merchant", "roll-secret", shop.mid, "--overlap-hours", "0").split()[1]

@@ -5,7 +5,7 @@ import json
 import stat
 import sys
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -117,6 +117,34 @@ def test_the_worker_closes_once_a_day_and_names_the_close_before(dsn: str, tmp_p
     assert (first.close.number, second.close.number) == (1, 2)
     assert second.close.previous == close_hash(first.close)
     assert [close["number"] for close in read_closes(tmp_path)] == [1, 2]
+
+
+class ClockAt(DatabaseClock):
+    """A clock that stands still."""
+
+    def __init__(self, moment: datetime) -> None:
+        super().__init__()
+        self.moment = moment
+
+    def now(self) -> datetime:
+        return self.moment
+
+
+def test_a_day_of_closes_begins_at_midnight_in_lagos(deployments: Any, tmp_path: Path) -> None:
+    """Midnight in Lagos is 23:00 in UTC."""
+    with deployments.fresh("closer-day") as deployment:
+        terms = CloseTerms(key=KEY, directory=tmp_path)
+        day = datetime.now(UTC).date() + timedelta(days=3)
+
+        def close_at(hour: int, minute: int) -> SignedClose | None:
+            moment = datetime(day.year, day.month, day.day, hour, minute, tzinfo=UTC)
+            made: SignedClose | None = run(BookCloser(deployment.dsn, terms, ClockAt(moment)).close_if_due())
+            return made
+
+        assert close_at(22, 30) is not None
+        assert close_at(22, 59) is None
+        assert close_at(23, 0) is not None
+        assert close_at(23, 59) is None
 
 
 def test_two_workers_make_one_close(dsn: str, tmp_path: Path) -> None:

@@ -230,6 +230,18 @@ def test_orders_that_still_wait_are_decided_and_the_others_left_out() -> None:
     ]
 
 
+def test_an_order_that_waits_in_another_bulk_is_not_decided_with_this_one() -> None:
+    """An order that repeats one of an earlier bulk is listed in both, and waits in the earlier one."""
+    bulk = WaitingBulk(WAITING, WAITING)
+    repeated = bulk.transfers[0]
+    earlier = f"{BATCH_PREFIX}000000999|20260105A"
+    bulk.rows[repeated.approval.key] = msgspec.structs.replace(repeated.approval, batch_ref=earlier)
+    decision = bulk.decide(APPROVED)
+    assert isinstance(decision, Decision)
+    decided = [result.reply.txn_ref for result in decision.sub_decisions if isinstance(result, Decision)]
+    assert decided == [bulk.transfers[1].row.txn_ref]
+
+
 # --- the end of the wait --------------------------------------------------------------------------------------------
 
 

@@ -280,6 +280,25 @@ def test_a_daily_plan_that_was_kept_waiting_catches_up() -> None:
     assert [books.balance(savings_id) for savings_id in members] == [30_000] * 3
 
 
+def test_a_cycle_that_is_due_with_the_postponed_one_runs_after_it_and_once() -> None:
+    """The job is known by its time: two cycles of the same time could not be told apart."""
+    books = InMemorySavings("2026-01-05")
+    members = three(books, "300.00", "300.00", None)
+    books.start_plan(members, frequency="every_day")
+    books.advance_to("2026-01-05")
+    books.deposit(members[2], "300.00")
+    [postponed] = books.jobs("thrift")
+    books.state.rows[postponed.key] = None
+    books.advance_to("2026-01-06")
+    books.state.rows[postponed.key] = postponed
+    books.step(postponed)
+    [following] = books.jobs("thrift")
+    assert following.due > postponed.due
+    paid = len(books.posted("thrift payout"))
+    assert books.step(postponed) == Decision()
+    assert len(books.posted("thrift payout")) == paid == 1
+
+
 def test_savings_in_a_plan_or_in_debt_do_not_close() -> None:
     books = InMemorySavings("2026-01-05")
     nothing = {"interestRate": "0", "interestFrequency": "annualized"}

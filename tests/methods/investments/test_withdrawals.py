@@ -7,6 +7,7 @@ import pytest
 
 from kasuwa.core.decision import Decision, Refusal
 from kasuwa.core.transactions import FAILED
+from kasuwa.ledger import chart
 from kasuwa.rails.ports import Answer
 from tests.methods.investments.books import InMemorySavings
 
@@ -191,3 +192,14 @@ def test_interest_of_a_debtor_goes_to_its_debts_before_it_can_be_taken_out(books
     refusal = refused(books.cash_out(debtor, f"{available / 100:.2f}"))
     assert (refusal.code, "thrift debts first" in refusal.message) == (301, True)
     assert books.balance(debtor) == available
+
+
+def test_all_that_debts_leave_can_be_taken_out_and_no_more(books: InMemorySavings) -> None:
+    debtor, other = books.open_savings(deposit="50.00"), books.open_savings("CL2", deposit="500.00")
+    books.start_plan([other, debtor])
+    books.advance_to("2026-01-09")
+    assert (owe(books, debtor), books.balance(debtor)) == (5_000, 0)
+    books.account(chart.savings(debtor)).posted += 25_000  # as interest, of which no debt was repaid yet
+    assert refused(books.cash_out(debtor, "200.01")).code == 301
+    assert not isinstance(books.cash_out(debtor, "200.00"), Refusal)
+    assert (owe(books, debtor), books.balance(debtor)) == (0, 0)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from kasuwa.core.decision import Decision, Job, Refusal
 from kasuwa.core.scenario import InjectedFault
 from kasuwa.core.transactions import Transaction
-from kasuwa.methods.payment.model import JOB_DATA_DECODER, UNKNOWN_REFERENCE
+from kasuwa.methods.payment.model import JOB_DATA_DECODER, UNKNOWN_REFERENCE, PaymentFacts
 from kasuwa.methods.payment.rules.refund import (
     METHOD_NOT_REFUNDABLE,
     PAYMENT_NOT_SUCCESSFUL,
@@ -98,6 +98,18 @@ def test_more_than_is_left_is_refused_with_what_is_left(payments: InMemoryPaymen
     assert refused.field_errors[0].reason == "at most 500.00, what is left to refund"
     assert isinstance(refund(payments, paying, "500.00"), Decision)
     assert fields_of(refund(payments, paying, "0.01")) == ["amount"]
+
+
+def test_of_a_surplus_what_is_being_refunded_is_not_refunded_again(payments: InMemoryPayments) -> None:
+    """The surplus of a repayment is less than what was charged, so that the charge leaves room for both."""
+    paying = paid_card(payments)
+    detail = msgspec.json.decode(paying.payment.detail)
+    detail["errand"] = {"purpose": "loans.repay", "reference": "L1"}
+    facts = msgspec.json.encode(PaymentFacts(surplus=30_000)).decode()
+    subject = msgspec.structs.replace(paying.payment, detail=msgspec.json.encode(detail).decode(), facts=facts)
+    assert refundable(subject) == 30_000
+    assert refundable(msgspec.structs.replace(subject, refunding=30_000)) == 0
+    assert refundable(msgspec.structs.replace(subject, refunded=10_000, refunding=5_000)) == 15_000
 
 
 def test_a_customer_who_bore_the_fee_gets_all_that_was_charged(payments: InMemoryPayments) -> None:

@@ -78,10 +78,10 @@ def check_largest(tariff: Tariff, there: int) -> None:
 class InMemoryPayouts(InMemoryPayments):
     """A merchant with a daily schedule of payouts."""
 
-    def __init__(self, funds: int) -> None:
+    def __init__(self, funds: int, **fields: Any) -> None:
         super().__init__(funds=funds, has_webhook=True, purposes=actions.PURPOSES)
         self.accounts[DEBT] = open_account(self.merchant.merchant_id, DEBT)
-        schedule = {"frequency": "daily", "bankcode": "058", "accountnumber": "0000000000"}
+        schedule = {"frequency": "daily", "bankcode": "058", "accountnumber": "0000000000", **fields}
         [action] = [action for action in actions.RESOURCES if isinstance(action, Write)]
         request = decode_fields(action, schedule, self.merchant)
         self.decide(action.needs(request, self.merchant), lambda context, seen: action.decide(request, context, seen))
@@ -122,6 +122,12 @@ def test_a_payout_leaves_what_is_held() -> None:
     books = InMemoryPayouts(500_000)
     books.account(WALLET).held = 200_000
     assert paid_out(books.pay_out(books.job)) == [300_000]
+
+
+@pytest.mark.parametrize(("balance", "expected"), [(499_999, []), (500_000, [500_000]), (500_001, [500_001])])
+def test_the_balance_and_not_what_the_fee_leaves_of_it_must_reach_the_least(balance: int, expected: list[int]) -> None:
+    books = InMemoryPayouts(balance, frequency="above", least="5000.00")
+    assert paid_out(books.pay_out(books.job)) == expected
 
 
 def test_a_payout_leaves_what_the_merchant_owes() -> None:

@@ -74,5 +74,5 @@ class InMemoryTickets:
     def states(self) -> list[str]:
         return [ticket.state for ticket in self.tickets()]
 
-    def use(self, code: str) -> Any:
-        return self.put(USE, code=code)
+    def use(self, code: str, **fields: Any) -> Any:
+        return self.put(USE, code=code, **fields)

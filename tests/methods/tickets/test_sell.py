@@ -6,6 +6,7 @@ import pytest
 from kasuwa.core.decision import Decision, Refusal
 from kasuwa.core.keyring import UnsealError
 from kasuwa.methods.checkout.rules.pay_link import LINK_DISABLED
+from kasuwa.methods.payment.model import Payment
 from kasuwa.methods.tickets.model import UNKNOWN_TICKET, code_aad, person_aad
 from kasuwa.methods.tickets.rules import admit, open_sale
 from kasuwa.methods.tickets.rules.records import erase_buyer, read_person
@@ -150,6 +151,32 @@ def test_a_ticket_that_is_being_refunded_is_not_admitted() -> None:
     assert tickets.use(code) == admit.BEING_REFUNDED
     tickets.payments.receive_answer(begun.jobs[0], DECLINED)
     assert isinstance(tickets.use(code), Decision)
+
+
+def test_a_gate_of_another_event_admits_nobody() -> None:
+    tickets = InMemoryTickets()
+    tickets.choose((0, 1)).pay()
+    [code] = tickets.codes()
+    assert tickets.use(code, link_id="LK-of-another-event") == admit.OTHER_LINK
+    assert tickets.states() == ["valid"]
+    assert isinstance(tickets.use(code, link_id=tickets.tickets()[0].link_id), Decision)
+
+
+def test_a_ticket_that_is_partly_being_refunded_and_otherwise_disputed_is_not_admitted() -> None:
+    tickets = InMemoryTickets()
+    paying = tickets.choose((0, 1)).pay()
+    [code] = tickets.codes()
+    [(key, payment)] = [(key, row) for key, row in tickets.payments.rows.items() if isinstance(row, Payment)]
+    assert payment.txn_ref == paying.txn_ref
+    part = payment.charged - 30_000
+    for changes, outcome in (
+        ({"refunding": part, "disputed": 30_000}, admit.DISPUTED),
+        ({"refunded": part, "disputed": 30_000}, admit.DISPUTED),
+        ({"refunding": part, "disputed": 29_999}, None),
+    ):
+        tickets.payments.rows[key] = msgspec.structs.replace(payment, **changes)
+        used = tickets.use(code)
+        assert used == outcome if outcome is not None else isinstance(used, Decision)
 
 
 def test_a_buyer_is_erased_and_the_ticket_stays_valid() -> None:

@@ -462,6 +462,12 @@ def test_refund_of_another_amount_is_unreadable() -> None:
     assert read_refund({**found, "amount": "150000"}, refund_order()).status == ports.SUCCESSFUL
 
 
+def test_refund_in_another_currency_is_unreadable() -> None:
+    found = {"id": 1, "status": "processed", "amount": "150000", "currency": "USD"}
+    answer = read_refund(found, refund_order())
+    assert (answer.status, bool(answer.notice)) == (ports.UNREADABLE, True)
+
+
 def test_refund_is_looked_for_from_the_day_before_it_was_sent() -> None:
     async def work(harness: PaystackHarness) -> None:
         await harness.pay_card()
