@@ -7,6 +7,7 @@ import asyncio
 import http.client
 import re
 import time
+from pathlib import Path
 from statistics import median
 from urllib.parse import quote, urlencode
 
@@ -16,6 +17,9 @@ from bench import postgres
 from bench.results import ConsoleResult, MeasurementFailed
 from kasuwa.console.routes import PAGES
 from kasuwa.db import console_users
+from kasuwa.db.migrate import open_vault
+from kasuwa.secret_key import secret_key_of
+from kasuwa.settings import read_settings
 
 # Each page is asked for so often after the first time, in which plans are made.
 REPEATS = 15
@@ -65,12 +69,14 @@ class Visitor:
         return reply.status, page
 
 
-def sign_in(port: int, dsn: str, role: str, mid: str | None) -> Visitor:
+def sign_in(port: int, dsn: str, data: Path, role: str, mid: str | None) -> Visitor:
     async def make_link() -> str:
         connection = await asyncpg.connect(dsn)
         try:
-            user_id = await console_users.add_user(connection, f"{role.replace(':', '.')}@example.com", mid, role)
-            return await console_users.make_link(connection, user_id, "sign_in")
+            vault = await open_vault(connection, secret_key_of(read_settings({}, data=data)))
+            email = f"{role.replace(':', '.')}@example.com"
+            user_id = await console_users.add_user(connection, vault, email, mid, role)
+            return await console_users.make_link(connection, vault, user_id, "sign_in")
         finally:
             await connection.close()
 
@@ -101,7 +107,7 @@ def paths_for(role: str, reference: str) -> list[str]:
     return [*paths, *searched, *filtered, f"/transactions/{quote(reference, safe='')}"]
 
 
-def measure_console(port: int, dsn: str, mid: str) -> dict[str, ConsoleResult]:
+def measure_console(port: int, dsn: str, data: Path, mid: str) -> dict[str, ConsoleResult]:
     """Measures every page of the owner of a merchant and of an operator. Returns the results by path."""
     postgres.query(dsn, DAILY_TOTALS.format(mid=mid) + "; vacuum analyze daily_total")
     [[reference]] = postgres.query(
@@ -111,7 +117,7 @@ def measure_console(port: int, dsn: str, mid: str) -> dict[str, ConsoleResult]:
     )
     results = {}
     for role, owner_of in (("merchant:owner", mid), ("operator:admin", None)):
-        visitor = sign_in(port, dsn, role, owner_of)
+        visitor = sign_in(port, dsn, data, role, owner_of)
         for path in paths_for(role, reference):
             results[path] = measure_page(visitor, path)
     return results

@@ -91,6 +91,7 @@ class SystemUnderTest:
     directory: Path
     seconds: int
     figures: Results
+    data: Path  # its data directory
 
     def measure_load(
         self,
@@ -248,7 +249,7 @@ def running_system(
     dsn = postgres.create_database(cluster, name)
     with server.running(directory / name, dsn) as running:
         hot = make_merchant(running.port, dsn)
-        made = SystemUnderTest(running, dsn, hot, directory, plan.seconds, figures)
+        made = SystemUnderTest(running, dsn, hot, directory, plan.seconds, figures, directory / name)
         made.run_load(request_templates.transfers([hot]), 64, WARM_UP_SECONDS)
         yield made
 
@@ -335,7 +336,7 @@ def measure_many_rows(plan: Plan, sut: SystemUnderTest) -> None:
     if plan.includes("lists"):
         try_measurement(sut.figures, "lists", lambda: measure_lists(sut, merchant, verifications))
     if plan.includes("console"):
-        sut.figures.console = console_pages.measure_console(sut.server.console_port, sut.dsn, merchant.mid)
+        sut.figures.console = console_pages.measure_console(sut.server.console_port, sut.dsn, sut.data, merchant.mid)
         for path, page in sut.figures.console.items():
             say(f"{path}: median {page.median_ms:.1f} ms, slowest {page.slowest_ms:.1f} ms, {page.size:,} bytes")
 

@@ -28,11 +28,16 @@ from typing import Any, TypeVar
 import asyncpg
 from asyncpg.prepared_stmt import PreparedStatement
 
+from kasuwa.coded_tables import CODED_TABLES
+from kasuwa.core.vault import Vault
 from kasuwa.db import embedded, logins, migrate
+from kasuwa.db.row_code_moves import code_tables, find_changed_rows
 from kasuwa.db.shared_cluster import ensure_logins
 from kasuwa.ledger.chain_audit import find_chain_violations
 from kasuwa.ledger.invariant import ALL_MERCHANTS, PREPARE_AUDIT
 from kasuwa.ledger.invariants import INVARIANTS
+from kasuwa.secret_key import secret_key_of
+from kasuwa.settings import read_settings
 from tests.command_processes import KasuwaProcess, run_kasuwa
 from tests.merchant_client import HttpConnection, MerchantClient
 from tests.packages import need_package
@@ -305,6 +310,17 @@ class Deployment:
     def fetch(self, query: str, *values: Any) -> list[Any]:
         return self._run_in_thread(self._fetch(query, values))
 
+    def fetch_as_service(self, query: str, *values: Any) -> list[Any]:
+        """Like `fetch`, for a change that a test makes in place of the service: changed rows get their codes."""
+
+        async def change() -> list[Any]:
+            connection = await self._connected()
+            rows = await connection.fetch(query, *values)
+            await code_all_rows(connection, await self.open_vault(connection))
+            return rows
+
+        return self._run_in_thread(change())
+
     async def _fetch(self, query: str, values: tuple[Any, ...]) -> list[Any]:
         connection = await self._connected()
         return await connection.fetch(query, *values)
@@ -313,6 +329,11 @@ class Deployment:
         if self._connection is None:
             self._connection = await asyncpg.connect(self.dsn)
         return self._connection
+
+    async def open_vault(self, connection: Any) -> Vault:
+        return await migrate.open_vault(
+            connection, secret_key_of(read_settings(self._environment, data=self.directory))
+        )
 
     def broken_invariants(self, mids: list[str] | None = None) -> list[str]:
         """Returns where the books of these merchants, or of all, violate an invariant. Invariants hold at every
@@ -329,6 +350,8 @@ class Deployment:
                 await connection.execute(f"{PREPARE_AUDIT}; set local plan_cache_mode = force_generic_plan")
                 found = await self._violations.fetch([row[0] for row in rows])
                 broken = await find_chain_violations(connection, [row[0] for row in rows])
+                vault = await self.open_vault(connection)
+                broken += await find_changed_rows(connection, vault, CODED_TABLES, [row[0] for row in rows])
             named = [(merchant_id, INVARIANTS[n].description, place) for n, merchant_id, place in found] + broken
             return [f"merchant {merchant_id}: {description}: {place}" for merchant_id, description, place in named]
 
@@ -348,6 +371,13 @@ class Deployment:
 
     def _run_in_thread(self, work: Coroutine[Any, Any, T]) -> T:
         return self._thread.submit(self._runner.run, work).result()
+
+
+async def code_all_rows(connection: Any, vault: Vault) -> None:
+    """Gives all rows that a test has written in place of the service their codes."""
+    vault.keyring.accepts_uncoded = True
+    await code_tables(connection, vault, CODED_TABLES, functools.partial(asyncio.sleep, 0))
+    vault.keyring.accepts_uncoded = False
 
 
 @contextlib.contextmanager

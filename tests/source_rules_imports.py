@@ -65,6 +65,7 @@ MAY_IMPORT = {
 }
 COMPOSITION_ROOTS = {
     "api_methods",
+    "coded_tables",
     "app",
     "app_console",
     "app_documentation",

@@ -185,7 +185,7 @@ def test_user_link_makes_a_new_link_and_needs_reset_for_joined_users(
         "user", "add", email, "--role", "merchant:owner", "--mid", shop.mid
     )
     assert deployment.run_command("user", "link", email) != first
-    deployment.fetch("update console_user set joined_at = now(), password = 'x' where email = $1", email)
+    deployment.fetch_as_service("update console_user set joined_at = now(), password = 'x' where email = $1", email)
     assert "--reset" in deployment.run_refused_command("user", "link", email)
     assert "/link/" in deployment.run_command("user", "link", email, "--reset")
     [[password]] = deployment.fetch("select password from console_user where email = $1", email)

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from kasuwa.coded_tables import CODED_TABLES
 from kasuwa.composition import Services
 from kasuwa.console.actions import CONSOLE
 from kasuwa.console.cookies import CookieSettings
@@ -103,6 +104,7 @@ def make_console_services(
         operator_pool=operators,
         writer=services.writer,
         vault=services.vault,
+        coded_tables=CODED_TABLES,
         methods=services.methods,
         rail_purposes=list_purposes(settings),
         find_rail_faults=partial(check_merchant_rails, settings),

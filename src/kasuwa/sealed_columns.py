@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from kasuwa.coded_tables import CODED_TABLES
 from kasuwa.core import checkouts, sealed_payers
 from kasuwa.core.inbound_accounts import person_aad as account_person_aad
 from kasuwa.core.purpose import MOVEMENTS_WITH_PAYER, PAYER_FIELD, payer_aad
@@ -149,4 +150,5 @@ SEALED_PLACES = SealedPlaces(
         SealedJobField("sealed_payer", place_of_job_payer),
         SealedJobField("sealed_person", place_of_job_owner),
     ),
+    coded_tables=CODED_TABLES,
 )

@@ -94,7 +94,7 @@ def test_a_form_continues_after_step_up_authentication(
     page.get_by_label("Choose a password").fill(PASSWORD)
     page.get_by_label("Repeat password").fill(PASSWORD)
     press(page, "Set password and sign in")
-    deployment.fetch("update console_session set verified_at = verified_at - interval '1 hour'")
+    deployment.fetch_as_service("update console_session set verified_at = verified_at - interval '1 hour'")
     page.get_by_role("link", name="Team").click()
     page.get_by_label("Email", exact=True).fill(f"colleague.{shop.mid}@example.com")
     press(page, "Invite")

@@ -129,7 +129,7 @@ def test_an_interrupted_approval_stands_after_its_approver_was_disabled(
         "update console_user set disabled_at = now() from audit_entry where subject = $1 "
         "and email = actor and action like $2"
     )
-    held_up.fetch(disable, f"approval {number}", "approved%")
+    held_up.fetch_as_service(disable, f"approval {number}", "approved%")
     assert other.get("/operator/approvals").http == 200
     assert held_up.fetch(STATE, number)[0][0] == "approved"
 
@@ -140,7 +140,7 @@ def test_a_late_approval_does_not_make_a_rejected_posting(held_up: Deployment, s
     number = propose(finance, "posting", mid=shop.mid, **MOVEMENT)
     assert finance.post(f"/operator/approvals/{number}/reject").http == 303
     reopen = "update approval set state = 'open', decided_by = null, decided_at = null where approval_id = $1"
-    held_up.fetch(reopen, number)
+    held_up.fetch_as_service(reopen, number)
     answer = admin.post(f"/operator/approvals/{number}/approve")
     assert "Another operator decided it before you" in admin.get(answer.place).words
     assert (held_up.fetch(STATE, number)[0][0], shop.wallet().balance) == ("rejected", before)

@@ -144,7 +144,7 @@ def test_an_invitation_requires_a_valid_password(deployment: Deployment, visitor
 
 def test_an_expired_link_does_not_work(deployment: Deployment, visitor: Visitor) -> None:
     email, link = sign_in_link(deployment, OWNER, DEMO_MID)
-    deployment.fetch(f"update console_link set expires_at = now() where {OF_USER}", email)
+    deployment.fetch_as_service(f"update console_link set expires_at = now() where {OF_USER}", email)
     assert visitor.get(link).http == 404
 
 
@@ -197,7 +197,7 @@ def test_a_totp_secret_takes_effect_only_after_its_code_was_entered(deployment: 
 
 def grow_older(deployment: Deployment, email: str, column: str, minutes: int) -> None:
     aged = f"{column} = {column} - interval '{minutes} minutes'"
-    deployment.fetch(f"update console_session set {aged} where {OF_USER}", email)
+    deployment.fetch_as_service(f"update console_session set {aged} where {OF_USER}", email)
 
 
 @pytest.mark.parametrize(("column", "minutes"), [("seen_at", 31), ("created_at", 12 * 60 + 1)])

@@ -52,7 +52,7 @@ CONFIRMS = {
 
 def expire_step_up(deployment: Deployment, email: str) -> None:
     """Moves the last verification one hour into the past."""
-    deployment.fetch(
+    deployment.fetch_as_service(
         "update console_session set verified_at = now() - interval '1 hour'"
         " where user_id = (select user_id from console_user where email = $1)",
         email,

@@ -148,7 +148,7 @@ def test_a_new_operator_cannot_approve_during_the_cooling_off_period(careful: De
     assert finance.post("/operator/approvals/rate", **rate).http == 303
     number = open_approval(finance)
     assert "You can approve from" in approve(new, number).words
-    careful.fetch("update console_user set approves_from = now() where email = $1", email)
+    careful.fetch_as_service("update console_user set approves_from = now() where email = $1", email)
     assert approve(new, number).http == 303
 
 
@@ -172,7 +172,7 @@ def test_a_manual_posting_to_an_unknown_account_is_refused(
         assert (refused.http, f'id="fault-posting-{fault}"' in refused.text) == (422, True)
     # One that was proposed when names were not looked at is not carried out either.
     proposal = f'{{"debit": "outside:funding:NGN", "credit": "{name}", "amount": 100, "kind": "manual posting"}}'
-    [[number]] = deployment.fetch(
+    [[number]] = deployment.fetch_as_service(
         "insert into approval (mid, kind, proposal, reason, proposed_by) select $1, 'posting', $2::text::json, 'old',"
         " min(user_id) from console_user where mid is null returning approval_id",
         shop.mid,

@@ -103,8 +103,9 @@ def sign_in_link(
     email = f"person{next(numbers)}.{deployment.port}@example.com"
 
     async def work(connection: Any) -> str:
-        user_id = await console_users.add_user(connection, email, mid, role)
-        return await console_users.make_link(connection, user_id, purpose)
+        vault = await deployment.open_vault(connection)
+        user_id = await console_users.add_user(connection, vault, email, mid, role)
+        return await console_users.make_link(connection, vault, user_id, purpose)
 
     return email, f"/link/{deployment.run_on_connection(work)}"
 

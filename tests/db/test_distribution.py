@@ -19,6 +19,7 @@ import kasuwa.methods
 from kasuwa.composition import make_deployment
 from kasuwa.core.decision import AuditEntry, Job, Row
 from kasuwa.core.references import row_key
+from kasuwa.core.vault import Vault
 from kasuwa.db import deliveries, jobs, webhook_endpoints
 from kasuwa.db.bulk_sql import StatementPart, delete_part, insert_part, update_part, version_parts
 from kasuwa.db.clock import DatabaseClock
@@ -286,6 +287,11 @@ def test_two_writers_on_one_merchant_never_overwrite_each_other(ground: Ground) 
     run(work)
 
 
+# Takes rows that have no code.
+UNCODED = Vault(bytes(32))
+UNCODED.keyring.accepts_uncoded = True
+
+
 def test_jobs_are_claimed_merchant_by_merchant_and_once(deployment: Deployment, open_shop: Callable[..., Any]) -> None:
     lane, start = f"lane {id(deployment)}", datetime.now(UTC) - timedelta(hours=1)
     insert = """
@@ -299,11 +305,11 @@ def test_jobs_are_claimed_merchant_by_merchant_and_once(deployment: Deployment, 
             await connection.execute(insert, key, lane, str(n), start + timedelta(seconds=n), shop.mid)
         connection.is_distributed = True
         wall = datetime.now(UTC)
-        claimed = await jobs.claim_jobs(connection, lane, wall, 5)
+        claimed = await jobs.claim_jobs(connection, UNCODED, lane, wall, 5)
         assert [item.job.reference for item in claimed] == ["0", "1", "2", "3", "4"]
         assert [item.job.claims for item in claimed] == [1] * 5
-        assert [item.job.reference for item in await jobs.claim_jobs(connection, lane, wall, 5)] == ["5"]
-        assert await jobs.claim_jobs(connection, lane, wall, 5) == []
+        assert [item.job.reference for item in await jobs.claim_jobs(connection, UNCODED, lane, wall, 5)] == ["5"]
+        assert await jobs.claim_jobs(connection, UNCODED, lane, wall, 5) == []
         await connection.execute("delete from scheduled_job where lane = $1", lane)
 
     deployment.run_on_connection(lambda _: with_connection(deployment.dsn, work))

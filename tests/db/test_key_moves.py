@@ -13,7 +13,9 @@ from kasuwa.core.vault import Vault
 from kasuwa.db import key_moves
 from kasuwa.db.key_versions import find_unfinished, list_versions
 from kasuwa.db.merchant_keys import SECRET_SEAL_CONTEXT
+from kasuwa.db.merchants import MERCHANT_ROW, MERCHANTS
 from kasuwa.db.migrate import migrate, open_vault
+from kasuwa.db.row_codes import code_new_row
 from kasuwa.sealed_columns import SEALED_PLACES, make_client_indexer
 from kasuwa.work.key_rotation import KeyRotation, rewrite_window
 from tests.db.test_vault_keys import KEY, add_active_version
@@ -34,6 +36,7 @@ async def open_database(dsn: str) -> tuple[Any, Vault]:
             merchant_id,
             f"GP000000{merchant_id}",
         )
+        await code_new_row(connection, vault, MERCHANTS, MERCHANT_ROW, merchant_id)
         for number in range(COUNT):
             sealed = vault.seal(merchant_id, SECRET_SEAL_CONTEXT, b"secret %d" % number, os.urandom(12))
             await store_secret(connection, merchant_id, number, sealed)
@@ -82,7 +85,7 @@ def test_a_pass_goes_on_where_it_was_interrupted(deployments: Deployments, monke
         assert opened == {b"secret %d" % number for number in range(1, COUNT)}
         assert await find_unfinished(connection) == []
         [second] = [key for key in await list_versions(connection) if (key.purpose, key.version) == (SEAL, 2)]
-        assert (second.rewritten, second.unreadable) == (2 * COUNT, 1)
+        assert (second.rewritten, second.unreadable) == (2 * COUNT + 2, 1), "with the codes of two merchants"
         await connection.close()
 
     asyncio.run(work(deployments.new_database("keys_in_windows")))

@@ -13,7 +13,7 @@ from kasuwa.db.merchants import RECHECK_AFTER_SECONDS, MerchantDirectory
 from kasuwa.secret_key import secret_key_of
 from kasuwa.settings import Settings
 from tests.merchant_client import MerchantClient
-from tests.running import Deployment
+from tests.running import Deployment, code_all_rows
 
 ATTEMPTS = 500
 
@@ -96,6 +96,7 @@ def test_reloads_share_queries(
         mids = [shop.mid for shop in shops]
         await connection.execute("update merchant set name = 'renamed' where mid = any($1)", mids)
         await connection.execute("update merchant set current = false where mid = $1", mids[4])
+        await code_all_rows(connection, vault)
         before = reader.queries
         assert "renamed" not in await names()
         while directory.is_reloading:
@@ -104,6 +105,7 @@ def test_reloads_share_queries(
         monkeypatch.setattr(merchants, "REFRESH_AFTER_SECONDS", 600.0)
         assert await names() == ["renamed"] * 4 + [None]
         await connection.execute("update merchant set current = true where mid = $1", mids[4])
+        await code_all_rows(connection, vault)
 
     asyncio.run(with_directory(deployment, reload))
 

@@ -31,7 +31,7 @@ async def change_rate(connection: Any, vault: Any, mid: str) -> None:
     def change(current: MerchantSettings) -> MerchantSettings:
         return msgspec.structs.replace(current, rate=(7, 9))
 
-    await merchants.change_settings(connection, mid, change, is_endpoint_set=False)
+    await merchants.change_settings(connection, vault, mid, change, is_endpoint_set=False)
 
 
 async def change_during_reset(deployment: Deployment, mid: str, change: Change) -> tuple[int, MerchantSettings]:

@@ -28,8 +28,9 @@ def test_a_looser_policy_takes_effect_after_the_cooling_off_period(
     async def change(policy: PayoutPolicy) -> Any:
         connection = await asyncpg.connect(deployment.dsn)
         try:
+            vault = await deployment.open_vault(connection)
             async with connection.transaction():
-                return await change_policy(connection, shop.mid, policy, DAY, "owner@example.com")
+                return await change_policy(connection, vault, shop.mid, policy, DAY, "owner@example.com")
         finally:
             await connection.close()
 
@@ -40,5 +41,5 @@ def test_a_looser_policy_takes_effect_after_the_cooling_off_period(
     wait_until("the cached merchant was read again", lambda: shop.transfer()["txnStatus"] == "pending")
     assert asyncio.run(change(PayoutPolicy(approve_above="0.00")))[1] is None, "the looser one was withdrawn"
     asyncio.run(change(NO_POLICY))
-    deployment.fetch(TIME_HAS_COME, shop.mid)
+    deployment.fetch_as_service(TIME_HAS_COME, shop.mid)
     wait_until("the looser one is in force", lambda: shop.transfer()["txnStatus"] == "successful")

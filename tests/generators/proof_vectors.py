@@ -218,7 +218,8 @@ def change_fields(statement: Json) -> list[tuple[str, Json]]:
     changed = []
 
     def change(path: tuple[Any, ...], holder: Any) -> None:
-        for name, value in holder.items() if isinstance(holder, dict) else enumerate(holder):
+        pairs: Any = holder.items() if isinstance(holder, dict) else enumerate(holder)
+        for name, value in pairs:
             if name in ("proof", "account", "next_cursor"):
                 continue
             if isinstance(value, dict | list):

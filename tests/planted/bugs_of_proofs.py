@@ -124,6 +124,27 @@ PROOFS = (
         'if pages[-1]["next_cursor"] == "":',
         "work/test_verify.py::test_a_page_is_not_proven_without_the_others",
     ),
+    Bug(
+        "a code does not cover the merchant of its row",
+        "core/keyring.py",
+        'derive(key.secret, f"rows of {merchant_id}")',
+        'derive(key.secret, "rows")',
+        "db/test_row_codes.py::test_no_code_is_made_by_outdated_keys",
+    ),
+    Bug(
+        "a change through the service confirms another one",
+        "db/row_codes.py",
+        "            if not ends:\n",
+        "            if ends:\n",
+        "db/test_row_codes.py::test_a_change_through_the_service_does_not_confirm_another_change",
+    ),
+    Bug(
+        "anybody can let rows lack their codes",
+        "db/vault_keys.py",
+        "return is_equal_constant_time(vault.digest(describe_permit(stored.uncoded_until)), stored.uncoded_permit)",
+        "return True",
+        "db/test_row_codes.py::test_nobody_else_can_let_rows_lack_their_codes",
+    ),
 )
 
 KEYS = (

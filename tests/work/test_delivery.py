@@ -171,7 +171,7 @@ def test_a_rolled_key_that_has_expired_or_does_not_open_signs_nothing_any_more(
 ) -> None:
     old, listening.key = listening.key, deployment.run_command("merchant", "roll-key", listening.mid).split()[-1]
     for end_old_key in (DAMAGE_OLD_KEY, EXPIRE_OLD_KEY):
-        deployment.fetch(end_old_key, listening.mid)
+        deployment.fetch_as_service(end_old_key, listening.mid)
         time.sleep(KEY_CACHE_SECONDS)
         listening.transfer()
     for letter in inbox.wait_for(2):
@@ -184,7 +184,7 @@ def test_a_rolled_key_that_has_expired_or_does_not_open_signs_nothing_any_more(
 def test_a_key_that_is_rolled_often_does_not_add_signatures_without_end(
     deployment: Deployment, listening: MerchantClient, inbox: Inbox
 ) -> None:
-    deployment.fetch(COPY_KEY, listening.mid)
+    deployment.fetch_as_service(COPY_KEY, listening.mid)
     listening.transfer()
     [letter] = inbox.wait_for(1)
     assert len(letter.headers["webhook-signature"].split(" ")) == MAX_SIGNING_KEYS

@@ -65,7 +65,7 @@ def test_a_merchant_whose_key_does_not_open_holds_up_nobody(
     broken, well = open_shop(), open_shop()
     for shop in (broken, well):
         send_late(shop, inbox)
-    deployment.fetch(BREAK[how], broken.mid)
+    deployment.fetch_as_service(BREAK[how], broken.mid)
     deployment.fetch(LET_GO, broken.mid, well.mid)
     inbox.wait_for(1)
     wait_until("it is put back", lambda: deployment.fetch(WAITING, broken.mid) == [(0, True)])

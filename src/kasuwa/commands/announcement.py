@@ -59,7 +59,8 @@ def make_sign_in_links(settings: Settings, dsn: str) -> dict[str, str]:
     from kasuwa.commands import user
 
     return {
-        email: f"{console_address(settings)}/link/{token}" for email, token in asyncio.run(user.make_demo_links(dsn))
+        email: f"{console_address(settings)}/link/{token}"
+        for email, token in asyncio.run(user.make_demo_links(settings, dsn))
     }
 
 

@@ -1,4 +1,4 @@
-"""`kasuwa audit`: checks the books, their chains and the closes."""
+"""`kasuwa audit`: checks the books, their chains, the closes and the codes of rows."""
 
 import contextlib
 from datetime import UTC, datetime
@@ -8,12 +8,14 @@ import asyncpg
 import typer
 
 from kasuwa.close_key import close_key_of
+from kasuwa.coded_tables import CODED_TABLES
 from kasuwa.commands.database import DataOption, run_with_connection
 from kasuwa.composition import closes_directory_of
 from kasuwa.core.vault import Vault
 from kasuwa.db.invariant_results import record_check
+from kasuwa.db.row_code_moves import ROWS_INTACT, find_changed_rows
 from kasuwa.ledger.chain_audit import CHAIN_STATEMENTS
-from kasuwa.ledger.invariants import INVARIANTS, describe_violations, find_violations
+from kasuwa.ledger.invariants import INVARIANTS, describe_violations, find_violations, name_violations
 from kasuwa.settings import Settings
 from kasuwa.work.close_audit import find_close_faults
 
@@ -24,7 +26,7 @@ KeyOption = Annotated[
 
 
 def audit(key: KeyOption = None, data: DataOption = None) -> None:
-    """Check the laws of the books over the whole database, the chains and the closes.
+    """Check the laws of the books over the whole database, the chains, the closes, and the codes of rows.
 
     The exit code is 1 if one is broken, and each place where it is broken is printed."""
     former = [read_key(text) for text in key or ()]
@@ -33,10 +35,11 @@ def audit(key: KeyOption = None, data: DataOption = None) -> None:
         current = close_key_of(settings, may_create=False)
         trusted = former if current is None else [*former, current.public_key().public_bytes_raw()]
         found = await find_violations(connection)
+        found += await name_violations(connection, await find_changed_rows(connection, vault, CODED_TABLES))
         with contextlib.suppress(
             asyncpg.ReadOnlySQLTransactionError
         ):  # a standby has the same books, and no new result
-            sentences = (*(invariant.description for invariant in INVARIANTS), *CHAIN_STATEMENTS)
+            sentences = (*(invariant.description for invariant in INVARIANTS), *CHAIN_STATEMENTS, ROWS_INTACT)
             await record_check(connection, sentences, found, datetime.now(UTC), "kasuwa audit")
         broken = describe_violations(found)
         return broken + await find_close_faults(connection, closes_directory_of(settings), trusted)

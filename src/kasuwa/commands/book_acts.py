@@ -39,7 +39,7 @@ def run_book_act(data: Any, act: Act, mid: str, fields: Mapping[str, Any], did: 
             if await must_propose(connection, act):
                 vault = await migrate.open_vault(connection, secret_key_of(settings, may_create=False))
                 bind(act, given, await find_merchant(connection, vault, settings, mid))
-                return await propose(connection, act.name, mid, given, f"{did}: {subject}")
+                return await propose(connection, vault, act.name, mid, given, f"{did}: {subject}")
         finally:
             await connection.close()
         return await work_with_services(settings, dsn, work)

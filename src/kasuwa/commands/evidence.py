@@ -35,7 +35,7 @@ def make(out: OutOption, logs: LogsOption = None, key: KeyOption = None, data: D
     former = [read_key(text) for text in key or ()]
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> Package:
-        deployment = deployment_of(settings, logs or [], former)
+        deployment = deployment_of(settings, vault, logs or [], former)
         now = await connection.fetchval("select now()")
         package = await make_evidence(connection, deployment, out, now)
         await record_audit_entry(connection, OPERATOR_CHAIN_ID, "made evidence", str(out))
@@ -52,7 +52,7 @@ def make(out: OutOption, logs: LogsOption = None, key: KeyOption = None, data: D
         raise typer.Exit(1)
 
 
-def deployment_of(settings: Settings, logs: list[Path], former: list[bytes]) -> Deployment:
+def deployment_of(settings: Settings, vault: Vault, logs: list[Path], former: list[bytes]) -> Deployment:
     """Returns what the evidence is made from. Logs in the data directory are searched too."""
     path = settings.data / SECRET_FILE if is_secret_in_data(settings) else None
     own = sorted(settings.data.glob("*.log")) if settings.data.is_dir() else []
@@ -65,6 +65,7 @@ def deployment_of(settings: Settings, logs: list[Path], former: list[bytes]) -> 
         closes_directory=closes_directory_of(settings),
         logs=[*own, *logs],
         places=SEALED_PLACES,
+        vault=vault,
         former_keys=former,
     )
 

@@ -149,9 +149,9 @@ def set_merchant(
     async def work(connection: Any, vault: Vault, settings: Settings) -> str:
         check_changes(changes, settings)
         if await must_propose(connection, *acts_of_settings(changes)):
-            return await propose(connection, SETTINGS_KIND, mid, changes, f"changed {', '.join(changes)}")
+            return await propose(connection, vault, SETTINGS_KIND, mid, changes, f"changed {', '.join(changes)}")
         async with connection.transaction():
-            before, changed = await apply_changes(connection, mid, changes)
+            before, changed = await apply_changes(connection, vault, mid, changes)
             chain = await merchants.find_merchant_id(connection, mid)
             values = [msgspec.json.encode(value).decode() for value in (before, changes)]
             await record_audit_entry(connection, chain, "changed settings", mid, *values)
@@ -189,7 +189,7 @@ def set_logo(
             return msgspec.structs.replace(current, logo=logo)
 
         async with connection.transaction():
-            await merchants.change_settings(connection, mid, change, is_endpoint_set=False)
+            await merchants.change_settings(connection, vault, mid, change, is_endpoint_set=False)
             chain = await merchants.find_merchant_id(connection, mid)
             after = f"{len(logo)} characters" if logo else "none"
             await record_audit_entry(connection, chain, "changed the logo", mid, after=after)

@@ -40,7 +40,7 @@ def run_on_keys(data: Any, mid: str, change: KeyChange) -> MadeKey | str:
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> MadeKey | str:
         if await must_propose(connection, await find_act(connection, mid, change)):
-            return await propose(connection, KEY.name, mid, change, change.description)
+            return await propose(connection, vault, KEY.name, mid, change, change.description)
         async with connection.transaction():
             made = await apply_key_change(connection, vault, mid, change, NOBODY)
             chain = await merchants.find_merchant_id(connection, mid)
@@ -151,7 +151,7 @@ def revoke_key(mid: str, key_id: int, data: DataOption = None) -> None:
     async def work(connection: Any, vault: Vault, settings: Settings) -> str:
         async with connection.transaction():
             merchant_id = await merchants.lock_merchant(connection, mid)
-            name = await merchant_keys.revoke_key(connection, merchant_id, key_id)
+            name = await merchant_keys.revoke_key(connection, vault, merchant_id, key_id)
             await record_audit_entry(connection, merchant_id, "revoked a key", f"key {key_id}", before=name)
         return name
 

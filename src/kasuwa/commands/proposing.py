@@ -11,6 +11,7 @@ from kasuwa.commands.database import record_audit_entry, system_user
 from kasuwa.console.operator_approvals import MAX_REASON_LENGTH, find_audit_chain, title_with_article
 from kasuwa.core.authority import Act, is_proposed_by_command
 from kasuwa.core.callers import Maker
+from kasuwa.core.vault import Vault
 from kasuwa.db import approvals
 from kasuwa.db.authority_policy import read_environment
 
@@ -30,13 +31,15 @@ async def must_propose(connection: Any, *acts: Act) -> bool:
     return is_proposed_by_command(acts, await read_environment(connection))
 
 
-async def propose(connection: Any, kind: str, mid: str | None, proposal: Any, reason: str, named: str = "") -> str:
+async def propose(
+    connection: Any, vault: Vault, kind: str, mid: str | None, proposal: Any, reason: str, named: str = ""
+) -> str:
     """Stores a proposal with its audit entry. Returns the line that the command prints."""
     text = msgspec.json.encode(proposal).decode()
     async with connection.transaction():
         chain = await find_audit_chain(connection, mid)
         by = unproven_name(named)
-        number = await approvals.propose(connection, mid, kind, text, reason[:MAX_REASON_LENGTH], by)
+        number = await approvals.propose(connection, vault, mid, kind, text, reason[:MAX_REASON_LENGTH], by)
         subject = f"approval {number}, as {named}" if named else f"approval {number}"
         await record_audit_entry(connection, chain, f"proposed {title_with_article(kind)}", subject, after=text)
     return f"approval {number} is proposed: two operators approve it on the page Approvals"

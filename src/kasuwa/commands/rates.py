@@ -46,9 +46,11 @@ def set_rate(
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> str:
         if await must_propose(connection, RATE):
-            return await propose(connection, RATE.name, None, ProposedRate(currency, rate.buy, rate.sell), described)
+            return await propose(
+                connection, vault, RATE.name, None, ProposedRate(currency, rate.buy, rate.sell), described
+            )
         entry = make_audit_entry("rate set", currency)
-        await rates.set_rate(connection, currency, rate, entry.actor, entry.address)
+        await rates.set_rate(connection, vault, currency, rate, entry.actor, entry.address)
         return described
 
     typer.echo(run_with_connection(data, work))

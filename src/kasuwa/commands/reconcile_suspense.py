@@ -60,7 +60,7 @@ def propose_return(
 
 def propose(data: Any, kind: str, reference: str, mid: str, reason: str, operator: str) -> None:
     async def work(connection: Any, vault: Vault, settings: Settings) -> str:
-        found = await console_users.find_joined_user(connection, operator)
+        found = await console_users.find_joined_user(connection, vault, operator)
         faults = []
         if found is None or found.mid is not None or found.role not in CAN_KEEP_BOOKS:
             faults.append(f"--as: no operator who keeps the books has the address {operator}")
@@ -72,6 +72,6 @@ def propose(data: Any, kind: str, reference: str, mid: str, reason: str, operato
         if faults or found is None or not isinstance(read, ProposedPosting):
             raise ServeError("; ".join(faults))
         holder = await operator_suspense.find_holder(connection, read)
-        return await proposing.propose(connection, kind, holder, read, reason, found.email)
+        return await proposing.propose(connection, vault, kind, holder, read, reason, found.email)
 
     typer.echo(run_with_connection(data, work))

@@ -10,6 +10,7 @@ import msgspec
 import typer
 
 from kasuwa import supervise
+from kasuwa.coded_tables import CODED_TABLES
 from kasuwa.commands.database import (
     DataOption,
     one_line_errors,
@@ -20,9 +21,11 @@ from kasuwa.commands.database import (
 )
 from kasuwa.composition import closes_directory_of
 from kasuwa.core.vault import Vault
+from kasuwa.db import migrate
 from kasuwa.db.audit_trail import OPERATOR_CHAIN_ID
 from kasuwa.db.evidence import RESTORE_TESTED
 from kasuwa.evidence.restored import RestoreResult, check_restored
+from kasuwa.secret_key import secret_key_of
 from kasuwa.settings import Settings, read_settings
 
 RestoredArgument = Annotated[
@@ -76,7 +79,8 @@ def settings_of_copy(restored: str, settings: Settings) -> Settings:
 async def check_copy(dsn: str, copy: Settings, settings: Settings) -> RestoreResult:
     began = time.monotonic()
     async with open_copy(dsn, copy) as connection:
-        result = await check_restored(connection, closes_directory_of(settings))
+        vault = await migrate.open_vault(connection, secret_key_of(copy, may_create=False))
+        result = await check_restored(connection, vault, CODED_TABLES, closes_directory_of(settings))
     return msgspec.structs.replace(result, seconds=round(time.monotonic() - began, 1))
 
 

@@ -13,11 +13,12 @@ from kasuwa.console.operator_user_proposals import INVITE, RESET, UserChange
 from kasuwa.core.authority import FIRST_OPERATOR, FIRST_OWNER, LIVE, PERSON, Act
 from kasuwa.core.roles import OWNER, ROLES, assignable_roles
 from kasuwa.core.vault import Vault
-from kasuwa.db import console_users, merchants
+from kasuwa.db import console_users, merchants, migrate
 from kasuwa.db.audit_trail import OPERATOR_CHAIN_ID
 from kasuwa.db.authority_policy import read_cooling_off, read_environment
 from kasuwa.db.console_users import ConsoleUser
 from kasuwa.db.primary import connect_to_primary
+from kasuwa.secret_key import secret_key_of
 from kasuwa.server_records import find_servers
 from kasuwa.settings import Settings, console_address
 
@@ -53,17 +54,17 @@ def add_user(
     async def work(connection: Any, vault: Vault, settings: Settings) -> str:
         async with connection.transaction():
             chain = await find_audit_chain(connection, mid)
-            if await console_users.find_user_of_merchant(connection, email, mid) is not None:
+            if await console_users.find_user_of_merchant(connection, vault, email, mid) is not None:
                 sys.exit(f"kasuwa: {email} exists already; for a new link run: kasuwa user link {email}")
-            act = await find_act(connection, mid, role)
+            act = await find_act(connection, vault, mid, role)
             if await must_propose(connection, act):
                 change = UserChange(INVITE, email, role, mid=mid)
-                return await propose(connection, PERSON.name, mid, change, change.description)
+                return await propose(connection, vault, PERSON.name, mid, change, change.description)
             if act is FIRST_OWNER and mid is not None and await read_environment(connection) == LIVE:
-                await console_users.withdraw_invitations(connection, mid)
-            user_id = await console_users.add_user(connection, email, mid, role)
-            await mark_made(connection, user_id, mid)
-            token = await console_users.make_link(connection, user_id, "invitation")
+                await console_users.withdraw_invitations(connection, vault, mid)
+            user_id = await console_users.add_user(connection, vault, email, mid, role)
+            await mark_made(connection, vault, user_id, mid)
+            token = await console_users.make_link(connection, vault, user_id, "invitation")
             await record_audit_entry(connection, chain, "added a person", email, after=role)
         return link_of(settings, token)
 
@@ -80,24 +81,24 @@ def link_of(settings: Settings, token: str) -> str:
     return f"{running[-1] if running else console_address(settings)}/link/{token}"
 
 
-async def find_act(connection: Any, mid: str | None, role: str) -> Act:
+async def find_act(connection: Any, vault: Vault, mid: str | None, role: str) -> Act:
     """Returns the act of adding or resetting a user by command. One person adds those whom nobody else could."""
     if mid is None:
-        joined = await console_users.count_operators(connection, await read_cooling_off(connection))
+        joined = await console_users.count_operators(connection, vault, await read_cooling_off(connection, vault))
         return FIRST_OPERATOR if joined < 2 else PERSON
     is_first = role == OWNER and not await console_users.has_joined_user(connection, mid)
     return FIRST_OWNER if is_first else PERSON
 
 
-async def mark_made(connection: Any, user_id: int, mid: str | None) -> None:
+async def mark_made(connection: Any, vault: Vault, user_id: int, mid: str | None) -> None:
     """Records that somebody whom nothing proved made or reset an account. It approves nothing for the cooling-off time,
     unless nobody else could: the first operator, and the first user of a merchant."""
     if mid is None:
         is_first = not await console_users.has_other_operators(connection, user_id)
     else:
         is_first = not await console_users.has_joined_user(connection, mid)
-    cooling_off = timedelta() if is_first else await read_cooling_off(connection)
-    await console_users.set_makers(connection, user_id, [unproven_maker()], cooling_off)
+    cooling_off = timedelta() if is_first else await read_cooling_off(connection, vault)
+    await console_users.set_makers(connection, vault, user_id, [unproven_maker()], cooling_off)
 
 
 async def find_audit_chain(connection: Any, mid: str | None) -> int:
@@ -128,13 +129,13 @@ def make_link(email: str, mid: MidOption = None, reset: ResetOption = False, dat
             user = await find_only_user(connection, email, mid)
             if user.state != "invited" and not reset:
                 sys.exit(f"kasuwa: {email} has joined or is disabled: use --reset to reset password and second factor")
-            if reset and await must_propose(connection, await find_act(connection, user.mid, user.role)):
+            if reset and await must_propose(connection, await find_act(connection, vault, user.mid, user.role)):
                 change = UserChange(RESET, user.email, user.role, user.user_id, mid=user.mid)
-                return await propose(connection, PERSON.name, user.mid, change, change.description)
+                return await propose(connection, vault, PERSON.name, user.mid, change, change.description)
             if reset:
-                await console_users.reset_credentials(connection, user.user_id)
-            await mark_made(connection, user.user_id, user.mid)
-            token = await console_users.make_link(connection, user.user_id, "invitation")
+                await console_users.reset_credentials(connection, vault, user.user_id)
+            await mark_made(connection, vault, user.user_id, user.mid)
+            token = await console_users.make_link(connection, vault, user.user_id, "invitation")
             what = "made a link, password and second factor to be set anew" if reset else "made a link"
             await record_audit_entry(connection, await find_audit_chain(connection, user.mid), what, email)
         return link_of(settings, token)
@@ -161,7 +162,7 @@ def disable_user(email: str, mid: MidOption = None, data: DataOption = None) -> 
     async def work(connection: Any, vault: Vault, settings: Settings) -> None:
         async with connection.transaction():
             user = await find_only_user(connection, email, mid)
-            await console_users.disable(connection, user.user_id)
+            await console_users.disable(connection, vault, user.user_id)
             await record_audit_entry(
                 connection, await find_audit_chain(connection, user.mid), "disabled", email, user.role
             )
@@ -170,22 +171,23 @@ def disable_user(email: str, mid: MidOption = None, data: DataOption = None) -> 
     typer.echo(f"{email} can no longer sign in")
 
 
-async def make_demo_links(dsn: str) -> list[tuple[str, str]]:
+async def make_demo_links(settings: Settings, dsn: str) -> list[tuple[str, str]]:
     """Adds the demo users of the test environment if missing.
 
     Returns email and link token of each that has no password yet.
     """
     connection = await connect_to_primary(dsn)
     try:
+        vault = await migrate.open_vault(connection, secret_key_of(settings))
         links = []
         for email, mid, role in DEMO_USERS:
-            known = await console_users.find_user_of_merchant(connection, email, mid)
+            known = await console_users.find_user_of_merchant(connection, vault, email, mid)
             if known is None:
-                await console_users.add_user(connection, email, mid, role)
-                known = await console_users.find_user_of_merchant(connection, email, mid)
+                await console_users.add_user(connection, vault, email, mid, role)
+                known = await console_users.find_user_of_merchant(connection, vault, email, mid)
             assert known is not None
             if known.password_hash is None and known.disabled_at is None:
-                links.append((email, await console_users.make_link(connection, known.user_id, "sign_in")))
+                links.append((email, await console_users.make_link(connection, vault, known.user_id, "sign_in")))
                 await record_audit_entry(connection, await find_audit_chain(connection, mid), "made a link", email)
         return links
     finally:

@@ -27,7 +27,7 @@ async def change_password(visit: Visit) -> Response:
         return visit.render("account.html", 422, faults=faults)
     hashed = await passwords.hash_password(password, passwords.turn_of(user))
     async with visit.operator_pool.acquire() as connection, connection.transaction():
-        await console_users.set_password(connection, user.user_id, hashed)
+        await console_users.set_password(connection, visit.services.vault, user.user_id, hashed)
         await console_sessions.end_others(connection, user.user_id, visit.session.session_id)
         await visit.record_audit_on(connection, visit.audit_chain, "changed the password", user.email)
     return visit.redirect("/account", "Your password was changed. Your other sessions were ended.")
@@ -75,7 +75,7 @@ async def set_second_factor(visit: Visit) -> Response:
         return show_totp_setup(visit, secret, 422, **{field_names[name]: text for name, text in wrong.items()})
     sealed = passwords.seal_totp_secret(visit.services.vault, user.user_id, secret)
     async with visit.operator_pool.acquire() as connection, connection.transaction():
-        await console_users.set_totp(connection, user.user_id, sealed, step)
+        await console_users.set_totp(connection, visit.services.vault, user.user_id, sealed, step)
         await console_sessions.end_others(connection, user.user_id, visit.session.session_id)
         await visit.record_audit_on(connection, visit.audit_chain, "set up a second factor", user.email)
     return visit.redirect(

@@ -92,7 +92,7 @@ async def change_endpoint(visit: Visit) -> Response:
         return await show_endpoints(visit, 422, faults=faults, faulty_id=number, submitted_url=url)
     async with visit.operator_pool.acquire() as connection, connection.transaction():
         merchant_id = visit.merchant.merchant_id
-        old = await webhook_endpoints.change_endpoint(connection, merchant_id, number, url, kinds)
+        old = await webhook_endpoints.change_endpoint(connection, visit.services.vault, merchant_id, number, url, kinds)
         if old is None:
             raise NotFound
         before = {"url": old[0], "kinds": old[1] or "every kind"}
@@ -113,7 +113,9 @@ async def remove_endpoint(visit: Visit) -> Response:
     )
     visit.ask_first(f"Remove endpoint {number}?", consequence, f"Remove endpoint {number}", PATH)
     async with visit.operator_pool.acquire() as connection, connection.transaction():
-        url = await webhook_endpoints.remove_endpoint(connection, visit.merchant.merchant_id, number)
+        url = await webhook_endpoints.remove_endpoint(
+            connection, visit.services.vault, visit.merchant.merchant_id, number
+        )
         if url is None:
             raise NotFound
         await visit.record_audit_on(

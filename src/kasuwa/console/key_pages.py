@@ -146,7 +146,7 @@ async def revoke_key(visit: Visit) -> Response:
     try:
         async with visit.operator_pool.acquire() as connection, connection.transaction():
             merchant_id = await merchants.lock_merchant(connection, visit.merchant.mid)
-            name = await merchant_keys.revoke_key(connection, merchant_id, key_id)
+            name = await merchant_keys.revoke_key(connection, visit.services.vault, merchant_id, key_id)
             await visit.record_audit_on(connection, visit.audit_chain, "revoked a key", f"key {key_id}", before=name)
     except UnknownKey:
         raise NotFound from None

@@ -5,6 +5,7 @@ One operator proposes, another approves or rejects (operator_decisions.py). What
 
 from collections.abc import Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -85,7 +86,7 @@ Proposal = ProposedPosting | ProposedRate | ProposedPolicy | dict[str, Any]
 
 async def show_approvals(visit: Visit, status: int = 200, **values: Any) -> Response:
     """Shows a page of the open proposals with the forms that propose, or a page of the decided ones."""
-    await visit.repair(approvals.close_decided_approvals)
+    await visit.repair(partial(approvals.close_decided_approvals, vault=visit.services.vault))
     mid = str(values.get("submitted", visit.query).get("mid", ""))[:MAX_MID_LENGTH]
     is_decided = visit.query.get("show", "") == "decided"
     list_page = approvals.list_decided if is_decided else approvals.list_open
@@ -93,7 +94,7 @@ async def show_approvals(visit: Visit, status: int = 200, **values: Any) -> Resp
     async with visit.snapshot() as connection:
         found = await list_page(connection, before, PAGE_PROPOSALS + 1)
         current_rates = await rates.read_current_rates(connection)
-        cooling_off = await read_cooling_off(connection)
+        cooling_off = await read_cooling_off(connection, visit.services.vault)
         lines = [(approval, msgspec.json.decode(approval.proposal)) for approval in cut_page(found)]
         names = await operator_reads.read_merchant_names(connection, list_mids(lines))
         choices = [] if is_decided else await list_choices(connection, mid)
@@ -185,7 +186,9 @@ async def submit_proposal(visit: Visit) -> Response:
         mid = None if kind in OF_NO_MERCHANT else submitted["mid"]
         if kind in operator_suspense.KINDS and isinstance(read, ProposedPosting):
             mid = await operator_suspense.find_holder(connection, read)
-        approval_id = await approvals.propose(connection, mid, kind, proposal, submitted["reason"], visit.user.user_id)
+        approval_id = await approvals.propose(
+            connection, visit.services.vault, mid, kind, proposal, submitted["reason"], visit.user.user_id
+        )
         chain = await find_audit_chain(connection, mid)
         await visit.record_audit_on(
             connection, chain, f"proposed {title_with_article(kind)}", f"approval {approval_id}", after=read

@@ -107,7 +107,7 @@ async def lock_and_decide(
 ) -> ApprovalResult:
     """Locks the open approval, then applies or rejects it in the caller's transaction. Raises NotFound, NotApplied."""
     await connection.execute(approvals.EXTEND_IDLE_TIMEOUT)
-    found = await approvals.lock_open_approval(connection, approval_id)
+    found = await approvals.lock_open_approval(connection, visit.services.vault, approval_id)
     if found is None:
         raise NotFound
     if state == "approved":
@@ -119,7 +119,7 @@ async def lock_and_decide(
     if found.kind in POSTING_KINDS | BOOK_KINDS:
         return await decide_in_books(visit, connection, found, state)
     applied = await apply_proposal(visit, connection, found) if state == "approved" else ApprovalResult()
-    await approvals.close_approval(connection, approval_id, visit.user.user_id, state)
+    await approvals.close_approval(connection, visit.services.vault, approval_id, visit.user.user_id, state)
     chain = await find_audit_chain(connection, found.mid)
     await visit.record_audit_on(connection, chain, *audit_text(found, state))
     return msgspec.structs.replace(applied, state=state)
@@ -133,15 +133,17 @@ async def explain_bar(connection: Connection, visit: Visit, found: Approval) -> 
         acts=acts_of_proposal(found.kind, proposal),
         proposed_at=found.proposed_at,
         subject_id=int(proposal.get("user_id", 0)) if is_person else 0,
-        proposer=await operator_user_proposals.find_decider(connection, found.proposed_by),
-        first_approver=await operator_user_proposals.find_decider(connection, found.first_approved_by),
+        proposer=await operator_user_proposals.find_decider(connection, visit.services.vault, found.proposed_by),
+        first_approver=await operator_user_proposals.find_decider(
+            connection, visit.services.vault, found.first_approved_by
+        ),
     )
     return authority.explain_bar(operator_user_proposals.decider_of(visit.user), waiting, datetime.now(UTC))
 
 
 async def approve_first(visit: Visit, connection: Connection, found: Approval) -> ApprovalResult:
     """Records the first of the two operators who approve what a command proposed."""
-    await approvals.record_first_approval(connection, found.approval_id, visit.user.user_id)
+    await approvals.record_first_approval(connection, visit.services.vault, found.approval_id, visit.user.user_id)
     action, subject = audit_text(found, "approved")
     chain = await find_audit_chain(connection, found.mid)
     await visit.record_audit_on(connection, chain, f"{action}, as the first of two", subject)
@@ -160,17 +162,24 @@ async def apply_proposal(visit: Visit, connection: Connection, found: Approval) 
     """Applies a proposal in the approval's transaction, so that a crash leaves neither or both. Raises NotApplied."""
     both = f"{found.people} and {visit.user.email}"
     if found.kind == operator_user_proposals.USER_PROPOSAL_KIND:
-        applied = await operator_user_proposals.apply_change(connection, found)
+        applied = await operator_user_proposals.apply_change(connection, visit.services.vault, found)
         if isinstance(applied, str):
             raise NotApplied(applied)
         return ApprovalResult(invitation=applied)
     if found.kind == authority.RATE.name:
         rate = msgspec.json.decode(found.proposal, type=ProposedRate)
-        await rates.set_rate(connection, rate.currency, ExchangeRate(rate.buy, rate.sell), both, visit.client_address)
+        await rates.set_rate(
+            connection,
+            visit.services.vault,
+            rate.currency,
+            ExchangeRate(rate.buy, rate.sell),
+            both,
+            visit.client_address,
+        )
         return ApprovalResult()
     if found.kind == authority.POLICY.name:
         policy = msgspec.json.decode(found.proposal, type=ProposedPolicy)
-        await set_cooling_off(connection, policy.cooling_off_hours, both)
+        await set_cooling_off(connection, visit.services.vault, policy.cooling_off_hours, both)
         return ApprovalResult()
     assert found.mid is not None, "it is a merchant's"
     if found.kind == authority.KEY.name:
@@ -188,7 +197,7 @@ async def apply_settings(visit: Visit, connection: Connection, mid: str, proposa
     faults = visit.services.find_rail_faults(changes.get("rails", {}))
     if faults:
         raise NotApplied(CANNOT_APPLY.format(why="; ".join(faults)))
-    before, _ = await apply_changes(connection, mid, changes)
+    before, _ = await apply_changes(connection, visit.services.vault, mid, changes)
     chain = await find_audit_chain(connection, mid)
     await visit.record_audit_on(connection, chain, "changed settings", mid, before, changes)
 
@@ -196,7 +205,7 @@ async def apply_settings(visit: Visit, connection: Connection, mid: str, proposa
 async def apply_key(visit: Visit, connection: Connection, found: Approval, mid: str) -> ApprovalResult:
     """Makes or rolls a key. It is shown once, to the operator who approved it last."""
     change = msgspec.json.decode(found.proposal, type=KeyChange)
-    roller = Roller(Maker(visit.user.email), await read_cooling_off(connection))
+    roller = Roller(Maker(visit.user.email), await read_cooling_off(connection, visit.services.vault))
     try:
         made = await apply_key_change(connection, visit.services.vault, mid, change, roller)
     except (UnknownKey, KeyRefused) as refused:
@@ -236,7 +245,7 @@ async def decide_in_books(visit: Visit, connection: Connection, found: Approval,
         await visit.record_audit_on(
             connection, await find_audit_chain(connection, found.mid), *audit_text(found, state)
         )
-    await approvals.close_approval(connection, found.approval_id, decided_by, stands)
+    await approvals.close_approval(connection, visit.services.vault, found.approval_id, decided_by, stands)
     return ApprovalResult(stands, message=message)
 
 

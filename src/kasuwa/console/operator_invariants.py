@@ -17,8 +17,9 @@ from kasuwa.core.roles import CAN_KEEP_BOOKS
 from kasuwa.db import invariant_results
 from kasuwa.db.audit_lock import audit_lock
 from kasuwa.db.invariant_results import InvariantResult
+from kasuwa.db.row_code_moves import ROWS_INTACT, find_changed_rows
 from kasuwa.ledger.chain_audit import CHAIN_STATEMENTS
-from kasuwa.ledger.invariants import INVARIANTS, find_violations
+from kasuwa.ledger.invariants import INVARIANTS, find_violations, name_violations
 
 INVARIANT_TIMEOUT_SECONDS = 20
 CHECK_TIMEOUT_SECONDS = 60
@@ -40,7 +41,7 @@ class Law(msgspec.Struct, frozen=True):
         return "violated" if self.result.violations else "holds"
 
 
-SENTENCES = (*(invariant.description for invariant in INVARIANTS), *CHAIN_STATEMENTS)
+SENTENCES = (*(invariant.description for invariant in INVARIANTS), *CHAIN_STATEMENTS, ROWS_INTACT)
 
 
 async def show_invariants(visit: Visit, status: int = 200, problem: str = "") -> Response:
@@ -65,6 +66,8 @@ async def run_invariant_check(visit: Visit) -> Response:
                 return await show_invariants(visit, 409, ALREADY_RUNNING)
             async with asyncio.timeout(CHECK_TIMEOUT_SECONDS):
                 violations = await find_violations(connection, seconds=INVARIANT_TIMEOUT_SECONDS)
+                changed = await find_changed_rows(connection, visit.services.vault, visit.services.coded_tables)
+                violations += await name_violations(connection, changed)
             await invariant_results.record_check(connection, SENTENCES, violations, datetime.now(UTC), visit.user.email)
     except (TimeoutError, asyncpg.QueryCanceledError, asyncpg.LockNotAvailableError):
         await visit.record_audit("checked the ledger invariants", "all merchants", after="stopped: timeout")

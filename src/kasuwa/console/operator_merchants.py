@@ -146,15 +146,15 @@ async def invite_first_owner(connection: Connection, visit: Visit, summary: Merc
     """Returns the link token for the first owner, or None if a user of this merchant has joined already."""
     if await console_users.has_joined_user(connection, summary.mid):
         return None
-    await console_users.withdraw_invitations(connection, summary.mid)
-    known = await console_users.find_user_of_merchant(connection, email, summary.mid)
+    await console_users.withdraw_invitations(connection, visit.services.vault, summary.mid)
+    known = await console_users.find_user_of_merchant(connection, visit.services.vault, email, summary.mid)
     if known is None:
-        user_id = await console_users.add_user(connection, email, summary.mid, OWNER)
+        user_id = await console_users.add_user(connection, visit.services.vault, email, summary.mid, OWNER)
     else:
         user_id = known.user_id
-        await console_users.reset_credentials(connection, user_id)
-        await console_users.set_role(connection, user_id, OWNER)
+        await console_users.reset_credentials(connection, visit.services.vault, user_id)
+        await console_users.set_role(connection, visit.services.vault, user_id, OWNER)
     # Nobody else could approve instead: the first owner has no cooling-off time.
-    await console_users.set_makers(connection, user_id, [visit.maker], timedelta())
+    await console_users.set_makers(connection, visit.services.vault, user_id, [visit.maker], timedelta())
     await visit.record_audit_on(connection, summary.merchant_id, "invited the first owner", email, after=OWNER)
-    return await console_users.make_link(connection, user_id, "invitation")
+    return await console_users.make_link(connection, visit.services.vault, user_id, "invitation")

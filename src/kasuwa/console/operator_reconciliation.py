@@ -332,7 +332,13 @@ async def propose_decision(visit: Visit) -> Response:
         if not faults:
             reason = f"{submitted['reason']} ({visit.path_parameter('item')} of {account.name})"
             number = await approvals.propose(
-                connection, summary.mid, "posting", msgspec.json.encode(posting).decode(), reason, visit.user.user_id
+                connection,
+                visit.services.vault,
+                summary.mid,
+                "posting",
+                msgspec.json.encode(posting).decode(),
+                reason,
+                visit.user.user_id,
             )
             await reconciliation_reads.add_decision(connection, number, scope.account_id, item)
             subject = f"approval {number}"

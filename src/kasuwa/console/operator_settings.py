@@ -13,6 +13,7 @@ from kasuwa.console.operator_reads import MerchantSummary
 from kasuwa.console.visit import Visit
 from kasuwa.core.authority import SETTINGS_KIND, Act, is_proposed_on_page
 from kasuwa.core.merchant import MerchantSettings, check_settings
+from kasuwa.core.vault import Vault
 from kasuwa.db import approvals, merchants
 from kasuwa.db.connection_pool import Connection
 from kasuwa.db.payout_policy import remember_beneficiaries
@@ -26,7 +27,7 @@ def read_changes(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def apply_changes(
-    connection: Connection, mid: str, changes: Mapping[str, Any]
+    connection: Connection, vault: Vault, mid: str, changes: Mapping[str, Any]
 ) -> tuple[dict[str, Any], MerchantSettings]:
     """Changes the settings in the caller's transaction. Returns the changed fields as they were, and all settings."""
     before: dict[str, Any] = {}
@@ -37,9 +38,9 @@ async def apply_changes(
         waiting = None if "payouts" in changes else current.payouts_change
         return msgspec.structs.replace(current, payouts_change=waiting, **changes)
 
-    changed = await merchants.change_settings(connection, mid, change, is_endpoint_set="webhook_url" in changes)
+    changed = await merchants.change_settings(connection, vault, mid, change, is_endpoint_set="webhook_url" in changes)
     if "payouts" in changes:
-        await remember_beneficiaries(connection, mid, changes["payouts"])
+        await remember_beneficiaries(connection, vault, mid, changes["payouts"])
     return before, changed
 
 
@@ -52,12 +53,12 @@ async def change_or_propose(
         if is_proposed_on_page(act, visit.services.environment):
             proposal = msgspec.json.encode(changes).decode()
             number = await approvals.propose(
-                connection, summary.mid, SETTINGS_KIND, proposal, audit_text, visit.user.user_id
+                connection, visit.services.vault, summary.mid, SETTINGS_KIND, proposal, audit_text, visit.user.user_id
             )
             await visit.record_audit_on(
                 connection, summary.merchant_id, f"proposed: {audit_text}", f"approval {number}", after=changes
             )
             return visit.redirect("/operator/approvals", "Proposed. Another operator must approve it.")
-        before, _ = await apply_changes(connection, summary.mid, changes)
+        before, _ = await apply_changes(connection, visit.services.vault, summary.mid, changes)
         await visit.record_audit_on(connection, summary.merchant_id, audit_text, summary.mid, before, changes)
     return visit.redirect(page, done)

@@ -12,6 +12,7 @@ from kasuwa.console.visit import Visit
 from kasuwa.core.authority import PERSON, Decider
 from kasuwa.core.callers import Maker
 from kasuwa.core.roles import short_name
+from kasuwa.core.vault import Vault
 from kasuwa.db import approvals, console_users
 from kasuwa.db.approvals import Approval
 from kasuwa.db.audit_trail import OPERATOR_CHAIN_ID
@@ -48,12 +49,14 @@ class UserChange(msgspec.Struct, frozen=True, omit_defaults=True):
 async def propose_change(visit: Visit, change: UserChange) -> Response:
     """Stores a proposal for another administrator. Raises EmailTaken if an operator has the invited address."""
     async with visit.operator_pool.acquire() as connection, connection.transaction():
-        if change.change == INVITE and await console_users.find_user_of_merchant(connection, change.email, None):
+        if change.change == INVITE and await console_users.find_user_of_merchant(
+            connection, visit.services.vault, change.email, None
+        ):
             raise EmailTaken
         reason = visit.form_text("reason")[:MAX_REASON_LENGTH] or change.description
         proposal = msgspec.json.encode(change).decode()
         approval_id = await approvals.propose(
-            connection, None, USER_PROPOSAL_KIND, proposal, reason, visit.user.user_id
+            connection, visit.services.vault, None, USER_PROPOSAL_KIND, proposal, reason, visit.user.user_id
         )
         await visit.record_audit_on(
             connection,
@@ -63,7 +66,7 @@ async def propose_change(visit: Visit, change: UserChange) -> Response:
             change.before,
             change.role,
         )
-        others = await console_users.count_admins(connection, besides=visit.user.user_id)
+        others = await console_users.count_admins(connection, visit.services.vault, besides=visit.user.user_id)
     return visit.redirect(
         "/operator/approvals", "Proposed. Another administrator must approve it." if others else NO_OTHER_ADMIN
     )
@@ -81,43 +84,45 @@ def decider_of(user: ConsoleUser) -> Decider:
     )
 
 
-async def find_decider(connection: Connection, user_id: int | None) -> Decider | None:
-    found = None if user_id is None else await console_users.get_user(connection, user_id, None)
+async def find_decider(connection: Connection, vault: Vault, user_id: int | None) -> Decider | None:
+    found = None if user_id is None else await console_users.get_user(connection, vault, user_id, None)
     return None if found is None else decider_of(found)
 
 
-async def find_makers(connection: Connection, found: Approval) -> list[Maker]:
+async def find_makers(connection: Connection, vault: Vault, found: Approval) -> list[Maker]:
     """Returns who stands behind an account that a proposal makes or changes: its proposer, or who ran the command."""
     if found.proposed_by is None:
         return [Maker(found.proposer_name)]
-    proposer = await console_users.get_user(connection, found.proposed_by, None)
+    proposer = await console_users.get_user(connection, vault, found.proposed_by, None)
     return [] if proposer is None else [maker_of(proposer)]
 
 
-async def apply_change(connection: Connection, found: Approval) -> str | tuple[str, str] | None:
+async def apply_change(connection: Connection, vault: Vault, found: Approval) -> str | tuple[str, str] | None:
     """Applies the change in the approval's transaction.
 
     Returns a text if it cannot be applied, (email, link token) to be sent after the commit, else None.
     """
     change = msgspec.json.decode(found.proposal, type=UserChange)
-    makers = await find_makers(connection, found)
+    makers = await find_makers(connection, vault, found)
     if change.change == INVITE:
-        if await console_users.find_user_of_merchant(connection, change.email, change.mid) is not None:
+        if await console_users.find_user_of_merchant(connection, vault, change.email, change.mid) is not None:
             return EMAIL_TAKEN
-        user_id = await console_users.add_user(connection, change.email, change.mid, change.role)
-        return change.email, await begin_anew(connection, user_id, makers)
-    user: ConsoleUser | None = await console_users.get_user(connection, change.user_id, change.mid)
+        user_id = await console_users.add_user(connection, vault, change.email, change.mid, change.role)
+        return change.email, await begin_anew(connection, vault, user_id, makers)
+    user: ConsoleUser | None = await console_users.get_user(connection, vault, change.user_id, change.mid)
     if user is None or (change.change == ROLE and user.role != change.before):
         return USER_CHANGED
     if change.change == ROLE:
-        await console_users.set_role(connection, user.user_id, change.role)
-        await console_users.set_makers(connection, user.user_id, makers, await read_cooling_off(connection))
+        await console_users.set_role(connection, vault, user.user_id, change.role)
+        await console_users.set_makers(
+            connection, vault, user.user_id, makers, await read_cooling_off(connection, vault)
+        )
         return None
-    await console_users.reset_credentials(connection, user.user_id)
-    return user.email, await begin_anew(connection, user.user_id, makers)
+    await console_users.reset_credentials(connection, vault, user.user_id)
+    return user.email, await begin_anew(connection, vault, user.user_id, makers)
 
 
-async def begin_anew(connection: Connection, user_id: int, makers: Sequence[Maker]) -> str:
+async def begin_anew(connection: Connection, vault: Vault, user_id: int, makers: Sequence[Maker]) -> str:
     """Returns the token of a link for a new or reset account, which approves nothing for the cooling-off time."""
-    await console_users.set_makers(connection, user_id, makers, await read_cooling_off(connection))
-    return await console_users.make_link(connection, user_id, "invitation")
+    await console_users.set_makers(connection, vault, user_id, makers, await read_cooling_off(connection, vault))
+    return await console_users.make_link(connection, vault, user_id, "invitation")

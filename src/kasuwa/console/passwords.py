@@ -13,7 +13,7 @@ import argon2
 import pyotp
 import segno
 
-from kasuwa.core.sealed_places import OPERATOR_ID
+from kasuwa.core.row_codes import OPERATOR_ID
 from kasuwa.core.turns import Turns
 from kasuwa.core.vault import Vault, is_equal_constant_time
 from kasuwa.db.console_throttle import AttemptSource

@@ -31,7 +31,7 @@ async def show_policy(visit: Visit, status: int = 200, **values: Any) -> Respons
     async with visit.snapshot() as connection:
         settings = await read_merchant_settings(connection, visit)
         now: datetime = await connection.fetchval("select now()")
-        cooling_off = await read_cooling_off(connection)
+        cooling_off = await read_cooling_off(connection, visit.services.vault)
     settings = apply_policy_change(settings, now)
     shared: dict[str, Any] = {
         "policy": settings.payouts,
@@ -102,9 +102,9 @@ async def set_policy(visit: Visit) -> Response:
         submitted = {name: value for name, value in visit.form.items() if isinstance(value, str)}
         return await show_policy(visit, 422, faults={"": str(error)}, submitted=submitted)
     async with visit.operator_pool.acquire() as connection, connection.transaction():
-        cooling_off = await read_cooling_off(connection)
+        cooling_off = await read_cooling_off(connection, visit.services.vault)
         before, effective_at = await change_policy(
-            connection, visit.merchant.mid, policy, cooling_off, visit.user.email
+            connection, visit.services.vault, visit.merchant.mid, policy, cooling_off, visit.user.email
         )
         action = "changed the payout policy" if effective_at is None else "asked for a looser payout policy"
         await visit.record_audit_on(connection, visit.audit_chain, action, visit.merchant.mid, before, policy)

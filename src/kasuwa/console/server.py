@@ -44,6 +44,7 @@ from kasuwa.console.visit import (
     Visit,
 )
 from kasuwa.core.addresses import network_of
+from kasuwa.core.row_codes import RowChanged
 from kasuwa.core.vault import is_equal_constant_time
 from kasuwa.db import console_sessions, merchants
 from kasuwa.db.console_sessions import ROTATE_AFTER, ConsoleSession
@@ -75,6 +76,10 @@ ROUTE_SCOPE_KEY, VISIT_SCOPE_KEY = "kasuwa.pattern", "kasuwa.visit"
 MIN_COMPRESSED_BYTES, COMPRESSION_LEVEL = 1_000, 5
 STATIC_HEADERS = {"cache-control": "public, max-age=3600"}
 
+RECORD_CHANGED = (
+    "A record that this page needs is not as the service wrote it, and is not used. Nothing was changed. "
+    "Operators find it with `kasuwa audit`."
+)
 ERROR_TEXTS = {
     404: ("Not found", "This page does not exist, or you do not have access to it."),
     405: ("Method not allowed", "This page does not support that request."),
@@ -265,6 +270,8 @@ def error_response(visit: Visit, pattern: str, error: Exception) -> Response:
 
     Once a form was passed to its handler, the page says that the outcome is unknown.
     """
+    if isinstance(error, RowChanged):
+        return visit.render("error.html", 500, title="Record changed", why=RECORD_CHANGED)
     outage = is_outage(error)
     if not outage:
         log.error("page failed", page=pattern, **describe_error(error))
@@ -287,7 +294,10 @@ async def load_session(visit: Visit) -> str | None:
     if token is None or len(token) > 100:
         return None
     async with visit.services.operator_pool.acquire() as connection:
-        session = await console_sessions.find(connection, token)
+        try:
+            session = await console_sessions.find(connection, visit.services.vault, token)
+        except RowChanged:  # logged; the page asks to sign in
+            session = None
         if session is None:
             return None
         visit.session = session
@@ -300,7 +310,11 @@ async def load_session(visit: Visit) -> str | None:
             visit.session_merchant = msgspec.structs.replace(merchant, caller=caller)
             if not visit.services.is_live:
                 visit.clock = await read_clock(connection, visit.session_merchant, datetime.now(UTC))
-        return await console_sessions.rotate(connection, session) if is_due_for_rotation(session) else None
+        return (
+            await console_sessions.rotate(connection, visit.services.vault, session)
+            if is_due_for_rotation(session)
+            else None
+        )
 
 
 def is_due_for_rotation(session: ConsoleSession) -> bool:

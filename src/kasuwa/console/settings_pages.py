@@ -74,7 +74,7 @@ async def roll_key(visit: Visit) -> Response:
 
 async def find_roller(visit: Visit, connection: Connection) -> Roller:
     """Returns the user as somebody who makes or rolls a key."""
-    return Roller(visit.maker, await read_cooling_off(connection))
+    return Roller(visit.maker, await read_cooling_off(connection, visit.services.vault))
 
 
 async def set_webhook(visit: Visit) -> Response:
@@ -123,7 +123,9 @@ async def set_logo(visit: Visit) -> Response:
         return msgspec.structs.replace(settings, logo=logo)
 
     async with visit.operator_pool.acquire() as connection, connection.transaction():
-        await merchants.change_settings(connection, visit.merchant.mid, apply, is_endpoint_set=False)
+        await merchants.change_settings(
+            connection, visit.services.vault, visit.merchant.mid, apply, is_endpoint_set=False
+        )
         after = f"{len(logo)} characters" if logo else "none"
         await visit.record_audit_on(connection, visit.audit_chain, "changed the logo", visit.merchant.mid, after=after)
     return visit.redirect("/settings", "Payers see the logo from now on." if logo else "The logo was removed.")
@@ -138,7 +140,9 @@ async def change_settings(visit: Visit, audit_text: str, *, is_endpoint_set: boo
         return msgspec.structs.replace(settings, **changes)
 
     async with visit.operator_pool.acquire() as connection, connection.transaction():
-        await merchants.change_settings(connection, visit.merchant.mid, apply, is_endpoint_set=is_endpoint_set)
+        await merchants.change_settings(
+            connection, visit.services.vault, visit.merchant.mid, apply, is_endpoint_set=is_endpoint_set
+        )
         await visit.record_audit_on(connection, visit.audit_chain, audit_text, visit.merchant.mid, before, changes)
 
 

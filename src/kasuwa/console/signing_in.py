@@ -57,7 +57,7 @@ async def sign_in(visit: Visit) -> Response:
         all_sources_locked = (
             None if source.is_known_device else await console_throttle.locked_until(connection, email, ALL_SOURCES)
         )
-        user = await console_users.find_joined_user(connection, email)
+        user = await console_users.find_joined_user(connection, visit.services.vault, email)
     if source_locked is not None:
         return show_sign_in_error(visit, lockout_message(source_locked), 429)
     matches = await passwords.verify_password(user, password, HashTurn(source, email.lower()))
@@ -69,7 +69,7 @@ async def sign_in(visit: Visit) -> Response:
     if user.totp_sealed is None:
         return await start_session(visit, user, source, safe_next(visit, user))
     async with visit.operator_pool.acquire() as connection:
-        token = await console_sessions.begin(connection, user.user_id, is_authenticated=False)
+        token = await console_sessions.begin(connection, visit.services.vault, user.user_id, is_authenticated=False)
     query = f"?next={quote(visit.query['next'], safe='/')}" if "next" in visit.query else ""
     return visit.services.cookies.set_cookie(visit.redirect(f"/sign-in/code{query}"), SESSION, token)
 
@@ -104,7 +104,7 @@ async def start_session(visit: Visit, user: ConsoleUser, source: AttemptSource, 
         await console_throttle.clear_failures(connection, user.email, source)
         if visit.session is not None:
             await console_sessions.end(connection, visit.session.session_id)
-        token = await console_sessions.begin(connection, user.user_id, is_authenticated=True)
+        token = await console_sessions.begin(connection, visit.services.vault, user.user_id, is_authenticated=True)
         device = await console_throttle.remember_device(connection, user.user_id, visit.device_token)
         await record_sign_in(connection, visit, user, "signed in")
     response = visit.services.cookies.set_cookie(visit.redirect(path), SESSION, token)
@@ -155,7 +155,7 @@ async def sign_out(visit: Visit) -> Response:
 async def show_link(visit: Visit) -> Response:
     """Shows the form of a link. A GET does not redeem it, because mail programs open links in advance."""
     async with visit.session_connection() as connection:
-        found = await console_users.read_link(connection, visit.path_parameter("token"))
+        found = await console_users.read_link(connection, visit.services.vault, visit.path_parameter("token"))
     if found is None:
         return visit.render("link_invalid.html", 404)
     user, purpose = found
@@ -164,7 +164,7 @@ async def show_link(visit: Visit) -> Response:
 
 async def use_link(visit: Visit) -> Response:
     async with visit.operator_pool.acquire() as connection:
-        found = await console_users.read_link(connection, visit.path_parameter("token"))
+        found = await console_users.read_link(connection, visit.services.vault, visit.path_parameter("token"))
     if found is None:
         return visit.render("link_invalid.html", 404)
     user, purpose = found
@@ -186,9 +186,11 @@ async def use_link(visit: Visit) -> Response:
 async def redeem_link(visit: Visit, user: ConsoleUser, purpose: str, hashed: str | None) -> str:
     """Redeems the link, sets the password and starts a session. Returns the session token. Raises NotFound."""
     async with visit.operator_pool.acquire() as connection, connection.transaction():
-        if not await console_users.redeem_link(connection, visit.path_parameter("token")):
+        if not await console_users.redeem_link(connection, visit.services.vault, visit.path_parameter("token")):
             raise NotFound
         if hashed is not None:
-            await console_users.set_password(connection, user.user_id, hashed)
+            await console_users.set_password(connection, visit.services.vault, user.user_id, hashed)
         await record_sign_in(connection, visit, user, f"used a link ({purpose.replace('_', ' ')})")
-        return await console_sessions.begin(connection, user.user_id, is_authenticated=user.totp_sealed is None)
+        return await console_sessions.begin(
+            connection, visit.services.vault, user.user_id, is_authenticated=user.totp_sealed is None
+        )

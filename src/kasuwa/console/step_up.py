@@ -92,7 +92,7 @@ async def verify_step_up(visit: Visit) -> Response | None:
     if faults:
         return show_step_up(visit, 401, {field: next(iter(faults.values()))})
     async with visit.operator_pool.acquire() as connection:
-        await console_sessions.mark_verified(connection, visit.session.session_id)
+        await console_sessions.mark_verified(connection, visit.services.vault, visit.session.session_id)
     visit.session.verified_at = datetime.now(UTC)
     return None
 

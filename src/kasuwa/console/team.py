@@ -66,8 +66,8 @@ async def invite(visit: Visit) -> Response:
 
 async def invite_member(visit: Visit, email: str, role: str, mid: str) -> Response:
     async with visit.operator_pool.acquire() as connection, connection.transaction():
-        user_id = await console_users.add_user(connection, email, mid, role)
-        token = await begin_anew(connection, user_id, [visit.maker])
+        user_id = await console_users.add_user(connection, visit.services.vault, email, mid, role)
+        token = await begin_anew(connection, visit.services.vault, user_id, [visit.maker])
         await visit.record_audit_on(connection, visit.audit_chain, "invited", email, after=role)
     return visit.redirect("/team", await deliver_link(visit, email, token))
 
@@ -80,7 +80,9 @@ async def deliver_link(visit: Visit, email: str, token: str) -> str:
 async def find_member_in_path(visit: Visit) -> ConsoleUser:
     """Returns another user of the same merchant or of the operator. Raises NotFound, also for the signed-in user."""
     async with visit.operator_pool.acquire() as connection:
-        found = await console_users.get_user(connection, parse_int(visit.path_parameter("user_id"), 0), visit.user.mid)
+        found = await console_users.get_user(
+            connection, visit.services.vault, parse_int(visit.path_parameter("user_id"), 0), visit.user.mid
+        )
     if found is None or found.user_id == visit.user.user_id:
         raise NotFound
     return found
@@ -93,9 +95,9 @@ async def change_role(visit: Visit) -> Response:
     if visit.user.mid is None:
         return await propose_change(visit, UserChange(ROLE, found.email, role, found.user_id, found.role))
     async with visit.operator_pool.acquire() as connection, connection.transaction():
-        await console_users.set_role(connection, found.user_id, role)
-        cooling_off = await read_cooling_off(connection)
-        await console_users.set_makers(connection, found.user_id, [visit.maker], cooling_off)
+        await console_users.set_role(connection, visit.services.vault, found.user_id, role)
+        cooling_off = await read_cooling_off(connection, visit.services.vault)
+        await console_users.set_makers(connection, visit.services.vault, found.user_id, [visit.maker], cooling_off)
         await visit.record_audit_on(connection, visit.audit_chain, "changed a role", found.email, found.role, role)
     return visit.redirect("/team", f"{found.email} has the role {short_name(role)} from the next sign-in on.")
 
@@ -114,10 +116,10 @@ async def invite_again(visit: Visit) -> Response:
         return await propose_change(visit, UserChange(change, found.email, found.role, found.user_id))
     async with visit.operator_pool.acquire() as connection, connection.transaction():
         if is_invited:
-            token = await console_users.make_link(connection, found.user_id, "invitation")
+            token = await console_users.make_link(connection, visit.services.vault, found.user_id, "invitation")
         else:
-            await console_users.reset_credentials(connection, found.user_id)
-            token = await begin_anew(connection, found.user_id, [visit.maker])
+            await console_users.reset_credentials(connection, visit.services.vault, found.user_id)
+            token = await begin_anew(connection, visit.services.vault, found.user_id, [visit.maker])
         await visit.record_audit_on(connection, visit.audit_chain, "invited again", found.email)
     return visit.redirect("/team", await deliver_link(visit, found.email, token))
 
@@ -127,6 +129,6 @@ async def disable(visit: Visit) -> Response:
     consequence = f"{found.email} is signed out everywhere and can sign in again only with a new link."
     visit.ask_first(f"Disable {found.email}?", consequence, f"Disable {found.email}", "/team")
     async with visit.operator_pool.acquire() as connection, connection.transaction():
-        await console_users.disable(connection, found.user_id)
+        await console_users.disable(connection, visit.services.vault, found.user_id)
         await visit.record_audit_on(connection, visit.audit_chain, "disabled", found.email, found.role)
     return visit.redirect("/team", f"{found.email} can no longer sign in.")

@@ -43,6 +43,7 @@ from kasuwa.core.codes import ERROR
 from kasuwa.core.decision import AuditEntry, Decision, Merchant
 from kasuwa.core.roles import CAN_INTEGRATE, CAN_MOVE_MONEY, ROLES_BY_PERMISSION
 from kasuwa.core.routing import RailPurpose
+from kasuwa.core.row_codes import CodedTable
 from kasuwa.db import audit_trail
 from kasuwa.db.audit_trail import OPERATOR_CHAIN_ID
 from kasuwa.db.connection_pool import Connection, Pool
@@ -87,6 +88,8 @@ class ConsoleServices(msgspec.Struct, kw_only=True):
     # Writes to merchants' books, through rules.
     writer: Writer
     vault: Any
+    # Tables whose rows the service authenticates.
+    coded_tables: Sequence[CodedTable]
     methods: tuple[ApiMethod, ...]
     # Kinds of jobs that query a rail. An operator may run these at once.
     rail_job_kinds: list[str]

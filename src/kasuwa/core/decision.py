@@ -27,6 +27,7 @@ from kasuwa.core.loan_interest import LendingSettings
 from kasuwa.core.payouts import PayoutRules
 from kasuwa.core.reserve import NO_RESERVE, ReserveTerms
 from kasuwa.core.routing import NO_ROUTING, RailChooser, RailDemand
+from kasuwa.core.row_codes import RowChanged, describe_row
 from kasuwa.core.scenario import NO_SCENARIO, InjectedFault, Scenario
 from kasuwa.core.tariff import Tariff
 from kasuwa.core.vault import Vault
@@ -37,14 +38,29 @@ class Row(msgspec.Struct):
 
     table: ClassVar[str] = ""
     mutable_columns: ClassVar[tuple[str, ...]] = ()  # the only columns that are written after the insert
+    # Columns that decide where money goes (core/row_codes.py). A table that has some has a field `row_code` as well.
+    coded_columns: ClassVar[tuple[str, ...]] = ()
+    coded_parts: ClassVar[Mapping[str, str]] = {}  # SQL of those of which a part decides: the property `coded_…`
+    coded_condition: ClassVar[str] = "true"  # SQL of `is_coded`
 
     key: bytes
     merchant_id: int
 
     @property
+    def is_coded(self) -> bool:
+        """Whether this row of a table with coded columns has a code."""
+        return True
+
+    @property
     def is_open(self) -> bool:
         """Whether the row is likely to be needed again soon. The writer caches such rows and drops the others."""
         return True
+
+
+class ChangedRow(Row):
+    """Stands for a row that is not as the service wrote it. A rule that asks for the row fails."""
+
+    found_in: str  # its table
 
 
 RowT = TypeVar("RowT", bound=Row)
@@ -163,11 +179,14 @@ class LoadedRows:
         return key in self._asked
 
     def get(self, kind: type[RowT], key: bytes) -> RowT | None:
-        """Returns the row of a key, or None if it has none. Raises KeyError for a key that was not asked for."""
+        """Returns the row of a key, or None if it has none. Raises KeyError for a key that was not asked for, and
+        RowChanged for a row that is not as the service wrote it."""
         if key not in self._asked:
             raise KeyError(key)
         row = self._rows[key]
         if row is not None and not isinstance(row, kind):
+            if isinstance(row, ChangedRow):
+                raise RowChanged(describe_row(row.found_in, row.merchant_id, (row.key.hex(),)))
             raise TypeError(f"{kind.__name__} asked for, {type(row).__name__} found")
         return row
 
@@ -248,6 +267,8 @@ class Job(Row):
     """Work that is due at a business time. A job whose lease expires, because its worker died, can be claimed again."""
 
     table: ClassVar[str] = "scheduled_job"
+    coded_columns: ClassVar[tuple[str, ...]] = ("kind", "reference", "subject", "work")
+    coded_condition: ClassVar[str] = "lane <> 'webhook'"
     mutable_columns: ClassVar[tuple[str, ...]] = (
         "kind",
         "due",
@@ -260,6 +281,7 @@ class Job(Row):
         "is_rail_fixed",
         "is_queried_first",
         "rail_account",
+        "row_code",
     )
 
     kind: str
@@ -279,6 +301,12 @@ class Job(Row):
     # at the second claim, for good.
     is_queried_first: bool = False
     rail_account: str = ""  # our account with the rail that its order goes to (core/routing.py)
+    row_code: bytes | None = None
+
+    @property
+    def is_coded(self) -> bool:
+        # A delivery is made anew from the event log if it is lost, and says nothing of its own.
+        return self.lane != "webhook"
 
     @property
     def is_open(self) -> bool:

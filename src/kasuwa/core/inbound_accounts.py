@@ -64,9 +64,13 @@ class PersonalizedAccountRow(Row):
     """
 
     table: ClassVar[str] = "personalized_account"
+    coded_columns: ClassVar[tuple[str, ...]] = (
+        *("reference", "account_number", "bank_code", "state", "rail", "rail_reference", "rail_account"),
+    )
     mutable_columns: ClassVar[tuple[str, ...]] = (
         *("account_number", "bank_code", "bank_name", "account_name", "email", "bvn_sealed"),
         *("state", "rail", "rail_reference", "facts", "message", "closed_at", "rail_account", "person_sealed"),
+        "row_code",
     )
 
     reference: str
@@ -86,6 +90,7 @@ class PersonalizedAccountRow(Row):
     closed_at: datetime | None = None
     rail_account: str = ""  # our account with the rail
     person_sealed: bytes | None = None  # an encrypted AccountOwner
+    row_code: bytes | None = None
 
     @property
     def is_open(self) -> bool:

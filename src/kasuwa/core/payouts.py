@@ -13,6 +13,7 @@ import msgspec
 from kasuwa.core.calendar import LAGOS
 from kasuwa.core.money import format_minor, parse_minor
 from kasuwa.core.references import row_key
+from kasuwa.core.row_codes import CodedTable
 
 Window = Literal["hourly", "daily"]
 # KYC tiers of clients: 1 without a verified BVN, 2 with one.
@@ -161,11 +162,18 @@ def describe_limit(name: str, limit: int) -> str:
     return f"{name}: at most {limit if name.endswith('count') else format_minor(limit)} {window}"
 
 
-COUNTER_TABLE = "payout_counter"
+# The counters of what was sent (methods/disburse/payout_model.py).
+COUNTERS = CodedTable(
+    table="payout_counter",
+    key={"key": "bytea"},
+    covered=("hour_at", "hour_count", "hour_amount", "day_at", "day_count", "day_amount", "paid_at"),
+    uncovered={},
+    is_cached=True,
+)
 
 
 def counter_key(merchant_id: int, subject: str) -> bytes:
-    return row_key(merchant_id, COUNTER_TABLE, subject)
+    return row_key(merchant_id, COUNTERS.table, subject)
 
 
 def beneficiary_subject(bank_code: str, account_number: str) -> str:

@@ -5,8 +5,7 @@ from typing import Any
 
 import msgspec
 
-# The operator's own secrets are sealed under this merchant_id, which no merchant has.
-OPERATOR_ID = 0
+from kasuwa.core.row_codes import CodedTable
 
 
 class SealedColumn(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,7 +47,8 @@ class SealedJobField(msgspec.Struct, frozen=True):
 
 
 class SealedPlaces(msgspec.Struct, frozen=True):
-    """All ciphertexts of the database."""
+    """All ciphertexts of the database, and the codes of rows."""
 
     columns: tuple[SealedColumn, ...]
     job_fields: tuple[SealedJobField, ...]
+    coded_tables: tuple[CodedTable, ...] = ()  # whose rows have a code by the same keys

@@ -15,9 +15,11 @@ class TokenIndexEntry(Row):
     """Maps the keyed hash of a token to a merchant and reference."""
 
     table: ClassVar[str] = "token_index"
+    coded_columns: ClassVar[tuple[str, ...]] = ("kind", "reference")
 
     kind: str
     reference: str
+    row_code: bytes | None = None
 
     @property
     def is_open(self) -> bool:

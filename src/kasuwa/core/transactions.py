@@ -27,11 +27,19 @@ FINAL = frozenset({SUCCESSFUL, FAILED})
 
 NO_DETAIL = "{}"
 
+# Kinds whose detail describes who paid.
+KINDS_OF_PAYERS = ("payment", "deposit", "repayment")
+
 
 class Transaction(Row):
     """A transaction. Its key is made of kind and order reference, so a repeated reference finds the first one."""
 
     table: ClassVar[str] = "transaction"
+    coded_columns: ClassVar[tuple[str, ...]] = (
+        *("kind", "txn_ref", "order_ref", "batch_ref", "currency", "amount", "fee", "vat", "duty"),
+        *("digest", "detail", "held", "held_on"),
+    )
+    coded_parts: ClassVar[Mapping[str, str]] = {"detail": f"case when kind not in {KINDS_OF_PAYERS} then detail end"}
     mutable_columns: ClassVar[tuple[str, ...]] = (
         "status",
         "code",
@@ -64,6 +72,12 @@ class Transaction(Row):
     # What it reserves as long as it is open; zero if it reserves nothing, or has a row of table `hold`.
     held: int = 0
     held_on: str = ""  # the account
+    row_code: bytes | None = None
+
+    @property
+    def coded_detail(self) -> str | None:
+        """The detail as far as it decides: that of KINDS_OF_PAYERS is about the payer, and is encrypted anew."""
+        return None if self.kind in KINDS_OF_PAYERS else self.detail
 
     @property
     def is_final(self) -> bool:

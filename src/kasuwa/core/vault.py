@@ -155,6 +155,18 @@ class Vault:
         except (InvalidTag, ValueError):
             raise UnsealError(place) from None
 
+    def make_code(self, merchant_id: int, content: bytes) -> bytes:
+        """Returns the authentication code of a row of a merchant. It names the version of its key. Raises
+        KeysOutdated."""
+        header, code = self.keyring.find_coder(merchant_id)
+        return header + code(content)
+
+    def is_code(self, merchant_id: int, content: bytes, code: bytes) -> bool:
+        """Returns whether `make_code` made a code for this content, by a key that is not retired."""
+        version = named_version(code)
+        coder = None if version is None else self.keyring.find_checker(version, merchant_id)
+        return coder is not None and is_equal_constant_time(coder(content), code[HEADER_BYTES:])
+
     def hash_api_key(self, key: str) -> bytes:
         """Returns the keyed hash that a merchant's API key is verified with. Keyed BLAKE2b is a MAC."""
         return blake2b(key.encode(), key=self.fixed.verifier, digest_size=KEY_BYTES).digest()

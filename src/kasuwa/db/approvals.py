@@ -3,11 +3,27 @@
 What a command proposes has no proposer, because nothing proves who ran it: two operators approve it, one after another.
 """
 
+import contextlib
 from datetime import datetime
 
 import msgspec
 
+from kasuwa.core.row_codes import CodedTable, RowChanged
+from kasuwa.core.vault import Vault
+from kasuwa.db import row_codes
 from kasuwa.db.connection_pool import Connection
+
+APPROVALS = CodedTable(
+    table="approval",
+    is_of_merchant=False,
+    key={"approval_id": "bigint"},
+    covered=(
+        *("mid", "kind", "proposal", "reason", "proposed_by", "unproven_by", "proposed_at", "first_approved_by"),
+        *("state", "decided_by"),
+    ),
+    uncovered=dict.fromkeys(("first_approved_at", "decided_at"), "only shown"),
+)
+APPROVAL_ROW = "approval_id = $1"
 
 COLUMNS = """
     a.approval_id, a.mid, a.kind, a.proposal, a.reason, a.proposed_by, coalesce(p.email, a.unproven_by), a.proposed_at,
@@ -51,7 +67,7 @@ class Approval(msgspec.Struct):
 
 
 async def propose(
-    connection: Connection, mid: str | None, kind: str, proposal: str, reason: str, proposer: int | str
+    connection: Connection, vault: Vault, mid: str | None, kind: str, proposal: str, reason: str, proposer: int | str
 ) -> int:
     """Stores a proposal and returns its number. `proposer` is the user_id of an operator, or the name of who ran a
     command."""
@@ -67,6 +83,7 @@ async def propose(
         "" if is_proven else proposer,
     )
     assert isinstance(number, int)
+    await row_codes.code_new_row(connection, vault, APPROVALS, APPROVAL_ROW, number)
     return number
 
 
@@ -85,29 +102,37 @@ async def list_where(connection: Connection, condition: str, before: int, limit:
     return [Approval(*record) for record in await connection.fetch(f"select {COLUMNS} {JOINED} {where}", before, limit)]
 
 
-async def lock_open_approval(connection: Connection, approval_id: int) -> Approval | None:
-    """Returns an open approval with its row locked until the end of the transaction, or None if it is not open."""
+async def lock_open_approval(connection: Connection, vault: Vault, approval_id: int) -> Approval | None:
+    """Returns an open approval with its row locked until the end of the transaction, or None if it is not open. Raises
+    RowChanged if it is not as it was proposed."""
     where = "where a.approval_id = $1 and a.state = 'open' for update of a"
-    record = await connection.fetchrow(f"select {COLUMNS} {JOINED} {where}", approval_id)
-    return None if record is None else Approval(*record)
+    columns = f"{COLUMNS}, a.row_code, {APPROVALS.content_sql('a')}"
+    record = await connection.fetchrow(f"select {columns} {JOINED} {where}", approval_id)
+    if record is None:
+        return None
+    width = len(Approval.__struct_fields__)
+    row_codes.check_content(vault, APPROVALS, tuple(record[width + 1 :]), record[width])
+    return Approval(*record[:width])
 
 
-async def record_first_approval(connection: Connection, approval_id: int, user_id: int) -> None:
+async def record_first_approval(connection: Connection, vault: Vault, approval_id: int, user_id: int) -> None:
     """Records the first of two operators who approve. Call it with the approval locked."""
-    await connection.execute(
-        "update approval set first_approved_by = $2, first_approved_at = now() where approval_id = $1",
-        approval_id,
-        user_id,
-    )
+    async with row_codes.changing(connection, vault, APPROVALS, APPROVAL_ROW, approval_id):
+        await connection.execute(
+            "update approval set first_approved_by = $2, first_approved_at = now() where approval_id = $1",
+            approval_id,
+            user_id,
+        )
 
 
-async def close_approval(connection: Connection, approval_id: int, user_id: int, state: str) -> None:
-    await connection.execute(
-        "update approval set state = $3, decided_by = $2, decided_at = now() where approval_id = $1",
-        approval_id,
-        user_id,
-        state,
-    )
+async def close_approval(connection: Connection, vault: Vault, approval_id: int, user_id: int, state: str) -> None:
+    async with row_codes.changing(connection, vault, APPROVALS, APPROVAL_ROW, approval_id):
+        await connection.execute(
+            "update approval set state = $3, decided_by = $2, decided_at = now() where approval_id = $1",
+            approval_id,
+            user_id,
+            state,
+        )
 
 
 SELECT_VERDICT = "select state, decided_by from manual_posting where approval_id = $1 order by merchant_id limit 1"
@@ -118,10 +143,7 @@ SELECT_DECIDED = """
     select approval_id, state, decided_by from manual_posting where approval_id = any($1) and decided_by is not null
 """
 # Skips approvals that are being decided right now: their transaction closes them.
-CLOSE_DECIDED = """
-    update approval set state = $2, decided_by = $3, decided_at = now() where approval_id = (
-        select a.approval_id from approval a where a.approval_id = $1 and a.state = 'open' for update skip locked)
-"""
+LOCK_UNLESS_BUSY = "select true from approval where approval_id = $1 and state = 'open' for update skip locked"
 
 
 async def find_posting_verdict(connection: Connection, approval_id: int) -> tuple[str, int | None] | None:
@@ -130,8 +152,12 @@ async def find_posting_verdict(connection: Connection, approval_id: int) -> tupl
     return None if record is None else (record[0], record[1])
 
 
-async def close_decided_approvals(connection: Connection) -> None:
-    """Closes approvals whose verdict is recorded but which are still open because the deciding process failed."""
+async def close_decided_approvals(connection: Connection, vault: Vault) -> None:
+    """Closes approvals whose verdict is recorded but which are still open because the deciding process failed. One that
+    is not as it was proposed stays open."""
     waiting = [row[0] for row in await connection.fetch(SELECT_OPEN)]
     for decided in await connection.fetch(SELECT_DECIDED, waiting) if waiting else []:
-        await connection.execute(CLOSE_DECIDED, *decided)
+        with contextlib.suppress(RowChanged):
+            async with connection.transaction():
+                if await connection.fetchval(LOCK_UNLESS_BUSY, decided[0]):
+                    await close_approval(connection, vault, decided[0], decided[2], decided[1])

@@ -10,6 +10,7 @@ from kasuwa.db.batch import BatchState
 from kasuwa.db.bulk_sql import Columns, StatementPart, delete_part, insert_part, update_part, version_parts
 from kasuwa.db.journal import CommitMarkRow
 from kasuwa.db.merchant_state import MerchantState
+from kasuwa.db.row_codes import code_rows
 
 EncodeRows = Callable[[Columns, list[tuple[Any, ...]]], str]
 
@@ -31,11 +32,16 @@ def build_write(
         chosen = [row for row in merchant_states if (row.merchant_id in state.written_merchants) is is_written]
         if chosen:
             add(part, [(*take(row), state.expected_versions[row.merchant_id]) for row in chosen])
+    vault = state.deployment.vault
     for kind, new in group_by_table(state.inserted_rows.values()):
+        if kind.coded_columns:
+            code_rows(vault, kind, new)
         add(insert_part(kind, kind.table), map(astuple, new))
     for kind, changed in group_by_table(
         row for key, row in state.updated_rows.items() if key not in state.inserted_rows
     ):
+        if "row_code" in kind.mutable_columns:
+            code_rows(vault, kind, changed)
         part, take = update_part(kind)
         add(part, map(take, changed))
     if state.deleted_jobs:

@@ -5,8 +5,20 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
+from kasuwa.core.row_codes import CodedTable
+from kasuwa.core.vault import Vault
+from kasuwa.db import row_codes
 from kasuwa.db.connection_pool import Connection
-from kasuwa.db.console_users import COLUMNS, ConsoleUser, hash_token
+from kasuwa.db.console_users import CHECKED_COLUMNS, ConsoleUser, hash_token, read_user
+
+SESSIONS = CodedTable(
+    table="console_session",
+    is_of_merchant=False,
+    key={"session_id": "bigint"},
+    covered=("user_id", "token_hash", "previous_hash", "rotated_at", "csrf", "is_whole", "created_at", "verified_at"),
+    uncovered={"seen_at": "ends a session that is idle; written while it is used"},
+)
+SESSION_ROW = "session_id = $1"
 
 IDLE_TIMEOUT = timedelta(minutes=30)
 ABSOLUTE_TIMEOUT = timedelta(hours=12)
@@ -34,7 +46,7 @@ class ConsoleSession(msgspec.Struct):
 
 FIND = f"""
     select s.session_id, s.csrf, s.is_whole, s.rotated_at, s.seen_at, s.token_hash <> $1,
-        s.verified_at, {COLUMNS}
+        s.verified_at, s.row_code, {SESSIONS.content_sql("s")}, {CHECKED_COLUMNS}
     from console_session s join console_user u on u.user_id = s.user_id
     where (s.token_hash = $1 or (s.previous_hash = $1 and s.rotated_at > $2::timestamptz - $3::interval))
       and u.disabled_at is null and s.seen_at > $2::timestamptz - $4::interval
@@ -42,34 +54,38 @@ FIND = f"""
 """
 
 
-async def begin(connection: Connection, user_id: int, *, is_authenticated: bool) -> str:
+async def begin(connection: Connection, vault: Vault, user_id: int, *, is_authenticated: bool) -> str:
     """Starts a session and returns its token. Only the hash of the token is stored."""
     token, now = secrets.token_urlsafe(32), datetime.now(UTC)
-    await connection.execute(
-        "insert into console_session (user_id, token_hash, rotated_at, csrf, is_whole, created_at, seen_at)"
-        " values ($1, $2, $3, $4, $5, $3, $3)",
-        user_id,
-        hash_token(token),
-        now,
-        secrets.token_urlsafe(24),
-        is_authenticated,
-    )
+    async with connection.transaction():
+        session_id = await connection.fetchval(
+            "insert into console_session (user_id, token_hash, rotated_at, csrf, is_whole, created_at, seen_at)"
+            " values ($1, $2, $3, $4, $5, $3, $3) returning session_id",
+            user_id,
+            hash_token(token),
+            now,
+            secrets.token_urlsafe(24),
+            is_authenticated,
+        )
+        await row_codes.code_new_row(connection, vault, SESSIONS, SESSION_ROW, session_id)
     await connection.execute("delete from console_session where created_at < $1", now - ABSOLUTE_TIMEOUT)
     return token
 
 
-async def find(connection: Connection, token: str) -> ConsoleSession | None:
-    """Returns the session of a token, or None if there is none, it has ended or its user is disabled."""
+async def find(connection: Connection, vault: Vault, token: str) -> ConsoleSession | None:
+    """Returns the session of a token, or None if there is none, it has ended or its user is disabled. Raises RowChanged
+    if its row or that of its user is not as the service wrote it."""
     now = datetime.now(UTC)
     record = await connection.fetchrow(
         FIND, hash_token(token), now, PREVIOUS_TOKEN_GRACE, IDLE_TIMEOUT, ABSOLUTE_TIMEOUT, SECOND_FACTOR_TIMEOUT
     )
     if record is None:
         return None
-    session_id, csrf, is_whole, rotated_at, seen_at, is_previous, verified_at, *person = record
-    session = ConsoleSession(
-        session_id, csrf, is_whole, rotated_at, seen_at, is_previous, verified_at, ConsoleUser(*person)
-    )
+    session_id, csrf, is_whole, rotated_at, seen_at, is_previous, verified_at, code, *rest = record
+    width = len(SESSIONS.columns) + 1
+    row_codes.check_content(vault, SESSIONS, rest[:width], code)
+    user = read_user(vault, rest[width:])
+    session = ConsoleSession(session_id, csrf, is_whole, rotated_at, seen_at, is_previous, verified_at, user)
     if now - session.seen_at > SEEN_UPDATE_INTERVAL:
         await connection.execute(
             "update console_session set seen_at = $2 where session_id = $1", session.session_id, now
@@ -77,23 +93,25 @@ async def find(connection: Connection, token: str) -> ConsoleSession | None:
     return session
 
 
-async def rotate(connection: Connection, session: ConsoleSession) -> str | None:
+async def rotate(connection: Connection, vault: Vault, session: ConsoleSession) -> str | None:
     """Rotates the token of a session and returns the new one, or None if a concurrent request has just done so."""
     token, now = secrets.token_urlsafe(32), datetime.now(UTC)
-    changed = await connection.fetchval(
-        "update console_session set previous_hash = token_hash, token_hash = $2, rotated_at = $3"
-        " where session_id = $1 and rotated_at = $4 returning true",
-        session.session_id,
-        hash_token(token),
-        now,
-        session.rotated_at,
-    )
+    async with row_codes.changing(connection, vault, SESSIONS, SESSION_ROW, session.session_id):
+        changed = await connection.fetchval(
+            "update console_session set previous_hash = token_hash, token_hash = $2, rotated_at = $3"
+            " where session_id = $1 and rotated_at = $4 returning true",
+            session.session_id,
+            hash_token(token),
+            now,
+            session.rotated_at,
+        )
     return token if changed else None
 
 
-async def mark_verified(connection: Connection, session_id: int) -> None:
+async def mark_verified(connection: Connection, vault: Vault, session_id: int) -> None:
     """Records that the person has just given a password or a code again."""
-    await connection.execute("update console_session set verified_at = now() where session_id = $1", session_id)
+    async with row_codes.changing(connection, vault, SESSIONS, SESSION_ROW, session_id):
+        await connection.execute("update console_session set verified_at = now() where session_id = $1", session_id)
 
 
 async def end(connection: Connection, session_id: int) -> None:

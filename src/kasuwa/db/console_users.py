@@ -4,12 +4,39 @@ import secrets
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
+from typing import Any
 
 import asyncpg
 import msgspec
 
 from kasuwa.core.callers import Maker
+from kasuwa.core.row_codes import CodedTable
+from kasuwa.core.vault import Vault
+from kasuwa.db import row_codes
 from kasuwa.db.connection_pool import Connection
+
+USERS = CodedTable(
+    table="console_user",
+    is_of_merchant=False,
+    key={"user_id": "bigint"},
+    covered=(
+        *("email", "mid", "role", "password", "totp_sealed", "disabled_at", "joined_at", "made_by", "makers"),
+        *("account_since", "approves_from", "created_at"),
+    ),
+    # The ciphertext is bound to its person. Without one, the person signs in by the password alone.
+    parts={"totp_sealed": "totp_sealed is null"},
+    uncovered={
+        "totp_step": "keeps a code from being used twice within a minute; it is raised at every use",
+    },
+)
+USER_ROW = "user_id = $1"
+LINKS = CodedTable(
+    table="console_link",
+    is_of_merchant=False,
+    key={"token_hash": "bytea"},
+    covered=("user_id", "purpose", "expires_at"),
+    uncovered={"used_at": "to use a link again takes its token, which its person alone has"},
+)
 
 INVITATION_LIFE = timedelta(days=7)
 SIGN_IN_LIFE = timedelta(days=1)
@@ -52,6 +79,15 @@ COLUMNS = """
     u.user_id, u.email, u.mid, u.role, u.password, u.totp_sealed, u.totp_step, u.disabled_at, u.joined_at,
     u.approves_from, u.makers, coalesce(u.account_since, u.created_at)
 """
+# With what `read_user` checks.
+CHECKED_COLUMNS = f"{COLUMNS}, u.row_code, {USERS.content_sql('u')}"
+
+
+def read_user(vault: Vault, record: Sequence[Any]) -> ConsoleUser:
+    """Returns the user of CHECKED_COLUMNS. Raises RowChanged if the row is not as the service wrote it."""
+    width = len(ConsoleUser.__struct_fields__)
+    row_codes.check_content(vault, USERS, tuple(record[width + 1 :]), record[width])
+    return ConsoleUser(*record[:width])
 
 
 def hash_token(token: str) -> bytes:
@@ -59,7 +95,7 @@ def hash_token(token: str) -> bytes:
     return sha256(token.encode()).digest()
 
 
-async def add_user(connection: Connection, email: str, mid: str | None, role: str) -> int:
+async def add_user(connection: Connection, vault: Vault, email: str, mid: str | None, role: str) -> int:
     try:
         user_id = await connection.fetchval(
             "insert into console_user (email, mid, role) values ($1, $2, $3) returning user_id", email, mid, role
@@ -67,25 +103,29 @@ async def add_user(connection: Connection, email: str, mid: str | None, role: st
     except asyncpg.UniqueViolationError:
         raise EmailTaken(email) from None
     assert isinstance(user_id, int)
+    await row_codes.code_new_row(connection, vault, USERS, USER_ROW, user_id)
     return user_id
 
 
-async def find_joined_user(connection: Connection, email: str) -> ConsoleUser | None:
-    """Returns the user who joined under this address, or None. There is at most one."""
+async def find_joined_user(connection: Connection, vault: Vault, email: str) -> ConsoleUser | None:
+    """Returns the user who joined under this address, or None. There is at most one. Raises RowChanged."""
     record = await connection.fetchrow(
-        f"select {COLUMNS} from console_user u where lower(email) = lower($1) and joined_at is not null", email
+        f"select {CHECKED_COLUMNS} from console_user u where lower(email) = lower($1) and joined_at is not null", email
     )
-    return None if record is None else ConsoleUser(*record)
+    return None if record is None else read_user(vault, record)
 
 
-async def find_user_of_merchant(connection: Connection, email: str, mid: str | None) -> ConsoleUser | None:
-    """Returns a merchant's user (mid None: an operator) by address, joined or only invited, or None."""
+async def find_user_of_merchant(
+    connection: Connection, vault: Vault, email: str, mid: str | None
+) -> ConsoleUser | None:
+    """Returns a merchant's user (mid None: an operator) by address, joined or only invited, or None. Raises
+    RowChanged."""
     record = await connection.fetchrow(
-        f"select {COLUMNS} from console_user u where lower(email) = lower($1) and mid is not distinct from $2",
+        f"select {CHECKED_COLUMNS} from console_user u where lower(email) = lower($1) and mid is not distinct from $2",
         email,
         mid,
     )
-    return None if record is None else ConsoleUser(*record)
+    return None if record is None else read_user(vault, record)
 
 
 async def find_users_by_email(connection: Connection, email: str) -> list[ConsoleUser]:
@@ -110,23 +150,28 @@ async def has_joined_user_unlocked(connection: Connection, mid: str) -> bool:
     return bool(found)
 
 
-async def withdraw_invitations(connection: Connection, mid: str) -> None:
+async def withdraw_invitations(connection: Connection, vault: Vault, mid: str) -> None:
     """Disables the users who were invited for this merchant and have not joined."""
     waiting = "select user_id from console_user where mid = $1 and joined_at is null and disabled_at is null"
     for (user_id,) in await connection.fetch(waiting, mid):
-        await disable(connection, user_id)
+        await disable(connection, vault, user_id)
 
 
-COUNT_OPERATORS = """
-    select count(*) from console_user
-    where mid is null and joined_at is not null and (disabled_at is null or disabled_at > now() - $1::interval)
-"""
+async def list_operators(connection: Connection, vault: Vault) -> list[ConsoleUser]:
+    """Returns all operators. Raises RowChanged if the row of one is not as the service wrote it: it might have been an
+    administrator's."""
+    records = await connection.fetch(f"select {CHECKED_COLUMNS} from console_user u where mid is null")
+    return [read_user(vault, record) for record in records]
 
 
-async def count_operators(connection: Connection, cooling_off: timedelta) -> int:
+async def count_operators(connection: Connection, vault: Vault, cooling_off: timedelta) -> int:
     """Returns the number of operators who have joined. One who was disabled counts until the cooling-off time is over,
-    so that nobody becomes the only operator at once by disabling the others."""
-    return int(await connection.fetchval(COUNT_OPERATORS, cooling_off))
+    so that nobody becomes the only operator at once by disabling the others. Raises RowChanged."""
+    since = await connection.fetchval("select now() - $1::interval", cooling_off)
+    operators = await list_operators(connection, vault)
+    return sum(
+        user.joined_at is not None and (user.disabled_at is None or user.disabled_at > since) for user in operators
+    )
 
 
 async def has_other_operators(connection: Connection, user_id: int) -> bool:
@@ -135,14 +180,13 @@ async def has_other_operators(connection: Connection, user_id: int) -> bool:
     return bool(await connection.fetchval(query, user_id))
 
 
-async def count_admins(connection: Connection, besides: int = 0) -> int:
-    """Returns the number of operator administrators who can sign in, not counting user `besides`."""
-    count = await connection.fetchval(
-        "select count(*) from console_user where role = 'operator:admin' and disabled_at is null"
-        " and joined_at is not null and user_id <> $1",
-        besides,
+async def count_admins(connection: Connection, vault: Vault, besides: int = 0) -> int:
+    """Returns the number of operator administrators who can sign in, not counting user `besides`. Raises RowChanged."""
+    return sum(
+        user.role == "operator:admin" and user.disabled_at is None and user.joined_at is not None
+        for user in await list_operators(connection, vault)
+        if user.user_id != besides
     )
-    return int(count)
 
 
 async def list_users(connection: Connection, mid: str | None, after: str, most: int) -> list[ConsoleUser]:
@@ -159,12 +203,13 @@ async def list_all_users(connection: Connection) -> list[ConsoleUser]:
     return [ConsoleUser(*record) for record in await connection.fetch(query)]
 
 
-async def get_user(connection: Connection, user_id: int, mid: str | None) -> ConsoleUser | None:
-    """Returns a user by number if it belongs to the merchant (mid None: is an operator), else None."""
+async def get_user(connection: Connection, vault: Vault, user_id: int, mid: str | None) -> ConsoleUser | None:
+    """Returns a user by number if it belongs to the merchant (mid None: is an operator), else None. Raises
+    RowChanged."""
     record = await connection.fetchrow(
-        f"select {COLUMNS} from console_user u where user_id = $1 and mid is not distinct from $2", user_id, mid
+        f"select {CHECKED_COLUMNS} from console_user u where user_id = $1 and mid is not distinct from $2", user_id, mid
     )
-    return None if record is None else ConsoleUser(*record)
+    return None if record is None else read_user(vault, record)
 
 
 def maker_of(user: ConsoleUser) -> Maker:
@@ -180,26 +225,31 @@ SET_MAKERS = """
 """
 
 
-async def set_makers(connection: Connection, user_id: int, makers: Sequence[Maker], cooling_off: timedelta) -> None:
+async def set_makers(
+    connection: Connection, vault: Vault, user_id: int, makers: Sequence[Maker], cooling_off: timedelta
+) -> None:
     """Records who made, promoted or reset an account. It approves nothing until the cooling-off time is over."""
     behind = list(dict.fromkeys(name for maker in makers for name in maker.behind))
     made_by = next((maker.user_id for maker in makers if maker.user_id is not None), None)
-    await connection.execute(SET_MAKERS, user_id, made_by, behind, cooling_off)
+    async with row_codes.changing(connection, vault, USERS, USER_ROW, user_id):
+        await connection.execute(SET_MAKERS, user_id, made_by, behind, cooling_off)
 
 
-async def set_role(connection: Connection, user_id: int, role: str) -> None:
-    await connection.execute("update console_user set role = $2 where user_id = $1", user_id, role)
+async def set_role(connection: Connection, vault: Vault, user_id: int, role: str) -> None:
+    async with row_codes.changing(connection, vault, USERS, USER_ROW, user_id):
+        await connection.execute("update console_user set role = $2 where user_id = $1", user_id, role)
     await end_sessions(connection, user_id)
 
 
-async def set_password(connection: Connection, user_id: int, password: str) -> None:
-    await connection.execute("update console_user set password = $2 where user_id = $1", user_id, password)
+async def set_password(connection: Connection, vault: Vault, user_id: int, password: str) -> None:
+    async with row_codes.changing(connection, vault, USERS, USER_ROW, user_id):
+        await connection.execute("update console_user set password = $2 where user_id = $1", user_id, password)
 
 
-async def set_totp(connection: Connection, user_id: int, sealed: bytes | None, step: int) -> None:
-    await connection.execute(
-        "update console_user set totp_sealed = $2, totp_step = $3 where user_id = $1", user_id, sealed, step
-    )
+async def set_totp(connection: Connection, vault: Vault, user_id: int, sealed: bytes | None, step: int) -> None:
+    change = "update console_user set totp_sealed = $2, totp_step = $3 where user_id = $1"
+    async with row_codes.changing(connection, vault, USERS, USER_ROW, user_id):
+        await connection.execute(change, user_id, sealed, step)
 
 
 async def use_totp_step(connection: Connection, user_id: int, step: int) -> bool:
@@ -210,8 +260,9 @@ async def use_totp_step(connection: Connection, user_id: int, step: int) -> bool
     return bool(used)
 
 
-async def disable(connection: Connection, user_id: int) -> None:
-    await connection.execute("update console_user set disabled_at = now() where user_id = $1", user_id)
+async def disable(connection: Connection, vault: Vault, user_id: int) -> None:
+    async with row_codes.changing(connection, vault, USERS, USER_ROW, user_id, ends=True):
+        await connection.execute("update console_user set disabled_at = now() where user_id = $1", user_id)
     await connection.execute("update console_link set used_at = now() where user_id = $1 and used_at is null", user_id)
     await end_sessions(connection, user_id)
 
@@ -223,16 +274,16 @@ async def end_sessions(connection: Connection, user_id: int) -> None:
 # --- links ------------------------------------------------------------------------------------------------------
 
 
-async def reset_credentials(connection: Connection, user_id: int) -> None:
+async def reset_credentials(connection: Connection, vault: Vault, user_id: int) -> None:
     """Removes password, second factor, sessions and known browsers of a user, and enables a disabled one."""
-    await connection.execute(
-        "update console_user set password = null, totp_sealed = null, disabled_at = null where user_id = $1", user_id
-    )
+    change = "update console_user set password = null, totp_sealed = null, disabled_at = null where user_id = $1"
+    async with row_codes.changing(connection, vault, USERS, USER_ROW, user_id):
+        await connection.execute(change, user_id)
     await connection.execute("delete from console_device where user_id = $1", user_id)
     await end_sessions(connection, user_id)
 
 
-async def make_link(connection: Connection, user_id: int, purpose: str) -> str:
+async def make_link(connection: Connection, vault: Vault, user_id: int, purpose: str) -> str:
     """Returns the token of a new single-use link. Earlier links of the user stop working."""
     token = secrets.token_urlsafe(32)
     life = INVITATION_LIFE if purpose == "invitation" else SIGN_IN_LIFE
@@ -247,6 +298,7 @@ async def make_link(connection: Connection, user_id: int, purpose: str) -> str:
             purpose,
             datetime.now(UTC) + life,
         )
+        await row_codes.code_new_row(connection, vault, LINKS, "token_hash = $1", hash_token(token))
     return token
 
 
@@ -256,13 +308,18 @@ OPEN_LINK = """
 """
 
 
-async def read_link(connection: Connection, token: str) -> tuple[ConsoleUser, str] | None:
-    """Returns the user and purpose of a link, or None if it cannot be used."""
-    record = await connection.fetchrow(f"select {COLUMNS}, l.purpose {OPEN_LINK}", hash_token(token))
-    return None if record is None else (ConsoleUser(*record[:-1]), record[-1])
+async def read_link(connection: Connection, vault: Vault, token: str) -> tuple[ConsoleUser, str] | None:
+    """Returns the user and purpose of a link, or None if it cannot be used. Raises RowChanged."""
+    columns = f"l.purpose, l.row_code, {LINKS.content_sql('l')}"
+    record = await connection.fetchrow(f"select {columns}, {CHECKED_COLUMNS} {OPEN_LINK}", hash_token(token))
+    if record is None:
+        return None
+    width = len(LINKS.columns) + 3
+    row_codes.check_content(vault, LINKS, tuple(record[2:width]), record[1])
+    return read_user(vault, record[width:]), record[0]
 
 
-async def redeem_link(connection: Connection, token: str) -> bool:
+async def redeem_link(connection: Connection, vault: Vault, token: str) -> bool:
     """Redeems a link. Returns False if it is used or expired. Of concurrent calls, one succeeds.
 
     Raises EmailTaken if the address has already joined elsewhere. Call it in a transaction, so that the link is then
@@ -275,9 +332,10 @@ async def redeem_link(connection: Connection, token: str) -> bool:
     if user_id is None:
         return False
     try:
-        await connection.execute(
-            "update console_user set joined_at = coalesce(joined_at, now()) where user_id = $1", user_id
-        )
+        async with row_codes.changing(connection, vault, USERS, USER_ROW, user_id):
+            await connection.execute(
+                "update console_user set joined_at = coalesce(joined_at, now()) where user_id = $1", user_id
+            )
     except asyncpg.UniqueViolationError:
         raise EmailTaken from None
     return True

@@ -16,7 +16,8 @@ OPEN_CONTRADICTIONS = """
       and not exists (select 1 from rail_reversal r where r.merchant_id = n.merchant_id and r.txn_ref = n.reference)
       and not exists (select 1 from approval a
         where a.mid = m.mid and a.kind = 'reversal' and a.proposal ->> 'reverses' = n.reference
-          and (a.state = 'open' or a.state = 'rejected' and a.decided_by is distinct from a.proposed_by and a.decided_at > n.at))
+          and (a.state = 'open'
+            or a.state = 'rejected' and a.decided_by is distinct from a.proposed_by and a.decided_at > n.at))
     order by n.notice_id limit $1
 """
 

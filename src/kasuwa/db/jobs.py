@@ -10,11 +10,13 @@ from typing import Any
 import msgspec
 
 from kasuwa.core.decision import Job
+from kasuwa.core.vault import Vault
 from kasuwa.db.backend_connection import is_distributed
 from kasuwa.db.batch import JOB_LEASE
 from kasuwa.db.bulk_sql import columns_of
 from kasuwa.db.connection_pool import Connection, Pool
 from kasuwa.db.merchant_state import MerchantState, business_now
+from kasuwa.db.row_codes import check_row
 from kasuwa.db.server_search import search_query, search_servers
 
 COLUMNS = ", ".join(f"j.{name}" for name in columns_of(Job).names)
@@ -139,8 +141,9 @@ async def list_due_lanes(pool: Pool, lanes: list[str], wall: datetime) -> list[s
         return [record[0] for record in await connection.fetch(SELECT_DUE_LANES, lanes, wall)]
 
 
-async def claim_jobs(connection: Connection, lane: str, wall: datetime, max_jobs: int) -> list[Claimed]:
-    """Leases the due jobs of a lane, the earliest first, at most `max_jobs`."""
+async def claim_jobs(connection: Connection, vault: Vault, lane: str, wall: datetime, max_jobs: int) -> list[Claimed]:
+    """Leases the due jobs of a lane, the earliest first, at most `max_jobs`. One that is not as the service wrote it is
+    leased, so that it does not hold up the others, and not returned."""
     if is_distributed(connection):
         records = await claim_by_merchant(connection, lane, wall, max_jobs)
     else:
@@ -149,6 +152,8 @@ async def claim_jobs(connection: Connection, lane: str, wall: datetime, max_jobs
     claimed = []
     for record in records:
         job = Job(*record[:width])
+        if not check_row(vault, job):
+            continue
         clock_only = MerchantState(b"", job.merchant_id, 0, 0, 0, 0, record[width], record[width + 1], None)
         claimed.append(Claimed(job, business_now(clock_only, wall), record[width + 2]))
     return sorted(claimed, key=lambda item: (item.job.due, item.seq))

@@ -12,10 +12,14 @@ from typing import Any
 import msgspec
 import structlog
 
+from kasuwa.core.decision import Job
 from kasuwa.core.keyring import HEADER_BYTES, HEADER_MARK, UnsealError
-from kasuwa.core.sealed_places import OPERATOR_ID, SealedColumn, SealedJobField, SealedPlaces
+from kasuwa.core.row_codes import OPERATOR_ID
+from kasuwa.core.sealed_places import SealedColumn, SealedJobField, SealedPlaces
 from kasuwa.core.vault import NONCE_BYTES, Vault
+from kasuwa.db.bulk_sql import columns_of
 from kasuwa.db.connection_pool import Connection
+from kasuwa.db.row_codes import check_row, code_rows
 
 # Rows that are looked at by one query, and those that one transaction rewrites.
 WINDOW = 500
@@ -159,8 +163,11 @@ def report_unreadable(column: str, merchant_id: int) -> None:
 JOBS = """
     select key, merchant_id, work::text from scheduled_job where work ->> $1 <> '' and key > $2 order by key limit $3
 """
-LOCKED_JOB = "select reference, subject, work::text from scheduled_job where merchant_id = $1 and key = $2 for update"
-UPDATE_JOB = "update scheduled_job set work = $3::text::json where merchant_id = $1 and key = $2"
+LOCKED_JOB = f"""
+    select reference, subject, work::text, {", ".join(columns_of(Job).names)} from scheduled_job
+    where merchant_id = $1 and key = $2 for update
+"""
+UPDATE_JOB = "update scheduled_job set work = $3::text::json, row_code = $4 where merchant_id = $1 and key = $2"
 
 
 async def read_job_window(connection: Connection, field: SealedJobField, position: Position, vault: Vault) -> Window:
@@ -185,6 +192,10 @@ async def rewrite_jobs(
             row = await connection.fetchrow(LOCKED_JOB, merchant_id, key)
             if row is None:
                 continue
+            job = Job(*row[3:])
+            if not check_row(vault, job):
+                done.unreadable += 1
+                continue
             encoded = msgspec.json.decode(row[2]).get(field.field, "")
             if not encoded or vault.keyring.is_current(merchant_id, b64decode(encoded)):
                 continue
@@ -193,8 +204,9 @@ async def rewrite_jobs(
             if renewed is None:
                 done.unreadable += 1
                 continue
-            work = row[2].replace(encoded, b64encode(renewed).decode())
-            await connection.execute(UPDATE_JOB, merchant_id, key, work)
+            job.work = row[2].replace(encoded, b64encode(renewed).decode())
+            code_rows(vault, Job, [job])
+            await connection.execute(UPDATE_JOB, merchant_id, key, job.work, job.row_code)
             done.rows += 1
     return done
 
@@ -251,8 +263,9 @@ VERSION_OF = f"""
 
 
 async def count_ciphertexts(connection: Connection, places: SealedPlaces) -> dict[int, int]:
-    """Returns how many ciphertexts of the database have each version. Reads all tables that have some."""
+    """Returns how many ciphertexts and codes of rows have each version. Reads all tables that have some."""
     sources = [f"select {column.ciphertext_sql} as c from {column.table}" for column in places.columns]
+    sources += [f"select row_code from {table.table}" for table in places.coded_tables]
     sources += [f"select decode(work ->> '{field.field}', 'base64') from scheduled_job" for field in places.job_fields]
     counted: dict[int, int] = {}
     for source in sources:

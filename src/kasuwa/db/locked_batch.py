@@ -27,6 +27,7 @@ from kasuwa.db.clock import DatabaseClock
 from kasuwa.db.connection_pool import Connection
 from kasuwa.db.merchant_state import MerchantState
 from kasuwa.db.row_cache import RowCache
+from kasuwa.db.row_codes import replace_changed
 from kasuwa.db.time_slices import Interruptible, run_in_shared_slices, run_in_slices
 from kasuwa.db.write_statements import ON_ONE_SERVER, WriteStatements
 from kasuwa.db.writer_session import RETRY_SECONDS, CommitInterrupted, DatabaseUnreachable, DecidedBatch, WriterSession
@@ -269,7 +270,9 @@ async def read_rows(
     keys: Iterable[bytes],
 ) -> list[Row]:
     values = (concat_keys(keys), *statements.select_values(kind, min(state.merchant_states)))
-    return [kind(*record) for record in await (await get_connection()).fetch(statements.select(kind), *values)]
+    records = await (await get_connection()).fetch(statements.select(kind), *values)
+    rows: list[Row] = [kind(*record) for record in records]
+    return replace_changed(state.deployment.vault, rows) if kind.coded_columns else rows
 
 
 # --- answering ------------------------------------------------------------------------------------------------------

@@ -13,9 +13,24 @@ import msgspec
 from kasuwa.core.callers import APPROVING_SCOPES, KeyScope, Maker
 from kasuwa.core.keyring import UnsealError
 from kasuwa.core.reading import Reader
+from kasuwa.core.row_codes import CodedTable, RowChanged
 from kasuwa.core.vault import Vault, is_equal_constant_time
+from kasuwa.db import row_codes
 from kasuwa.db.connection_pool import Connection
 
+KEYS = CodedTable(
+    table="merchant_key",
+    key={"key_id": "bigint"},
+    covered=(
+        *("verifier", "expires_at", "name", "scopes", "addresses", "created_by", "lineage", "replaced_by"),
+        *("signs_until", "holders", "makers", "approves_from"),
+    ),
+    uncovered={
+        "sealed": "encrypted for its merchant, and compared with the verifier",
+        **dict.fromkeys(("created_at", "last_used_at", "last_used_from", "refused_at", "refused_from"), "only shown"),
+    },
+)
+KEY_ROW = "merchant_id = $1 and key_id = $2"
 KEY_SEAL_CONTEXT = "merchant_key.sealed"
 SECRET_SEAL_CONTEXT = "signing_secret.sealed"
 MAX_KEY_OVERLAP = timedelta(days=7)  # Contract: #authentication
@@ -78,6 +93,7 @@ async def add_key(connection: Connection, vault: Vault, merchant_id: int, key: s
         new.approves_from,
     )
     assert isinstance(key_id, int)
+    await row_codes.code_new_row(connection, vault, KEYS, KEY_ROW, merchant_id, key_id)
     return key_id
 
 
@@ -196,11 +212,15 @@ async def replace_key(
     )
     key = random_key(merchant_id)
     new_id = await add_key(connection, vault, merchant_id, key, roller.take_over(new))
-    await connection.execute(REPLACE_KEYS, merchant_id, [row[0] for row in rolled], overlap, new_id)
+    replaced = [row[0] for row in rolled]
+    async with row_codes.changing(
+        connection, vault, KEYS, "merchant_id = $1 and key_id = any($2)", merchant_id, replaced
+    ):
+        await connection.execute(REPLACE_KEYS, merchant_id, replaced, overlap, new_id)
     return new_id, key
 
 
-async def revoke_key(connection: Connection, merchant_id: int, key_id: int) -> str:
+async def revoke_key(connection: Connection, vault: Vault, merchant_id: int, key_id: int) -> str:
     """Ends a key at once and returns its name. Raises UnknownKey, or KeyRefused for the last key."""
     found = await connection.fetchrow(
         f"select name, signs_until > now() from merchant_key where merchant_id = $1 and key_id = $2 and {IS_VALID}",
@@ -213,9 +233,8 @@ async def revoke_key(connection: Connection, merchant_id: int, key_id: int) -> s
         raise KeyRefused(LAST_KEY)
     if found[1] and not await connection.fetchval(COUNT_OTHER_SIGNERS, merchant_id, key_id):
         raise KeyRefused(LAST_SIGNER)
-    await connection.execute(
-        "update merchant_key set expires_at = now() where merchant_id = $1 and key_id = $2", merchant_id, key_id
-    )
+    async with row_codes.changing(connection, vault, KEYS, KEY_ROW, merchant_id, key_id, ends=True):
+        await connection.execute(f"update merchant_key set expires_at = now() where {KEY_ROW}", merchant_id, key_id)
     return str(found[0])
 
 
@@ -224,11 +243,12 @@ async def replace_secret(
 ) -> str:
     """Makes a new signing secret and returns it. Events are signed with the old one as well until the overlap ends.
     From the first one on, keys do not sign events any more."""
-    await connection.execute(
-        "update merchant_key set signs_until = least(signs_until, now() + $2::interval) where merchant_id = $1",
-        merchant_id,
-        overlap,
-    )
+    async with row_codes.changing(connection, vault, KEYS, "merchant_id = $1", merchant_id):
+        await connection.execute(
+            "update merchant_key set signs_until = least(signs_until, now() + $2::interval) where merchant_id = $1",
+            merchant_id,
+            overlap,
+        )
     await connection.execute(
         "update signing_secret set expires_at = least(expires_at, now() + $2::interval) where merchant_id = $1",
         merchant_id,
@@ -278,7 +298,8 @@ COPY_SECRET = """
 
 
 async def copy_keys(connection: Connection, vault: Vault, old: int, new: int) -> None:
-    """Gives new books of a merchant the valid keys and secrets of the old ones, under the same numbers."""
+    """Gives new books of a merchant the valid keys and secrets of the old ones, under the same numbers. A key that is
+    not as the service wrote it is left out."""
     for table, number, place, copy in (
         ("merchant_key", "key_id", KEY_SEAL_CONTEXT, COPY_KEY),
         ("signing_secret", "secret_id", SECRET_SEAL_CONTEXT, COPY_SECRET),
@@ -287,14 +308,29 @@ async def copy_keys(connection: Connection, vault: Vault, old: int, new: int) ->
             f"select {number}, sealed, verifier from {table} where merchant_id = $1 and {IS_VALID}", old
         )
         for row_id, sealed, verifier in rows:
+            if copy is COPY_KEY and not await is_key_intact(connection, vault, old, row_id):
+                continue
             try:
                 plain = unseal_key(vault, old, sealed, verifier, place)
             except UnsealError:
                 # It authenticates all the same, by its verifier.
                 await connection.execute(copy, old, new, row_id, sealed)
                 await connection.execute(NOTE_UNREADABLE, new, UNREADABLE_KEY)
-                continue
-            await connection.execute(copy, old, new, row_id, vault.seal(new, place, plain, secrets.token_bytes(12)))
+            else:
+                resealed = vault.seal(new, place, plain, secrets.token_bytes(12))
+                await connection.execute(copy, old, new, row_id, resealed)
+            if copy is COPY_KEY:
+                await row_codes.code_new_row(connection, vault, KEYS, KEY_ROW, new, row_id)
+
+
+async def is_key_intact(connection: Connection, vault: Vault, merchant_id: int, key_id: int) -> bool:
+    """Returns whether a key's row is as the service wrote it, and logs one that is not."""
+    [row] = await row_codes.read_rows(connection, KEYS, KEY_ROW, merchant_id, key_id)
+    try:
+        row_codes.check_content(vault, KEYS, row.content, row.code)
+    except RowChanged:
+        return False
+    return True
 
 
 # --- listing --------------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ working in every process within that time. A new key works once the cached ones 
 """
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
@@ -18,12 +19,13 @@ from kasuwa.core.decision import Merchant
 from kasuwa.core.merchant import MerchantSettings, apply_policy_change, make_merchant
 from kasuwa.core.reading import Reader
 from kasuwa.core.references import merchant_state_key
+from kasuwa.core.row_codes import CodedTable, RowChanged
 from kasuwa.core.vault import Vault
-from kasuwa.db import deliveries, merchant_keys, rates, webhook_endpoints
+from kasuwa.db import deliveries, merchant_keys, rates, row_codes, webhook_endpoints
 from kasuwa.db.clock import DatabaseClock
-from kasuwa.db.connection_pool import Connection
+from kasuwa.db.connection_pool import Connection, QueryRunner
 from kasuwa.db.key_usage import RECORD_AFTER_SECONDS, KeyUsage
-from kasuwa.db.merchant_keys import NewKey, add_key, random_key
+from kasuwa.db.merchant_keys import KEYS, NewKey, add_key, random_key
 
 # A cached merchant is reloaded in the background after the first time, and not used any more after the second, which is
 # below the second in which a rolled-off key must stop working.
@@ -38,6 +40,15 @@ MAX_RELOADED = 64
 RECHECK_AFTER_SECONDS = 0.02
 # Unknown mids are cached too, so that guesses cost no query each. This bounds the cache.
 MAX_ENTRIES = 20_000
+
+
+MERCHANTS = CodedTable(
+    table="merchant",
+    key={},
+    covered=("mid", "name", "current", "settings"),
+    uncovered={"created_at": "only shown"},
+)
+MERCHANT_ROW = "merchant_id = $1"
 
 
 class UnknownMerchant(Exception):
@@ -70,6 +81,7 @@ async def add_merchant(
             name,
             msgspec.json.encode(settings or MerchantSettings()).decode(),
         )
+        await row_codes.code_new_row(connection, vault, MERCHANTS, MERCHANT_ROW, merchant_id)
         await connection.execute(
             "insert into merchant_state (key, merchant_id, clock_fixed_at, has_webhook) values ($1, $2, $3, $4)",
             merchant_state_key(merchant_id),
@@ -86,13 +98,15 @@ async def reset_books(connection: Connection, vault: Vault, mid: str) -> int:
     async with connection.transaction():
         old = await lock_merchant(connection, mid)
         new = await connection.fetchval("select nextval('merchant_number')")
-        await connection.execute("update merchant set current = false where merchant_id = $1", old)
+        async with row_codes.changing(connection, vault, MERCHANTS, MERCHANT_ROW, old):
+            await connection.execute(f"update merchant set current = false where {MERCHANT_ROW}", old)
         await connection.execute(
             "insert into merchant (merchant_id, mid, name, settings)"
             " select $2, mid, name, settings from merchant where merchant_id = $1",
             old,
             new,
         )
+        await row_codes.code_new_row(connection, vault, MERCHANTS, MERCHANT_ROW, new)
         has_webhook = await connection.fetchval("select has_webhook from merchant_state where merchant_id = $1", old)
         await connection.execute(
             "insert into merchant_state (key, merchant_id, has_webhook) values ($1, $2, $3)",
@@ -172,21 +186,24 @@ async def wait_until_in_force() -> None:
 
 async def change_settings(
     connection: Connection,
+    vault: Vault,
     mid: str,
     change: Callable[[MerchantSettings], MerchantSettings],
     *,
     is_endpoint_set: bool,
 ) -> MerchantSettings:
-    """Changes a merchant's settings. Setting the endpoint, even to the same URL, enables it again."""
+    """Changes a merchant's settings. Setting the endpoint, even to the same URL, enables it again. Raises RowChanged if
+    the settings are not as the service wrote them."""
     async with connection.transaction():
         merchant_id = await lock_merchant(connection, mid)
-        kept = await connection.fetchval("select settings from merchant where merchant_id = $1", merchant_id)
-        changed = change(msgspec.json.decode(kept, type=MerchantSettings))
-        await connection.execute(
-            "update merchant set settings = $2 where merchant_id = $1",
-            merchant_id,
-            msgspec.json.encode(changed).decode(),
-        )
+        async with row_codes.changing(connection, vault, MERCHANTS, MERCHANT_ROW, merchant_id):
+            kept = await connection.fetchval(f"select settings from merchant where {MERCHANT_ROW}", merchant_id)
+            changed = change(msgspec.json.decode(kept, type=MerchantSettings))
+            await connection.execute(
+                f"update merchant set settings = $2 where {MERCHANT_ROW}",
+                merchant_id,
+                msgspec.json.encode(changed).decode(),
+            )
         # Rules decide whether an event is delivered, so the flag is in the merchant's state row. With their version
         # there, the new settings hold for all that is committed from now on.
         await connection.execute(
@@ -200,14 +217,28 @@ async def change_settings(
     return changed
 
 
+READ_SETTINGS = f"select row_code, {MERCHANTS.content_sql()} from merchant where merchant_id = any($1)"
+
+
+async def read_endpoints(connection: QueryRunner, vault: Vault, wanted: Sequence[int]) -> dict[int, str]:
+    """Returns the webhook URLs of merchants, by number, without those whose row is not as the service wrote it."""
+    found = {}
+    for code, *content in await connection.fetch(READ_SETTINGS, wanted):
+        with contextlib.suppress(RowChanged):
+            row_codes.check_content(vault, MERCHANTS, content, code)
+            found[content[0]] = msgspec.json.decode(content[-1], type=MerchantSettings).webhook_url
+    return found
+
+
 # --- finding --------------------------------------------------------------------------------------------------
 
 BY_MIDS = f"""
-    select m.merchant_id, m.mid, m.name, m.settings, {rates.CURRENT_RATES_COLUMN}, s.settings_version,
+    select {MERCHANTS.content_sql("m")}, m.row_code, {rates.CURRENT_RATES_COLUMN}, s.settings_version,
         k.verifier, k.expires_at,
         k.name, k.key_id, k.scopes, coalesce(k.lineage, k.key_id), k.created_by, k.addresses,
         k.last_used_at is null or k.last_used_at < now() - interval '{RECORD_AFTER_SECONDS} seconds',
-        k.holders, k.makers, coalesce(k.approves_from > now(), false)
+        k.holders, k.makers, coalesce(k.approves_from > now(), false),
+        k.row_code, {KEYS.content_sql("k")}
     from merchant m join merchant_state s on s.merchant_id = m.merchant_id
         left join merchant_key k on k.merchant_id = m.merchant_id
         and (k.expires_at is null or k.expires_at > now())
@@ -215,9 +246,14 @@ BY_MIDS = f"""
     order by m.mid, k.key_id desc
 """
 BY_ID = f"""
-    select m.merchant_id, m.mid, m.name, m.settings, {rates.CURRENT_RATES_COLUMN}, s.settings_version
+    select {MERCHANTS.content_sql("m")}, m.row_code, {rates.CURRENT_RATES_COLUMN}, s.settings_version
     from merchant m join merchant_state s on s.merchant_id = m.merchant_id where m.merchant_id = $1
 """
+
+# The number of columns of BY_ID, with which BY_MIDS begins. Then come verifier and expiry of a key, the columns that
+# make it a caller, its code and its content.
+MERCHANT_COLUMNS = len(MERCHANTS.columns) + 4
+CALLER_COLUMNS = slice(2, 12)
 
 
 class CachedMerchant(msgspec.Struct):
@@ -227,6 +263,7 @@ class CachedMerchant(msgspec.Struct):
     by_verifier: dict[bytes, tuple[Merchant, datetime | None]]
     loaded_at: float
     is_refreshing: bool = False
+    changed: str = ""  # describes its row if that is not as the service wrote it: nothing is done for the merchant
 
 
 def make_caller(columns: Sequence[Any]) -> Caller:
@@ -301,7 +338,7 @@ class MerchantDirectory:
 
     async def authenticate(self, mid: str, key: str) -> Merchant | None:
         """Returns the merchant with the key as its caller if the key is valid, else None. Takes the same time whether
-        or not the mid exists."""
+        or not the mid exists. Raises RowChanged if the merchant's row is not as the service wrote it."""
         cached = self.get_cached(mid)
         if cached is not None:
             merchant = self._match(cached, key)
@@ -311,6 +348,8 @@ class MerchantDirectory:
 
     def _match(self, found: CachedMerchant, key: str) -> Merchant | None:
         """Returns the merchant if one of its cached verifiers is that of the key."""
+        if found.changed:
+            raise RowChanged(found.changed)
         known = found.by_verifier.get(self._vault.hash_api_key(key))
         if known is None:
             return None
@@ -337,31 +376,48 @@ class MerchantDirectory:
         """Reads merchants, and caches them unless one was evicted meanwhile."""
         asked_at, evictions = time.monotonic(), self._evictions
         found = {mid: CachedMerchant(None, {}, asked_at) for mid in mids}
-        for row in await self._reader.fetch(BY_MIDS, mids):
-            one = found[row[1]]
-            merchant = one.merchant = one.merchant or self._make(*row[:6])
-            if row[6] is not None:
-                one.by_verifier[row[6]] = (msgspec.structs.replace(merchant, caller=make_caller(row[8:])), row[7])
+        for row in map(tuple, await self._reader.fetch(BY_MIDS, mids)):
+            one, key = found[row[1]], row[MERCHANT_COLUMNS:]
+            if one.changed:
+                continue
+            try:
+                merchant = one.merchant = one.merchant or self._make(row[:MERCHANT_COLUMNS])
+            except RowChanged as error:
+                one.changed = str(error)
+                continue
+            if key[0] is not None and self._is_key_intact(key[CALLER_COLUMNS.stop + 1 :], key[CALLER_COLUMNS.stop]):
+                caller = make_caller(key[CALLER_COLUMNS])
+                one.by_verifier[key[0]] = (msgspec.structs.replace(merchant, caller=caller), key[1])
         if len(self._by_mid) >= MAX_ENTRIES:
             self._by_mid.clear()
         if evictions == self._evictions:
             self._by_mid.update(found)
         return found
 
-    def _make(
-        self, merchant_id: int, mid: str, name: str, settings: str, exchange: str | None, settings_version: int
-    ) -> Merchant:
+    def _is_key_intact(self, content: Sequence[Any], code: bytes | None) -> bool:
+        try:
+            row_codes.check_content(self._vault, KEYS, content, code)
+        except RowChanged:
+            return False
+        return True
+
+    def _make(self, row: Sequence[Any]) -> Merchant:
+        """Returns the merchant of a row of BY_ID. Raises RowChanged."""
+        *content, code, exchange, settings_version = row
+        row_codes.check_content(self._vault, MERCHANTS, content, code)
+        merchant_id, mid, name, _, settings = content
         kept = apply_policy_change(msgspec.json.decode(settings, type=MerchantSettings), self._clock.now())
-        made = make_merchant(merchant_id, mid, name, self._environment, kept, rates.decode_rates(exchange))
+        stored_rates = rates.decode_rates(exchange, self._vault)
+        made = make_merchant(merchant_id, mid, name, self._environment, kept, stored_rates)
         return msgspec.structs.replace(made, settings_version=settings_version)
 
     async def get_by_id(self, merchant_id: int) -> Merchant:
-        """Returns the merchant of a number, current or archived. Used by jobs."""
+        """Returns the merchant of a number, current or archived. Used by jobs. Raises RowChanged."""
         known = self._by_id.get(merchant_id)
         if known is not None and time.monotonic() - known[1] < STALE_AFTER_SECONDS:
             return known[0]
         asked_at = time.monotonic()
-        merchant = self._make(*await self._reader.fetchrow(BY_ID, merchant_id))
+        merchant = self._make(tuple(await self._reader.fetchrow(BY_ID, merchant_id)))
         if len(self._by_id) >= MAX_ENTRIES:
             self._by_id.clear()
         self._by_id[merchant_id] = (merchant, asked_at)

@@ -6,6 +6,7 @@ import msgspec
 
 from kasuwa.core.merchant import MerchantSettings, apply_policy_change
 from kasuwa.core.payouts import (
+    COUNTERS,
     PayoutPolicy,
     PolicyChange,
     beneficiary_subject,
@@ -13,7 +14,8 @@ from kasuwa.core.payouts import (
     hour_and_day,
     is_looser,
 )
-from kasuwa.db import merchants
+from kasuwa.core.vault import Vault
+from kasuwa.db import merchants, row_codes
 from kasuwa.db.connection_pool import Connection
 
 NOW = "select now()"
@@ -33,7 +35,7 @@ ADD_COUNTERS = """
 
 
 async def change_policy(
-    connection: Connection, mid: str, policy: PayoutPolicy, cooling_off: timedelta, by: str
+    connection: Connection, vault: Vault, mid: str, policy: PayoutPolicy, cooling_off: timedelta, by: str
 ) -> tuple[PayoutPolicy, datetime | None]:
     """Changes the policy, in the caller's transaction. A looser one takes effect after the cooling-off period, so that
     nobody can loosen it and send money at once. Returns the policy before, and when the new one takes effect; None if
@@ -51,12 +53,12 @@ async def change_policy(
             return msgspec.structs.replace(kept, payouts_change=PolicyChange(policy, now + cooling_off, by))
         return msgspec.structs.replace(kept, payouts=policy, payouts_change=None)
 
-    await merchants.change_settings(connection, mid, change, is_endpoint_set=False)
-    await remember_beneficiaries(connection, mid, policy)
+    await merchants.change_settings(connection, vault, mid, change, is_endpoint_set=False)
+    await remember_beneficiaries(connection, vault, mid, policy)
     return found[0], effective[0]
 
 
-async def remember_beneficiaries(connection: Connection, mid: str, policy: PayoutPolicy) -> None:
+async def remember_beneficiaries(connection: Connection, vault: Vault, mid: str, policy: PayoutPolicy) -> None:
     """Records who was paid so far, if the policy holds transfers to beneficiaries who were not."""
     if not policy.approve_new_beneficiary:
         return
@@ -64,4 +66,6 @@ async def remember_beneficiaries(connection: Connection, mid: str, policy: Payou
     paid = await connection.fetch(PAID_BENEFICIARIES, merchant_id)
     keys = [counter_key(merchant_id, beneficiary_subject(bank, account)) for bank, account, _ in paid]
     hour, day = hour_and_day(await connection.fetchval(NOW))
-    await connection.execute(ADD_COUNTERS, merchant_id, keys, [row[2] for row in paid], hour, day)
+    own = "merchant_id = $1 and key = any($2)"
+    async with row_codes.changing(connection, vault, COUNTERS, own, merchant_id, keys):
+        await connection.execute(ADD_COUNTERS, merchant_id, keys, [row[2] for row in paid], hour, day)

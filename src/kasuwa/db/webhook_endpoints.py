@@ -13,12 +13,26 @@ import msgspec
 from kasuwa.core.events import DISABLE_AFTER
 from kasuwa.core.keyring import UnsealError
 from kasuwa.core.reading import Reader
+from kasuwa.core.row_codes import CodedTable, RowChanged
 from kasuwa.core.vault import Vault
+from kasuwa.db import row_codes
 from kasuwa.db.backend_connection import is_distributed
 from kasuwa.db.connection_pool import Connection, QueryRunner
 from kasuwa.db.merchant_keys import random_key, unseal_key
 from kasuwa.db.server_search import search_query, search_servers
 
+ENDPOINTS = CodedTable(
+    table="webhook_endpoint",
+    key={"endpoint_id": "bigint"},
+    covered=("url", "kinds", "verifier", "previous_verifier", "previous_until", "created_by", "removed_at"),
+    uncovered={
+        **dict.fromkeys(("sealed", "previous_sealed"), "encrypted for its merchant, and compared with the verifier"),
+        **dict.fromkeys(("failing_since", "off_at"), "whether it answers, as deliveries have found"),
+        "listed_seq": "how far deliveries were made: they are found by the event log",
+        "created_at": "only shown",
+    },
+)
+ENDPOINT_ROW = "merchant_id = $1 and endpoint_id = $2"
 SEAL_CONTEXT = "webhook_endpoint.sealed"
 MAX_ENDPOINTS = 10
 DELIVERY_LEASE = timedelta(seconds=60)
@@ -108,9 +122,9 @@ ROLL = """
         verifier = $3, sealed = $4
     where merchant_id = $1 and endpoint_id = $2 and removed_at is null returning url
 """
-FIND = """
-    select url, sealed, verifier from webhook_endpoint
-    where merchant_id = $1 and endpoint_id = $2 and removed_at is null
+FIND = f"""
+    select url, sealed, verifier, row_code, {ENDPOINTS.content_sql()} from webhook_endpoint
+    where {ENDPOINT_ROW} and removed_at is null
 """
 
 
@@ -141,20 +155,23 @@ async def add_endpoint(
     verifier, sealed = seal_secret(vault, merchant_id, secret)
     number = await connection.fetchval(ADD, merchant_id, url, list(kinds), verifier, sealed, created_by)
     assert isinstance(number, int)
+    await row_codes.code_new_row(connection, vault, ENDPOINTS, ENDPOINT_ROW, merchant_id, number)
     return number, secret
 
 
 async def change_endpoint(
-    connection: Connection, merchant_id: int, endpoint_id: int, url: str, kinds: Sequence[str]
+    connection: Connection, vault: Vault, merchant_id: int, endpoint_id: int, url: str, kinds: Sequence[str]
 ) -> tuple[str, list[str]] | None:
     """Saves an endpoint and enables it. Returns its old URL and kinds, or None if there is no such endpoint."""
-    row = await connection.fetchrow(CHANGE, merchant_id, endpoint_id, url, list(kinds))
+    async with row_codes.changing(connection, vault, ENDPOINTS, ENDPOINT_ROW, merchant_id, endpoint_id):
+        row = await connection.fetchrow(CHANGE, merchant_id, endpoint_id, url, list(kinds))
     return None if row is None else (row[0], row[1])
 
 
-async def remove_endpoint(connection: Connection, merchant_id: int, endpoint_id: int) -> str | None:
+async def remove_endpoint(connection: Connection, vault: Vault, merchant_id: int, endpoint_id: int) -> str | None:
     """Removes an endpoint and its deliveries. Its attempts stay. Returns its URL, or None if there is none."""
-    url = await connection.fetchval(REMOVE, merchant_id, endpoint_id)
+    async with row_codes.changing(connection, vault, ENDPOINTS, ENDPOINT_ROW, merchant_id, endpoint_id, ends=True):
+        url = await connection.fetchval(REMOVE, merchant_id, endpoint_id)
     assert url is None or isinstance(url, str)
     return url
 
@@ -165,16 +182,20 @@ async def roll_secret(
     """Gives an endpoint a new secret. The old one signs as well until the overlap ends. Returns None without one."""
     secret = random_key(merchant_id)
     verifier, sealed = seal_secret(vault, merchant_id, secret)
-    found = await connection.fetchval(ROLL, merchant_id, endpoint_id, verifier, sealed, overlap)
+    async with row_codes.changing(connection, vault, ENDPOINTS, ENDPOINT_ROW, merchant_id, endpoint_id):
+        found = await connection.fetchval(ROLL, merchant_id, endpoint_id, verifier, sealed, overlap)
     return None if found is None else secret
 
 
 async def find_target(
     reader: QueryRunner, vault: Vault, merchant_id: int, endpoint_id: int
 ) -> tuple[str, list[bytes]] | None:
-    """Returns URL and signing keys of an endpoint, or None. Raises UnsealError."""
+    """Returns URL and signing keys of an endpoint, or None. Raises UnsealError and RowChanged."""
     row = await reader.fetchrow(FIND, merchant_id, endpoint_id)
-    return None if row is None else (row[0], [unseal_key(vault, merchant_id, row[1], row[2], SEAL_CONTEXT)])
+    if row is None:
+        return None
+    row_codes.check_content(vault, ENDPOINTS, tuple(row[4:]), row[3])
+    return row[0], [unseal_key(vault, merchant_id, row[1], row[2], SEAL_CONTEXT)]
 
 
 COPY = """
@@ -182,23 +203,27 @@ COPY = """
         listed_seq)
     values ($1, $2, $3, $4, $5, $6, $7, $8, 0)
 """
-COPIED = """
-    select sealed, endpoint_id, url, kinds, verifier, created_by, created_at from webhook_endpoint
-    where merchant_id = $1 and removed_at is null
+COPIED = f"""
+    select sealed, endpoint_id, url, kinds, verifier, created_by, created_at, row_code, {ENDPOINTS.content_sql()}
+    from webhook_endpoint where merchant_id = $1 and removed_at is null
 """
 FORGET_DELIVERIES = "delete from endpoint_delivery where merchant_id = $1"
 
 
 async def copy_endpoints(connection: Connection, vault: Vault, old: int, new: int) -> None:
-    """Gives the new books of a merchant its endpoints. One whose secret cannot be decrypted is left out."""
-    for sealed, endpoint_id, url, kinds, verifier, created_by, created_at in await connection.fetch(COPIED, old):
+    """Gives the new books of a merchant its endpoints. One whose secret cannot be decrypted is left out, and so is one
+    that is not as the service wrote it."""
+    for row in await connection.fetch(COPIED, old):
+        sealed, endpoint_id, url, kinds, verifier, created_by, created_at, code, *content = row
         try:
+            row_codes.check_content(vault, ENDPOINTS, content, code)
             secret = unseal_key(vault, old, sealed, verifier, SEAL_CONTEXT)
-        except UnsealError:
+        except (UnsealError, RowChanged):
             continue
         resealed = seal_secret(vault, new, secret.decode())[1]
         values = (endpoint_id, url, kinds, verifier, resealed, created_by, created_at)
         await connection.execute(COPY, new, *values)
+        await row_codes.code_new_row(connection, vault, ENDPOINTS, ENDPOINT_ROW, new, endpoint_id)
     await connection.execute(FORGET_DELIVERIES, old)
 
 
@@ -240,7 +265,7 @@ FIND_UNLISTED = search_query(
     1,
 )
 # $1: how many of each endpoint; $2: in all; $3 and $4: endpoints that have enough in flight; $5: the lease.
-CLAIMING = """
+CLAIMING = f"""
     with due as (
         select d.merchant_id, d.endpoint_id, d.event_seq from webhook_endpoint w
         join merchant m on m.merchant_id = w.merchant_id and m.current
@@ -248,24 +273,24 @@ CLAIMING = """
             select * from endpoint_delivery d where d.merchant_id = w.merchant_id and d.endpoint_id = w.endpoint_id
                 and d.run_at <= now() and (d.leased_until is null or d.leased_until <= now())
             order by d.run_at, d.event_seq limit $1) d
-        where w.removed_at is null and w.off_at is null {w} and not exists (
+        where w.removed_at is null and w.off_at is null {{w}} and not exists (
             select 1 from unnest($3::bigint[], $4::bigint[]) b (merchant_id, endpoint_id)
             where b.merchant_id = w.merchant_id and b.endpoint_id = w.endpoint_id)
         limit $2),
     locked as (
         select d.merchant_id, d.endpoint_id, d.event_seq from endpoint_delivery d join due
-            on due.merchant_id = d.merchant_id and due.endpoint_id = d.endpoint_id and due.event_seq = d.event_seq {d}
+            on due.merchant_id = d.merchant_id and due.endpoint_id = d.endpoint_id and due.event_seq = d.event_seq {{d}}
         for update of d skip locked),
     taken as (
         update endpoint_delivery d set leased_until = now() + $5::interval from locked l
-        where d.merchant_id = l.merchant_id and d.endpoint_id = l.endpoint_id and d.event_seq = l.event_seq {d}
+        where d.merchant_id = l.merchant_id and d.endpoint_id = l.endpoint_id and d.event_seq = l.event_seq {{d}}
         returning d.merchant_id, d.endpoint_id, d.event_seq, d.attempt)
     select t.merchant_id, t.endpoint_id, t.event_seq, t.attempt, e.object, e.object_seq, e.payload, w.url, w.sealed,
         w.verifier, case when w.previous_until > now() then w.previous_sealed end, w.previous_verifier,
-        b.clock_offset_us, b.clock_fixed_at
+        b.clock_offset_us, b.clock_fixed_at, w.row_code, {ENDPOINTS.content_sql("w")}
     from taken t join event e on e.merchant_id = t.merchant_id and e.seq = t.event_seq
     join webhook_endpoint w on w.merchant_id = t.merchant_id and w.endpoint_id = t.endpoint_id
-    join merchant_state b on b.merchant_id = t.merchant_id {t}
+    join merchant_state b on b.merchant_id = t.merchant_id {{t}}
 """
 CLAIM = CLAIMING.format(w="", d="", t="")
 CLAIM_OF_MERCHANT = CLAIMING.format(
@@ -331,7 +356,7 @@ class EndpointDelivery(msgspec.Struct, frozen=True):
     object_seq: int
     payload: bytes
     url: str
-    keys: list[bytes]  # the newest first; empty if the secret cannot be decrypted
+    keys: list[bytes]  # the newest first; empty if the secret cannot be decrypted, or somebody changed the endpoint
     now: datetime  # the merchant's business time
 
     @property
@@ -381,10 +406,15 @@ async def claim_deliveries(
 def read_delivery(vault: Vault, row: Sequence[object], wall: datetime) -> EndpointDelivery:
     values = tuple(row)
     merchant_id, endpoint_id, event_seq, attempt, about, about_seq, payload, url = values[:8]
-    sealed, verifier, previous_sealed, previous_verifier, offset, fixed = values[8:]
+    sealed, verifier, previous_sealed, previous_verifier, offset, fixed, code, *content = values[8:]
     assert isinstance(merchant_id, int)
     assert isinstance(payload, str)
     keys = open_keys(vault, merchant_id, [(sealed, verifier), (previous_sealed, previous_verifier)])
+    assert code is None or isinstance(code, bytes)
+    try:
+        row_codes.check_content(vault, ENDPOINTS, content, code)
+    except RowChanged:
+        keys = []
     now = fixed if isinstance(fixed, datetime) else wall + timedelta(microseconds=int(str(offset)))
     known = (merchant_id, endpoint_id, event_seq, attempt, about, about_seq, payload.encode(), url, keys, now)
     return EndpointDelivery(*known)  # type: ignore[arg-type]

@@ -11,10 +11,12 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from kasuwa.core.closes import close_time_text
 from kasuwa.core.keyring import SEAL
 from kasuwa.core.sealed_places import SealedPlaces
+from kasuwa.core.vault import Vault
 from kasuwa.db import closes, evidence, key_moves, key_versions
 from kasuwa.db.connection_pool import Connection
+from kasuwa.db.row_code_moves import find_changed_rows
 from kasuwa.evidence.card_scan import CANARY, ScanResult, is_searching, scan_logs
-from kasuwa.ledger.invariants import INVARIANTS, check_invariants
+from kasuwa.ledger.invariants import INVARIANTS, check_invariants, describe_violations, name_violations
 from kasuwa.work.close_audit import find_close_faults
 
 # Violations and faults that a file lists. Their number is always there.
@@ -33,7 +35,8 @@ class Deployment(msgspec.Struct, frozen=True, kw_only=True):
     secret_path: Path | None  # its file, if it is in one
     closes_directory: Path
     logs: list[Path]
-    places: SealedPlaces  # the columns of ciphertexts
+    places: SealedPlaces  # the columns of ciphertexts, and the tables with codes
+    vault: Vault
     former_keys: Collection[bytes] = ()  # public keys that signed closes before
 
     @property
@@ -108,8 +111,11 @@ async def list_restore_tests(connection: Connection) -> AsyncIterator[Json]:
 
 
 async def verify_books(connection: Connection, deployment: Deployment) -> Json:
-    """Returns the verification of the books, the audit trail and the closes, as `kasuwa audit` makes it."""
+    """Returns the verification of the books, the audit trail, the closes and the codes of rows, as `kasuwa audit` makes
+    it."""
     broken = await check_invariants(connection)
+    changed = await find_changed_rows(connection, deployment.vault, deployment.places.coded_tables)
+    broken += describe_violations(await name_violations(connection, changed))
     trusted = [*deployment.former_keys, deployment.public_key]
     broken += await find_close_faults(connection, deployment.closes_directory, trusted)
     newest = await closes.newest_close(connection)

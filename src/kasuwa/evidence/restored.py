@@ -1,13 +1,17 @@
 """Checks a restored copy of the database: its books, and its closes against the published ones."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from kasuwa.core.row_codes import CodedTable
+from kasuwa.core.vault import Vault
 from kasuwa.db import closes
 from kasuwa.db.evidence import COUNT_POSTINGS
-from kasuwa.ledger.invariants import check_invariants
+from kasuwa.db.row_code_moves import find_changed_rows
+from kasuwa.ledger.invariants import check_invariants, describe_violations, name_violations
 from kasuwa.work.close_audit import compare_file
 from kasuwa.work.closes import file_name
 
@@ -23,10 +27,12 @@ class RestoreResult(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float = 0.0
 
 
-async def check_restored(connection: Any, published: Path) -> RestoreResult:
-    """Checks the books of a copy, and its closes against the published files. Closes that were made after the backup
-    are not missed."""
+async def check_restored(connection: Any, vault: Vault, tables: Sequence[CodedTable], published: Path) -> RestoreResult:
+    """Checks the books of a copy, the codes of its rows, and its closes against the published files. Closes that were
+    made after the backup are not missed."""
     faults = await check_invariants(connection)
+    changed = await find_changed_rows(connection, vault, tables)
+    faults += describe_violations(await name_violations(connection, changed))
     stored = await closes.list_closes(connection)
     for made in stored:
         path = published / file_name(made.close.number)

@@ -365,7 +365,12 @@ async def find_violations(
                 rows = await connection.fetch(f"{query} limit 20", scope, timeout=seconds)
                 violations += [(merchant_id, invariant.description, place) for merchant_id, place in rows]
         violations += await find_chain_violations(connection, merchants)
-        names = await name_owners(connection, {merchant_id for merchant_id, _, _ in violations})
+        return await name_violations(connection, violations)
+
+
+async def name_violations(connection: Any, violations: list[Violation]) -> list[NamedViolation]:
+    """Returns violations with whose books they are in."""
+    names = await name_owners(connection, {merchant_id for merchant_id, _, _ in violations})
     return [(names[merchant_id], description, place) for merchant_id, description, place in violations]
 
 

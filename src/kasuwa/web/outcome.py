@@ -6,10 +6,14 @@ import msgspec
 
 from kasuwa.core.codes import ERROR
 from kasuwa.core.decision import Refusal
+from kasuwa.core.row_codes import RowChanged
 from kasuwa.db.progress import RequestProgress, is_outage
 
 INTERNAL_ERROR = Refusal(ERROR, "An error has occurred; nothing was changed")
 UNREACHABLE = Refusal(ERROR, "The service cannot be reached for a moment; nothing was changed, try again")
+RECORD_CHANGED = Refusal(
+    ERROR, "A record that this needs was changed outside of the service, and is not used; the operator must look at it"
+)
 RAIL_TIMEOUT = Refusal(ERROR, "There was no answer in time; nothing was changed, try again later")
 OUTCOME_UNKNOWN = Refusal(ERROR, "The outcome is not known; verify by your reference before you send it again")
 
@@ -27,6 +31,8 @@ def reply_to_failure(error: BaseException, progress: RequestProgress) -> Failure
     if progress.pending_reply is not None:
         return FailureReply(progress.pending_reply)
     http = 503 if is_outage(error) else 500
+    if isinstance(error, RowChanged) and not progress.may_have_changed:
+        return FailureReply(RECORD_CHANGED, http)
     if progress.may_have_changed:
         return FailureReply(OUTCOME_UNKNOWN, http)
     return FailureReply(UNREACHABLE if is_outage(error) else INTERNAL_ERROR, http)

@@ -24,6 +24,7 @@ from kasuwa.db.batch import Result, RuleFailure, Submission
 from kasuwa.db.connection_pool import Pool
 from kasuwa.db.job_times import reschedule_jobs
 from kasuwa.db.merchant_state import MerchantState, business_now
+from kasuwa.db.row_codes import require_intact
 from kasuwa.db.writer import MAX_BATCH_SIZE, Writer
 from kasuwa.work.clock_leases import ClockLease
 from kasuwa.work.steps import StepRunner
@@ -109,6 +110,8 @@ class ClockAdvance:
             jobs.NEXT_DUE, self._merchant.merchant_id, until, self._lanes, MAX_JOBS_PER_BATCH
         )
         due = [Job(*record) for record in records]
+        for job in due:
+            require_intact(self._stepper.vault, job)
         if not due:
             return False
         first = due[0]

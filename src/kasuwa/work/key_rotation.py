@@ -8,6 +8,7 @@ needs it, and not before the overlap of the rotation has ended (db/vault_keys.py
 
 import asyncio
 import contextlib
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from functools import partial
 from typing import Any
@@ -21,6 +22,7 @@ from kasuwa.db import client_index, connections, key_moves, key_versions, rows_i
 from kasuwa.db.client_index import ClientIndexer
 from kasuwa.db.connection_pool import Connection, QueryRunner
 from kasuwa.db.key_moves import REWRITTEN_AT_ONCE, Position, Rewritten, StaleRow
+from kasuwa.db.row_code_moves import code_tables, recode_window
 from kasuwa.db.rows_in_clear import ClearTable
 from kasuwa.work.polling import Polling
 
@@ -29,6 +31,8 @@ STATEMENT_SECONDS = 60.0
 POLL_SECONDS = 5.0
 # The pause after each transaction, so that requests of the merchant come between.
 PAUSE_SECONDS = 0.005
+# How often rows are given codes as long as they may lack them.
+CODE_SECONDS = 1800.0
 # An arbitrary number. It must not change between versions.
 ROTATION_LOCK_ID = 0x6B617377
 SELECT_PAUSE = "select key_update_seconds / 2.0 from deployment"
@@ -57,10 +61,16 @@ class KeyRotation(Polling):
         self._vault = vault
         columns = {column.name: partial(rewrite_window, column, vault) for column in places.columns}
         fields = {field.name: partial(rewrite_job_window, field, vault) for field in places.job_fields}
+        # After what they cover was encrypted anew.
+        codes: dict[str, RewriteWindow] = {
+            f"{table.table}.row_code": partial(recode_window, table, vault) for table in places.coded_tables
+        }
+        self._coded_tables = places.coded_tables
+        self._coded_at = -CODE_SECONDS
         index: dict[str, RewriteWindow] = {client_index.NAME: partial(client_index.reindex_window, indexer)}
         # What is rewritten for each purpose, by its name, in order.
         self._steps: dict[str, dict[str, RewriteWindow]] = {
-            SEAL: {**columns, **fields},
+            SEAL: {**columns, **fields, **codes},
             INDEX: index,
             rows_in_clear.PURPOSE: {clear.table: partial(seal_clear_window, clear, vault) for clear in clear_tables},
         }
@@ -71,11 +81,14 @@ class KeyRotation(Polling):
     async def run_once(self) -> None:
         """Rolls out the versions that wait for it, and encrypts what is in clear, until there is nothing left, unless
         another worker does."""
-        if not await key_versions.find_unfinished(self._pool) and not await rows_in_clear.is_due(self._pool):
+        is_due = await key_versions.find_unfinished(self._pool) or await rows_in_clear.is_due(self._pool)
+        if not is_due and not self._are_codes_due:
             return
         async with self._connected() as connection:
             if not await connection.fetchval("select pg_try_advisory_lock($1)", ROTATION_LOCK_ID):
                 return
+            if self._are_codes_due:
+                await self._code_rows(connection)
             # A job that was claimed before it was rewritten ends within this time, and so does a request.
             seconds = float(await connection.fetchval(SELECT_PAUSE))
             while not self._stopping.is_set():
@@ -91,6 +104,17 @@ class KeyRotation(Polling):
                     if may_move and self._is_active(purpose, version):
                         await self._roll_out(connection, purpose, version, may_retire=may_retire)
                 await self.pause(seconds)
+
+    @property
+    def _are_codes_due(self) -> bool:
+        """Whether rows may lack their code, and the last pass over them was some time ago."""
+        return self._vault.keyring.accepts_uncoded and time.monotonic() - self._coded_at >= CODE_SECONDS
+
+    async def _code_rows(self, connection: Connection) -> None:
+        """Gives rows that processes of the release before have written or changed their codes."""
+        self._coded_at = time.monotonic()
+        coded = await code_tables(connection, self._vault, self._coded_tables, partial(asyncio.sleep, PAUSE_SECONDS))
+        log.info("rows of the release before have their codes", rows=coded)
 
     def _is_active(self, purpose: str, version: int) -> bool:
         """Whether this process has read that the version is active."""

@@ -44,6 +44,7 @@ from kasuwa.db.merchant_keys import KeyRefused, NewKey, create_key, random_key
 from kasuwa.db.merchant_rows import snapshot
 from kasuwa.db.merchants import MerchantDirectory
 from kasuwa.db.payout_policy import change_policy
+from kasuwa.db.row_codes import require_intact
 from kasuwa.db.writer import Writer
 from kasuwa.ledger import chart
 from kasuwa.ledger.invariants import find_violations
@@ -194,7 +195,7 @@ class SandboxOperations(CommonOperations):
     async def set_payout_policy(self, merchant: Merchant, policy: PayoutPolicy) -> None:
         """Sets the merchant's policy for money out, also a looser one. Other processes follow within a second."""
         async with self._operators.acquire() as connection, connection.transaction():
-            await change_policy(connection, merchant.mid, policy, timedelta(), "")
+            await change_policy(connection, self._vault, merchant.mid, policy, timedelta(), "")
         self._directory.evict(merchant.mid)
 
     def _url_fault(self, url: str) -> str | None:
@@ -210,7 +211,7 @@ class SandboxOperations(CommonOperations):
             return msgspec.structs.replace(kept, webhook_url=url)
 
         async with self._operators.acquire() as connection:
-            await merchants.change_settings(connection, merchant.mid, change, is_endpoint_set=True)
+            await merchants.change_settings(connection, self._vault, merchant.mid, change, is_endpoint_set=True)
         return None
 
     async def reset(self, merchant: Merchant) -> Refusal | None:
@@ -271,6 +272,7 @@ class SandboxOperations(CommonOperations):
                 (job for job in (Job(*record) for record in waiting) if self._stepper.accepts_callback(job)), None
             )
             if job is not None:
+                require_intact(self._vault, job)
                 result = await self._stepper.record_callback(job, merchant, CALLBACK_ANSWERS[status])
                 if isinstance(result, RuleFailure):
                     raise result.error

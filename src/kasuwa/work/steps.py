@@ -61,7 +61,7 @@ class StepRunner:
         metrics: Metrics,
         readers: ReaderFactory,
     ) -> None:
-        self._vault = vault
+        self.vault = vault
         self._readers = readers
         self._writer = writer
         self._rails = rails
@@ -94,9 +94,9 @@ class StepRunner:
         does not answer in time. Any other exception is a bug."""
         step = self._steps[job.kind]
         if secrets is None and step.restore_secrets is not None:
-            secrets = step.restore_secrets(job, self._vault)
+            secrets = step.restore_secrets(job, self.vault)
         if step.open_job is not None:
-            job = step.open_job(job, self._vault)
+            job = step.open_job(job, self.vault)
         began = time.perf_counter()
         try:
             with self._deadlines.within(RAIL_DEADLINE_SECONDS):

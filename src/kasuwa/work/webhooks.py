@@ -36,7 +36,7 @@ from kasuwa.core.sample_events import build_sample_event
 from kasuwa.core.scenario import Scenario
 from kasuwa.core.vault import Vault
 from kasuwa.db import connections as connections_module
-from kasuwa.db import deliveries
+from kasuwa.db import deliveries, merchants
 from kasuwa.db.clock import DatabaseClock
 from kasuwa.db.connection_pool import Connection, QueryRunner
 from kasuwa.db.deliveries import AttemptResult, Delivery
@@ -68,7 +68,10 @@ HUNG = "the endpoint hung earlier in this advance"
 
 # A delivery that cannot be signed or built is a fault of what is stored, and waits this long before it is tried again.
 UNSENDABLE_DELAY = timedelta(minutes=1)
-NO_KEY = "webhooks cannot be signed: no key of this merchant opens. Roll its key; its events wait until then"
+NO_KEY = (
+    "webhooks cannot be signed: no key of this merchant opens, or its settings were changed outside of the service. "
+    "Roll its key, or run `kasuwa audit`; its events wait until then"
+)
 
 log = structlog.get_logger("kasuwa.webhooks")
 NO_PARAMS = "{}"
@@ -100,7 +103,8 @@ class WebhookSender:
         self._endpoints = EndpointQueues()
         self._claimed_at = 0.0
         self._pinging: set[int] = set()
-        self._keys: dict[int, tuple[list[bytes], float]] = {}  # valid keys, the newest first, and when they were read
+        # The valid keys of merchants, the newest first, with their endpoint and when both were read.
+        self._keys: dict[int, tuple[list[bytes], str, float]] = {}
         self._outcomes: list[AttemptResult] = []
         self._to_requeue: list[Delivery] = []
         self._unsendable: list[Delivery] = []
@@ -180,7 +184,7 @@ class WebhookSender:
         strangers = 0 if self._endpoints.unhealthy_claimed_count >= MAX_UNHEALTHY_TOTAL else MAX_IN_FLIGHT_UNHEALTHY
         rooms = self._endpoints.claim_capacities()
         claimed = await deliveries.claim_deliveries(connection, self._clock.now(), room, strangers, rooms)
-        await self._load_keys(connection, {item.merchant_id for item in claimed})
+        await self._load_keys(connection, claimed)
         parked = [item for item in claimed if item.is_parked]
         if parked:
             await deliveries.park_deliveries(connection, parked)
@@ -243,22 +247,35 @@ class WebhookSender:
         if outcome.tried:
             self._meter.observe(DELIVERY_SECONDS, outcome.ms / 1000)
 
-    async def _load_keys(self, connection: QueryRunner, merchants: set[int]) -> None:
-        """Loads the signing secrets of each merchant, at most MAX_SIGNING_KEYS. They are cached for a moment only, so
-        that a rolled one is soon used. `_keys_of` raises for a merchant whose newest secret is missing or cannot be
-        decrypted. An older one that cannot be decrypted is left out."""
+    async def _load_keys(self, connection: QueryRunner, items: Sequence[Delivery]) -> None:
+        """Loads the signing secrets of each merchant, at most MAX_SIGNING_KEYS, and the endpoint of its deliveries.
+        They are cached for a moment only, so that a rolled one is soon used. `_keys_of` raises for a merchant whose
+        newest secret is missing or cannot be decrypted, or whose settings are not as the service wrote them. An older
+        secret that cannot be decrypted is left out."""
         now = time.monotonic()
-        wanted = [m for m in merchants if m not in self._keys or now - self._keys[m][1] > KEY_CACHE_SECONDS]
-        if not wanted:
-            return
+        wanted = list({item.merchant_id for item in items if not self._is_known(item, now)})
+        if wanted:
+            await self._read_keys(connection, wanted, now)
+        for item in items:
+            if item.merchant_id in self._keys:
+                item.url = self._keys[item.merchant_id][1]
+
+    def _is_known(self, item: Delivery, now: float) -> bool:
+        keys, url, read_at = self._keys.get(item.merchant_id, ([], "", -KEY_CACHE_SECONDS))
+        return bool(keys) and url == item.url and now - read_at <= KEY_CACHE_SECONDS
+
+    async def _read_keys(self, connection: QueryRunner, wanted: list[int], now: float) -> None:
+        endpoints = await merchants.read_endpoints(connection, self._vault, wanted)
         found = await connection.fetch(deliveries.SIGNING_SECRETS, wanted)
         for merchant_id in wanted:
             self._keys.pop(merchant_id, None)
         for merchant_id, rows in groupby(found, itemgetter(0)):
             (_, *newest), *older = islice(rows, MAX_SIGNING_KEYS)
+            if merchant_id not in endpoints:
+                continue
             with contextlib.suppress(UnsealError):
                 keys = [unseal_key(self._vault, merchant_id, *newest)]
-                self._keys[merchant_id] = keys, now
+                self._keys[merchant_id] = keys, endpoints[merchant_id], now
                 for _, *secret in older:
                     with contextlib.suppress(UnsealError):
                         keys.append(unseal_key(self._vault, merchant_id, *secret))
@@ -280,7 +297,7 @@ class WebhookSender:
         item = await deliveries.find_delivery(connection, job, self._clock.now())
         if item is None:
             return None
-        await self._load_keys(connection, {item.merchant_id})
+        await self._load_keys(connection, [item])
         try:
             outcome = self._failed_result(item, None, HUNG, 0) if has_endpoint_hung else await self._attempt(item)
         except QueueTimeout as error:
@@ -308,7 +325,7 @@ class WebhookSender:
         self._pinging.add(merchant_id)
         try:
             if keys is None:
-                await self._load_keys(connections, {merchant_id})
+                await self._read_keys(connections, [merchant_id], time.monotonic())
                 keys = self._keys_of(merchant_id)
             return await self._send_ping(url, kind, keys)
         except NoSigningKey:

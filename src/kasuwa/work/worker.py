@@ -86,7 +86,7 @@ class Worker(Polling):
         Jobs that neither call a rail nor read the books reach the writer in the order of their due times, because
         nothing is awaited between the claim and their submission."""
         async with self._claims.acquire() as connection:
-            claimed = await claim_jobs(connection, lane, self._clock.now(), MAX_CLAIMED)
+            claimed = await claim_jobs(connection, self._stepper.vault, lane, self._clock.now(), MAX_CLAIMED)
         wanted = {item.job.merchant_id for item in claimed}
         merchants = {merchant_id: await self._find_merchant(merchant_id) for merchant_id in wanted}
         await asyncio.gather(*(self._run_job(item, merchants[item.job.merchant_id]) for item in claimed))

@@ -412,11 +412,11 @@ def test_the_auditor_notices_a_commission_or_a_token_that_is_not_there(
         (COMMISSION_OF, COMMISSION - 1, COMMISSION, "gave its commission back"),
         (VOUCHERS_OF, "elsewhere", txn_ref, "what a bill brought is kept"),
     ):
-        deployment.fetch(statement, shop.mid, wrong)
+        deployment.fetch_as_service(statement, shop.mid, wrong)
         (line,) = deployment.broken_invariants([shop.mid])
         assert invariant in line
         assert line.endswith(txn_ref)
-        deployment.fetch(statement, shop.mid, right)
+        deployment.fetch_as_service(statement, shop.mid, right)
     assert deployment.broken_invariants([shop.mid]) == []
 
 

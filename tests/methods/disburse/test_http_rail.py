@@ -115,7 +115,7 @@ def test_a_transfer_with_a_row_in_table_hold_ends_as_any_other(
         sent["txnRef"],
     )
     assert held == COST
-    deployment.fetch(MOVE_HOLD, sent["txnRef"], merchant_id, hold_key(key), held)
+    deployment.fetch_as_service(MOVE_HOLD, sent["txnRef"], merchant_id, hold_key(key), held)
     assert shop.wallet() == OPEN
     assert shop.put("sandbox", **reference).body["data"] == explained
     assert deployment.broken_invariants([shop.mid]) == []

@@ -215,9 +215,9 @@ def test_a_link_lives_an_hour(shop: MerchantClient) -> None:
 def test_reset_and_suspension_end_a_link(shop: MerchantClient, deployment: Deployment) -> None:
     link = state(shop, format="csv")["link"]
     suspend = "update merchant set settings = settings || $2::jsonb where mid = $1"
-    deployment.fetch(suspend, shop.mid, '{"suspended": true}')
+    deployment.fetch_as_service(suspend, shop.mid, '{"suspended": true}')
     wait_until_answered(shop, link, 404)
-    deployment.fetch(suspend, shop.mid, '{"suspended": false}')
+    deployment.fetch_as_service(suspend, shop.mid, '{"suspended": false}')
     wait_until_answered(shop, link, 200)
     assert shop.put("sandbox", action="reset").body["status"] == 200
     assert open_link(shop, link).http == 404

@@ -14,7 +14,7 @@ import msgspec
 
 from kasuwa.core.callers import Caller
 from kasuwa.core.decision import LoadedRows, Row
-from kasuwa.core.payouts import COUNTER_TABLE, WindowLimits, counter_key, describe_limit, hour_and_day
+from kasuwa.core.payouts import COUNTERS, WindowLimits, counter_key, describe_limit, hour_and_day
 from kasuwa.core.references import row_key
 
 # How long a transfer waits for approval. Contract: keys#approvals
@@ -32,7 +32,10 @@ class TransferApproval(Row):
     """A transfer that waits, or waited, for the approval of another party."""
 
     table: ClassVar[str] = "transfer_approval"
-    mutable_columns: ClassVar[tuple[str, ...]] = ("state", "decided_by", "decided_at")
+    coded_columns: ClassVar[tuple[str, ...]] = (
+        *("txn_ref", "order_ref", "batch_ref", "amount", "state", "detail", "expires_at", "decided_by"),
+    )
+    mutable_columns: ClassVar[tuple[str, ...]] = ("state", "decided_by", "decided_at", "row_code")
 
     txn_ref: str
     order_ref: str
@@ -44,6 +47,7 @@ class TransferApproval(Row):
     expires_at: datetime
     decided_by: str = ""  # as people read it: a key or an email address
     decided_at: datetime | None = None
+    row_code: bytes | None = None
 
     @property
     def is_open(self) -> bool:
@@ -73,9 +77,11 @@ class PayoutCounter(Row):
     A transfer counts from when it is accepted. One that fails is taken off again, if its hour or day is still current.
     """
 
-    table: ClassVar[str] = COUNTER_TABLE
+    table: ClassVar[str] = COUNTERS.table
+    coded_columns: ClassVar[tuple[str, ...]] = COUNTERS.covered
     mutable_columns: ClassVar[tuple[str, ...]] = (
         *("hour_at", "hour_count", "hour_amount", "day_at", "day_count", "day_amount", "paid_at"),
+        "row_code",
     )
 
     hour_at: datetime  # when the hour and the day began
@@ -85,6 +91,7 @@ class PayoutCounter(Row):
     day_count: int
     day_amount: int
     paid_at: datetime | None = None  # the first payment that a beneficiary received
+    row_code: bytes | None = None
 
     @property
     def is_open(self) -> bool:

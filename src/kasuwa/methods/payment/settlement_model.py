@@ -44,12 +44,14 @@ class Beneficiary(Row):
     """A payee of split payments, and the bank account that its parts are paid out to."""
 
     table: ClassVar[str] = "beneficiary"
+    coded_columns: ClassVar[tuple[str, ...]] = ("ref_code", "name", "bank_code", "account_number")
 
     ref_code: str
     name: str
     bank_code: str
     account_number: str
     created_at: datetime
+    row_code: bytes | None = None
 
     @property
     def is_open(self) -> bool:

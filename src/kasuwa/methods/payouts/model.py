@@ -30,8 +30,12 @@ class PayoutSchedule(Row):
     """The schedule by which the wallet is paid out to a bank account."""
 
     table: ClassVar[str] = "payout_schedule"
+    coded_columns: ClassVar[tuple[str, ...]] = (
+        *("currency", "frequency", "least", "bank_code", "account_number", "set_by"),
+    )
     mutable_columns: ClassVar[tuple[str, ...]] = (
         *("frequency", "least", "bank_code", "account_number", "changed_at", "last_ref", "set_by"),
+        "row_code",
     )
 
     currency: str
@@ -42,6 +46,7 @@ class PayoutSchedule(Row):
     changed_at: datetime
     last_ref: str  # txnRef of the last payout; empty before the first
     set_by: str  # who made the schedule: a Caller as JSON
+    row_code: bytes | None = None
 
     @property
     def is_open(self) -> bool:

@@ -1,0 +1,274 @@
+"""Codes of rows: what a change in the database does to requests, the upgrade that brings codes, and rotations."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any
+
+import asyncpg
+import pytest
+from structlog.testing import capture_logs
+
+from kasuwa.coded_tables import CODED_TABLES
+from kasuwa.core.keyring import KeysOutdated, named_version
+from kasuwa.core.row_codes import RowChanged
+from kasuwa.core.vault import Vault
+from kasuwa.db import merchants, row_codes
+from kasuwa.db.merchants import MERCHANT_ROW, MERCHANTS, MerchantDirectory
+from kasuwa.db.migrate import ROW_CODES_VERSION, migrate, open_vault
+from kasuwa.db.row_code_moves import code_tables, find_changed_rows
+from kasuwa.sealed_columns import SEALED_PLACES, make_client_indexer
+from kasuwa.work.key_rotation import KeyRotation
+from tests.console.visitor import sign_in_as
+from tests.db.test_vault_keys import KEY, add_active_version
+from tests.merchant_client import MerchantClient
+from tests.running import Deployment, Deployments
+
+PENDING_ACCOUNT = "0000000900"
+OF = "merchant_id = (select merchant_id from merchant where mid = $1 and current)"
+NO_PAUSE = partial(asyncio.sleep, 0)
+
+
+def restore(deployment: Deployment, table: str, column: str, shop: MerchantClient) -> Callable[[], None]:
+    """Returns what puts back a column of the merchant's rows."""
+    rows = deployment.fetch(f"select ctid::text, {column} from {table} where {OF}", shop.mid)
+    assert len(rows) == 1, rows
+
+    def put_back() -> None:
+        deployment.fetch(f"update {table} set {column} = $2 where {OF}", shop.mid, rows[0][1])
+
+    return put_back
+
+
+def wait_for(check: Callable[[], bool]) -> None:
+    async def wait() -> None:
+        async with asyncio.timeout(30):
+            while not check():
+                await asyncio.sleep(0.05)
+
+    asyncio.run(wait())
+
+
+# --- over HTTP --------------------------------------------------------------------------------------------------------
+
+
+def test_a_key_copied_to_another_merchant_does_not_open_it(
+    open_shop: Callable[..., MerchantClient], deployment: Deployment
+) -> None:
+    thief, victim = open_shop(), open_shop()
+    put_back = restore(deployment, "merchant_key", "verifier", victim)
+    copy = f"update merchant_key set (verifier, row_code) = (select verifier, row_code from merchant_key where {OF}) "
+    deployment.fetch(
+        copy + "where merchant_id = (select merchant_id from merchant where mid = $2)", thief.mid, victim.mid
+    )
+    stolen = MerchantClient(victim.connection, victim.mid, thief.key)
+    wait_for(lambda: victim.put("resources", inquire="keys").body["status"] == 101)
+    assert stolen.put("resources", inquire="keys").body["status"] == 101
+    [code] = deployment.fetch(f"select row_code from merchant_key where {OF}", thief.mid)
+    named = deployment.run_any_command("audit")
+    assert (named.returncode, f"merchant {victim.mid}: every row that decides" in named.stdout) == (1, True)
+    assert "merchant_key 1" in named.stdout
+    put_back()
+    deployment.fetch_as_service("select 1")
+    wait_for(lambda: victim.put("resources", inquire="keys").body["status"] == 200)
+    assert "is not as the service wrote it" in deployment.new_stderr()
+    assert code
+
+
+def test_a_merchant_whose_settings_were_changed_is_refused_until_they_are_put_back(
+    shop: MerchantClient, deployment: Deployment
+) -> None:
+    put_back = restore(deployment, "merchant", "settings", shop)
+    loosen = (
+        """update merchant set settings = settings || '{"limits": {"NGN": ["1.00", "99000000.00"]}}' where mid = $1"""
+    )
+    deployment.fetch(loosen, shop.mid)
+    wait_for(lambda: shop.put("resources", inquire="keys").body["status"] != 200)
+    refused = shop.put("disburse", action="transfer", amount="1.00", bankcode="058", accountnumber="0000000000").body
+    assert (refused["status"], "changed outside of the service" in refused["message"]) == (204, True)
+    assert shop.mid in deployment.run_any_command("audit").stdout
+    put_back()
+    wait_for(lambda: shop.put("resources", inquire="keys").body["status"] == 200)
+    assert "is not as the service wrote it" in deployment.new_stderr()
+
+
+def test_an_order_whose_account_was_changed_is_not_sent(shop: MerchantClient, deployment: Deployment) -> None:
+    assert shop.transfer(accountnumber=PENDING_ACCOUNT, orderRef="open")["txnStatus"] == "pending"
+    put_back = restore(deployment, "scheduled_job", "work", shop)
+    divert = f"update scheduled_job set work = replace(work::text, $2, '0000000000')::json where {OF}"
+    deployment.fetch(divert, shop.mid, PENDING_ACCOUNT)
+    assert shop.put("sandbox", action="advance", seconds=5).body["status"] == 204
+    assert shop.status_of("open") == "pending"
+    assert "scheduled_job " in deployment.run_any_command("audit").stdout
+    put_back()
+    shop.advance(seconds=5)
+    assert shop.status_of("open") == "successful"
+    assert "is not as the service wrote it" in deployment.new_stderr()
+
+
+def test_a_past_transfer_whose_account_was_changed_is_named_and_not_repeated(
+    shop: MerchantClient, deployment: Deployment
+) -> None:
+    assert shop.transfer(orderRef="paid")["txnStatus"] == "successful"
+    put_back = restore(deployment, "transaction", "detail", shop)
+    deployment.fetch(
+        f"update transaction set detail = replace(detail::text, '0000000000', '0000000013')::json where {OF}", shop.mid
+    )
+    repeated = shop.transfer(orderRef="paid")
+    assert (repeated["status"], "changed outside of the service" in repeated["message"]) == (204, True)
+    named = deployment.run_any_command("audit")
+    assert (named.returncode, f"merchant {shop.mid}: " in named.stdout, "transaction " in named.stdout) == (
+        1,
+        True,
+        True,
+    )
+    put_back()
+    assert shop.transfer(orderRef="paid")["txnStatus"] == "successful"
+    assert "is not as the service wrote it" in deployment.new_stderr()
+
+
+def test_a_person_whose_role_was_changed_is_signed_out_and_cannot_sign_in(deployment: Deployment) -> None:
+    visitor = sign_in_as(deployment, "operator:support")
+    [[user_id]] = deployment.fetch("select max(user_id) from console_user")
+    assert visitor.get("/account").http == 200
+    deployment.fetch("update console_user set role = 'operator:admin' where user_id = $1", user_id)
+    assert visitor.get("/account").http == 303
+    assert "console_user" in deployment.run_any_command("audit").stdout
+    deployment.fetch("update console_user set role = 'operator:support' where user_id = $1", user_id)
+    assert visitor.get("/account").http == 200
+    assert "is not as the service wrote it" in deployment.new_stderr()
+
+
+# --- the upgrade ------------------------------------------------------------------------------------------------------
+
+
+def run_on(dsn: str, work: Callable[[Any], Awaitable[None]]) -> None:
+    async def run() -> None:
+        connection = await asyncpg.connect(dsn)
+        try:
+            await work(connection)
+        finally:
+            await connection.close()
+
+    asyncio.run(run())
+
+
+async def make_database_without_codes(connection: Any) -> None:
+    """Makes a database of the release before codes, with a merchant and a rate."""
+    await migrate(connection, "test", KEY)
+    await connection.execute("insert into merchant (merchant_id, mid, name) values (1, 'GP0000001', 'Ada')")
+    await connection.execute("insert into exchange_rate (currency, buy, sell, set_by) values ('USD', 1, 2, 'ada')")
+    for table in CODED_TABLES:
+        await connection.execute(f"alter table {table.table} drop column row_code")
+    await connection.execute(
+        "drop trigger exchange_rate_append_only on exchange_rate;"
+        "drop trigger exchange_rate_no_delete on exchange_rate;"
+        "create trigger exchange_rate_append_only before update or delete on exchange_rate for each statement"
+        " execute function refuse_change(); drop function refuse_change_but_code();"
+        "alter table deployment drop column uncoded_until, drop column uncoded_permit"
+    )
+    await connection.execute("delete from migration where version >= $1", ROW_CODES_VERSION)
+
+
+async def read_merchant(connection: Any, vault: Vault) -> Any:
+    return await MerchantDirectory(connection, vault, "test").get_by_id(1)
+
+
+def test_rows_of_the_release_before_are_used_and_get_their_codes(deployments: Deployments) -> None:
+    async def work(connection: Any) -> None:
+        await make_database_without_codes(connection)
+        await migrate(connection, "test", KEY)
+        vault = await open_vault(connection, KEY)
+        assert vault.keyring.accepts_uncoded
+        assert (await read_merchant(connection, vault)).exchange_rates["USD"].buy == 1
+        assert await code_tables(connection, vault, CODED_TABLES, NO_PAUSE) == 2
+        # A process of the release before changes a row, and leaves the code.
+        await connection.execute("update merchant set name = 'Bola'")
+        assert (await read_merchant(connection, vault)).name == "Bola"
+        assert await code_tables(connection, vault, CODED_TABLES, NO_PAUSE) == 1
+        vault.keyring.accepts_uncoded = False
+        assert await find_changed_rows(connection, vault, CODED_TABLES) == []
+
+    run_on(deployments.new_database("codes_upgrade"), work)
+
+
+def test_nobody_else_can_let_rows_lack_their_codes(deployments: Deployments) -> None:
+    async def work(connection: Any) -> None:
+        await make_database_without_codes(connection)
+        await migrate(connection, "test", KEY)
+        await connection.execute("update deployment set uncoded_until = uncoded_until + interval '1 day'")
+        vault = await open_vault(connection, KEY)
+        assert not vault.keyring.accepts_uncoded
+        with pytest.raises(RowChanged):
+            await read_merchant(connection, vault)
+        # The migration cannot be applied a second time.
+        await connection.execute("delete from migration where version >= $1", ROW_CODES_VERSION)
+        with pytest.raises(asyncpg.DuplicateColumnError):
+            await migrate(connection, "test", KEY)
+
+    run_on(deployments.new_database("codes_forged_permit"), work)
+
+
+def test_a_new_database_has_no_time_without_codes(deployments: Deployments) -> None:
+    async def work(connection: Any) -> None:
+        await migrate(connection, "test", KEY)
+        assert not (await open_vault(connection, KEY)).keyring.accepts_uncoded
+        assert await connection.fetchval("select uncoded_until from deployment") is None
+
+    run_on(deployments.new_database("codes_new"), work)
+
+
+# --- rotations --------------------------------------------------------------------------------------------------------
+
+
+def test_a_rotation_makes_codes_anew_and_confirms_no_change(deployments: Deployments) -> None:
+    async def work(dsn: str) -> None:
+        connection = await asyncpg.connect(dsn)
+        await migrate(connection, "test", KEY)
+        vault = await open_vault(connection, KEY)
+        for name in ("Ada", "Bola"):
+            await merchants.add_merchant(connection, vault, name)
+        await connection.execute("update merchant set name = 'Chidi' where merchant_id = 2")
+        await add_active_version(connection, KEY)
+        vault = await open_vault(connection, KEY)
+        await connection.execute("update deployment set key_update_seconds = 1")
+        with capture_logs() as logged:
+            await KeyRotation(dsn, connection, vault, SEALED_PLACES, make_client_indexer(vault)).run_once()
+        assert [line["table"] for line in logged if line["log_level"] == "error"] == ["merchant"]
+        codes = dict(map(tuple, await connection.fetch("select merchant_id, row_code from merchant")))
+        assert {number: named_version(code) for number, code in codes.items()} == {1: 2, 2: 1}
+        vault = await open_vault(connection, KEY)
+        assert [row[0] for row in await find_changed_rows(connection, vault, CODED_TABLES)] == [2]
+        assert (await read_merchant(connection, vault)).name == "Ada"
+        await connection.close()
+
+    asyncio.run(work(deployments.new_database("codes_rotation")))
+
+
+def test_a_change_through_the_service_does_not_confirm_another_change(deployments: Deployments) -> None:
+    async def work(connection: Any) -> None:
+        await migrate(connection, "test", KEY)
+        vault = await open_vault(connection, KEY)
+        _, mid, _ = await merchants.add_merchant(connection, vault, "Ada")
+        await connection.execute("""update merchant set settings = settings || '{"settlement_days": 3}'""")
+        with pytest.raises(RowChanged):
+            await merchants.change_settings(connection, vault, mid, lambda kept: kept, is_endpoint_set=False)
+        with pytest.raises(RowChanged):
+            async with row_codes.changing(connection, vault, MERCHANTS, MERCHANT_ROW, 1):
+                pytest.fail("the row is used")
+
+    run_on(deployments.new_database("codes_change"), work)
+
+
+def test_no_code_is_made_by_outdated_keys() -> None:
+    now = [0.0]
+    vault = Vault(bytes(32), lambda: now[0])
+    vault.keyring.update(vault.keyring.versions, is_naming=True, valid_until=10.0)
+    code = vault.make_code(1, b"content")
+    assert vault.is_code(1, b"content", code)
+    assert not vault.is_code(2, b"content", code)
+    assert not vault.is_code(1, b"other", code)
+    now[0] = 11.0
+    with pytest.raises(KeysOutdated):
+        vault.make_code(1, b"content")
+    assert vault.is_code(1, b"content", code)

@@ -1,0 +1,284 @@
+"""What decides where money goes cannot be changed in the database unnoticed: a changed row is named and not used.
+
+Every table is listed in `coded_tables.py`: with the columns that its code covers, or with the reason why it has none.
+Each covered column of each coded table is changed in SQL, in a transaction that is undone: the audit names the row, and
+what uses it refuses it.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
+from typing import Any, NamedTuple
+
+import asyncpg
+import pytest
+
+from kasuwa.coded_tables import CODED_TABLES, TABLES_WITHOUT_CODES
+from kasuwa.core.decision import Job, LoadedRows, Row
+from kasuwa.core.inbound_accounts import PersonalizedAccountRow
+from kasuwa.core.row_codes import CodedTable, RowChanged
+from kasuwa.core.token_index import TokenIndexEntry
+from kasuwa.core.transactions import Transaction
+from kasuwa.core.vault import Vault
+from kasuwa.db import approvals, console_sessions, console_users, webhook_endpoints
+from kasuwa.db.bulk_sql import select_by_key
+from kasuwa.db.merchants import MerchantDirectory
+from kasuwa.db.row_code_moves import ROWS_INTACT, find_changed_rows
+from kasuwa.db.row_codes import replace_changed
+from kasuwa.methods.disburse.payout_model import PayoutCounter, TransferApproval
+from kasuwa.methods.payment.settlement_model import Beneficiary
+from kasuwa.methods.payouts.model import PayoutSchedule
+from tests.merchant_client import MerchantClient
+from tests.running import NEWEST, Deployment, Deployments
+from tests.sealed_rows import read_vault
+
+TABLES = {table.table: table for table in CODED_TABLES}
+KINDS: dict[str, type[Row]] = {
+    kind.table: kind
+    for kind in (
+        *(Transaction, Job, Beneficiary, PersonalizedAccountRow, PayoutSchedule, PayoutCounter),
+        *(TransferApproval, TokenIndexEntry),
+    )
+}
+BANK: dict[str, Any] = {"bankcode": "058", "accountnumber": "0000000000"}
+
+
+class Place(NamedTuple):
+    """The merchant, and the rows that were made, for what uses them."""
+
+    shop: MerchantClient
+    merchant_id: int
+    user_id: int
+    session: str
+    link: str
+    approval_id: int
+    endpoint_id: int
+
+
+@pytest.fixture(scope="module")
+def place(deployments: Deployments) -> Iterator[Place]:
+    """A merchant with a row in every coded table."""
+    deployment = deployments.for_version(NEWEST)
+    shop = deployment.open_shop()
+    with shop.connection:
+        shop.put("sandbox", action="beneficiary", name="Bola", **BANK)
+        shop.put("resources", request="payout_schedule", frequency="daily", **BANK)
+        shop.put("resources", request="personalized-accounts", name="Ada Obi", reference="payee", email="a@example.com")
+        shop.put("sandbox", action="payout_policy", approve_above="5000.00", daily_count=100)
+        shop.transfer(amount="6000.00", orderRef="waits")
+        yield deployment.run_on_connection(lambda connection: make_rows(deployment, shop, connection))
+
+
+async def make_rows(deployment: Deployment, shop: MerchantClient, connection: Any) -> Place:
+    vault = await read_vault(deployment)
+    merchant_id = await connection.fetchval("select merchant_id from merchant where mid = $1 and current", shop.mid)
+    async with connection.transaction():
+        email = f"{shop.mid}@example.com".lower()
+        user_id = await console_users.add_user(connection, vault, email, None, "operator:auditor")
+        link = await console_users.make_link(connection, vault, user_id, "sign_in")
+        session = await console_sessions.begin(connection, vault, user_id, is_authenticated=True)
+        approval_id = await approvals.propose(connection, vault, shop.mid, "tariff", "{}", "a reason", user_id)
+        endpoint_id, _ = await webhook_endpoints.add_endpoint(
+            connection, vault, merchant_id, "http://127.0.0.1:9/", ["no such kind"], "a test"
+        )
+    return Place(shop, merchant_id, user_id, session, link, approval_id, endpoint_id)
+
+
+# --- every table is listed --------------------------------------------------------------------------------------------
+
+COLUMNS = """
+    select table_name::text, array_agg(column_name::text) from information_schema.columns
+    join information_schema.tables using (table_schema, table_name)
+    where table_type = 'BASE TABLE' and table_schema = 'public' group by 1
+"""
+
+
+def test_every_table_has_codes_or_a_reason_to_have_none(deployment: Deployment) -> None:
+    schema = dict(map(tuple, deployment.fetch(COLUMNS)))
+    assert sorted(schema) == sorted([*TABLES, *TABLES_WITHOUT_CODES])
+    assert sorted(name for name, columns in schema.items() if "row_code" in columns) == sorted(TABLES)
+
+
+@pytest.mark.parametrize("name", sorted(TABLES))
+def test_every_column_of_a_coded_table_is_covered_or_has_a_reason(deployment: Deployment, name: str) -> None:
+    schema, table = dict(map(tuple, deployment.fetch(COLUMNS))), TABLES[name]
+    listed = [*table.columns, *table.uncovered, "row_code", *(["merchant_id"] if table.is_of_merchant else [])]
+    assert sorted(schema[name]) == sorted(listed)
+
+
+# --- every covered column is changed ----------------------------------------------------------------------------------
+
+OTHER_VALUES = {
+    "text": "{} || 'x'",
+    "bigint": "{} + 1",
+    "bytea": "{} || '\\x01'",
+    "boolean": "not {}",
+    "jsonb": """{} || '{{"x": 1}}'""",
+    "json": "('[' || {}::text || ']')::json",
+    "ARRAY": "array_append({}, 'x')",
+    "timestamp with time zone": "least({}, now()) - interval '1 second'",
+}
+NULL_VALUES = {
+    "text": "'x'",
+    "bigint": "1",
+    "bytea": "'\\x01'",
+    "timestamp with time zone": "now()",
+}
+TYPE = """
+    select data_type::text from information_schema.columns
+    where table_schema = 'public' and table_name = $1 and column_name = $2
+"""
+# Constraints that some of the changes would break.
+LIFTED = """
+    select format('alter table %s drop constraint %I', c.conrelid::regclass, c.conname) from pg_constraint c
+    where c.conrelid = $1::text::regclass and c.contype in ('c', 'f')
+"""
+
+
+@asynccontextmanager
+async def undone(deployment: Deployment) -> Any:
+    """Yields a connection in a transaction that is rolled back."""
+    connection = await asyncpg.connect(deployment.dsn)
+    try:
+        transaction = connection.transaction()
+        await transaction.start()
+        yield connection
+        await transaction.rollback()
+    finally:
+        await connection.close()
+
+
+def chosen_row(table: CodedTable, place: Place) -> tuple[str, Any]:
+    """Returns the condition of the row that is changed, and its parameter."""
+    if table.is_of_merchant:
+        own = f"merchant_id = $1 and ({table.condition})"
+        return f"{own} and amount between 600000 and 600001" if table.table == "transaction" else own, place.merchant_id
+    if table.table == "approval":
+        return "approval_id = $1", place.approval_id
+    return ("rate_id > $1", 0) if table.table == "exchange_rate" else ("user_id = $1", place.user_id)
+
+
+async def find_key(connection: Any, table: CodedTable, place: Place) -> Any:
+    """Returns the key of the row that is changed: the newest."""
+    condition, value = chosen_row(table, place)
+    key = next(iter(table.key), "merchant_id")
+    return await connection.fetchval(
+        f"select {key} from {table.table} where {condition} order by {key} desc limit 1", value
+    )
+
+
+async def change(connection: Any, table: CodedTable, column: str, place: Place) -> None:
+    """Changes a column of one row, as somebody with all rights in the database can."""
+    kind = await connection.fetchval(TYPE, table.table, column)
+    for [lift] in await connection.fetch(LIFTED, table.table):
+        await connection.execute(lift)
+    await connection.execute(f"alter table {table.table} disable trigger user")
+    if column in table.parts and column != "detail":
+        other = f"case when {column} is null then '\\x01'::bytea end"
+    else:
+        null = NULL_VALUES.get(kind, "null")
+        other = f"case when {column} is null then {null} else {OTHER_VALUES[kind].format(column)} end"
+    key = next(iter(table.key), "merchant_id")
+    own = f"merchant_id = {place.merchant_id}" if table.is_of_merchant else "true"
+    done = await connection.execute(
+        f"update {table.table} set {column} = {other} where {own} and {key} = $1",
+        await find_key(connection, table, place),
+    )
+    assert done == "UPDATE 1", done
+
+
+# --- what uses a row --------------------------------------------------------------------------------------------------
+
+Use = Callable[[Any, Vault, Place], Awaitable[object]]
+
+
+async def use_merchant(connection: Any, vault: Vault, place: Place) -> object:
+    return await MerchantDirectory(connection, vault, "test").get_by_id(place.merchant_id)
+
+
+async def use_key(connection: Any, vault: Vault, place: Place) -> object:
+    found = await MerchantDirectory(connection, vault, "test").authenticate(place.shop.mid, place.shop.key)
+    if found is None:
+        raise RowChanged("the key is not accepted")
+    return found
+
+
+async def use_rate(connection: Any, vault: Vault, place: Place) -> object:
+    currency = await connection.fetchval("select currency from exchange_rate order by rate_id desc limit 1")
+    merchant = await MerchantDirectory(connection, vault, "test").get_by_id(place.merchant_id)
+    if currency not in merchant.exchange_rates:
+        raise RowChanged("the currency has no rate")
+    return merchant
+
+
+USES: dict[str, Use] = {
+    "merchant": use_merchant,
+    "merchant_key": use_key,
+    "exchange_rate": use_rate,
+    "console_user": lambda connection, vault, place: console_users.read_link(connection, vault, place.link),
+    "console_link": lambda connection, vault, place: console_users.read_link(connection, vault, place.link),
+    "console_session": lambda connection, vault, place: console_sessions.find(connection, vault, place.session),
+    "approval": lambda connection, vault, place: approvals.lock_open_approval(connection, vault, place.approval_id),
+    "webhook_endpoint": lambda connection, vault, place: webhook_endpoints.find_target(
+        connection, vault, place.merchant_id, place.endpoint_id
+    ),
+}
+
+
+def use_row(table: CodedTable) -> Use:
+    """Returns how a rule reads a row of the writer: the way of locked_batch.py."""
+    kind = KINDS[table.table]
+
+    async def use(connection: Any, vault: Vault, place: Place) -> object:
+        key = await find_key(connection, table, place)
+        records = await connection.fetch(select_by_key(kind), key)
+        [row] = replace_changed(vault, [kind(*record) for record in records])
+        return LoadedRows({key: row}).get(kind, key)
+
+    return use
+
+
+def covered_columns() -> list[tuple[str, str]]:
+    return [(table.table, column) for table in CODED_TABLES for column in table.covered]
+
+
+@pytest.mark.parametrize(("name", "column"), covered_columns())
+def test_a_changed_column_is_named_and_not_used(deployment: Deployment, place: Place, name: str, column: str) -> None:
+    table = TABLES[name]
+    use = USES[name] if name in USES else use_row(table)
+
+    async def try_it() -> tuple[list[Any], bool]:
+        vault = await read_vault(deployment)
+        async with undone(deployment) as connection:
+            assert await find_changed_rows(connection, vault, [table]) == []
+            assert await use(connection, vault, place) is not None
+            await change(connection, table, column, place)
+            found = await find_changed_rows(connection, vault, [table])
+            is_refused = False
+            try:
+                # A row that is not found any more under its new content is not used either.
+                is_refused = await use(connection, vault, place) is None
+            except RowChanged:
+                is_refused = True
+            return found, is_refused
+
+    found, is_refused = asyncio.run(try_it())
+    assert [(statement, place_named.split()[0]) for _, statement, place_named in found] == [(ROWS_INTACT, name)]
+    assert found[0][0] == (place.merchant_id if table.is_of_merchant else 0)
+    assert is_refused
+
+
+@pytest.mark.parametrize("name", sorted(TABLES))
+def test_a_row_without_a_code_is_named_and_not_used(deployment: Deployment, place: Place, name: str) -> None:
+    table = TABLES[name]
+    use = USES[name] if name in USES else use_row(table)
+
+    async def try_it() -> list[Any]:
+        vault = await read_vault(deployment)
+        async with undone(deployment) as connection:
+            await connection.execute(f"update {name} set row_code = null")
+            with pytest.raises(RowChanged):
+                await use(connection, vault, place)
+            return await find_changed_rows(connection, vault, [table])
+
+    assert asyncio.run(try_it())
