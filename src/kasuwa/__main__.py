@@ -19,7 +19,10 @@ COMMANDS = {
     "migrate": ("migrate:migrate_database", "Bring the database's schema up to date."),
     "database": ("distribute:command", "Distribute the database over several servers."),
     "doctor": ("doctor:doctor", "Say what is wrong with this deployment, and how to mend it."),
-    "audit": ("audit:audit", "Check the laws of the books over the whole database, the chains and the closes."),
+    "audit": (
+        "audit:audit",
+        "Check the laws of the books, the chains, the closes and the codes of rows.",
+    ),
     "close": ("close:close", "Close the books: sign the heads of all merchants' chains, and publish them."),
     "verify": ("verify:verify", "Check a proof or a manifest of evidence, without the database."),
     "evidence": ("evidence:make", "Write what an auditor asks for to a directory, and sign it."),

@@ -5,6 +5,8 @@ from functools import partial
 
 from kasuwa.core import checkouts, sealed_payers
 from kasuwa.core.purpose import MOVEMENTS_WITH_PAYER, seal_clear_transaction
+from kasuwa.core.transactions import Transaction
+from kasuwa.db.row_codes import table_of
 from kasuwa.db.rows_in_clear import ClearTable, TakeFields, seal_document
 from kasuwa.methods.clients.rules.manage_client import seal_clear_client
 from kasuwa.methods.resources.rules.open_account import seal_clear_account
@@ -86,5 +88,6 @@ LARGE_CLEAR_TABLES: tuple[ClearTable, ...] = (
         reads=("kind", "txn_ref", "detail::text"),
         writes=("counterparty_name", "detail"),
         seal=seal_clear_transaction,
+        codes=table_of(Transaction),
     ),
 )

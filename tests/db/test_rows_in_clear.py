@@ -136,7 +136,7 @@ def test_the_worker_encrypts_transactions_of_an_earlier_version(
     assert "secret" not in written
     before = shop.put("payment", action="verify", txnRef=references[0]).body
     deployment.fetch(DEPOSIT_IN_CLEAR, references[0], PAYER["ip"], PAYER["fingerprint"], '{"note":"metasecret"}')
-    deployment.fetch(NAMED, references[1])
+    deployment.fetch_as_service(NAMED, references[1])
     assert shop.put("payment", action="verify", txnRef=references[0]).body == before
 
     async def work(connection: Any) -> None:

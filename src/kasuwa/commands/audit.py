@@ -26,7 +26,7 @@ KeyOption = Annotated[
 
 
 def audit(key: KeyOption = None, data: DataOption = None) -> None:
-    """Check the laws of the books over the whole database, the chains, the closes, and the codes of rows.
+    """Check the laws of the books, the chains, the closes and the codes of rows.
 
     The exit code is 1 if one is broken, and each place where it is broken is printed."""
     former = [read_key(text) for text in key or ()]

@@ -14,8 +14,9 @@ from typing import Any
 import msgspec
 
 from kasuwa.core.keyring import UnsealError
+from kasuwa.core.row_codes import CodedTable, is_intact
 from kasuwa.core.vault import NONCE_BYTES, Vault
-from kasuwa.db import key_moves
+from kasuwa.db import key_moves, row_codes
 from kasuwa.db.connection_pool import Connection, QueryRunner
 from kasuwa.db.key_moves import LOCK_MERCHANT, Position, Rewritten, StaleRow, Window, decode_position, encode_position
 
@@ -35,6 +36,7 @@ class ClearTable(msgspec.Struct, frozen=True, kw_only=True):
     writes: tuple[str, ...]  # columns that `seal` returns
     # seal(vault, merchant_id, nonce, (row_id, *reads)). Returns None if there is nothing to encrypt.
     seal: Callable[[Vault, int, bytes, Any], tuple[Any, ...] | None]
+    codes: CodedTable | None = None  # if the code of a row covers what is rewritten
 
 
 async def seal_table(
@@ -82,9 +84,27 @@ async def seal_rows(
                 continue
             if columns is not None:
                 written.append((merchant_id, row[0], *columns))
+        if clear.codes is not None:
+            intact = await find_intact(connection, vault, clear.codes, merchant_id, [values[1] for values in written])
+            done.unreadable += len(written) - len(intact)
+            written = [values for values in written if values[1] in intact]
         await connection.executemany(update, written)
+        if clear.codes is not None:
+            keys = [values[1] for values in written]
+            await row_codes.code_new_row(connection, vault, clear.codes, OF_KEYS, merchant_id, keys)
     done.rows = len(written)
     return done
+
+
+OF_KEYS = "merchant_id = $1 and key = any($2)"
+
+
+async def find_intact(
+    connection: Connection, vault: Vault, table: CodedTable, merchant_id: int, keys: Sequence[bytes]
+) -> set[bytes]:
+    """Returns the keys of rows that are as the service wrote them. The others must not get a new code."""
+    rows = await row_codes.read_rows(connection, table, OF_KEYS, merchant_id, list(keys))
+    return {row.content[1] for row in rows if is_intact(vault, table.table, row.content, row.code)}
 
 
 async def read_clear_window(connection: Connection, clear: ClearTable, position: Position) -> Window:
