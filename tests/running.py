@@ -29,6 +29,7 @@ import asyncpg
 from asyncpg.prepared_stmt import PreparedStatement
 
 from kasuwa.coded_tables import CODED_TABLES
+from kasuwa.console.operator_settings import apply_changes
 from kasuwa.core.vault import Vault
 from kasuwa.db import embedded, logins, migrate
 from kasuwa.db.row_code_moves import code_tables, find_changed_rows
@@ -306,6 +307,14 @@ class Deployment:
             return await work(await self._connected())
 
         return self._run_in_thread(run())
+
+    def change_settings(self, mid: str, **changes: Any) -> None:
+        """Changes settings of a merchant as approved proposals do: in live the command only proposes it."""
+
+        async def change(connection: Any) -> None:
+            await apply_changes(connection, await self.open_vault(connection), mid, changes)
+
+        self.run_on_connection(change)
 
     def fetch(self, query: str, *values: Any) -> list[Any]:
         return self._run_in_thread(self._fetch(query, values))

@@ -15,26 +15,27 @@ pytestmark = pytest.mark.xdist_group("console")
 MANY = 12
 
 
-def decide_all(deployment: Deployment, numbers: list[int]) -> list[int]:
-    def approve(number: int) -> int:
-        admin = sign_in_as(deployment, "operator:admin")
+def decide_all(deployment: Deployment, movement: dict[str, str]) -> list[int]:
+    """Proposes many postings, and has as many operators approve one each at the same time."""
+    finance: Visitor = sign_in_as(deployment, "operator:finance")
+    admins = [sign_in_as(deployment, "operator:admin") for _ in range(MANY)]
+    numbers = [propose(finance, "posting", **movement) for _ in range(MANY)]
+
+    def approve(admin: Visitor, number: int) -> int:
         admin.get("/operator/approvals")
         return admin.post(f"/operator/approvals/{number}/approve").http
 
-    with ThreadPoolExecutor(len(numbers)) as threads:
-        return list(threads.map(approve, numbers))
+    with ThreadPoolExecutor(MANY) as threads:
+        return list(threads.map(approve, admins, numbers))
 
 
 def test_many_approvals_at_once_are_all_decided(deployment: Deployment, shop: MerchantClient) -> None:
-    finance, before = sign_in_as(deployment, "operator:finance"), shop.wallet().balance
+    before = shop.wallet().balance
     movement = {"mid": shop.mid, "debit": "outside:funding:NGN", "credit": "wallet:main:NGN", "amount": "1.00"}
-    numbers = [propose(finance, "posting", **movement) for _ in range(MANY)]
-    assert decide_all(deployment, numbers) == [303] * MANY
+    assert decide_all(deployment, movement) == [303] * MANY
     assert shop.wallet().balance == before + MANY * 100
 
 
 def test_many_approvals_that_cannot_be_applied_are_all_answered(deployment: Deployment, shop: MerchantClient) -> None:
-    finance: Visitor = sign_in_as(deployment, "operator:finance")
     movement = {"mid": shop.mid, "debit": "wallet:main:KES", "credit": "outside:funding:KES", "amount": "1.00"}
-    numbers = [propose(finance, "posting", **movement) for _ in range(MANY)]
-    assert decide_all(deployment, numbers) == [422] * MANY
+    assert decide_all(deployment, movement) == [422] * MANY

@@ -256,6 +256,17 @@ def test_two_approvers_of_a_command_must_be_independent_and_older_than_it(office
     assert approve(office.obi, later).http == 303
 
 
+def test_the_approval_of_an_operator_who_was_disabled_does_not_count(office: Office) -> None:
+    email, leaving = join(office.deployment, "operator:finance")
+    number = office.propose("rates", "set", "KES", "--buy=13", "--sell=14")
+    assert approve(leaving, number).http == 303
+    office.deployment.run_command("user", "disable", email)
+    assert approve(office.ada, number).http == 303
+    assert office.deployment.fetch("select 1 from exchange_rate where buy = 1300") == []
+    assert approve(office.obi, number).http == 303
+    assert len(office.deployment.fetch("select 1 from exchange_rate where buy = 1300")) == 1
+
+
 def test_disabling_the_others_does_not_make_one_operator_the_only_one(office: Office) -> None:
     emails = [join(office.deployment, "operator:support")[0] for _ in range(2)]
     query = "select count(*) from console_user where mid is null and joined_at is not null and disabled_at is null"

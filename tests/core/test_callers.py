@@ -7,6 +7,7 @@ from kasuwa.core.callers import (
     MAX_ADDRESS_RANGES,
     NO_CALLER,
     Caller,
+    Maker,
     check_key_name,
     is_same_party,
     read_ranges,
@@ -16,12 +17,15 @@ from kasuwa.core.callers import (
 OWNER, OTHER = "owner@example.com", "finance@example.com"
 
 
-def make_key(number: int, lineage: int = 0, person: str = "") -> Caller:
-    return Caller(f"key {number}", number, ("payout",), lineage or number, person)
+def make_key(
+    number: int, lineage: int = 0, person: str = "", holders: tuple[str, ...] = (), behind: tuple[str, ...] = ()
+) -> Caller:
+    name, lineage = f"key {number}", lineage or number
+    return Caller(name, number, ("payout",), lineage, person, holders=holders, behind=behind)
 
 
-def make_person(email: str) -> Caller:
-    return Caller(email, person=email)
+def make_person(email: str, *makers: str) -> Caller:
+    return Maker(email, 1, makers).as_caller(is_cooling_off=False)
 
 
 def test_a_scope_includes_its_actions_and_reference_data_alone() -> None:
@@ -73,6 +77,15 @@ def test_a_key_is_accepted_from_its_ranges_alone(address: str, is_allowed: bool)
         (make_key(1, person=OWNER), make_person(OTHER), False),
         (make_person(OWNER), make_key(1, person=OWNER), True),
         (make_person(OWNER), make_key(1), False),
+        # A key that the person rolled, and one of a colleague whom the person invited.
+        (make_key(1, person=OTHER, behind=(OTHER, OWNER)), make_person(OWNER), True),
+        (make_person(OWNER), make_key(1, person=OTHER, holders=(OTHER, OWNER)), True),
+        (make_person(OWNER), make_key(1, person=OTHER, holders=(OTHER,), behind=(OTHER, OWNER)), False),
+        # A colleague whom the person invited, and the other way round: after the cooling-off time.
+        (make_person(OTHER, OWNER), make_person(OWNER), True),
+        (make_person(OWNER), make_person(OTHER, OWNER), False),
+        (make_person(OTHER, OWNER), make_key(1, person=OWNER, holders=(OWNER,)), True),
+        (make_key(1, behind=(OWNER,)), make_key(2, person=OWNER), False),
     ],
 )
 def test_rolled_keys_and_keys_of_ones_own_are_no_other_party(maker: Caller, approver: Caller, is_same: bool) -> None:

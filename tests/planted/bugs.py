@@ -6,6 +6,7 @@ says which bugs no longer fit. Further bugs are in the files bugs_of_*.py.
 """
 
 from tests.planted.bug import Bug
+from tests.planted.bugs_of_authority import AUTHORITY
 from tests.planted.bugs_of_bounds import BOUNDS
 from tests.planted.bugs_of_office import OFFICE
 from tests.planted.bugs_of_proofs import KEYS, PROOFS, RECONCILIATION
@@ -428,5 +429,5 @@ PAYMENTS = (
 
 BUGS = (
     *(*MONEY, *WRITER, *REPEATS, *RAILS, *JOBS, *PAYMENTS, *SECRETS),
-    *(*PROOFS, *KEYS, *RECONCILIATION, *OFFICE, *VENDORS, *BOUNDS),
+    *(*PROOFS, *KEYS, *RECONCILIATION, *OFFICE, *VENDORS, *BOUNDS, *AUTHORITY),
 )

@@ -193,7 +193,7 @@ def test_a_rate_limit_is_the_same_whatever_process_is_asked(deployments: Deploym
     settings = {"KASUWA_ENVIRONMENT": "live", "KASUWA_SECRET_KEY": SECRET, "KASUWA_WORKERS": "2"}
     with deployments.fresh("shared_limit", **settings) as live:
         mid, key, _ = (line.split()[1] for line in live.run_command("merchant", "add", "Ada Stores").splitlines())
-        live.run_command("merchant", "set", mid, "--rate", "1,20")
+        live.change_settings(mid, rate=(1, 20))
         first, second = api_processes(live)
         with ProcessConnection(first, live.port) as one, ProcessConnection(second, live.port) as two:
             shops = [MerchantClient(one, mid, key), MerchantClient(two, mid, key)]

@@ -26,7 +26,7 @@ MAX_REASON_LENGTH = 500
 
 USER_CHANGED = "The user no longer exists or has changed since the proposal. Reject it."
 EMAIL_TAKEN = "Another user has this address already. Reject the proposal."
-NO_OTHER_ADMIN = "Proposed, but there is no second administrator to approve it. Add one with `kasuwa user add`."
+NO_OTHER_ADMIN = "Proposed, but no second administrator can approve it: see Authority in docs/operating.md."
 
 
 class UserChange(msgspec.Struct, frozen=True, omit_defaults=True):

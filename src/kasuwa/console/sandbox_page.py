@@ -127,10 +127,16 @@ RESET_CONSEQUENCE = (
 
 async def show_sandbox(visit: Visit, status: int = 200, **values: Any) -> Response:
     clock = await visit.call_action("sandbox", action="clock")
-    forms = [form for form in SANDBOX_FORMS if visit.services.has_action("sandbox", form[0])]
+    forms = [form for form in SANDBOX_FORMS if is_offered(visit, form[0])]
     magic = load_reference_data("magic_values")
     shared = {"now": clock.body["now"], "forms": forms, "magic": magic, "submitted": {}, "open_form": ""}
     return visit.render("sandbox.html", status, **{**shared, **values})
+
+
+def is_offered(visit: Visit, name: str) -> bool:
+    """Returns whether the deployment has the action and the user may request it."""
+    action = visit.services.find_action("sandbox", {"action": name})
+    return action is not None and visit.is_allowed("sandbox", action)
 
 
 async def run_sandbox_action(visit: Visit) -> Response:

@@ -16,7 +16,7 @@ SCOPE_DESCRIPTIONS: dict[KeyScope, str] = {
     "payout": "send transfers, pay bills, refund payments and make cashcodes",
     "issue": "issue virtual cards, fund them and take money back",
     "lend": "clients, loans and savings, with their disbursements and cash-outs",
-    "read": "everything that only shows",
+    "read": "everything that only shows, with personal data masked",
     "approve": "approve and reject transfers that wait for approval",
     "all": "everything",
 }

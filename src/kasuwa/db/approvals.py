@@ -27,11 +27,12 @@ APPROVAL_ROW = "approval_id = $1"
 
 COLUMNS = """
     a.approval_id, a.mid, a.kind, a.proposal, a.reason, a.proposed_by, coalesce(p.email, a.unproven_by), a.proposed_at,
-    a.state, d.email, a.decided_at, a.first_approved_by, f.email, a.first_approved_at
+    a.state, d.email, a.decided_at, f.user_id, f.email, a.first_approved_at
 """
 JOINED = """
     from approval a left join console_user p on p.user_id = a.proposed_by
-    left join console_user d on d.user_id = a.decided_by left join console_user f on f.user_id = a.first_approved_by
+    left join console_user d on d.user_id = a.decided_by
+    left join console_user f on f.user_id = a.first_approved_by and (a.state <> 'open' or f.disabled_at is null)
 """
 # The deciding transaction locks only the approval, for as long as the writer needs to commit the posting. The lock only
 # saves work: what prevents a posting from being made twice, or made and rejected, is its row in manual_posting.
@@ -52,7 +53,8 @@ class Approval(msgspec.Struct):
     state: str
     decider_email: str | None
     decided_at: datetime | None
-    first_approved_by: int | None = None  # the first of the two operators who approve what a command proposed
+    # The first of the two operators who approve what a command proposed. None if that one was disabled meanwhile.
+    first_approved_by: int | None = None
     first_approver_email: str | None = None
     first_approved_at: datetime | None = None
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from kasuwa.console.operator_settings import apply_changes
 from kasuwa.twins.server import TwinThread
 from tests.rails.vendors.live_collection import CollectionHarness, Vendors
 from tests.running import Deployments
@@ -118,8 +117,7 @@ def test_first_vendor_takes_payments_again_and_keeps_its_saved_cards(harness: Se
     assert harness.rail_of(begun["txnRef"]) == "paystack"
     harness.call_back("paystack", harness.paystack.pay(harness.wire(begun["txnRef"])))
     token = harness.wait_for(begun["txnRef"], "successful")["cardToken"]
-    changes = {"rails": {"card": ["monnify", "paystack"]}}
-    harness.deployment.run_on_connection(lambda connection: apply_changes(connection, harness.shop.mid, changes))
+    harness.deployment.change_settings(harness.shop.mid, rails={"card": ["monnify", "paystack"]})
 
     def is_at_monnify() -> bool:
         return harness.rail_of(harness.begin_card("800.00")["txnRef"]) == "monnify"

@@ -8,6 +8,10 @@ create table authority_policy (
     set_by text not null,
     set_at timestamptz not null default now()
 );
+create trigger authority_policy_append_only before update or delete on authority_policy
+    for each statement execute function refuse_change();
+create trigger authority_policy_no_truncate before truncate on authority_policy
+    for each statement execute function refuse_change();
 
 -- `makers`: addresses of the people who invited, promoted or reset this person, and of their makers at that time. A name such as
 -- command:root stands for somebody whom nothing proved. `account_since`: when that was done last; null for `created_at`.
@@ -54,7 +58,9 @@ begin
     if approver is not null and not exists (
         select 1 from manual_posting m where m.approval_id = new.approval_id and m.decided_by = approver)
     then
-        if new.state = 'approved' and new.proposed_by is null and new.first_approved_by is null then
+        if new.state = 'approved' and new.proposed_by is null and not exists (
+            select 1 from console_user f where f.user_id = new.first_approved_by and f.disabled_at is null)
+        then
             raise exception 'approval % needs two operators', new.approval_id;
         end if;
         if exists (select 1 from console_user d where d.user_id = approver and (d.approves_from > now()

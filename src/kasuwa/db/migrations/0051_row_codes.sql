@@ -19,7 +19,7 @@ alter table payout_counter add column row_code bytea;
 alter table transfer_approval add column row_code bytea;
 alter table token_index add column row_code bytea;
 
--- A rate is append-only but for its code, which is made after the row, and anew when a key is replaced.
+-- A rate, or a policy, is append-only but for its code, which is made after the row, and anew when a key is replaced.
 create function refuse_change_but_code() returns trigger language plpgsql as $$
 begin
     if to_jsonb(new) - 'row_code' <> to_jsonb(old) - 'row_code' then
@@ -30,6 +30,10 @@ end $$;
 drop trigger exchange_rate_append_only on exchange_rate;
 create trigger exchange_rate_append_only before update on exchange_rate for each row execute function refuse_change_but_code();
 create trigger exchange_rate_no_delete before delete on exchange_rate for each statement execute function refuse_change();
+drop trigger authority_policy_append_only on authority_policy;
+create trigger authority_policy_append_only before update on authority_policy
+    for each row execute function refuse_change_but_code();
+create trigger authority_policy_no_delete before delete on authority_policy for each statement execute function refuse_change();
 
 -- Who decides is checked when somebody decides, and not when the code is made anew.
 drop trigger approval_decider on approval;
