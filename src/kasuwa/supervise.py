@@ -112,7 +112,12 @@ def one_line(error: BaseException) -> str:
 
 
 def run_child(
-    settings: Settings, dsn: str, counters: SharedCounters, shared: "SharedResources", supervisor: int, is_quiet: bool
+    settings: Settings,
+    dsn: str,
+    counters: SharedCounters,
+    shared: "SharedResources",
+    supervisor: int,
+    is_quiet: bool = False,
 ) -> None:
     """Runs a process of the deployment in a fork: sets up its own process group, signals, log and metrics first. With
     `is_quiet`, it does not log why it fails: one before it did."""

@@ -56,6 +56,7 @@ class Line:
         self.is_deaf = False
         # The types of messages of which the first is lost, and all after it. None: none is lost; empty: any.
         self.losing: bytes | None = None
+        self.fault: tuple[str, str] | None = None
         # The server answers a request for encryption by one byte without a length.
         self.is_byte_expected = False
 
@@ -84,7 +85,7 @@ class AnswerProxy(FaultyProxy):
     def _note(self, line: Line, kind: str) -> None:
         self.sent[line.role, kind] += 1
         if self._fault in ((line.role, kind), (ANY_ROLE, kind)):
-            self._fault = None
+            line.fault, self._fault = self._fault, None
             line.losing = ANSWERS.get(kind, b"")
             if kind == "Terminate":  # has no answer; the server's end of the connection is not told
                 line.is_deaf = True
@@ -101,6 +102,8 @@ class AnswerProxy(FaultyProxy):
             with contextlib.suppress(OSError, asyncio.IncompleteReadError):
                 await asyncio.gather(self._send(line, reader, requests), self._return(line, answers, writer))
         finally:
+            if line.losing is not None and not line.is_deaf:
+                self._fault = line.fault  # the connection ended before the answer came: lose that of another
             self._open -= {writer, requests}
             requests.close()
             writer.close()
