@@ -392,8 +392,8 @@ PAYMENTS = (
     Bug(
         "a transfer that comes late is kept",
         "methods/payment/rules/inbound_transfer.py",
-        "if row.is_final or job is None or context.now > payment.expires_at:",
-        "if row.is_final or job is None:",
+        "    if context.now > payment.expires_at:\n        return end_late(row, payment, job, amount, context, seen)\n",
+        "",
         "methods/payment/test_inbound_transfer.py::test_a_transfer_after_the_end_or_expiry_is_returned",
     ),
     Bug(

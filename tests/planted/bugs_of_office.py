@@ -83,7 +83,7 @@ OFFICE = (
     Bug(
         "a refund in part voids all tickets",
         "methods/tickets/rules/sell.py",
-        "    if payment.refunded + amount < payment.charged:\n        return NO_EFFECTS\n",
+        "    if payment.refunded + amount < checkout.amount:\n        return NO_EFFECTS\n",
         "",
         "methods/tickets/test_sell.py::test_a_refund_in_full_voids_what_was_not_used_and_frees_the_seats",
     ),
@@ -104,9 +104,9 @@ OFFICE = (
     Bug(
         "a payout by schedule is larger than the balance with its fee",
         "methods/payouts/rules.py",
-        "return better if better + calculate_transfer_fees(tariff, max(0, better)).total <= there else amount",
+        "return max(covered, default=0)",
         "return there",
-        f"{PAYOUT}::test_a_payout_leaves_the_fee_and_no_more_than_a_step_of_the_tariff",
+        f"{PAYOUT}::test_a_payout_is_the_largest_that_the_balance_covers_with_its_fees",
     ),
     Bug(
         "a payout by schedule takes what disputes are owed",
@@ -256,5 +256,26 @@ OFFICE = (
         "    if plan.kind == RECURRENT:\n        return None\n"
         "    if plan.kind == INSTALLMENT:\n        prices = TERMS_DECODER",
         "methods/payment/test_kept_prices.py::test_later_charges_of_a_recurrence_are_priced_as_the_first",
+    ),
+    Bug(
+        "the same payout schedule sent again skips the payout that is due",
+        "methods/payouts/rules.py",
+        "    if known is not None and is_same_schedule(request, known, bank_code, account_number):",
+        "    if False:",
+        "methods/payouts/test_rules.py::test_the_same_schedule_again_changes_nothing",
+    ),
+    Bug(
+        "a ticket whose price was refunded admits if its buyer bore the fee",
+        "methods/tickets/rules/sell.py",
+        "if payment.refunded + amount < checkout.amount:",
+        "if payment.refunded + amount < payment.charged:",
+        "methods/tickets/test_sell.py::test_a_refund_of_the_whole_price_voids_tickets_whose_buyer_bore_the_fee",
+    ),
+    Bug(
+        "payments that leave nothing are in no settlement",
+        "methods/payment/rules/split_settlement.py",
+        "for one in additions if one.amount or any(one.deductions)]",
+        "for one in additions if one.amount]",
+        "methods/payment/test_split_settlement.py::test_a_payment_of_which_the_fee_leaves_nothing_ends_on_its_day_too",
     ),
 )

@@ -38,7 +38,7 @@ def charged(shop: MerchantClient) -> list[str]:
 
 
 def test_a_subscriber_of_a_link_is_charged_what_its_page_promised(shop: MerchantClient, deployment: Deployment) -> None:
-    fields = {"title": "Class", "amount": "1000.00", "type": "recurring", "frequency": "weekly"}
+    fields: dict[str, Any] = {"title": "Class", "amount": "1000.00", "type": "recurring", "frequency": "weekly"}
     made_link = shop.put("resources", request="paylink", payer_bears_fees=True, **fields).body["data"]
     payer = Payer(shop, made_link["link"], deployment.port)
     payer.open()

@@ -1,6 +1,7 @@
 """Invoices paid on their page over HTTP, also by several payers at once. (Contract: resources#invoice-payments)"""
 
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 from urllib.parse import urlsplit
 
 from kasuwa.db import customer_links
@@ -68,7 +69,7 @@ def test_a_refund_leaves_the_invoice_paid_and_is_shown(shop: MerchantClient) -> 
 def test_what_is_refunded_counts_for_the_price_as_what_is_paid_does(
     shop: MerchantClient, deployment: Deployment
 ) -> None:
-    charge = {"inquire": "charges", "card_no": "411111", "amount": "1000.00"}
+    charge: dict[str, Any] = {"inquire": "charges", "card_no": "411111", "amount": "1000.00"}
     before = shop.put("resources", **charge).body
     deployment.run_command("merchant", "set", shop.mid, "--tariff", '{"bearer_default":"customer"}')
     wait_until("the payer bears the fee", lambda: shop.put("resources", **charge).body != before)
@@ -82,7 +83,7 @@ def test_what_is_refunded_counts_for_the_price_as_what_is_paid_does(
     PaymentClient(shop).refund(payment["txnRef"], f"{charged - 32999.99:.2f}")
     shown = show(shop, record["invoice_id"])
     assert (shown["paid"], shown["refunded"], shown["payments"][0]["refunded"]) == ("33000.00",) * 3
-    customer = {"inquire": "customer_detail", "customer_id": record["customer_id"]}
+    customer: dict[str, Any] = {"inquire": "customer_detail", "customer_id": record["customer_id"]}
     detail = shop.put("resources", **customer).body["data"]
     assert [(one["paid"], one["refunded"]) for one in detail["totals"]] == [("33000.00", "33000.00")]
     assert [(one["paid"], one["refunded"]) for one in detail["invoices"]] == [("33000.00", "33000.00")]

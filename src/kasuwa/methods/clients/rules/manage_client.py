@@ -326,6 +326,9 @@ def save_client(
     is_awaited = bvn is not None and check is not None and check.is_awaited
     is_verified = (bvn is not None and not is_awaited) or (client.bvn_verified and is_still_verified)
     kept = msgspec.structs.replace(client, status=status_before, bvn_verified=is_verified) if is_awaited else client
+    if bvn is None and request.status is None and text == write_document(stored) and not bvn_change.columns:
+        # The same data again. A new client has none stored.
+        return Decision(reply=ClientReply(message="Client updated", data=show_client(client, context.vault.unseal)))
     decision = store_client(VerifiedClient(kept, text, bvn_change, check, is_verified), context)
     if is_awaited:
         decision.reply = ClientReply(status=AWAITS_CONSENT, message=CONSENT_AWAITED, data=decision.reply.data)

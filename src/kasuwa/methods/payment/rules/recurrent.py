@@ -53,6 +53,8 @@ def change_recurrent(
         return Decision(reply=reply_recurrent_changed(plan, context.vault.unseal))
     if plan.state in (FINISHED, CANCELLED):
         return PLAN_FINISHED
+    if request.status == "stop" and plan.state == STOPPED:
+        return Decision(reply=reply_recurrent_changed(plan, context.vault.unseal))
     if request.status == "stop":
         stopped = msgspec.structs.replace(plan, state=STOPPED)
         return Decision(

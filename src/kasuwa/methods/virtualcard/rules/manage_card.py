@@ -75,4 +75,5 @@ def decide_limits(request: LimitsRequest, context: Context, seen: LoadedRows) ->
         return card
     changed = msgspec.structs.replace(card, limits=encode_limits(request.limits))
     message = "Limits set" if has_limits(changed) else "Limits removed"
-    return Decision(reply=LimitsReply(message=message, data=show_limits(changed)), rows=(changed,))
+    rows = () if changed == card else (changed,)
+    return Decision(reply=LimitsReply(message=message, data=show_limits(changed)), rows=rows)
