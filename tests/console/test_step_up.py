@@ -180,7 +180,9 @@ def test_fields_that_an_action_ignores_do_not_spare_step_up_authentication(
     before = shop.wallet()
     for page, body in (("disburse/transfer", large), ("disburse/approve", approval), ("loans/process", loan)):
         extras: list[dict[str, object]] = [{}, {"data": []}, {"data": [{"amount": "1.00"}]}]
-        for extra in [*extras, {"amount": "1.00"}] if body != large else extras:
+        if body != large:
+            extras.append({"amount": "1.00"})
+        for extra in extras:
             tried = owner.post(f"/docs/{page}", body=msgspec.json.encode({**body, **extra}).decode())
             assert tried.http == 401, (page, extra)
     assert shop.wallet() == before
