@@ -145,6 +145,8 @@ class Write(msgspec.Struct, Generic[RequestT, ReplyT, InputT], frozen=True):
     rail_question: RailQuestion[InputT, ReplyT, Any] | None = None
     # Decodes a long request piece by piece. `needs` and `decide` then take the list of pieces instead of the request.
     unpack: Callable[[RequestT, Merchant], Iterator[Any]] | None = None
+    # Returns how many orders a request has at most, if it may have several: the writer weighs it by that.
+    weigh: Callable[[InputT], int] | None = None
     read_only_without: str = ""  # without this body field the action changes nothing and needs only VIEW
     # The body field with the merchant's own reference, if the same request with the same reference is carried out once.
     unique_reference: str | None = None

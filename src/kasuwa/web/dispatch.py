@@ -397,7 +397,7 @@ class Dispatch:
                 entropy=draw_entropy(),
                 idempotency_claim=claim,
                 scenario=scenario,
-                orders=1 if action.unpack is None else len(request),
+                orders=1 if action.weigh is None else action.weigh(request),
                 needs_current_settings=True,
             )
             result = require_current(await progress.submit(self._services.writer, submission))

@@ -39,6 +39,7 @@ STAMP_DUTY = chart.tax("stamp_duty", CURRENCY)
 # The status of an order of a bulk whose orderRef belongs to another order. It is never the status of a transfer.
 CONFLICT = "conflict"
 BATCH_REFERENCE_TYPE = "BT"
+MAX_ORDERS = 1_000  # of a bulk
 BATCH_PREFIX = f"GP|{BATCH_REFERENCE_TYPE}|"
 
 

@@ -48,6 +48,7 @@ from kasuwa.methods.disburse.model import (
     BATCH_PREFIX,
     KIND,
     LANE,
+    MAX_ORDERS,
     SEND,
     WALLET,
     TransferBatch,
@@ -98,6 +99,11 @@ class WaitingTransfer(msgspec.Struct):
 
 
 # --- rows -----------------------------------------------------------------------------------------------------------
+
+
+def weigh_verdict(request: VerdictRequest) -> int:
+    """Returns as how many orders a verdict counts: that of a bulk as many as it may have."""
+    return MAX_ORDERS if request.txn_ref.startswith(BATCH_PREFIX) else 1
 
 
 def need_verdict(request: VerdictRequest, merchant: Merchant) -> Needs:
