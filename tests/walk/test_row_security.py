@@ -16,6 +16,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -230,6 +231,21 @@ def test_payers_pages_and_files_are_the_same_without_a_condition(world: World) -
 
     for path in paths:
         check_each_statement(world, partial(show, path=path))
+
+
+@pytest.mark.parametrize("account", ["wallet", "card", "savings"])
+def test_a_statement_file_is_the_same_without_a_condition(world: World, values: dict[str, str], account: str) -> None:
+    named = {"wallet": {}, "card": {"id": values["card"]}, "savings": {"id": values["savings_id"]}}
+    asked = {**STATEMENT, "account": account, "format": "csv", **named[account]}
+    path = urlsplit(world.shop.send_fields("resources", asked).body["link"]).path
+
+    def show(deployment: Deployment) -> tuple[int, str]:
+        with HttpConnection("127.0.0.1", deployment.port) as wire:
+            reply = wire.send("GET", path)
+        return reply.http, reply.raw.decode()
+
+    assert show(world.plain)[0] == 200
+    check_each_statement(world, show)
 
 
 # --- the console ----------------------------------------------------------------------------------------------------
