@@ -209,7 +209,7 @@ def neighbor_rows(figures: Results) -> Iterator[Row]:
         what = f"neighbor: a transfer beside another merchant's {load}"
         bound = f"at most {most:.0f} x {compared}"
         note = f"medians: {medians}; {found.bulk_orders:,.0f} orders/s in bulks"
-        yield Row(what, f"{found.median_ms[load]:.1f} ms", ratio, bound, at_most(ratio, most), note)
+        yield Row(what, f"{found.median_ms[load]:.1f} ms", ratio, bound, at_most(ratio, most, found.refused == 0), note)
 
 
 def interest_rows(figures: Results) -> Iterator[Row]:

@@ -150,6 +150,7 @@ class NeighborResult:
     median_ms: dict[str, float]  # by load
     transfers: dict[str, int]  # how many there were
     bulk_orders: float  # orders of bulks that were recorded in a second
+    refused: int  # transfers that were refused, or not decided in time
 
     @property
     def bulk_ratio(self) -> float:

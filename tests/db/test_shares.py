@@ -106,7 +106,7 @@ def test_places_are_handed_over_in_the_order_of_asking() -> None:
 
 def test_a_place_that_is_handed_to_one_who_leaves_is_not_lost() -> None:
     async def run() -> None:
-        shares = Shares(1)
+        shares: Shares[int] = Shares(1)
         assert shares.try_acquire(BUSY)
         leaving = asyncio.create_task(shares.wait(BUSY))
         await asyncio.sleep(0)
@@ -121,7 +121,7 @@ def test_a_place_that_is_handed_to_one_who_leaves_is_not_lost() -> None:
 
 def test_waiting_too_long_for_a_share_raises_and_takes_no_share() -> None:
     async def run() -> None:
-        shares = Shares(1, wait_seconds=0.01)
+        shares: Shares[int] = Shares(1, wait_seconds=0.01)
         assert shares.try_acquire(BUSY)
         with pytest.raises(PoolExhausted, match="share"):
             await shares.wait(BUSY)

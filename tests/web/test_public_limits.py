@@ -74,7 +74,7 @@ def test_failed_links_are_refused_over_http(deployments: Deployments) -> None:
             return reply.http, reply.headers.get("retry-after")
 
         # On a slow machine some tokens come back meanwhile.
-        codes = []
+        codes: list[int] = []
         while 429 not in codes and len(codes) < 10 * FAILED_LINKS:
             codes.append(guess(f"/pay/checkout/{len(codes):048x}", f"2001:db8:1:2::{len(codes):x}")[0])
         assert set(codes[:FAILED_LINKS]) == {404}

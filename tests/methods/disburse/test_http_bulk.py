@@ -340,7 +340,7 @@ def test_a_bulk_and_its_orders_are_verified_by_their_own_names(shop: MerchantCli
 
 
 MISSPELLED = {"amuont": "1.00", "bankcod": "058", "acountnumber": "0", **{f"amounx{n}": 1 for n in range(40)}}
-LONG_BULKS = {
+LONG_BULKS: dict[str, dict[str, Any]] = {
     "good orders": {"amount": "1.00", "bankcode": "058", "accountnumber": "0000000000", "narration": "x" * 60},
     "orders with every field at fault": {"amount": "-1", "bankcode": "999", "accountnumber": "x", "currency": "USD"},
     "orders whose fields are misspelled": MISSPELLED,
