@@ -83,7 +83,8 @@ def test_rows_by_key_are_answered_to_the_busy_merchant_too(deployment: Deploymen
 
 def test_places_are_handed_over_in_the_order_of_asking() -> None:
     async def run() -> None:
-        shares, order = Shares(1), []
+        shares: Shares[int] = Shares(1)
+        order = []
 
         async def wait(number: int) -> None:
             await shares.wait(BUSY)
