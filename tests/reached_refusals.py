@@ -1,0 +1,84 @@
+"""The refusals that the sources name as constants, and how tests reach them.
+
+A test that produces a refusal compares the outcome with the constant, or with its words. So a refusal counts as reached
+if a test names the constant together with its module, or quotes words of its message one after the other.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple
+
+from tests.source_rules import REPOSITORY, Source, read_all
+
+MAKERS = ("Refusal", "refuse_fields")
+# So many words of a message in a row are taken for that message.
+QUOTED_WORDS = 4
+WORD = re.compile(r"\S+")
+# Refusals that no request reaches, each with the reason, and those that no test produces yet.
+GUARDS = {
+    "methods.sandbox.rules.FUNDING_INSUFFICIENT": "required by the group, and the funding account has no floor",
+    "methods.investments.rules.thrift_cycle.POT_INSUFFICIENT": "required by the group: the cycle takes what there is",
+}
+NOT_YET = {
+    "console.manual_posting.NOT_LEFT",
+    "db.batch.TOO_LARGE",
+    "methods.checkout.rules.pay_link.NOT_SERVED_NOW",
+    "methods.clients.rules.verify_bvn.UNKNOWN_BVN",
+    "methods.clients.rules.verify_bvn.WATCH_LISTED",
+    "methods.loans.rules.origination.TOO_LARGE",
+    "methods.sandbox.rules.TOO_FAR",
+    "methods.statements.model.TOO_LONG_FOR_PDF",
+    "web.dispatch.SUSPENDED",
+    "work.sandbox.BUSY",
+    "work.sandbox.NO_CLOSE_KEY",
+}
+
+
+class NamedRefusal(NamedTuple):
+    module: str  # below kasuwa
+    name: str
+    message: str  # its longest text
+
+    def __str__(self) -> str:
+        return f"{self.module}.{self.name}: {self.message}"
+
+
+def named_refusals(sources: list[Source]) -> Iterator[NamedRefusal]:
+    for source in sources:
+        for node in source.tree.body:
+            if isinstance(node, ast.Assign) and is_refusal(node.value) and isinstance(node.targets[0], ast.Name):
+                texts = [one.value for one in ast.walk(node.value) if isinstance(one, ast.Constant)]
+                message = max((text for text in texts if isinstance(text, str)), key=len, default="")
+                yield NamedRefusal(source.module, node.targets[0].id, message)
+
+
+def is_refusal(value: ast.expr) -> bool:
+    return isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in MAKERS
+
+
+@cache
+def texts_of_tests() -> tuple[str, ...]:
+    """Returns the text of every test, without this mechanism and the planted bugs."""
+    left_out = ("tests/planted/", "tests/reached_refusals.py")
+    found = [source.text for source in read_all("tests", "tests/") if not source.path.startswith(left_out)]
+    typescript = (REPOSITORY / "clients" / "typescript" / "test").glob("*.ts")
+    return (*found, *(path.read_text() for path in typescript))
+
+
+def is_reached(refusal: NamedRefusal) -> bool:
+    module = refusal.module.rpartition(".")[2]
+    name = re.compile(rf"\b{refusal.name}\b")
+    phrases = list(phrases_of(refusal.message))
+    return any(
+        (module in text and name.search(text)) or any(phrase in text for phrase in phrases) for text in texts_of_tests()
+    )
+
+
+def phrases_of(message: str) -> Iterator[str]:
+    words = [match.span() for match in WORD.finditer(message)]
+    count = min(QUOTED_WORDS, len(words))
+    for first in range(len(words) - count + 1):
+        if phrase := message[words[first][0] : words[first + count - 1][1]].strip(".,;:"):
+            yield phrase
