@@ -48,8 +48,8 @@ def run_tests(directory: Path, *options: str, **environ: str) -> "subprocess.Com
     (directory / "conftest.py").write_text(CONFTEST)
     (directory / "test_it.py").write_text(TESTS)
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), packages.STRICT: "0", **environ}
-    command = [sys.executable, "-m", "pytest", "-c", os.devnull, "--rootdir", directory, "-p", "no:cacheprovider"]
-    return subprocess.run([*command, *options, directory], env=environment, capture_output=True, text=True)
+    command = [sys.executable, "-m", "pytest", "-c", os.devnull, "--rootdir", str(directory), "-p", "no:cacheprovider"]
+    return subprocess.run([*command, *options, str(directory)], env=environment, capture_output=True, text=True)
 
 
 def test_one_line_names_the_packages_and_the_number_of_tests_without_them(tmp_path: Path) -> None:

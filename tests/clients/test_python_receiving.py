@@ -177,7 +177,9 @@ def test_what_is_no_payment_is_not_paid(client: Kasuwa, shop: MerchantClient) ->
     savings = client.investments.create_savings(
         name="School fees", client_id=saver, period=12, interest_settings=settings
     )
-    deposit = client.investments.deposit(savings_id=savings.data.savings_id, amount="300.00", payment_method="wallet")
+    deposit = client.investments.deposit(
+        savings_id=str(savings.data.savings_id), amount="300.00", payment_method="wallet"
+    )
     for reference in (transfer.txn_ref, refund.refund_ref, deposit.txn_ref, "GP00000000020260101A", "nothing"):
         assert not client.payment.is_paid(str(reference), amount="1.00"), reference
         with pytest.raises(ValueError, match="above zero"):

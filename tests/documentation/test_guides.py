@@ -22,7 +22,6 @@ from tests.documentation.guide_programs import (
     ShellReader,
     compile_typescript,
     expected_output,
-    find_php,
     program_of,
     read_blocks,
     read_samples,
@@ -33,7 +32,7 @@ from tests.documentation.guide_programs import (
 )
 from tests.merchant_client import MerchantClient
 from tests.node import find_node
-from tests.packages import find_openssl
+from tests.packages import find_openssl, find_php
 from tests.running import Deployment, free_port, stop, terminated_with_us
 from tests.simulate.processes import wait_until
 from tests.source_rules import REPOSITORY

@@ -17,9 +17,9 @@ from kasuwa.app_documentation import make_site
 from kasuwa.documentation.samples import make_samples, php_literal, write_curl, write_php
 from kasuwa_client import Kasuwa
 from tests.clients.python_walk import find_action, raw_of
-from tests.documentation.guide_programs import LANGUAGES, find_php, save_files
+from tests.documentation.guide_programs import LANGUAGES, save_files
 from tests.merchant_client import MerchantClient, RawReply
-from tests.packages import find_curl
+from tests.packages import find_curl, find_php
 from tests.running import Deployment
 from tests.walk.rows import ACTION_ROWS, ActionRow, example_paths, send_examples, value_at
 

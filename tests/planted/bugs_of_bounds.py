@@ -37,7 +37,7 @@ BOUNDS = (
         "rails/vendors/paystack_refunds.py",
         'if not is_same or found.get("currency", order.currency) != order.currency:',
         "if not is_same:",
-        "rails/vendors/test_paystack_collection.py::test_refund_in_another_currency_is_unreadable",
+        "rails/vendors/test_paystack_collection.py::test_refund_of_another_amount_or_currency_is_unreadable",
     ),
     Bug(
         "merchants have no owner while two of three processes are down",
@@ -95,8 +95,7 @@ BOUNDS = (
         "methods/tickets/rules/admit.py",
         "if payment.refunded + payment.refunding + payment.disputed >= payment.charged:",
         "if payment.refunded + payment.disputed >= payment.charged:",
-        "methods/tickets/test_sell.py"
-        "::test_a_ticket_that_is_partly_being_refunded_and_otherwise_disputed_is_not_admitted",
+        "methods/tickets/test_sell.py::test_a_ticket_that_is_partly_refunded_and_else_disputed_is_not_admitted",
     ),
     Bug(
         "a postponed thrift cycle shares its time with the next one",

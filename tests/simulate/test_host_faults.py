@@ -280,7 +280,7 @@ def balancer(pair: TwoHosts, directory: Path) -> Iterator[int]:
         "\n".join(line for line in text.splitlines() if not line.strip().startswith("ssl_"))
     )
     (directory / "nginx.conf").write_text(NGINX)
-    words = [nginx_program, "-p", str(directory), "-e", "nginx.log", "-c", str(directory / "nginx.conf")]
+    words = [str(nginx_program), "-p", str(directory), "-e", "nginx.log", "-c", str(directory / "nginx.conf")]
     with subprocess.Popen(words) as nginx, terminated_with_us(nginx.pid, signal.SIGTERM):
         try:
             wait_until("nginx answers", lambda: get(port, "/healthz") == 200 or nginx.poll() is not None)

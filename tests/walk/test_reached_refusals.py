@@ -35,18 +35,23 @@ def test_a_request_is_refused_with_its_own_words(shop: MerchantClient, message: 
 
 
 def test_a_link_of_a_name_that_is_taken_is_refused(shop: MerchantClient) -> None:
-    link = {"request": "paylink", "title": "Class", "custom_link": f"class-{shop.mid.lower()}"}
+    link: dict[str, Any] = {"request": "paylink", "title": "Class", "custom_link": f"class-{shop.mid.lower()}"}
     assert shop.put("resources", **link).body["status"] == 200
     assert "taken: choose another" in str(shop.put("resources", **link).body)
 
 
-def test_the_reference_of_a_closed_account_is_refused_and_no_transfer_into_one_is_rejected(
+def test_the_reference_of_a_closed_account_is_refused(
     shop: MerchantClient,
 ) -> None:
-    asked = {"request": "personalized_account", "name": "Bola Ade", "reference": "c-18", "email": "bola@example.com"}
+    asked: dict[str, Any] = {
+        "request": "personalized_account",
+        "name": "Bola Ade",
+        "reference": "c-18",
+        "email": "bola@example.com",
+    }
     account = shop.put("resources", **asked).body
     number = account["data"]["accountNumber"]
-    rejected = {"action": "pay_account", "accountNumber": number, "amount": "10.00", "rejected": True}
+    rejected: dict[str, Any] = {"action": "pay_account", "accountNumber": number, "amount": "10.00", "rejected": True}
     assert "left out: a personalized account takes any sum" in str(shop.put("sandbox", **rejected).body)
     closed = shop.put("resources", request="close_personalized_account", reference="c-18").body
     assert closed["status"] == 200, closed
@@ -54,7 +59,7 @@ def test_the_reference_of_a_closed_account_is_refused_and_no_transfer_into_one_i
 
 
 def test_no_more_faults_are_planned_than_are_kept(shop: MerchantClient) -> None:
-    fault = {"action": "fault", "rail": "bank", "kind": "timeout", "times": 1}
+    fault: dict[str, Any] = {"action": "fault", "rail": "bank", "kind": "timeout", "times": 1}
     replies = [shop.put("sandbox", **fault).body for _ in range(101)]
     assert [reply["status"] for reply in replies] == [200] * 100 + [104]
     assert "So many faults are planned already" in replies[-1]["message"]

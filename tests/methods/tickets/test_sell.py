@@ -162,7 +162,7 @@ def test_a_gate_of_another_event_admits_nobody() -> None:
     assert isinstance(tickets.use(code, link_id=tickets.tickets()[0].link_id), Decision)
 
 
-def test_a_ticket_that_is_partly_being_refunded_and_otherwise_disputed_is_not_admitted() -> None:
+def test_a_ticket_that_is_partly_refunded_and_else_disputed_is_not_admitted() -> None:
     tickets = InMemoryTickets()
     paying = tickets.choose((0, 1)).pay()
     [code] = tickets.codes()
