@@ -22,7 +22,7 @@ from kasuwa_client import AsyncKasuwa, Event, EventApp, InvalidSignature, Kasuwa
 from kasuwa_client.events import EventBase
 from kasuwa_client.wsgi import MAX_BODY_BYTES, QuietHandler
 from tests.merchant_client import MerchantClient
-from tests.methods.clients.enrollment import enroll
+from tests.methods.investments.savers import enroll
 from tests.work.inbox import running_inbox
 
 BODY = json.dumps({"txnStatus": "successful", "txnRef": "GP|FD|1", "kind": "transfer", "orderRef": "a"}).encode()
@@ -172,7 +172,7 @@ def test_what_is_no_payment_is_not_paid(client: Kasuwa, shop: MerchantClient) ->
     payment = client.payment.charge_bank_transfer(amount="200.00")
     client.sandbox.pay_account(account_number=payment.account_number or "", amount="200.00")
     refund = client.payment.refund(txn_ref=payment.txn_ref, amount="120.00")
-    saver = enroll(shop)["client_id"]
+    saver = enroll(shop)
     settings: Any = {"interestRate": "12", "interestFrequency": "annualized"}
     savings = client.investments.create_savings(
         name="School fees", client_id=saver, period=12, interest_settings=settings

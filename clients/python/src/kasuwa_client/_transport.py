@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import ssl
 import time
 from typing import Any, TypeVar
@@ -43,7 +44,9 @@ def describe_failure(error: httpx.HTTPError) -> str:
         if isinstance(cause, ssl.SSLError):
             meaning = str(cause.reason or "")
         elif isinstance(cause, OSError):
-            meaning = cause.strerror or ""
+            # Numbers of a failed look-up of a name are below zero, and mean something else.
+            number = cause.errno or 0
+            meaning = os.strerror(number) if number > 0 else cause.strerror or ""
         cause = cause.__cause__ or cause.__context__
     kind = type(error).__name__
     try:
