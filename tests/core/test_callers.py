@@ -15,6 +15,7 @@ from kasuwa.core.callers import (
 )
 
 OWNER, OTHER = "owner@example.com", "finance@example.com"
+COMMAND = "command:root on host"
 
 
 def make_key(
@@ -70,7 +71,10 @@ def test_a_key_is_accepted_from_its_ranges_alone(address: str, is_allowed: bool)
         (make_key(1), make_key(1), True),
         (make_key(1), make_key(2), False),
         (make_key(1), make_key(3, lineage=1), True),
-        (make_key(1, person=OWNER), make_key(2, person=OWNER), False),
+        (make_key(1, person=OWNER), make_key(2, person=OWNER), True),
+        (make_key(1, person=OWNER), make_key(2, person=OTHER), False),
+        (make_key(1, person=OTHER, holders=(OTHER, OWNER)), make_key(2, person=OWNER), True),
+        (make_key(1, holders=(COMMAND,)), make_key(2, holders=(COMMAND,)), False),
         (make_person(OWNER), make_person(OWNER), True),
         (make_person(OWNER), make_person(OTHER), False),
         (make_key(1, person=OWNER), make_person(OWNER), True),
@@ -85,7 +89,7 @@ def test_a_key_is_accepted_from_its_ranges_alone(address: str, is_allowed: bool)
         (make_person(OTHER, OWNER), make_person(OWNER), True),
         (make_person(OWNER), make_person(OTHER, OWNER), False),
         (make_person(OTHER, OWNER), make_key(1, person=OWNER, holders=(OWNER,)), True),
-        (make_key(1, behind=(OWNER,)), make_key(2, person=OWNER), False),
+        (make_key(1, behind=(OWNER,)), make_key(2, person=OWNER), True),
     ],
 )
 def test_rolled_keys_and_keys_of_ones_own_are_no_other_party(maker: Caller, approver: Caller, is_same: bool) -> None:

@@ -179,8 +179,8 @@ KEYS = (
     Bug(
         "a rolled key approves what the key before it made",
         "core/callers.py",
-        "return maker.lineage == approver.lineage",
-        "return maker.key_id == approver.key_id",
+        "maker.lineage == approver.lineage",
+        "maker.key_id == approver.key_id",
         "core/test_callers.py::test_rolled_keys_and_keys_of_ones_own_are_no_other_party",
     ),
     Bug(

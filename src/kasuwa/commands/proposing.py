@@ -10,7 +10,7 @@ import msgspec
 from kasuwa.commands.database import record_audit_entry, system_user
 from kasuwa.console.operator_approvals import MAX_REASON_LENGTH, find_audit_chain, title_with_article
 from kasuwa.core.authority import Act, is_proposed_by_command
-from kasuwa.core.callers import Maker
+from kasuwa.core.callers import UNPROVEN, Maker
 from kasuwa.core.vault import Vault
 from kasuwa.db import approvals
 from kasuwa.db.authority_policy import read_environment
@@ -18,7 +18,7 @@ from kasuwa.db.authority_policy import read_environment
 
 def unproven_name(named: str = "") -> str:
     """Returns the name of whoever runs this command. `named` is the person whom they say they are."""
-    ran_by = f"command:{system_user()} on {socket.gethostname()}"
+    ran_by = f"{UNPROVEN}{system_user()} on {socket.gethostname()}"
     return f"{ran_by}, as {named}" if named else ran_by
 
 

@@ -25,6 +25,9 @@ APPROVING_SCOPES: frozenset[KeyScope] = frozenset({"approve", "all"})
 # The scope of an action: that of the keys which may request it, or "any" for reference data that every key may read.
 ActionScope = KeyScope | Literal["any"]
 
+# How the names of those begin who ran a command: nothing proves who they are.
+UNPROVEN = "command:"
+
 MAX_KEY_NAME_LENGTH = 60
 MAX_ADDRESS_RANGES = 50
 
@@ -93,14 +96,14 @@ def parse_ranges(ranges: tuple[str, ...]) -> tuple[Network, ...]:
 def is_same_party(maker: Caller, approver: Caller) -> bool:
     """Returns whether two callers count as one for the approval of money out. Contract: keys#two-persons
 
-    Keys rolled one from another are one key. A person and a key that this person made or rolled are one person, and so
-    are a person and whoever they invited, promoted or reset. Two keys made by the same person are two: who holds them
-    is for the merchant to arrange.
+    Keys rolled one from another are one key. A person, the keys that this person made or rolled, and whoever they
+    invited, promoted or reset are one person. Somebody whom nothing proved, who ran a command, is nobody.
     """
-    if maker.key_id and approver.key_id:
-        return maker.lineage == approver.lineage
+    if maker.key_id and maker.lineage == approver.lineage:
+        return True
     approvers = {approver.person, *approver.holders}
-    return maker.person in approvers or any(name in maker.behind for name in approvers if name)
+    senders = {maker.person, *maker.holders, *maker.behind}
+    return any(name and not name.startswith(UNPROVEN) for name in approvers & senders)
 
 
 def read_scopes(names: list[str]) -> tuple[KeyScope, ...]:

@@ -3,11 +3,9 @@
 from datetime import timedelta
 from typing import Any
 
-import msgspec
 import pytest
 
 from kasuwa.core.payouts import PayoutPolicy
-from kasuwa.db import merchants
 from kasuwa.db.payout_policy import change_policy
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment
@@ -20,19 +18,15 @@ def tighten(deployment: Deployment, mid: str) -> None:
     """Changes the policy as the console does: in another process than the one that serves the API."""
 
     async def change(connection: Any) -> None:
+        vault = await deployment.open_vault(connection)
         async with connection.transaction():
-            await change_policy(connection, mid, STRICT, timedelta(), "ada@example.com")
+            await change_policy(connection, vault, mid, STRICT, timedelta(), "ada@example.com")
 
     deployment.run_on_connection(change)
 
 
 def suspend(deployment: Deployment, mid: str) -> None:
-    async def change(connection: Any) -> None:
-        await merchants.change_settings(
-            connection, mid, lambda kept: msgspec.structs.replace(kept, suspended=True), is_endpoint_set=False
-        )
-
-    deployment.run_on_connection(change)
+    deployment.change_settings(mid, suspended=True)
 
 
 def test_a_stricter_policy_holds_for_the_next_transfer(deployment: Deployment, shop: MerchantClient) -> None:
@@ -61,10 +55,7 @@ def test_a_suspended_merchant_writes_nothing_more(
 def test_a_request_is_carried_out_once_while_other_settings_change(
     deployment: Deployment, shop: MerchantClient
 ) -> None:
-    async def change(connection: Any) -> None:
-        await merchants.change_settings(connection, shop.mid, lambda kept: kept, is_endpoint_set=False)
-
     for n in range(5):
-        deployment.run_on_connection(change)
+        deployment.change_settings(shop.mid)
         assert shop.transfer(orderRef=f"order-{n}")["txnStatus"] == "successful"
     assert shop.wallet().balance == 1_000_000_000 - 5 * 151_075
