@@ -31,7 +31,7 @@ AUTHORITY = (
     Bug(
         "an operator added by command has no cooling-off time",
         "commands/user.py",
-        "cooling_off = timedelta() if is_first else await read_cooling_off(connection)",
+        "cooling_off = timedelta() if is_first else await read_cooling_off(connection, vault)",
         "cooling_off = timedelta()",
         f"{LIVE}::test_the_callers_environment_neither_shortens_the_time_nor_makes_live_test",
     ),
@@ -45,8 +45,8 @@ AUTHORITY = (
     Bug(
         "disabling the others makes one operator the only one",
         "db/console_users.py",
-        "(disabled_at is null or disabled_at > now() - $1::interval)",
-        "(disabled_at is null or disabled_at < now() - $1::interval)",
+        "(user.disabled_at is None or user.disabled_at > since)",
+        "(user.disabled_at is None or user.disabled_at < since)",
         f"{LIVE}::test_disabling_the_others_does_not_make_one_operator_the_only_one",
     ),
     Bug(
@@ -66,8 +66,8 @@ AUTHORITY = (
     Bug(
         "a person approves what a colleague of their own making sends",
         "core/callers.py",
-        "return maker.person in approvers or any(name in maker.behind for name in approvers if name)",
-        "return maker.person in approvers",
+        "senders = {maker.person, *maker.holders, *maker.behind}",
+        "senders = {maker.person, *maker.holders}",
         "core/test_callers.py::test_rolled_keys_and_keys_of_ones_own_are_no_other_party",
     ),
     Bug(
@@ -87,8 +87,8 @@ AUTHORITY = (
     Bug(
         "try it of the sandbox makes keys of any scope",
         "console/visit.py",
-        "if act is authority.OWN_KEY and authority.find_excess_scopes(self.user.role, requested_scopes(fields)):",
-        "if act is authority.OWN_KEY and authority.find_excess_scopes(self.user.role, []):",
+        "authority.find_excess_scopes(self.user.role, requested_scopes(action, request)):",
+        "authority.find_excess_scopes(self.user.role, []):",
         f"{WITHIN}::test_try_it_of_the_sandbox_obeys_the_rules_of_the_pages",
     ),
     Bug(

@@ -93,8 +93,8 @@ BOUNDS = (
     Bug(
         "what is being refunded of a disputed ticket does not count",
         "methods/tickets/rules/admit.py",
-        "if payment.refunded + payment.refunding + payment.disputed >= payment.charged:",
-        "if payment.refunded + payment.disputed >= payment.charged:",
+        "if payment.refunded + payment.refunding + payment.disputed >= row.amount:",
+        "if payment.refunded + payment.disputed >= row.amount:",
         "methods/tickets/test_sell.py::test_a_ticket_that_is_partly_refunded_and_else_disputed_is_not_admitted",
     ),
     Bug(
