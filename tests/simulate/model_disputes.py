@@ -71,9 +71,13 @@ class Disputes(Clients):
         payment = dispute.payment
         fields = {"disputeOf": Id(payment.key), "state": dispute.state, "step": step, "reason": REASON}
         fields |= {"fee": money(dispute.fee), "vat": money(dispute.vat), "respond_by": utc_text(dispute.due_at)}
-        if payment.plan:
-            fields["plan_id"] = Id(payment.plan)
+        if plan := self.plan_of(payment):
+            fields["plan_id"] = Id(plan)
         self.add_event("dispute", dispute.key, SUCCESSFUL, dispute.amount, payment.currency, payment.method, **fields)
+
+    def plan_of(self, payment: Payment) -> str:
+        """Returns the plan that a payment is a charge of, or ""."""
+        return payment.plan
 
     def remind(self, dispute: Dispute) -> None:
         dispute.reminders += 1

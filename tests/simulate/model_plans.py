@@ -10,7 +10,7 @@ from functools import partial
 from tests.simulate.model_books import LAGOS, SUCCESSFUL, Reply, Txn, midnight, money, refuse
 from tests.simulate.model_disputes import utc_text
 from tests.simulate.model_loans import half_up
-from tests.simulate.model_rails import AT_ONCE, PAYER_CARDS
+from tests.simulate.model_rails import AT_ONCE, PAYER_CARDS, Payment
 from tests.simulate.model_splits import DUE_HOUR, Splits
 
 RETRY_DAYS = (1, 3, 7)
@@ -124,6 +124,10 @@ class Plans(Splits):
             self.end_charge(self.plans[self.payments[txn.key].plan], txn)
         elif txn.key in self.agreed and txn.status == SUCCESSFUL:
             self.start_plan(txn, *self.agreed[txn.key])
+
+    def plan_of(self, payment: Payment) -> str:
+        started = next((plan.key for plan in self.plans.values() if plan.first == payment.key), "")
+        return super().plan_of(payment) or started
 
     def start_plan(self, txn: Txn, terms: Terms, amount: int, bearer: str) -> None:
         if not terms.frequency and not terms.later:

@@ -16,6 +16,7 @@ from tests.simulate.model_books import (
     WALLET,
     WALLETS,
     Books,
+    Id,
     Outcome,
     Reply,
     Txn,
@@ -349,13 +350,16 @@ class Rails(Books):
 
     def pay_in(self, key: str, amount: int) -> Reply:
         """Receives a transfer from a payer. It is kept unapplied until the amount is complete. An excess or a late
-        transfer is returned."""
+        transfer is returned by a refund that takes nothing from the wallet."""
         txn, payment = self.txns[key], self.payments[key]
+        excess = amount if txn.is_final else max(0, payment.received + amount - payment.charged)
         if not txn.is_final:
-            self.move((payment.rail, "unapplied:main:NGN", amount))
-            payment.received += amount
+            self.move((payment.rail, "unapplied:main:NGN", amount - excess))
+            payment.received += amount - excess
             if payment.received >= payment.charged:
                 self.end(txn, SUCCESSFUL)
+        if excess:
+            self.add_event("refund", "", SUCCESSFUL, excess, "NGN", refundOf=Id(key))
         return {"status": 200, "txnStatus": txn.status}
 
     def expected_payment(self, txn: Txn) -> Reply:

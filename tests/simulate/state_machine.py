@@ -426,6 +426,8 @@ class RailMachine(RuleBasedStateMachine):
         paid = max(1, missing // part) if part else missing + 1
         fields = {"accountNumber": self.ids[f"account of {payment.key}"], "amount": money(paid)}
         self.send_and_compare(self.model.pay_in(payment.key, paid), "sandbox", action="pay_account", **fields)
+        # What is returned to the payer is sent by a job.
+        self.shop.advance(seconds=0)
         self.touched.append(payment.key)
 
     def keep_account(self, key: str, body: Any) -> None:
