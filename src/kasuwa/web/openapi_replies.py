@@ -111,7 +111,7 @@ ERROR_RESPONSES = {
 
 
 def plain_paths() -> dict[str, Any]:
-    """Returns the paths that report where the documentation is and whether the service works."""
+    """Returns the paths that report whether the service works."""
 
     def plain(name: str, summary: str, answers: dict[str, str]) -> dict[str, Any]:
         return {
@@ -125,7 +125,6 @@ def plain_paths() -> dict[str, Any]:
         }
 
     return {
-        "/": plain("root", "Where the documentation is", {"200": "`message` says where the documentation is."}),
         "/healthz": plain("healthz", "Whether the process runs", {"200": "The process runs."}),
         "/readyz": plain(
             "readyz",
@@ -140,10 +139,7 @@ HEALTH: Schema = {
     "description": "Whether the service works.",
     "properties": {
         "status": {"type": "integer", "enum": [200, ERROR], "description": "200, or 204 if it cannot serve."},
-        "message": {
-            "type": "string",
-            "description": "`up` or `ready`, where the documentation is, or the reason why it cannot serve.",
-        },
+        "message": {"type": "string", "description": "`up` or `ready`, or the reason why it cannot serve."},
     },
     "required": ["status", "message"],
 }
