@@ -148,7 +148,7 @@ def test_new_people_and_keys_approve_nothing_during_the_cooling_off_time(slow: D
         assert first.approve(reference).http == 303, "the first owner is exempt"
         own = f"GP|FD|{first.send()}"
         assert "cannot approve yet" in second.approve(own).words
-        slow.fetch("update console_user set approves_from = now() where email = $1", second.email)
+        slow.fetch_as_service("update console_user set approves_from = now() where email = $1", second.email)
         assert second.approve(own).http == 303
 
 
@@ -183,7 +183,7 @@ def test_try_it_of_the_sandbox_obeys_the_rules_of_the_pages(deployment: Deployme
 def test_try_it_asks_for_a_second_factor_where_the_page_does(deployment: Deployment, shop: MerchantClient) -> None:
     email, link = sign_in_link(deployment, OWNER, shop.mid, "invitation")
     owner = accept(deployment, link)
-    deployment.fetch(
+    deployment.fetch_as_service(
         "update console_session set verified_at = now() - interval '1 day' from console_user u"
         " where u.user_id = console_session.user_id and u.email = $1",
         email,

@@ -19,7 +19,9 @@ pytestmark = pytest.mark.xdist_group("console")
 LINK = re.compile(r'<a(?: class="mono")? href="/operator/merchants/(\w+)">([^<]+)</a>')
 SHOWN_ID = re.compile(r">\s*\{\{ [\w.\[\]]*\bmid \}\}")
 # Pages about one merchant show the id as a fact of its own.
-OF_ONE_MERCHANT = {"operator_merchant.html", "operator_merchants.html", "operator_new_merchant.html"}
+OF_ONE_MERCHANT = {
+    *("operator_key_made.html", "operator_merchant.html", "operator_merchants.html", "operator_new_merchant.html"),
+}
 
 
 @pytest.fixture

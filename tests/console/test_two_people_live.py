@@ -238,7 +238,9 @@ def test_two_approvers_of_a_command_must_be_independent_and_older_than_it(office
     assert "proposed before your account was made" in approve(young, number).words
     email, friend = join(office.deployment, "operator:finance")
     later = office.propose("rates", "set", "GHS", "--buy=110", "--sell=120")
-    office.deployment.fetch("update console_user set makers = array[$1] where email = $2", office.emails["ada"], email)
+    office.deployment.fetch_as_service(
+        "update console_user set makers = array[$1] where email = $2", office.emails["ada"], email
+    )
     assert approve(friend, later).http == 303
     assert "not independent" in approve(office.ada, later).words
     with pytest.raises(Exception, match="cannot be approved by this person"):
@@ -273,11 +275,11 @@ def test_disabling_the_others_does_not_make_one_operator_the_only_one(office: Of
     before = office.fetch_one(query)
     office.deployment.run_command("user", "disable", emails[0])
     assert office.fetch_one(query) == before - 1
-    office.deployment.fetch("update console_user set disabled_at = now() where mid is null")
+    office.deployment.fetch_as_service("update console_user set disabled_at = now() where mid is null")
     try:
         office.propose("user", "add", f"person{next(numbers)}@people.example", "--role", "operator:admin")
     finally:
-        office.deployment.fetch("update console_user set disabled_at = null where mid is null")
+        office.deployment.fetch_as_service("update console_user set disabled_at = null where mid is null")
 
 
 # --- pages ------------------------------------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ from kasuwa.core.action import (
 )
 from kasuwa.core.addresses import Network
 from kasuwa.core.audit_notes import ActionNote
-from kasuwa.core.callers import KeyScope, Maker
+from kasuwa.core.callers import KEY_SCOPES, KeyScope, Maker
 from kasuwa.core.codes import ERROR
 from kasuwa.core.decision import AuditEntry, Decision, Merchant
 from kasuwa.core.roles import CAN_INTEGRATE, CAN_MOVE_MONEY, ROLES_BY_PERMISSION
@@ -472,9 +472,9 @@ def roles_of_action(method: str, action: Action, permission: Permission) -> froz
 
 
 def requested_scopes(action: Action, request: Any) -> list[KeyScope]:
-    """Returns the scopes of a key that a decoded request asks for. What could not be decoded counts as all of them."""
+    """Returns the scopes of a key that a decoded request asks for. What could not be read counts as all of them."""
     scopes = request.scopes if isinstance(request, action.request) else None
-    return list(scopes) if scopes else ["all"]
+    return list(scopes) if scopes and all(scope in KEY_SCOPES for scope in scopes) else ["all"]
 
 
 def audit_value(value: Any) -> str:
