@@ -13,6 +13,7 @@ import msgspec
 from kasuwa.core.decision import Decision, Needs, NeedsMore, Refusal, Row
 from kasuwa.core.references import account_key, merchant_state_key
 from kasuwa.db.batch import BatchState, Deployment, Result, RuleFailure, Submission, decide_batch
+from kasuwa.db.bulk_sql import updated_columns
 from kasuwa.db.idempotency import IdempotencyRecord
 from kasuwa.db.locked_batch import MAX_DECIDE_ROUNDS
 from kasuwa.db.merchant_state import MerchantState
@@ -116,7 +117,7 @@ def without_version(book: MerchantState) -> MerchantState:
 
 
 def changes_only(old: Row, new: Row) -> bool:
-    fixed = [name for name in old.__struct_fields__ if name not in old.mutable_columns]
+    fixed = [name for name in old.__struct_fields__ if name not in updated_columns(type(old))]
     return type(old) is type(new) and all(getattr(old, name) == getattr(new, name) for name in fixed)
 
 

@@ -19,6 +19,7 @@ NOT_HOT = {
     "AmendedPayment": "a payer chooses another way to pay",
     "PersonalizedAccountRow": "an account moves to another rail",
     "TransferApproval": "approvals that wait are listed",
+    "PricedRefund": "a refund gets what counts for the price when it ends",
     "Client": "a client's data are changed, and found by what they are now",
     "Customer": "a customer's data are changed, and found by what they are now",
     "Dispute": "disputes that wait for an answer are listed",

@@ -166,6 +166,10 @@ async def make_database_without_codes(connection: Any) -> None:
         "drop trigger exchange_rate_append_only on exchange_rate;"
         "drop trigger exchange_rate_no_delete on exchange_rate;"
         "create trigger exchange_rate_append_only before update or delete on exchange_rate for each statement"
+        " execute function refuse_change();"
+        "drop trigger authority_policy_append_only on authority_policy;"
+        "drop trigger authority_policy_no_delete on authority_policy;"
+        "create trigger authority_policy_append_only before update or delete on authority_policy for each statement"
         " execute function refuse_change(); drop function refuse_change_but_code();"
         "alter table deployment drop column uncoded_until, drop column uncoded_permit"
     )

@@ -21,6 +21,7 @@ from kasuwa.core.token_index import TokenIndexEntry
 from kasuwa.core.transactions import Transaction
 from kasuwa.core.vault import Vault
 from kasuwa.db import approvals, console_sessions, console_users, webhook_endpoints
+from kasuwa.db.authority_policy import read_cooling_off
 from kasuwa.db.bulk_sql import select_by_key
 from kasuwa.db.merchants import MerchantDirectory
 from kasuwa.db.row_code_moves import ROWS_INTACT, find_changed_rows
@@ -162,7 +163,9 @@ def chosen_row(table: CodedTable, place: Place) -> tuple[str, Any]:
         return f"{own} and amount between 600000 and 600001" if table.table == "transaction" else own, place.merchant_id
     if table.table == "approval":
         return "approval_id = $1", place.approval_id
-    return ("rate_id > $1", 0) if table.table == "exchange_rate" else ("user_id = $1", place.user_id)
+    if table.table in ("exchange_rate", "authority_policy"):
+        return f"{next(iter(table.key))} > $1", 0
+    return "user_id = $1", place.user_id
 
 
 async def find_key(connection: Any, table: CodedTable, place: Place) -> Any:
@@ -222,6 +225,7 @@ USES: dict[str, Use] = {
     "merchant": use_merchant,
     "merchant_key": use_key,
     "exchange_rate": use_rate,
+    "authority_policy": lambda connection, vault, place: read_cooling_off(connection, vault),
     "console_user": lambda connection, vault, place: console_users.read_link(connection, vault, place.link),
     "console_link": lambda connection, vault, place: console_users.read_link(connection, vault, place.link),
     "console_session": lambda connection, vault, place: console_sessions.find(connection, vault, place.session),

@@ -7,7 +7,15 @@ from msgspec.structs import astuple
 
 from kasuwa.core.decision import Job, Row
 from kasuwa.db.batch import BatchState
-from kasuwa.db.bulk_sql import Columns, StatementPart, delete_part, insert_part, update_part, version_parts
+from kasuwa.db.bulk_sql import (
+    Columns,
+    StatementPart,
+    delete_part,
+    insert_part,
+    update_part,
+    updated_columns,
+    version_parts,
+)
 from kasuwa.db.journal import CommitMarkRow
 from kasuwa.db.merchant_state import MerchantState
 from kasuwa.db.row_codes import code_rows
@@ -40,7 +48,7 @@ def build_write(
     for kind, changed in group_by_table(
         row for key, row in state.updated_rows.items() if key not in state.inserted_rows
     ):
-        if "row_code" in kind.mutable_columns:
+        if "row_code" in updated_columns(kind):
             code_rows(vault, kind, changed)
         part, take = update_part(kind)
         add(part, map(take, changed))

@@ -151,9 +151,16 @@ def insert_part(kind: type[msgspec.Struct], table: str) -> StatementPart:
 
 
 @cache
+def updated_columns(kind: type[Row]) -> tuple[str, ...]:
+    """Returns the columns that an update writes: the mutable ones, and the row's code if it covers one of these."""
+    is_recoded = not set(kind.mutable_columns).isdisjoint(kind.coded_columns)
+    return tuple(dict.fromkeys((*kind.mutable_columns, "row_code"))) if is_recoded else kind.mutable_columns
+
+
+@cache
 def update_part(kind: type[Row]) -> tuple[StatementPart, TakeValues]:
     """Returns the update of a table's mutable columns, and a function that takes their values of a row."""
-    names = ("key", *kind.mutable_columns)
+    names = ("key", *updated_columns(kind))
     return StatementPart("update", kind.table, columns_of(kind).only(names)), attrgetter(*names)
 
 
@@ -161,7 +168,7 @@ def update_part(kind: type[Row]) -> tuple[StatementPart, TakeValues]:
 def version_parts(kind: type[Row]) -> tuple[tuple[StatementPart, TakeValues], tuple[StatementPart, TakeValues]]:
     """Returns the parts that raise the version of written merchants and check the version of the others, each with a
     function that takes the values of a row. The expected version follows them."""
-    columns = columns_of(kind).only(("key", *kind.mutable_columns))
+    columns = columns_of(kind).only(("key", *updated_columns(kind)))
     expecting = Columns((*columns.names, "expected"), (*columns.types, "bigint"))
     raising = StatementPart("raise", kind.table, expecting)
     checking = StatementPart("check", kind.table, expecting.only(("key", "expected")))
