@@ -248,7 +248,7 @@ CHANGES = {"update": "update {} set {} = 0", "delete": "delete from {}", "trunca
 # Tables without a merchant, and one of their columns.
 OF_NO_MERCHANT = {
     "exchange_rate": "buy",
-    "authority_policy": "cooling_off_hours",
+    "authority_policy": "set_by",
     "book_close": "tree_size",
     "book_close_level": "level",
     "statement_import": "line_count",

@@ -44,7 +44,7 @@ LOCKED = (
     "end it and run this again"
 )
 # The migration that adds codes to rows (core/row_codes.py), and for how long rows may lack them after it.
-ROW_CODES_VERSION = 51
+ROW_CODES_VERSION = 55
 UNCODED_TIME = timedelta(days=1)
 # What the database has if no login is named beside the owner.
 NO_OTHER_LOGINS = Logins()
