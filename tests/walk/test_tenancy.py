@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from kasuwa.core.action import Read
+from kasuwa.core.cards import BIN_DIGITS, is_card_number, luhn_digit
+from kasuwa.core.masking import mask_reference
 from kasuwa.core.references import check_letter, is_reference
 from tests.merchant_client import MerchantClient, new_reference
 from tests.running import NEWEST, Deployment, Deployments
@@ -46,10 +48,11 @@ OWN_FIELDS = frozenset(
 
 OTHER_DAY = "2031-07-01T12:00:00+01:00"
 
-# Daily totals and the sums of settlements are counted in the background.
+# Daily totals and the sums of settlements are counted in the background, and the words of payers are indexed there.
 TABLES = (
     "select table_name from information_schema.columns where column_name = 'merchant_id' and table_schema = 'public'"
-    " and table_name not in ('daily_total', 'daily_total_mark', 'settlement_sum', 'settlement_sum_mark')"
+    " and table_name not in ('daily_total', 'daily_total_mark', 'settlement_sum', 'settlement_sum_mark',"
+    " 'payment_word', 'payment_word_mark')"
 )
 # When a key was last used is written in the background.
 ROW_TEXTS = {"merchant_key": "(to_jsonb(t) - '{last_used_at,last_used_from}'::text[])::text"}
@@ -93,10 +96,14 @@ def everything_of(deployment: Deployment, shop: MerchantClient) -> dict[str, str
 
 
 def never_made(reference: str) -> str:
-    """Returns a reference of the same form that does not exist. An account number keeps its check digit."""
+    """Returns a reference of the same form that does not exist. An account number keeps its check digit; a card number
+    keeps its issuer, and has a check digit."""
     if re.fullmatch("[0-9]{10}", reference):
         return f"{reference[:5]}{(int(reference[5]) + 1) % 10}{(int(reference[6]) - 1) % 10}{reference[7:]}"
     turned = "".join(str((int(sign) + 5) % 10) if sign.isdecimal() else sign for sign in reference)
+    if is_card_number(reference):
+        head = reference[:BIN_DIGITS] + turned[BIN_DIGITS:-1]
+        return head + luhn_digit(head)
     if is_reference(reference):
         return turned[:-1] + check_letter(turned[:-1])
     return turned if turned != reference else f"{reference}x"
@@ -110,12 +117,15 @@ def worth_trying(field: Field, references: dict[str, str]) -> dict[str, str]:
 
 
 def outline(given: Any, reference: str) -> Any:
-    """Returns a reply without what must differ: the reference that was sent, and what was made for the stranger."""
+    """Returns a reply without what must differ: the reference that was sent, masked if it is a card number, and what
+    was made for the stranger."""
     if isinstance(given, dict):
         return {name: outline(value, reference) for name, value in given.items() if name not in OWN_FIELDS}
     if isinstance(given, list):
         return [outline(value, reference) for value in given]
-    return MADE.sub("made", given.replace(reference, "sent")) if isinstance(given, str) else given
+    if not isinstance(given, str):
+        return given
+    return MADE.sub("made", given.replace(reference, "sent").replace(mask_reference(reference), "sent"))
 
 
 @pytest.mark.parametrize("row", ACTION_ROWS, ids=lambda row: row.title)
