@@ -29,6 +29,7 @@ from tests.walk.rows import (
     with_fresh_references,
     with_value,
 )
+from tests.work.event_log import wait_until
 
 # Fields that hold references: the service's, the merchant's own, and those of funding sources.
 REFERENCES = re.compile(r"([rR]ef|ref_code|reference|_id|mid|[tT]oken|cashcode|cardpan|accountNumber)$")
@@ -48,14 +49,18 @@ OWN_FIELDS = frozenset(
 
 OTHER_DAY = "2031-07-01T12:00:00+01:00"
 
-# Daily totals and the sums of settlements are counted in the background, and the words of payers are indexed there.
+# Daily totals and the sums of settlements are counted in the background.
 TABLES = (
     "select table_name from information_schema.columns where column_name = 'merchant_id' and table_schema = 'public'"
-    " and table_name not in ('daily_total', 'daily_total_mark', 'settlement_sum', 'settlement_sum_mark',"
-    " 'payment_word', 'payment_word_mark')"
+    " and table_name not in ('daily_total', 'daily_total_mark', 'settlement_sum', 'settlement_sum_mark')"
 )
 # When a key was last used is written in the background.
 ROW_TEXTS = {"merchant_key": "(to_jsonb(t) - '{last_used_at,last_used_from}'::text[])::text"}
+# The words of payers are added in the background, once for each event.
+WITHOUT_WORDS = """
+    select 1 from merchant_state s join merchant m using (merchant_id) left join payment_word_mark k using (merchant_id)
+    where m.mid = $1 and s.last_event_seq > coalesce(k.event_seq, 0)
+"""
 
 
 class World(NamedTuple):
@@ -69,11 +74,13 @@ class World(NamedTuple):
 @pytest.fixture(scope="module")
 def other(deployments: Deployments) -> Iterator[tuple[MerchantClient, dict[str, str]]]:
     """The other merchant, shared by all strangers: none of them may change it."""
-    other = deployments.for_version(NEWEST).open_shop(now=OTHER_DAY)
+    deployment = deployments.for_version(NEWEST)
+    other = deployment.open_shop(now=OTHER_DAY)
     with other.connection:
         played = send_examples(other, until=RESET)
         other.transfer(orderRef=new_reference("pending"), accountnumber="0000000020")
         other.advance(seconds=0)
+        wait_until("the words are added", lambda: not deployment.fetch(WITHOUT_WORDS, other.mid))
         result = [pair for one in played for pair in (*leaves(one.fields), *leaves(one.received.body))]
         found = {name: value for name, value in result if isinstance(value, str) and REFERENCES.search(name)}
         yield other, {**found, "mid": other.mid, "orderRef": "order-1042"}
