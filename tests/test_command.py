@@ -161,7 +161,9 @@ def test_an_invalid_data_directory_is_named(tmp_path: Path) -> None:
 
 def test_the_printed_curl_command_works_in_a_shell(service: Service) -> None:
     output = service.out.read_text()
-    curl = output[output.index("curl") : output.index("Ctrl-C")]
+    # An empty line is printed after the command, before the address of the documentation.
+    curl, _, after = output[output.index("curl") :].partition("\n\n")
+    assert after.startswith("Documentation: ")
     done = subprocess.run(["/bin/sh", "-c", curl], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0
     assert '"txnStatus":"successful"' in done.stdout
