@@ -14,6 +14,7 @@ from typer.core import TyperGroup
 
 from kasuwa.__main__ import COMMANDS, load_command
 from tests.commands import is_option, leaf_commands
+from tests.merchant_client import MerchantClient
 from tests.methods.disputes.dispute_client import open_dispute
 from tests.methods.payment.payment_client import PaymentClient
 from tests.printed_commands import commands_of, printed_commands
@@ -121,6 +122,17 @@ KASUWA = [line for line in own_lines("kasuwa") if "[OPTIONS]" not in line and "k
 RUN = [line for line in KASUWA if is_complete(line) and line not in NOT_RUN and line != "kasuwa docs --out OUT"]
 
 
+def statement_in_two_pages(shop: MerchantClient) -> list[Any]:
+    """Returns the pages of the wallet's statement of today, with their proofs."""
+    today = shop.put("sandbox", action="clock").body["now"][:10]
+    period: dict[str, Any] = {"inquire": "statement", "account": "wallet", "from": today, "to": today, "proof": True}
+    first = shop.put("resources", **period, limit=1).body
+    assert first["next_cursor"] is not None
+    second = shop.put("resources", **period, cursor=first["next_cursor"]).body
+    assert second["next_cursor"] is None
+    return [first, second]
+
+
 class Reader:
     """A reader of the pages, with a deployment and the files that the lines name."""
 
@@ -136,6 +148,8 @@ class Reader:
         deployment.run_command("close")
         proof = shop.put("resources", inquire="proof", reference=paid).body
         (directory / "proof.json").write_text(json.dumps(proof))
+        for n, page in enumerate(statement_in_two_pages(shop), 1):
+            (directory / f"page{n}.json").write_text(json.dumps(page))
         (directory / "october.csv").write_text("date,amount,reference\n2026-10-02,1.00,a\n")
         (directory / "mapping.json").write_text('{"date": "date", "amount": "amount", "reference": ["reference"]}')
         restored = directory / "restored"
@@ -154,7 +168,7 @@ class Reader:
         return self.deployment.run_any_command(*words)
 
     def fill_in(self, word: str, n: int) -> str:
-        for name in ("DIR", "proof.json", "october", "mapping.json"):
+        for name in ("DIR", "proof.json", "page", "october", "mapping.json"):
             place = f"dir{n}" if word == "DIR" else word.removeprefix("@").replace("DIR", "evidence")
             if word.removeprefix("@").startswith(name):
                 return ("@" if word.startswith("@") else "") + str(self.directory / place)
