@@ -49,10 +49,11 @@ OWN_FIELDS = frozenset(
 
 OTHER_DAY = "2031-07-01T12:00:00+01:00"
 
-# Daily totals and the sums of settlements are counted in the background.
+# Daily totals and the sums of settlements are counted in the background, where payers' words are also indexed.
 TABLES = (
     "select table_name from information_schema.columns where column_name = 'merchant_id' and table_schema = 'public'"
-    " and table_name not in ('daily_total', 'daily_total_mark', 'settlement_sum', 'settlement_sum_mark')"
+    " and table_name not in ('daily_total', 'daily_total_mark', 'settlement_sum', 'settlement_sum_mark',"
+    " 'payment_word', 'payment_word_mark')"
 )
 # When a key was last used is written in the background.
 ROW_TEXTS = {"merchant_key": "(to_jsonb(t) - '{last_used_at,last_used_from}'::text[])::text"}
