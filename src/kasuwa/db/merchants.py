@@ -198,19 +198,21 @@ async def change_settings(
         merchant_id = await lock_merchant(connection, mid)
         async with row_codes.changing(connection, vault, MERCHANTS, MERCHANT_ROW, merchant_id):
             kept = await connection.fetchval(f"select settings from merchant where {MERCHANT_ROW}", merchant_id)
-            changed = change(msgspec.json.decode(kept, type=MerchantSettings))
+            earlier = msgspec.json.decode(kept, type=MerchantSettings)
+            changed = change(earlier)
             await connection.execute(
                 f"update merchant set settings = $2 where {MERCHANT_ROW}",
                 merchant_id,
                 msgspec.json.encode(changed).decode(),
             )
         # Rules decide whether an event is delivered, so the flag is in the merchant's state row. With their version
-        # there, the new settings hold for all that is committed from now on.
+        # there, the new settings hold for all that is committed from now on. The same settings are no new version.
         await connection.execute(
             "update merchant_state set has_webhook = $2, version = version + 1,"
-            " settings_version = settings_version + 1 where merchant_id = $1",
+            " settings_version = settings_version + $3::boolean::integer where merchant_id = $1",
             merchant_id,
             bool(changed.webhook_url),
+            changed != earlier,
         )
         if changed.webhook_url and is_endpoint_set:
             await deliveries.enable_endpoint(connection, merchant_id)
