@@ -159,6 +159,7 @@ async def make_database_without_codes(connection: Any) -> None:
     """Makes a database of the release before codes, with a merchant and a rate."""
     await migrate(connection, "test", KEY)
     await connection.execute("insert into merchant (merchant_id, mid, name) values (1, 'GP0000001', 'Ada')")
+    await connection.execute("insert into merchant_state (key, merchant_id) values (sha224('1'), 1)")
     await connection.execute("insert into exchange_rate (currency, buy, sell, set_by) values ('USD', 1, 2, 'ada')")
     for table in CODED_TABLES:
         await connection.execute(f"alter table {table.table} drop column row_code")
