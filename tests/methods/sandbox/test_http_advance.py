@@ -246,7 +246,7 @@ def test_an_advance_queries_a_code_whose_request_has_died(
     client = PaymentClient(shop)
     begun = client.initiate(card(auth="OTP"))
     assert client.charge(begun, card(auth="OTP"))["status"] == 202
-    deployment.fetch(LEAVE_CODE, begun["txnRef"])
+    deployment.fetch_as_service(LEAVE_CODE, begun["txnRef"])
     assert shop.advance(minutes=2)["ran"]["payment"] >= 1
     assert client.verify(begun["txnRef"])["txnStatus"] in ("pending", "successful")
     shop.advance(days=2)
