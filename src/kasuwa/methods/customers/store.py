@@ -98,11 +98,11 @@ OF_CUSTOMER = """
 TOTALS = f"""
     select p.currency, count(*) filter (where p.status = 'successful'),
         coalesce(sum(p.amount) filter (where p.status = 'successful'), 0)::bigint,
-        coalesce(sum(least(p.refunded, p.amount)), 0)::bigint,
+        sum(least(p.refunded, p.amount))::bigint,
         count(*) filter (where p.status = 'failed'), count(*) filter (where p.status in ('pending', 'processing'))
     from (
         select t.currency, t.status, t.amount, (
-            select sum(r.amount) from transaction r where r.merchant_id = $1 and r.kind = 'refund'
+            select coalesce(sum(r.amount), 0) from transaction r where r.merchant_id = $1 and r.kind = 'refund'
                 and r.status = 'successful' and r.detail ->> 'payment' = t.txn_ref
                 and r.detail ->> 'is_return' is null) as refunded
         {OF_CUSTOMER}) p
