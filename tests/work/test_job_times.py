@@ -4,11 +4,14 @@ import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from hashlib import sha224
 from typing import Any
 
 import asyncpg
 import pytest
 
+from kasuwa.core.decision import Job
+from kasuwa.core.row_codes import make_row_code
 from kasuwa.db import connections
 from kasuwa.db.job_times import JOBS_PER_STATEMENT, reschedule_jobs
 from tests.merchant_client import MerchantClient
@@ -18,12 +21,15 @@ from tests.work.event_log import wait_until
 START = "2026-01-05T09:00:00+01:00"
 VERY_MANY = 100_000
 NUMBER = "select merchant_id from merchant where mid = $1 and current"
-# Jobs of every second from ten days after $4 on: no advance of these tests reaches them.
+# Jobs of every second from ten days after $4 on: no advance of these tests reaches them. As the service writes them,
+# each has its code.
 ADD_JOBS = """
-    insert into scheduled_job (key, merchant_id, kind, lane, reference, subject, due, run_at, claims, attempt, work)
-    select sha224(('times ' || $1::bigint || ' ' || n)::bytea), $1::bigint, 'times.none', $3, 'times', '',
-        $4::timestamptz + interval '10 days' + n * interval '1 second', 'infinity', 0, 0, '{}'
-    from generate_series(1, $2::int) n
+    insert into scheduled_job
+        (key, merchant_id, kind, lane, reference, subject, due, run_at, claims, attempt, work, row_code)
+    select j.key, $1::bigint, 'times.none', $3, 'times', '',
+        $4::timestamptz + interval '10 days' + j.n * interval '1 second', 'infinity', 0, 0, '{}',
+        case when $3 <> 'webhook' then j.code end
+    from unnest($2::bytea[], $5::bytea[]) with ordinality j (key, code, n)
 """
 CLOCK = (
     "select coalesce(clock_fixed_at, now() + make_interval(secs => clock_offset_us / 1000000.0)) from merchant_state b"
@@ -45,7 +51,10 @@ LEASES = "select count(*) from advance_lease where merchant_id = $1"
 def add_jobs(deployment: Deployment, shop: MerchantClient, count: int, lane: str = "bank") -> int:
     [[number]] = deployment.fetch(NUMBER, shop.mid)
     [[now]] = deployment.fetch(f"{CLOCK} where merchant_id = $1", number)
-    deployment.fetch(ADD_JOBS, number, count, lane, now)
+    keys = [sha224(f"times {number} {n}".encode()).digest() for n in range(count)]
+    vault = deployment.run_on_connection(deployment.open_vault)
+    codes = [make_row_code(vault, Job.table, (number, key, "times.none", "times", b"", "{}")) for key in keys]
+    deployment.fetch(ADD_JOBS, number, keys, lane, now, codes)
     return int(number)
 
 
