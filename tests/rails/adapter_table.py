@@ -106,7 +106,7 @@ PAYSTACK: Mapping[str, Mapping[str, Cell]] = {
         "strangers": shown(
             "vendors/test_paystack_collection.py::test_call_backs_name_payments_and_refunds",
             "vendors/test_paystack_collection.py::test_success_of_another_sum_is_unreadable_with_a_notice",
-            "vendors/test_paystack_collection.py::test_refund_of_another_amount_is_unreadable",
+            "vendors/test_paystack_collection.py::test_refund_of_another_amount_or_currency_is_unreadable",
         ),
         "amounts": shown(
             "vendors/test_paystack_collection.py::test_amounts_are_exact_on_the_wire_and_back",
