@@ -112,7 +112,7 @@ def test_every_event_arrives_however_often_its_sender_is_killed(deployments: Dep
         assert deployment.broken_invariants([shop.mid]) == []
         output = deployment.new_stderr().splitlines()
 
-    assert len(output) >= KILLS, "the supervisor says each time that the worker ended, and how"
+    assert output, "the supervisor says that the worker ended, and how: at once, then once a minute"
     assert all("a part ended" in line and "SIGKILL" in line for line in output), output
     assert len(logged) == len(delivered) == sent
     assert min(delivered) >= 1
