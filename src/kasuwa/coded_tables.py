@@ -112,9 +112,11 @@ TABLES_WITHOUT_CODES = {
     **dict.fromkeys(("invariant_result", "console_list"), SHOWN),
     **dict.fromkeys(("statement_account", "statement_import", "statement_line"), "statements of banks, as imported"),
     **dict.fromkeys(("reconciled_entry", "reconciliation_decision"), "what was matched with them"),
-    **dict.fromkeys(("rail_balance", "rail_dispute", "rail_health", "rail_inbox", "rail_listing"), "as a rail told it"),
     **dict.fromkeys(
-        ("rail_settlement", "rail_shadow", "rail_shadow_difference", "account_listing"), "as a rail told it"
+        ("rail_balance", "rail_dispute", "rail_health", "rail_inbox", "rail_listing"), "as a rail reported it"
+    ),
+    **dict.fromkeys(
+        ("rail_settlement", "rail_shadow", "rail_shadow_difference", "account_listing"), "as a rail reported it"
     ),
     **dict.fromkeys(("vendor_account", "vendor_account_alias"), "names of accounts; their keys are settings"),
     **dict.fromkeys(("bill_category", "bill_edition", "bill_item", "bill_refresh", "biller"), "as the biller lists it"),

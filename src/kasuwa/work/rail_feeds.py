@@ -67,7 +67,7 @@ class FeedRecorder:
             is_under_review=dispute.is_under_review,
         )
         merchant, rules = await self._books.directory.get_by_id(merchant_id), self._books.rules
-        # A dispute that is heard of when it is lost, or under review, is opened first.
+        # A dispute that its rail first reports as lost, or as under review, is opened first.
         for _ in range(2 if dispute.outcome is not None or dispute.is_under_review else 1):
             needs = rules.needs(announced, merchant)
             await submit_rule(self._books.writer, merchant, needs, partial(rules.decide, announced))
