@@ -272,7 +272,7 @@ OWN_DATES = {
     "methods/payment/rules/split_settlement.py",
     *("rails/vendors/paystack_feeds.py", "reconciliation/camt_statements.py", "testing/merchant.py"),
     "pages/invoice_pages.py",
-    *("twins/paystack_accounts.py", "twins/paystack_collection.py"),
+    "twins/paystack_accounts.py",
 }
 
 

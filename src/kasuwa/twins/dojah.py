@@ -13,6 +13,7 @@ from typing import Any
 from aiohttp import web
 
 from kasuwa.twins.facts import DOJAH
+from kasuwa.twins.forms import Problem
 
 SPECIAL = {
     "404": (404, "BVN not found"),
@@ -30,6 +31,7 @@ class DojahRules:
         self.app_id = app_id
         self.secret_key = secret_key
         self.balance = 5_000.50
+        self.compares_in_full = False  # answers a comparison where a person is asked for
 
     def routes(self) -> Iterable[web.RouteDef]:
         return [
@@ -38,8 +40,9 @@ class DojahRules:
             web.get("/api/v1/balance", self.tell_balance),
         ]
 
-    def refuse_parameter(self, name: str) -> web.Response:
-        return web.json_response({"error": f"{name} is not a parameter of this look-up"}, status=400)
+    def refuse_form(self, problem: Problem) -> web.Response:
+        words = "BVN must be 11 digits" if problem.name == "bvn" else f"{problem.name} is {problem.kind}"
+        return web.json_response({"error": words}, status=400)
 
     def refuse(self, request: web.Request) -> web.Response | None:
         known = request.headers.get("AppId") == self.app_id
@@ -48,14 +51,15 @@ class DojahRules:
         return web.json_response({"error": "Your secret key could not be authorized"}, status=401)
 
     async def tell_balance(self, request: web.Request) -> web.Response:
-        return self.refuse(request) or web.json_response({"entity": {"wallet_balance": self.balance}})
+        return web.json_response({"entity": {"wallet_balance": self.balance}})
 
     async def look_up(self, request: web.Request) -> web.Response:
-        bvn = request.query.get("bvn", "")
-        return self.refuse_bvn(request) or web.json_response({"entity": describe_person(bvn)})
+        bvn = request.query["bvn"]
+        entity = {"bvn": {"value": bvn, "status": True}} if self.compares_in_full else describe_person(bvn)
+        return self.refuse_bvn(bvn) or web.json_response({"entity": entity})
 
     async def compare(self, request: web.Request) -> web.Response:
-        refusal = self.refuse_bvn(request)
+        refusal = self.refuse_bvn(request.query["bvn"])
         if refusal is not None:
             return refusal
         asked, person = request.query, describe_person(request.query["bvn"])
@@ -63,17 +67,11 @@ class DojahRules:
         for name in ("first_name", "last_name"):
             is_same = asked.get(name, "").upper() == person[name]
             compared[name] = {"confidence_value": 100 if is_same else 0, "status": is_same}
-        if asked.get("dob"):
+        if "dob" in asked:
             compared["dob"] = {"value": asked["dob"], "status": asked["dob"] == "1990-06-28"}
         return web.json_response({"entity": compared})
 
-    def refuse_bvn(self, request: web.Request) -> web.Response | None:
-        refusal = self.refuse(request)
-        if refusal is not None:
-            return refusal
-        bvn = request.query.get("bvn", "")
-        if len(bvn) != 11 or not bvn.isdecimal():
-            return web.json_response({"error": "BVN must be 11 digits"}, status=400)
+    def refuse_bvn(self, bvn: str) -> web.Response | None:
         special = SPECIAL.get(bvn[-3:])
         if special is not None:
             return web.json_response({"error": special[1]}, status=special[0])

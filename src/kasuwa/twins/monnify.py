@@ -1,6 +1,7 @@
 """The twin of Monnify: transfers from a wallet, with tokens that expire, and signed call-backs.
 
-monnify_accounts.py has its reserved accounts, monnify_identity.py its comparison of persons.
+monnify_accounts.py has its reserved accounts, monnify_identity.py its comparison of persons, monnify_calls.py the forms
+of its calls.
 
 It is as strict as the vendor: a token before every call, references that are used once, amounts of two decimals, the
 wallet's own number, and no two transfers of one amount to one account within two minutes. The last digits of the
@@ -14,23 +15,24 @@ account number choose the outcome:
 """
 
 import hmac
-import re
 from base64 import b64encode
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from hashlib import sha512
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from aiohttp import web
 
 from kasuwa.twins.facts import MONNIFY
+from kasuwa.twins.forms import Problem
 from kasuwa.twins.monnify_accounts import MonnifyAccountRules
-from kasuwa.twins.monnify_envelope import good, paged, refused
+from kasuwa.twins.monnify_envelope import good, paged, refuse_form, refused
 from kasuwa.twins.monnify_identity import compare_person
+from kasuwa.twins.server import BODY
 
-AMOUNT = re.compile(r'"amount":([0-9]+\.[0-9]{2})[,}]', re.ASCII)
+LOG_IN = "/api/v1/auth/login"
 # Name, code and NIP code. Names and codes are the vendor's own.
 BANKS = (
     ("Access bank", "044", "000014"),
@@ -75,11 +77,14 @@ class MonnifyRules:
         self.are_twins_held_apart = True
         self.has_two_factor = False
         self.tells_nip_codes = True
-        self.accounts = MonnifyAccountRules(self.refuse, self.sign)
+        self.writes_amounts_as_text = False  # in replies about transfers
+        self.writes_codes_as_numbers = False  # in replies to log-ins, and in refusals of our keys
+        self.not_found_http: Literal[400, 404] = 404  # of unknown transfers
+        self.accounts = MonnifyAccountRules(self.sign)
 
     def routes(self) -> Iterable[web.RouteDef]:
         return [
-            web.post("/api/v1/auth/login", self.log_in),
+            web.post(LOG_IN, self.log_in),
             web.get("/api/v1/banks", self.list_banks),
             web.get("/api/v1/disbursements/account/validate", self.validate_account),
             web.get("/api/v2/disbursements/wallet-balance", self.tell_balance),
@@ -106,12 +111,9 @@ class MonnifyRules:
         return body, {"monnify-signature": hmac.new(self.secret_key.encode(), body, sha512).hexdigest()}
 
     async def log_in(self, request: web.Request) -> web.Response:
-        basic = b64encode(f"{self.api_key}:{self.secret_key}".encode()).decode()
-        if request.headers.get("Authorization") != f"Basic {basic}":
-            return refused(401, "99", "Invalid API key or secret")
         self.token_number += 1
         self.tokens.add(f"Bearer token-{self.token_number}")
-        return good({"accessToken": f"token-{self.token_number}", "expiresIn": 3599})
+        return good({"accessToken": f"token-{self.token_number}", "expiresIn": 3599}, self.write_code("0"))
 
     async def list_banks(self, request: web.Request) -> web.Response:
         ussd = {"ussdTemplate": None, "baseUssdCode": None, "transferUssdTemplate": None}
@@ -119,36 +121,34 @@ class MonnifyRules:
             {"name": name, "code": code, **ussd, **({"nipBankCode": nip} if self.tells_nip_codes else {})}
             for name, code, nip in BANKS
         ]
-        return self.refuse(request) or good(rows)
+        return good(rows)
 
     async def validate_account(self, request: web.Request) -> web.Response:
-        refusal = self.refuse(request)
-        if refusal is not None:
-            return refusal
-        account = request.query.get("accountNumber", "")
-        if request.query.get("bankCode") not in {code for _, code, _ in BANKS}:
+        account, bank = request.query["accountNumber"], request.query["bankCode"]
+        if bank not in {code for _, code, _ in BANKS}:
             return refused(400, "99", "Bank not supported")
         if account.endswith("09"):
             return refused(400, "99", "Invalid account number")
-        return good({"accountNumber": account, "accountName": "ADA OBI", "bankCode": request.query["bankCode"]})
+        return good({"accountNumber": account, "accountName": "ADA OBI", "bankCode": bank})
 
     async def tell_balance(self, request: web.Request) -> web.Response:
+        if request.query["accountNumber"] != self.wallet_account:
+            return refused(404, "99", "Could not find a wallet with this account number")
         balances = {"availableBalance": float(self.balance), "ledgerBalance": float(self.balance)}
-        return self.refuse(request) or good(balances)
+        return good(balances)
 
     async def compare_bvn(self, request: web.Request) -> web.Response:
-        return self.refuse(request) or compare_person(await request.json())
+        return compare_person(request[BODY])
 
     async def transfer(self, request: web.Request) -> web.Response:
-        refusal = self.refuse(request)
-        if refusal is not None:
-            return refusal
-        body, written = await request.json(), AMOUNT.search(await request.text())
-        if written is None or not body.get("narration") or body.get("currency") != "NGN":
-            return refused(400, "99", "amount, narration or currency is not valid")
-        if body.get("sourceAccountNumber") != self.wallet_account or not body.get("destinationAccountName"):
+        body = request[BODY]
+        amount, reference, account = body["amount"], body["reference"], body["destinationAccountNumber"]
+        if amount <= 0:
+            return refused(400, "99", "amount is not valid")
+        if body["sourceAccountNumber"] != self.wallet_account:
             return refused(400, "99", "Could not process")
-        amount, reference, account = Decimal(written[1]), body["reference"], body["destinationAccountNumber"]
+        if body["destinationBankCode"] not in {code for _, code, _ in BANKS}:
+            return refused(400, "99", "Bank not supported")
         if account.endswith("99"):
             return refused(400, "99", "Something went wrong")
         if reference in self.transfers:
@@ -164,12 +164,9 @@ class MonnifyRules:
         return good(self.describe(self.transfers[reference]))
 
     async def summarize(self, request: web.Request) -> web.Response:
-        refusal = self.refuse(request)
-        if refusal is not None:
-            return refusal
-        paid = self.transfers.get(request.query.get("reference", ""))
+        paid = self.transfers.get(request.query["reference"])
         if paid is None:
-            return refused(404, "99", "Could not find a disbursement with this reference")
+            return refused(self.not_found_http, "99", "Could not find a disbursement with this reference")
         paid.queries += 1
         if paid.status == "PENDING" and paid.account_number[-2:] != "01":
             paid.status = "SUCCESS"
@@ -177,11 +174,11 @@ class MonnifyRules:
 
     async def list_transfers(self, request: web.Request) -> web.Response:
         rows = [self.describe(paid) for paid in reversed(self.transfers.values())]
-        return self.refuse(request) or paged(rows, request.query, self.accounts.page_marker, ("pageNo", "pageSize"))
+        return paged(rows, request.query, self.accounts.page_marker, ("pageNo", "pageSize"))
 
     def describe(self, paid: PaidTransfer) -> dict[str, Any]:
         return {
-            "amount": float(paid.amount),
+            "amount": f"{paid.amount:.2f}" if self.writes_amounts_as_text else float(paid.amount),
             "reference": paid.reference,
             "status": paid.status,
             "destinationAccountNumber": paid.account_number,
@@ -189,10 +186,18 @@ class MonnifyRules:
             "dateCreated": "2026-01-05T09:00:00.000+0000",
         }
 
-    def refuse_parameter(self, name: str) -> web.Response:
-        return refused(400, "99", f"Unrecognized field {name}")
+    def refuse_form(self, problem: Problem) -> web.Response:
+        return refuse_form(problem)
 
     def refuse(self, request: web.Request) -> web.Response | None:
-        if request.headers.get("Authorization") in self.tokens:
-            return None
-        return refused(401, "99", "Access token is expired or invalid")
+        authorization = request.headers.get("Authorization")
+        if request.path == LOG_IN:
+            basic = b64encode(f"{self.api_key}:{self.secret_key}".encode()).decode()
+            return None if authorization == f"Basic {basic}" else self.refuse_keys("Invalid API key or secret")
+        return None if authorization in self.tokens else self.refuse_keys("Access token is expired or invalid")
+
+    def refuse_keys(self, words: str) -> web.Response:
+        return refused(401, self.write_code("99"), words)
+
+    def write_code(self, code: str) -> str | int:
+        return int(code) if self.writes_codes_as_numbers else code

@@ -17,11 +17,10 @@ import msgspec
 from aiohttp import web
 
 from kasuwa.twins.monnify_envelope import PageMarker, good, paged, refused
-from kasuwa.twins.server import deliver
+from kasuwa.twins.server import BODY, deliver
 
 BANKS = {"50515": "Moniepoint Microfinance Bank", "035": "Wema bank", "232": "Sterling bank"}
 BVN = re.compile("[0-9]{11}", re.ASCII)
-REQUIRED = ("accountReference", "accountName", "currencyCode", "contractCode", "customerEmail", "customerName")
 
 
 class Account(msgspec.Struct):
@@ -52,11 +51,10 @@ class MonnifyAccountRules:
 
     def __init__(
         self,
-        refuse: Callable[[web.Request], web.Response | None],
         sign: Callable[[Any], tuple[bytes, dict[str, str]]],
         contract_code: str = "4934121686",
     ) -> None:
-        self.refuse = refuse
+        self.lists_sources = True  # of payments: a list of accounts, or one
         self.sign = sign
         self.contract_code = contract_code
         self.page_marker: PageMarker = "last"
@@ -102,7 +100,7 @@ class MonnifyAccountRules:
             **self.describe_payment(payment),
             "amountPaid": float(payment.amount),
             "destinationAccountInformation": {"accountNumber": payment.number, "bankName": "Wema bank"},
-            "paymentSourceInformation": [{"accountName": payment.sender, "accountNumber": "0065432190"}],
+            "paymentSourceInformation": self.describe_source(payment),
         }
         return self.sign({"eventType": "SUCCESSFUL_TRANSACTION", "eventData": event})
 
@@ -116,17 +114,11 @@ class MonnifyAccountRules:
     # --- accounts --------------------------------------------------------------------------------------------------
 
     async def reserve(self, request: web.Request) -> web.Response:
-        refusal = self.refuse(request)
-        if refusal is not None:
-            return refusal
-        body = await request.json()
-        missing = [name for name in REQUIRED if not body.get(name)]
-        bvn, reference = str(body.get("bvn", "")), str(body.get("accountReference", ""))
-        if missing or len(reference) > 64 or body["currencyCode"] != "NGN":
-            return refused(400, "99", f"Field error: {', '.join(missing) or 'accountReference'}")
+        body = request[BODY]
+        bvn, reference = body.get("bvn", ""), body["accountReference"]
         if body["contractCode"] != self.contract_code:
             return refused(404, "99", "No contract with the code exists for this merchant")
-        if body.get("restrictPaymentSource") is not False:
+        if body["restrictPaymentSource"]:
             return refused(400, "99", "allowedPaymentSources must be set if payment sources are restricted")
         if not BVN.fullmatch(bvn):
             return refused(400, "99", "BVN or NIN is required")
@@ -141,50 +133,51 @@ class MonnifyAccountRules:
                 return refused(400, "99", "Reserved accounts are not enabled for you")
         serial = 10_000_000 + len(self.accounts)
         numbers = {code: f"{place}{serial:09d}" for place, code in enumerate(BANKS, start=5)}
-        if not body.get("getAllAvailableBanks"):
+        if not body["getAllAvailableBanks"]:
             numbers = {code: number for code, number in numbers.items() if code in body.get("preferredBanks", [])}
+        if not numbers:
+            return refused(400, "99", "preferredBanks is not valid")
         self.accounts[reference] = Account(reference, body["accountName"], body["customerEmail"], numbers)
         return good(self.describe_account(self.accounts[reference]))
 
     async def show_account(self, request: web.Request) -> web.Response:
-        refusal, found = self.refuse(request), self.accounts.get(request.match_info["reference"])
+        found = self.accounts.get(request.match_info["reference"])
         if found is None:
-            return refusal or refused(404, "99", "Cannot find reserved account")
-        return refusal or good(self.describe_account(found))
+            return refused(404, "99", "Cannot find reserved account")
+        return good(self.describe_account(found))
 
     async def release(self, request: web.Request) -> web.Response:
-        refusal = self.refuse(request)
-        found = None if refusal else self.accounts.pop(request.match_info["reference"], None)
+        found = self.accounts.pop(request.match_info["reference"], None)
         if found is None:
-            return refusal or refused(404, "99", "Cannot find reserved account")
+            return refused(404, "99", "Cannot find reserved account")
         return good({**self.describe_account(found), "status": "INACTIVE"})
 
     # --- payments and settlements ------------------------------------------------------------------------------------
 
     async def show_payment(self, request: web.Request) -> web.Response:
-        refusal, found = self.refuse(request), self.payments.get(request.match_info["reference"])
+        found = self.payments.get(request.match_info["reference"])
         if found is None and self.show_other is not None:
             return await self.show_other(request)
         if found is None:
-            return refusal or refused(404, "99", "Could not find a transaction with this reference")
-        return refusal or good(self.describe_payment(found))
+            return refused(404, "99", "Could not find a transaction with this reference")
+        return good(self.describe_payment(found))
 
     async def list_payments(self, request: web.Request) -> web.Response:
-        account = request.query.get("accountReference")
+        account = request.query["accountReference"]
         if account not in self.accounts:
-            return self.refuse(request) or refused(404, "99", "Cannot find reserved account")
+            return refused(404, "99", "Cannot find reserved account")
         rows = [self.describe_payment(found) for found in reversed(self.payments.values()) if found.account == account]
-        return self.refuse(request) or paged(rows, request.query, self.page_marker)
+        return paged(rows, request.query, self.page_marker)
 
     async def list_settled(self, request: web.Request) -> web.Response:
-        references = self.settlements.get(request.query.get("reference", ""))
+        references = self.settlements.get(request.query["reference"])
         if references is None:
-            return self.refuse(request) or refused(404, "99", "Could not find a settlement with this reference")
+            return refused(404, "99", "Could not find a settlement with this reference")
         rows = [
             self.describe_payment(payment) | {"settlementAmount": f"{payment.amount - Decimal(10):.2f}"}
             for payment in map(self.payments.__getitem__, references)
         ]
-        return self.refuse(request) or paged(rows, request.query, self.page_marker)
+        return paged(rows, request.query, self.page_marker)
 
     # --- forms -------------------------------------------------------------------------------------------------------
 
@@ -214,5 +207,9 @@ class MonnifyAccountRules:
             "paymentMethod": "ACCOUNT_TRANSFER",
             "paidOn": "05/01/2026 10:30:00 AM",
             "product": {"type": payment.product, "reference": payment.account},
-            "accountPayments": [{"accountName": payment.sender, "accountNumber": "0065432190", "bankCode": "000014"}],
+            "accountPayments": self.describe_source(payment),
         }
+
+    def describe_source(self, payment: Payment) -> Any:
+        source = {"accountName": payment.sender, "accountNumber": "0065432190", "bankCode": "000014"}
+        return [source] if self.lists_sources else source

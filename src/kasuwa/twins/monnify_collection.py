@@ -10,18 +10,19 @@ OVERPAID. `payments` and `refunds` keep what was collected and paid back, to be 
 import re
 from collections.abc import Iterable
 from decimal import Decimal
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 from urllib.parse import quote
 
 import msgspec
 from aiohttp import web
 
+from kasuwa.twins.monnify_calls import REFERENCE as REFERENCE_FORM
 from kasuwa.twins.monnify_envelope import good, refused
+from kasuwa.twins.server import BODY
 
-AMOUNT = re.compile(r'"(?:amount|refundAmount)":([0-9]+\.[0-9]{2})[,}]', re.ASCII)
 EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[a-z]{2,}", re.ASCII)
+REFERENCE = re.compile(REFERENCE_FORM, re.ASCII)
 LEAST_AMOUNT, LEAST_REFUND = Decimal(20), Decimal(100)
-LONGEST_REFERENCE = 64
 
 
 class CollectedPayment(msgspec.Struct):
@@ -53,8 +54,7 @@ class MonnifyAccess(Protocol):
 
     api_key: str
     balance: Decimal
-
-    def refuse(self, request: web.Request) -> web.Response | None: ...
+    not_found_http: Literal[400, 404]
 
     def sign(self, event: Any) -> tuple[bytes, dict[str, str]]: ...
 
@@ -138,12 +138,12 @@ class MonnifyCollectionRules:
     # --- payments --------------------------------------------------------------------------------------------------
 
     async def begin(self, request: web.Request) -> web.Response:
-        body, text = await request.json(), await request.text()
-        refusal = self.access.refuse(request) or self.refuse_payment(body, text)
+        body = request[BODY]
+        refusal = self.refuse_payment(body)
         if refusal is not None:
             return refusal
         methods = body.get("paymentMethods") or ["CARD"]
-        payment = self.take(body, text, methods[0])
+        payment = self.take(body, methods[0])
         found = {
             "transactionReference": payment.vendor_reference,
             "paymentReference": payment.reference,
@@ -154,10 +154,9 @@ class MonnifyCollectionRules:
         return good(found)
 
     async def open_account(self, request: web.Request) -> web.Response:
-        refusal = self.access.refuse(request)
-        payment = self.find_by_vendor_reference((await request.json()).get("transactionReference"))
-        if refusal is not None or payment is None:
-            return refusal or refused(404, "99", "Transaction not found")
+        payment = self.find_by_vendor_reference(request[BODY]["transactionReference"])
+        if payment is None:
+            return refused(404, "99", "Transaction not found")
         if payment.method != "ACCOUNT_TRANSFER":
             return refused(400, "99", "This transaction takes no transfers")
         payment.account_number = payment.account_number or f"50{len(self.payments):08d}"
@@ -172,50 +171,49 @@ class MonnifyCollectionRules:
         return good(found)
 
     async def charge_token(self, request: web.Request) -> web.Response:
-        body, text = await request.json(), await request.text()
-        refusal = self.access.refuse(request) or self.refuse_payment(body, text)
+        body = request[BODY]
+        refusal = self.refuse_payment(body)
         if refusal is not None:
             return refusal
-        if body.get("apiKey") != self.access.api_key:
+        if body["apiKey"] != self.access.api_key:
             return refused(400, "99", "Could not process")
-        if self.saved_cards.get(body.get("cardToken")) != body["customerEmail"]:
+        if self.saved_cards.get(body["cardToken"]) != body["customerEmail"]:
             return refused(400, "99", "Card token is invalid")
-        payment = self.take(body, text, "CARD")
+        payment = self.take(body, "CARD")
         payment.status = self.token_status
         if payment.status == "PAID":
             payment.paid = payment.amount
         return good(self.describe(payment))
 
     async def query(self, request: web.Request) -> web.Response:
-        refusal = self.access.refuse(request)
-        payment = self.payments.get(request.query.get("paymentReference", ""))
-        if refusal is not None or payment is None:
-            return refusal or refused(404, "99", "There is no transaction matching this reference: not found")
+        payment = self.payments.get(request.query["paymentReference"])
+        if payment is None:
+            return refused(
+                self.access.not_found_http, "99", "There is no transaction matching this reference: not found"
+            )
         return good(self.describe(payment))
 
-    def refuse_payment(self, body: dict[str, Any], text: str) -> web.Response | None:
-        reference, written = body.get("paymentReference"), AMOUNT.search(text)
-        if body.get("contractCode") != self.contract_code:
+    def refuse_payment(self, body: dict[str, Any]) -> web.Response | None:
+        reference = body["paymentReference"]
+        if body["contractCode"] != self.contract_code:
             return refused(404, "99", "Contract not found")
-        if not isinstance(body.get("customerEmail"), str) or not EMAIL.fullmatch(body["customerEmail"]):
+        if not EMAIL.fullmatch(body["customerEmail"]):
             return refused(400, "99", "customerEmail is not valid")
-        if not isinstance(reference, str) or not 1 <= len(reference) <= LONGEST_REFERENCE:
+        if not REFERENCE.fullmatch(reference):
             return refused(400, "99", "paymentReference is not valid")
         if reference in self.payments:
             return refused(400, "99", "Duplicate payment reference")
-        if written is None or Decimal(written[1]) < LEAST_AMOUNT or body.get("currencyCode") != "NGN":
+        if body["amount"] < LEAST_AMOUNT or body["currencyCode"] != "NGN":
             return refused(400, "99", "amount or currency is not valid")
-        if not 3 <= len(body.get("paymentDescription", "")) <= 100:
+        if not 3 <= len(body["paymentDescription"]) <= 100:
             return refused(400, "99", "paymentDescription is not valid")
         return None
 
-    def take(self, body: dict[str, Any], text: str, method: str) -> CollectedPayment:
-        written = AMOUNT.search(text)
-        assert written is not None
+    def take(self, body: dict[str, Any], method: str) -> CollectedPayment:
         payment = CollectedPayment(
             reference=body["paymentReference"],
             vendor_reference=f"MNFY|01|{len(self.payments):012d}",
-            amount=Decimal(written[1]),
+            amount=body["amount"],
             email=body["customerEmail"],
             method=method,
             redirect_url=body.get("redirectUrl", ""),
@@ -223,7 +221,7 @@ class MonnifyCollectionRules:
         self.payments[payment.reference] = payment
         return payment
 
-    def find_by_vendor_reference(self, reference: str | None) -> CollectedPayment | None:
+    def find_by_vendor_reference(self, reference: str) -> CollectedPayment | None:
         return next((paid for paid in self.payments.values() if paid.vendor_reference == reference), None)
 
     def describe(self, payment: CollectedPayment) -> dict[str, Any]:
@@ -250,46 +248,42 @@ class MonnifyCollectionRules:
     # --- refunds ---------------------------------------------------------------------------------------------------
 
     async def refund(self, request: web.Request) -> web.Response:
-        refusal = self.access.refuse(request)
+        body = request[BODY]
+        refusal = self.refuse_refund(body)
         if refusal is not None:
             return refusal
-        body, written = await request.json(), AMOUNT.search(await request.text())
-        refusal = self.refuse_refund(body, written)
-        if refusal is not None:
-            return refusal
-        assert written is not None
-        payment = self.find_by_vendor_reference(body["transactionReference"])
+        payment, amount = self.find_by_vendor_reference(body["transactionReference"]), body["refundAmount"]
         assert payment is not None
-        amount = Decimal(written[1])
         self.access.balance -= amount
         payment.refunded += amount
         refund = PaidRefund(body["refundReference"], payment.vendor_reference, amount, self.refund_status)
         self.refunds[refund.reference] = refund
         return good(describe_refund(refund))
 
-    def refuse_refund(self, body: dict[str, Any], written: re.Match[str] | None) -> web.Response | None:
+    def refuse_refund(self, body: dict[str, Any]) -> web.Response | None:
         if self.refund_code:
             return refused(400, self.refund_code, f"Refused with {self.refund_code}")
-        if len(body.get("refundReason", "")) > 64 or len(body.get("customerNote", "")) > 16:
+        if len(body["refundReason"]) > 64 or len(body["customerNote"]) > 16:
             return refused(400, "R8", "refundReason or customerNote is too long")
-        if body.get("refundReference") in self.refunds:
+        if body["refundReference"] in self.refunds:
             return refused(400, "R9", "Refund reference was used")
-        payment = self.find_by_vendor_reference(body.get("transactionReference"))
+        if ("destinationAccountNumber" in body) != ("destinationAccountBankCode" in body):
+            return refused(400, "R6", "Customer account details are invalid")
+        payment, amount = self.find_by_vendor_reference(body["transactionReference"]), body["refundAmount"]
         if payment is None or payment.status not in ("PAID", "OVERPAID"):
             return refused(404, "R1", "Transaction does not exist")
-        if written is None or Decimal(written[1]) < LEAST_REFUND:
+        if amount < LEAST_REFUND:
             return refused(400, "R4", "Refund amount is below the least amount")
-        if payment.refunded + Decimal(written[1]) > payment.paid:
+        if payment.refunded + amount > payment.paid:
             return refused(400, "R3", "Refund amount is above the transaction's")
-        if Decimal(written[1]) > self.access.balance:
+        if amount > self.access.balance:
             return refused(400, "R5", "Insufficient wallet balance")
         return None
 
     async def query_refund(self, request: web.Request) -> web.Response:
-        refusal = self.access.refuse(request)
         refund = self.refunds.get(request.match_info["reference"])
-        if refusal is not None or refund is None:
-            return refusal or refused(404, "R7", "There is no refund with this reference")
+        if refund is None:
+            return refused(404, "R7", "There is no refund with this reference")
         return good(describe_refund(refund))
 
 

@@ -6,7 +6,6 @@ choose special answers:
     …402  our balance is used up        …400  another refusal        …500  a word that nobody documents
 """
 
-import re
 from typing import Any
 
 from aiohttp import web
@@ -15,17 +14,11 @@ from kasuwa.twins.monnify_envelope import good, refused
 
 NAMES = {"ADAEZE", "CHIOMA", "OKAFOR"}
 BIRTH_DATE, PHONE = "28-Jun-1990", "08031234567"
-DATE_FORM = re.compile("[0-9]{2}-[A-Z][a-z]{2}-[0-9]{4}", re.ASCII)
-PHONE_FORM = re.compile("[0-9]{11}", re.ASCII)
 
 
 def compare_person(body: dict[str, Any]) -> web.Response:
-    bvn, names = str(body.get("bvn", "")), str(body.get("name", "")).upper().split()
-    born, phone = str(body.get("dateOfBirth", "")), str(body.get("mobileNo", ""))
-    if not re.fullmatch("[0-9]{11}", bvn, re.ASCII) or not names:
-        return refused(400, "99", "bvn and name are required")
-    if not DATE_FORM.fullmatch(born) or not PHONE_FORM.fullmatch(phone):
-        return refused(400, "99", "dateOfBirth or mobileNo is not valid")
+    bvn, names = body["bvn"], body["name"].upper().split()
+    born, phone = body["dateOfBirth"], body["mobileNo"]
     if bvn.endswith("402"):
         return refused(400, "99", "Insufficient balance in wallet")
     if bvn.endswith("400"):

@@ -1,8 +1,8 @@
 """The twin of Paystack: transfers to bank accounts, and signed call-backs. paystack_accounts.py has its accounts.
 
 It is as strict as the vendor: recipients before transfers, references of 16 to 50 lower-case letters, digits, dashes
-and underscores that are used once, whole kobo, and its balance. The last digits of the account number choose the
-outcome:
+and underscores that are used once, whole kobo, and its balance. paystack_calls.py has the forms of its calls.
+The last digits of the account number choose the outcome:
 
     …01  pending until `settle` decides     …02  fails     …03  wants an OTP     …04  blocked
     …05  a status that nobody documents     …09  no such account
@@ -15,14 +15,16 @@ import hmac
 import re
 from collections.abc import Iterable
 from hashlib import sha512
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from aiohttp import web
 
 from kasuwa.twins.facts import PAYSTACK, ROWS_PER_PAGE
+from kasuwa.twins.forms import Problem
 from kasuwa.twins.paystack_accounts import PaystackAccountRules
-from kasuwa.twins.paystack_envelope import good, refused
+from kasuwa.twins.paystack_envelope import good, refuse_form, refused
+from kasuwa.twins.server import BODY
 
 REFERENCE = re.compile(r"[a-z0-9_-]{16,50}", re.ASCII)
 BANKS = (
@@ -60,7 +62,9 @@ class PaystackRules:
         self.recipients: dict[str, tuple[str, str]] = {}
         self.transfers: dict[str, PaidTransfer] = {}
         self.bank_words: str | None = "Beneficiary's bank declined"  # of a failed transfer; the vendor may give none
-        self.accounts = PaystackAccountRules(self.domain, self.refuse, self.sign)
+        self.tells_duplicate_code = True
+        self.unresolved_http: Literal[400, 422] = 422  # of an account that does not exist
+        self.accounts = PaystackAccountRules(self.domain, self.sign)
 
     def routes(self) -> Iterable[web.RouteDef]:
         return [
@@ -74,7 +78,10 @@ class PaystackRules:
         ]
 
     def settle(self, reference: str, status: str) -> tuple[bytes, dict[str, str]]:
-        """Ends a transfer. Returns the body and the headers of the call-back."""
+        """Gives a transfer another status. Returns the body and the headers of a call-back.
+
+        The vendor sends none for a status that is not announced: such a call-back has no kind that anybody documents.
+        """
         self.transfers[reference].status = status
         return self.sign({"event": f"transfer.{status}", "data": self.describe(self.transfers[reference])})
 
@@ -84,7 +91,6 @@ class PaystackRules:
 
     async def list_banks(self, request: web.Request) -> web.Response:
         """Lists the banks in pages, each with the cursor of the next."""
-        refusal = self.refuse(request)
         first = int(request.query.get("next", "from-0").removeprefix("from-"))
         rows = BANKS[first : first + ROWS_PER_PAGE]
         data = [
@@ -94,48 +100,40 @@ class PaystackRules:
         ]
         following = first + ROWS_PER_PAGE
         meta = {"next": f"from-{following}" if following < len(BANKS) else None, "perPage": ROWS_PER_PAGE}
-        return refusal or web.json_response({"status": True, "message": "Banks retrieved", "data": data, "meta": meta})
+        return web.json_response({"status": True, "message": "Banks retrieved", "data": data, "meta": meta})
 
     async def resolve(self, request: web.Request) -> web.Response:
-        refusal = self.refuse(request)
-        if refusal is not None:
-            return refusal
-        account, code = request.query.get("account_number", ""), request.query.get("bank_code")
+        account, code = request.query["account_number"], request.query["bank_code"]
         if code not in {bank[1] for bank in BANKS}:
             return refused(422, "Unknown bank code: check that the bank code is correct")
         if account.endswith("09"):
-            return refused(422, "Could not resolve account name. Check parameters or try again.")
+            return refused(self.unresolved_http, "Could not resolve account name. Check parameters or try again.")
         return good("Account number resolved", {"account_name": "ADA OBI", "account_number": account})
 
     async def tell_balance(self, request: web.Request) -> web.Response:
-        return self.refuse(request) or good("Balances retrieved", [{"currency": "NGN", "balance": self.balance}])
+        return good("Balances retrieved", [{"currency": "NGN", "balance": self.balance}])
 
     async def make_recipient(self, request: web.Request) -> web.Response:
-        refusal = self.refuse(request)
-        if refusal is not None:
-            return refusal
-        body = await request.json()
-        if body.get("type") != "nuban" or not body.get("name"):
-            return refused(400, "Name is required", type="validation_error")
+        body = request[BODY]
+        if body["bank_code"] not in {bank[1] for bank in BANKS}:
+            return refused(400, "Bank is invalid", type="validation_error")
         account = (body["bank_code"], body["account_number"])
         code = "RCP_" + "".join(account)
         self.recipients[code] = account
         return good("Transfer recipient created successfully", {"recipient_code": code, "active": True}, 201)
 
     async def transfer(self, request: web.Request) -> web.Response:
-        refusal = self.refuse(request)
-        if refusal is not None:
-            return refusal
-        body = await request.json()
-        reference, amount = body.get("reference", ""), body.get("amount")
-        if not isinstance(reference, str) or not REFERENCE.fullmatch(reference):
+        body = request[BODY]
+        reference, amount = body["reference"], body["amount"]
+        if not REFERENCE.fullmatch(reference):
             return refused(400, "Transfer reference can only contain certain characters", type="validation_error")
         if reference in self.transfers:
             words = "Please provide a unique reference. Reference already exists on a transfer"
-            return refused(400, words, type="validation_error", code="duplicate_transfer_reference")
-        if not isinstance(amount, int) or amount <= 0 or body.get("source") != "balance":
+            code = {"code": "duplicate_transfer_reference"} if self.tells_duplicate_code else {}
+            return refused(400, words, type="validation_error", **code)
+        if amount <= 0:
             return refused(400, "Amount is invalid", type="validation_error")
-        if body.get("recipient") not in self.recipients:
+        if body["recipient"] not in self.recipients:
             return refused(404, "Recipient specified is invalid", code="invalid_transfer_recipient")
         if amount > self.balance:
             return refused(400, "Your balance is not enough to fulfil this request")
@@ -143,14 +141,11 @@ class PaystackRules:
         account = self.recipients[body["recipient"]][1]
         status = STATUSES.get(account[-2:], "pending")
         self.transfers[reference] = PaidTransfer(
-            reference, amount, body["recipient"], account, status, str(body.get("reason") or "")
+            reference, amount, body["recipient"], account, status, body.get("reason", "")
         )
         return good("Transfer has been queued", self.describe(self.transfers[reference]))
 
     async def verify(self, request: web.Request) -> web.Response:
-        refusal = self.refuse(request)
-        if refusal is not None:
-            return refusal
         paid = self.transfers.get(request.match_info["reference"])
         if paid is None:
             return refused(404, "Transfer not found", type="validation_error", code="transfer_not_found")
@@ -173,8 +168,8 @@ class PaystackRules:
             "gateway_response": self.bank_words if paid.status == "failed" else None,
         }
 
-    def refuse_parameter(self, name: str) -> web.Response:
-        return refused(400, f'"{name}" is not allowed', type="validation_error", code="invalid_params")
+    def refuse_form(self, problem: Problem) -> web.Response:
+        return refuse_form(problem)
 
     def refuse(self, request: web.Request) -> web.Response | None:
         if request.headers.get("Authorization") == f"Bearer {self.secret_key}":

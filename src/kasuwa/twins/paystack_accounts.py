@@ -8,7 +8,7 @@ The last name of a customer chooses the outcome: `Refused` is refused for want o
 own limit, `Vague` without a reason.
 """
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
@@ -17,7 +17,7 @@ from aiohttp import web
 
 from kasuwa.twins.paystack_disputes import PaystackDisputeRules
 from kasuwa.twins.paystack_envelope import PageMarker, good, paged, refused
-from kasuwa.twins.server import deliver
+from kasuwa.twins.server import BODY, deliver
 
 BANKS = {"wema-bank": "Wema Bank", "titan-paystack": "Paystack-Titan", "test-bank": "Test Bank"}
 
@@ -32,6 +32,7 @@ class Customer(msgspec.Struct):
     last_name: str
     phone: str
     account: "Account | None" = None
+    closed: list["Account"] = []  # accounts that the customer had before
 
 
 class Account(msgspec.Struct):
@@ -63,6 +64,7 @@ class Dispute(msgspec.Struct):
     id: int
     payment: str
     amount: int
+    at: datetime
     due_at: datetime
     status: str = "awaiting-merchant-feedback"
     resolution: str | None = None
@@ -74,14 +76,14 @@ class PaystackAccountRules:
     def __init__(
         self,
         domain: str,
-        refuse: Callable[[web.Request], web.Response | None],
         sign: Callable[[dict[str, Any]], tuple[bytes, dict[str, str]]],
     ) -> None:
         self.domain = domain
-        self.refuse = refuse
         self.sign = sign
         self.holds_assignments = False
         self.keeps_accounts = False  # refuses to close them
+        self.repeats_accounts = True  # gives a customer's account again; if not, a second one is refused
+        self.not_found_http: Literal[400, 404] = 400  # of unknown transactions
         self.page_size_name: Literal["per_page", "perPage"] = "per_page"  # of the list of transactions
         self.page_marker: PageMarker = "pageCount"
         # Answers for transactions that are no payments into accounts, if another part of the API has them.
@@ -89,7 +91,7 @@ class PaystackAccountRules:
         self.customers: dict[str, Customer] = {}  # by email address
         self.payments: dict[str, Payment] = {}
         self.disputes: dict[int, Dispute] = {}
-        self.dispute_answers = PaystackDisputeRules(refuse, self.find_dispute)
+        self.dispute_answers = PaystackDisputeRules(self.find_dispute)
         self.settlements: list[dict[str, Any]] = []
 
     def routes(self) -> Iterable[web.RouteDef]:
@@ -131,13 +133,16 @@ class PaystackAccountRules:
         customer = self.customers[email]
         assert customer.account is not None
         customer.account.is_assigned = True
-        data = {"customer": self.describe_customer(customer), "dedicated_account": self.describe_account(customer)}
+        data = {
+            "customer": self.describe_customer(customer),
+            "dedicated_account": self.describe_account(customer, customer.account),
+        }
         return self.sign({"event": "dedicatedaccount.assign.success", "data": data})
 
     def dispute(self, payment: str, amount: int) -> tuple[bytes, dict[str, str]]:
         """Disputes a payment. Returns the body and the headers of the call-back."""
-        number = 358_950 + len(self.disputes)
-        self.disputes[number] = Dispute(number, payment, amount, datetime.now(UTC) + timedelta(hours=16))
+        number, now = 358_950 + len(self.disputes), datetime.now(UTC)
+        self.disputes[number] = Dispute(number, payment, amount, now, now + timedelta(hours=16))
         return self.sign({"event": "charge.dispute.create", "data": self.describe_dispute(self.disputes[number])})
 
     def resolve(self, number: int, resolution: str) -> tuple[bytes, dict[str, str]]:
@@ -159,44 +164,37 @@ class PaystackAccountRules:
                 "effective_amount": total - 5000,
                 "total_fees": 5000,
                 "total_processed": total,
-                "settlement_date": "2026-01-06T00:00:00.000Z",
+                "settlement_date": datetime.now(UTC).strftime("%Y-%m-%dT00:00:00.000Z"),
             }
         )
 
     # --- customers and accounts ----------------------------------------------------------------------------------
 
     async def make_customer(self, request: web.Request) -> web.Response:
-        refusal = self.refuse(request)
-        if refusal is not None:
-            return refusal
-        body = await request.json()
-        email = str(body.get("email", "")).lower()
+        body = request[BODY]
+        email = body["email"].lower()
         if "@" not in email or "." not in email.partition("@")[2]:
             return refused(400, "Email is invalid", type="validation_error")
         if email not in self.customers:
             number = 90_758_908 + len(self.customers)
-            first, last, phone = (str(body.get(name) or "") for name in ("first_name", "last_name", "phone"))
+            first, last, phone = (body.get(name, "") for name in ("first_name", "last_name", "phone"))
             self.customers[email] = Customer(number, f"CUS_{number}", email, first, last, phone)
         return good("Customer created", self.describe_customer(self.customers[email]))
 
     async def show_customer(self, request: web.Request) -> web.Response:
-        refusal = self.refuse(request)
         found = self.customers.get(request.match_info["customer"].lower())
         if found is None:
-            return refusal or refused(404, "Customer not found", type="validation_error", code="customer_not_found")
-        return refusal or good("Customer retrieved", self.describe_customer(found))
+            return refused(404, "Customer not found", type="validation_error", code="customer_not_found")
+        return good("Customer retrieved", self.describe_customer(found))
 
     async def open_account(self, request: web.Request) -> web.Response:
-        refusal = self.refuse(request)
-        if refusal is not None:
-            return refusal
-        body = await request.json()
-        customer = next((found for found in self.customers.values() if found.code == body.get("customer")), None)
+        body = request[BODY]
+        customer = next((found for found in self.customers.values() if found.code == body["customer"]), None)
         if customer is None:
             return refused(404, "Customer not found", type="validation_error")
         if not customer.first_name or not customer.last_name or not customer.phone:
             return refused(400, "Customer phone number and names are required", type="validation_error")
-        bank = body.get("preferred_bank")
+        bank = body["preferred_bank"]
         if bank not in BANKS or (bank == "test-bank") != (self.domain == "test"):
             return refused(400, "Preferred bank is invalid", type="validation_error")
         match customer.last_name:
@@ -206,73 +204,92 @@ class PaystackAccountRules:
                 return refused(400, "You have reached the limit of dedicated accounts", type="api_error")
             case "Vague":
                 return refused(400, "Something is wrong", type="api_error", code="unknown")
+        if customer.account is not None and not self.repeats_accounts:
+            return refused(400, "Customer already has a dedicated account", type="validation_error")
         if customer.account is None:
             number = f"99{60_000_000 + customer.id % 10_000_000:08d}"
             is_assigned = not self.holds_assignments
             customer.account = Account(customer.id - 90_000_000, number, bank, is_assigned)
-        return good("NUBAN successfully created", self.describe_account(customer))
+        return good("NUBAN successfully created", self.describe_account(customer, customer.account))
 
     async def list_accounts(self, request: web.Request) -> web.Response:
-        refusal = self.refuse(request)
-        wanted = request.query.get("customer")
+        wanted, active = request.query.get("customer"), request.query.get("active")
         rows = [
-            self.describe_account(customer)
+            self.describe_account(customer, account)
             for customer in self.customers.values()
-            if customer.account is not None and (wanted is None or str(customer.id) == wanted)
+            for account in (*customer.closed, customer.account)
+            if account is not None
+            and wanted in (None, str(customer.id))
+            and active in (None, "true" if account.is_active else "false")
         ]
-        return refusal or good("Managed accounts successfully retrieved", rows)
+        words = "Managed accounts successfully retrieved"
+        return paged(words, rows, request.query, marker=self.page_marker)
 
     async def close_account(self, request: web.Request) -> web.Response:
-        refusal = self.refuse(request)
-        if refusal is not None:
-            return refusal
         if self.keeps_accounts:
             return refused(400, "Dedicated account cannot be deactivated", type="api_error")
         for customer in self.customers.values():
             if customer.account is not None and str(customer.account.id) == request.match_info["id"]:
                 customer.account.is_active = False
-                return good("Managed Account Successfully Unassigned", self.describe_account(customer))
+                return good(
+                    "Managed Account Successfully Unassigned", self.describe_account(customer, customer.account)
+                )
         return refused(404, "Dedicated account not found", type="validation_error")
 
     # --- payments, disputes, settlements ---------------------------------------------------------------------------
 
     async def verify(self, request: web.Request) -> web.Response:
-        refusal = self.refuse(request)
         found = self.payments.get(request.match_info["reference"])
         if found is None and self.verify_other is not None:
             return await self.verify_other(request)
-        if found is None:
-            words = "Transaction reference not found"
-            return refusal or refused(400, words, type="validation_error", code="transaction_not_found")
-        return refusal or good("Verification successful", self.describe_payment(found))
+        return self.not_found() if found is None else good("Verification successful", self.describe_payment(found))
+
+    def not_found(self) -> web.Response:
+        words = "Transaction reference not found."
+        return refused(self.not_found_http, words, type="validation_error", code="transaction_not_found")
 
     async def list_payments(self, request: web.Request) -> web.Response:
-        refusal, query = self.refuse(request), request.query
-        since = datetime.fromisoformat(query["from"]) if "from" in query else datetime.min.replace(tzinfo=UTC)
-        number = query.get("virtual_account_number")
+        query = request.query
         rows = [
             self.describe_payment(payment)
             for payment in reversed(self.payments.values())
-            if payment.at >= since and number in (None, payment.number)
+            if is_between(payment.at, query)
+            and query.get("virtual_account_number") in (None, payment.number)
+            and query.get("status") in (None, payment.status)
+            and query.get("channel") in (None, payment.channel)
         ]
-        return refusal or paged("Transactions retrieved", rows, query, self.page_size_name, self.page_marker)
+        return paged("Transactions retrieved", rows, query, self.page_size_name, self.page_marker)
 
     async def list_disputes(self, request: web.Request) -> web.Response:
-        rows = [self.describe_dispute(dispute) for dispute in reversed(self.disputes.values())]
-        return self.refuse(request) or paged("Disputes retrieved", rows, request.query, marker=self.page_marker)
+        query = request.query
+        rows = [
+            self.describe_dispute(dispute)
+            for dispute in reversed(self.disputes.values())
+            if is_between(dispute.at, query)
+            and query.get("status") in (None, dispute.status)
+            and query.get("transaction") in (None, dispute.payment)
+        ]
+        return paged("Disputes retrieved", rows, query, marker=self.page_marker)
 
     def find_dispute(self, number: str) -> Dispute | None:
         return self.disputes.get(int(number)) if number.isdigit() else None
 
     async def show_dispute(self, request: web.Request) -> web.Response:
-        refusal, found = self.refuse(request), self.find_dispute(request.match_info["id"])
-        if found is None:
-            return refusal or refused(404, "Dispute not found")
-        return refusal or good("Dispute retrieved", self.describe_dispute(found))
+        found = self.find_dispute(request.match_info["id"])
+        return (
+            refused(404, "Dispute not found")
+            if found is None
+            else good("Dispute retrieved", self.describe_dispute(found))
+        )
 
     async def list_settlements(self, request: web.Request) -> web.Response:
-        rows = self.settlements[::-1]
-        return self.refuse(request) or paged("Settlements retrieved", rows, request.query, marker=self.page_marker)
+        rows = [
+            row
+            for row in reversed(self.settlements)
+            if is_between(datetime.fromisoformat(row["settlement_date"]), request.query)
+            and request.query.get("status") in (None, row["status"])
+        ]
+        return paged("Settlements retrieved", rows, request.query, marker=self.page_marker)
 
     # --- forms -------------------------------------------------------------------------------------------------------
 
@@ -287,9 +304,7 @@ class PaystackAccountRules:
             "domain": self.domain,
         }
 
-    def describe_account(self, customer: Customer) -> dict[str, Any]:
-        account = customer.account
-        assert account is not None
+    def describe_account(self, customer: Customer, account: Account) -> dict[str, Any]:
         return {
             "id": account.id,
             "account_number": account.number if account.is_assigned else "",
@@ -334,3 +349,10 @@ class PaystackAccountRules:
             "dueAt": dispute.due_at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             "transaction": {"reference": dispute.payment, "amount": dispute.amount, "currency": "NGN"},
         }
+
+
+def is_between(at: datetime, query: Mapping[str, str]) -> bool:
+    """Returns whether a time is not before `from` and not after `to`, where they are given. A date is its midnight."""
+    first, last = (datetime.fromisoformat(query[name]) if name in query else None for name in ("from", "to"))
+    first, last = (time.replace(tzinfo=time.tzinfo or UTC) if time else None for time in (first, last))
+    return (first is None or at >= first) and (last is None or at <= last)

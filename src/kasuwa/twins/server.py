@@ -14,6 +14,12 @@ import msgspec
 from aiohttp import ClientSession, web
 
 from kasuwa.twins.facts import VendorFacts
+from kasuwa.twins.forms import Problem, check_body, check_query, decode_body
+
+# The decoded body of a request.
+BODY = web.RequestKey("body", dict[str, Any])
+# What is no part of a vendor's API: pages for payers, files at a third party, and what people who try a twin ask of it.
+OUTSIDE = ("/_twin/", "/_files/", "/pay/", "/checkout/")
 
 FaultKind = Literal[
     "drop",  # the connection is closed before the request is looked at
@@ -68,8 +74,12 @@ class VendorRules(VendorPart, Protocol):
     name: str
     facts: VendorFacts
 
-    def refuse_parameter(self, name: str) -> web.Response:
-        """Returns the vendor's refusal of a parameter that it does not know."""
+    def refuse(self, request: web.Request) -> web.Response | None:
+        """Returns the vendor's refusal of a request without our keys, or None."""
+        ...
+
+    def refuse_form(self, problem: Problem) -> web.Response:
+        """Returns the vendor's refusal of a request that is not of its form."""
         ...
 
 
@@ -80,6 +90,7 @@ class Twin:
         self.rules = rules
         self._parts = (rules, *parts)
         self.requests: list[SeenRequest] = []
+        self.problems: list[tuple[str, Problem]] = []  # of requests that were not of their form, by their call
         self._faults: deque[Fault] = deque()
         self._runner: web.AppRunner | None = None
         self._released = threading.Event()
@@ -131,13 +142,24 @@ class Twin:
                 return fault.kind
         return None
 
-    def _unknown_parameter(self, request: web.Request) -> str | None:
-        """Returns a parameter of a GET that no source of the vendor has, or None."""
+    def _refuse(self, request: web.Request, content: bytes) -> web.Response | None:
+        """Returns the vendor's refusal of a request for its keys or its form, or None."""
         resource = request.match_info.route.resource
-        if request.method != "GET" or resource is None:
+        if resource is None or request.path.startswith(OUTSIDE):
             return None
-        known = self.rules.facts.parameters.get(resource.canonical, frozenset())
-        return next((name for name in request.query if name not in known), None)
+        refusal = self.rules.refuse(request)
+        if refusal is not None:
+            return refusal
+        name = f"{request.method} {resource.canonical}"
+        form = self.rules.facts.calls.get(name)
+        if form is None:
+            return None
+        problem = check_query(form, request.query.items()) or check_body(form, request.content_type, content)
+        if problem is None:
+            request[BODY] = decode_body(content) if content else {}
+            return None
+        self.problems.append((name, problem))
+        return self.rules.refuse_form(problem)
 
     @web.middleware
     async def _serve(self, request: web.Request, handler: Any) -> web.StreamResponse:
@@ -155,11 +177,11 @@ class Twin:
             request.path,
             dict(request.query),
             dict(request.headers),
-            msgspec.json.decode(content) if request.content_type == "application/json" and content else None,
+            read_seen_body(request, content),
         )
         self.requests.append(seen)
-        unknown = self._unknown_parameter(request)
-        response: web.Response = await handler(request) if unknown is None else self.rules.refuse_parameter(unknown)
+        refusal = self._refuse(request, content)
+        response: web.Response = await handler(request) if refusal is None else refusal
         match fault:
             case "lose":
                 return cut(request)
@@ -176,6 +198,14 @@ class Twin:
             case "bad_gateway":
                 return web.Response(text="<html>Bad gateway</html>", content_type="text/html", status=502)
         return response
+
+
+def read_seen_body(request: web.Request, content: bytes) -> Any:
+    """Returns the decoded body of a request, or None if it is no JSON."""
+    try:
+        return msgspec.json.decode(content) if request.content_type == "application/json" and content else None
+    except msgspec.DecodeError:
+        return None
 
 
 def cut(request: web.Request) -> web.Response:

@@ -41,6 +41,7 @@ from kasuwa.rails.remote.identity import RemoteIdentity
 from kasuwa.rails.remote.messages import OrderAnswer, OrderQuery
 from kasuwa.rails.remote.signing import HEADER, RemoteSecret, check_signature, sign
 from kasuwa.twins.facts import VendorFacts
+from kasuwa.twins.forms import Problem
 from kasuwa.twins.server import FaultKind, Twin
 from kasuwa.work.egress import EgressClient
 from kasuwa.work.rail_transport import RAIL_LIMITS, EgressTransport
@@ -252,8 +253,11 @@ class ScriptedRail:
     def routes(self) -> list[web.RouteDef]:
         return [web.post("/{path:.*}", self.answer)]
 
-    def refuse_parameter(self, name: str) -> web.Response:
-        return web.Response(status=400)
+    def refuse(self, request: web.Request) -> web.Response | None:
+        return None
+
+    def refuse_form(self, problem: Problem) -> web.Response:
+        raise AssertionError(problem)
 
     async def answer(self, request: web.Request) -> web.Response:
         sent = await request.read()

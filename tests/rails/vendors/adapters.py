@@ -40,6 +40,7 @@ async def twin_of(rules: VendorRules, *parts: VendorPart) -> AsyncIterator[tuple
     egress = EgressClient(environment="test", loopback_allowed=True, limits=RAIL_LIMITS)
     try:
         yield twin, EgressTransport(egress)
+        assert twin.problems == [], "the adapter sent what the vendor does not take"
     finally:
         await egress.close()
         await twin.stop()

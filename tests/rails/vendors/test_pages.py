@@ -23,10 +23,8 @@ from kasuwa.rails.vendors.paystack_accounts import PaystackAccounts, PaystackAcc
 from kasuwa.rails.vendors.paystack_feeds import PaystackFeeds
 from kasuwa.rails.vendors.paystack_refunds import PaystackRefunds
 from kasuwa.twins import monnify_envelope, paystack_envelope
-from kasuwa.twins.dojah import DojahRules
-from kasuwa.twins.facts import ROWS_PER_PAGE, VendorFacts
+from kasuwa.twins.facts import ROWS_PER_PAGE
 from kasuwa.twins.monnify import MonnifyRules
-from kasuwa.twins.monnify_collection import MonnifyCollectionRules
 from kasuwa.twins.paystack import PaystackRules
 from kasuwa.twins.paystack_accounts import Payment
 from kasuwa.twins.paystack_collection import PaidRefund, PaystackCollectionRules
@@ -132,41 +130,6 @@ def test_lists_of_monnify_are_read_to_the_end(marker: Any) -> None:
             assert (found.payments, found.gross) == (ROWS, ROWS * 10_000)
 
     asyncio.run(run())
-
-
-# --- parameters ----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("rules", "parts_of"),
-    [
-        (PaystackRules(), lambda rules: [PaystackCollectionRules(rules)]),
-        (MonnifyRules(), lambda rules: [MonnifyCollectionRules(rules)]),
-        (DojahRules(), lambda rules: []),
-    ],
-    ids=["paystack", "monnify", "dojah"],
-)
-def test_a_twin_refuses_a_parameter_that_no_source_has(rules: Any, parts_of: Callable[[Any], list[Any]]) -> None:
-    async def run() -> None:
-        async with twin_of(rules, *parts_of(rules)) as (twin, transport):
-            for path in twin.rules.facts.parameters:
-                if "{" not in path:
-                    reply = await transport.send("GET", f"{twin.url}{path}?enchanted=1", b"", {})
-                    assert reply.status == 400
-                    assert b"enchanted" in reply.body
-
-    asyncio.run(run())
-
-
-def test_the_facts_of_a_twin_name_switches_that_it_has() -> None:
-    paystack, monnify = PaystackRules(), MonnifyRules()
-    checks: tuple[tuple[VendorFacts, tuple[Any, ...]], ...] = (
-        (paystack.facts, (paystack, paystack.accounts)),
-        (monnify.facts, (monnify, monnify.accounts)),
-    )
-    for found, parts in checks:
-        for fact in found.facts:
-            assert not fact.switch or any(hasattr(part, fact.switch) for part in parts), fact.what
 
 
 # --- the pager -----------------------------------------------------------------------------------------------------

@@ -161,6 +161,16 @@ def test_used_reference_is_looked_up_and_paid_once() -> None:
     at_paystack(work)
 
 
+@pytest.mark.parametrize(("narration", "sender"), [("", ""), (" ", " "), ("", "Ada Stores"), (" ", "Ada Stores")])
+def test_a_transfer_without_a_narration_names_the_sender_or_gives_no_reason(narration: str, sender: str) -> None:
+    async def work(harness: VendorHarness) -> None:
+        answer = await harness.rail.transfer(order(narration=narration, sender_name=sender))
+        assert answer.status == ports.PROCESSING
+        assert harness.twin.requests[-1].body.get("reason", "") == sender.strip()
+
+    at_paystack(work)
+
+
 def test_recipient_that_the_vendor_forgot_is_made_again() -> None:
     async def work(harness: VendorHarness) -> None:
         await harness.rail.transfer(order())

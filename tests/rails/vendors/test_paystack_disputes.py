@@ -78,12 +78,15 @@ def test_texts_and_files_are_handed_in_once() -> None:
     at_paystack(work)
 
 
-def test_accepted_dispute_is_accepted_there_with_its_amount() -> None:
+@pytest.mark.parametrize("asks_file", [True, False])
+def test_accepted_dispute_is_accepted_there_with_its_amount(asks_file: bool) -> None:
     async def work(harness: VendorHarness) -> None:
+        harness.vendor.asks_file_of_acceptance = asks_file
         assert (await harness.rail.answer_dispute(ACCEPTED)).status == ports.SUCCESSFUL
         [answered] = harness.vendor.answers
         assert (answered["resolution"], answered["refund_amount"]) == ("merchant-accepted", 90_000)
-        assert (harness.dispute.status, harness.vendor.files) == ("resolved", {})
+        assert harness.dispute.status == "resolved"
+        assert harness.vendor.files[answered["uploaded_filename"]].startswith(b"%PDF-")
 
     at_paystack(work)
 

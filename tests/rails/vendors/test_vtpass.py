@@ -319,8 +319,10 @@ def test_wrong_keys_tell_the_operator_and_show_nothing() -> None:
 # --- customers and the catalogue -----------------------------------------------------------------------------------
 
 
-def test_customers() -> None:
+@pytest.mark.parametrize("code", ["000", "020"])
+def test_customers(code: Any) -> None:
     async def work(harness: VendorHarness) -> None:
+        harness.rules.confirming_code = code
         query = CustomerQuery("ikeja-electric", "ikeja-electric/prepaid", METER, True)
         assert await harness.rail.find_customer(query) == CustomerAnswer("TESTMETER1")
         wrong = msgspec.structs.replace(query, reference="45012345699")
@@ -331,6 +333,27 @@ def test_customers() -> None:
         unknown = msgspec.structs.replace(query, paycode="nobody/prepaid")
         with pytest.raises(LookupDeclined):
             await harness.rail.find_customer(unknown)
+
+    at_vtpass(work)
+
+
+def test_customers_of_television_are_asked_for_without_a_type() -> None:
+    async def work(harness: VendorHarness) -> None:
+        query = CustomerQuery("dstv", "dstv/dstv-padi", "1212121212", True)
+        assert await harness.rail.find_customer(query) == CustomerAnswer("TESTMETER1")
+        assert harness.twin.requests[-1].body == {"serviceID": "dstv", "billersCode": "1212121212"}
+
+    at_vtpass(work)
+
+
+@pytest.mark.parametrize("reply", ["pay", "query"])
+def test_a_reply_without_a_status_neither_delivers_nor_fails_a_bill(reply: str) -> None:
+    async def work(harness: VendorHarness) -> None:
+        harness.rules.tells_status = reply == "query"
+        answer = await harness.rail.pay(order())
+        harness.rules.tells_status = False
+        answer = await harness.rail.query(order()) if reply == "query" else answer
+        assert answer.status == ports.UNREADABLE
 
     at_vtpass(work)
 

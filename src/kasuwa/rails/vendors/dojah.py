@@ -71,7 +71,8 @@ class DojahMatching(DojahIdentity):
         raise LookupDeclined("dojah has no page for consents")
 
     async def match_person(self, claim: IdentityClaim) -> Match | None:
-        query = {"bvn": claim.bvn, "first_name": claim.firstname, "last_name": claim.lastname, "dob": claim.dob}
+        claimed = {"bvn": claim.bvn, "first_name": claim.firstname, "last_name": claim.lastname, "dob": claim.dob}
+        query = {name: value for name, value in claimed.items() if value}
         reply = await self._client.call("GET", COMPARISON, moves_money=False, headers=self._headers, query=query)
         return read_match(reply)
 

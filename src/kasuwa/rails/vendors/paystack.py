@@ -207,8 +207,10 @@ class PaystackBank:
             "currency": order.currency,
             "recipient": recipient,
             "reference": wire_reference(order.key),
-            "reason": (order.narration or order.sender_name)[:LONGEST_REASON],
         }
+        reason = (order.narration.strip() or order.sender_name.strip())[:LONGEST_REASON]
+        if reason:
+            body["reason"] = reason
         return await self._client.call("POST", "/transfer", moves_money=True, headers=self._headers, body=body)
 
     async def _find_recipient(self, code: str, order: TransferOrder) -> Recipient | Answer:

@@ -16,7 +16,7 @@ import msgspec
 from kasuwa.core.references import wire_reference
 from kasuwa.rails import ports
 from kasuwa.rails.account_port import ACCOUNT_NAME, ACCOUNT_NUMBER, BANK_NAME, AccountOrder, Receipt
-from kasuwa.rails.ports import Answer, NoAnswer, Unavailable, before_sending
+from kasuwa.rails.ports import Answer, NoAnswer, Unavailable, UnreadableAnswer, before_sending
 from kasuwa.rails.transport import HttpTransport
 from kasuwa.rails.vendors.client import CallObserver, VendorClient, VendorReply
 from kasuwa.rails.vendors.paystack import NAME, PaystackKeys, data_of, is_envelope, words_of
@@ -129,13 +129,10 @@ class PaystackAccounts:
 
     async def _find_account(self, customer: str, order: AccountOrder) -> Answer | None:
         try:
-            reply = await self._look_up("/dedicated_account", {"customer": customer})
-        except NoAnswer as error:
+            rows = [row async for row in list_rows(self._look_up, "/dedicated_account", {"customer": customer})]
+        except (NoAnswer, UnreadableAnswer) as error:
             raise Unavailable(str(error)) from None
-        rows = reply.body.get("data")
-        if reply.status >= 300 or not isinstance(rows, list):
-            raise Unavailable(words_of(reply))
-        accounts = [row for row in rows if isinstance(row, dict) and row.get("active") is not False]
+        accounts = [row for row in rows if row.get("active") is not False]
         return read_account(accounts[0], order, self.email_of(order)) if accounts else None
 
     async def _judge_refusal(self, reply: VendorReply, order: AccountOrder) -> Answer:

@@ -73,6 +73,9 @@ OUR_ACCOUNT = {
 }
 BALANCE_SHORT = "our balance with vtpass does not cover the bill: fund it"
 
+# Products with variations that are sold to a telephone number alone.
+NAMELESS = frozenset({"waec", "waec-registration"})
+
 DELIVERED = "delivered"
 STATUS_FAILED = frozenset({"failed", "reversed"})
 STATUS_OPEN = frozenset({"initiated", "pending"})
@@ -128,7 +131,9 @@ class VtpassBiller:
         if not query.is_name_required:
             return CustomerAnswer("")
         service, variation = split_paycode(query.paycode)
-        body = {"serviceID": service, "billersCode": query.reference, "type": variation}
+        body = {"serviceID": service, "billersCode": query.reference}
+        if service.endswith("-electric") or service == "jamb":
+            body["type"] = variation
         reply = await self._client.call("POST", "/merchant-verify", moves_money=False, headers=self._writing, body=body)
         return read_customer(reply)
 
@@ -183,7 +188,9 @@ def bill_fields(order: BillOrder, operator_phone: str) -> dict[str, Any]:
     fields["phone"] = next((number for number in numbers if PHONE.fullmatch(number)), operator_phone)
     if not variation:
         return fields
-    fields |= {"billersCode": order.reference, "variation_code": variation}
+    fields["variation_code"] = variation
+    if service not in NAMELESS:
+        fields["billersCode"] = order.reference
     if service in ("dstv", "gotv"):
         fields["subscription_type"] = "change"
     return fields
