@@ -209,6 +209,7 @@ ANNOUNCED = [
     ("lost", {"outcome": "lost"}, "lost", True),
     ("lost", {"outcome": "won"}, "won", False),
     ("accepted", {}, "accepted", True),
+    ("accepted", {"is_under_review": True}, "accepted", True),
     ("accepted", {"outcome": "lost"}, "accepted", True),
     ("accepted", {"outcome": "won"}, "won", False),
     ("expired", {}, "expired", True),

@@ -24,6 +24,7 @@ from kasuwa.methods.disputes.model import (
     UNDER_REVIEW,
     Dispute,
 )
+from kasuwa.methods.disputes.rules.correct_dispute import contradicts, correct_dispute
 from kasuwa.methods.disputes.rules.end_dispute import end_dispute
 from kasuwa.methods.disputes.rules.open_dispute import next_deadline_step
 from kasuwa.methods.disputes.rules.steps_of_dispute import (
@@ -41,14 +42,18 @@ ASKS_UNTIL_NOTICE = REVIEW_INTERVAL // ASK_INTERVAL
 
 
 def decide_asked(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
-    """Follows the rail's answer. Without one, or without a decision of the rail, it is asked again."""
+    """Follows the rail's answer. Without one, or without a decision of the rail, it is asked again.
+
+    The dispute may have ended while the rail was asked: an answer that contradicts its end corrects it."""
     dispute, current_job = seen.get(Dispute, job.subject), seen.get(Job, job.key)
+    assert dispute is not None
+    outcome = answer.facts.get(OUTCOME_FACT)
+    if not dispute.is_open and outcome and contradicts(dispute, outcome):
+        return correct_dispute(dispute, outcome, context, seen)
     if current_job is None or current_job.kind != ASK:
         return Decision()
-    assert dispute is not None
     if not dispute.is_open:
         return Decision(jobs_done=(current_job,))
-    outcome = answer.facts.get(OUTCOME_FACT)
     if outcome:
         return end_dispute(dispute, outcome, context, seen)
     due = answer.facts.get(DUE_FACT)
