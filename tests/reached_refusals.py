@@ -16,23 +16,10 @@ MAKERS = ("Refusal", "refuse_fields")
 # So many words of a message in a row are taken for that message.
 QUOTED_WORDS = 4
 WORD = re.compile(r"\S+")
-# Refusals that no request reaches, each with the reason, and those that no test produces yet.
+# Refusals that no request reaches, each with the reason.
 GUARDS = {
     "methods.sandbox.rules.FUNDING_INSUFFICIENT": "required by the group, and the funding account has no floor",
     "methods.investments.rules.thrift_cycle.POT_INSUFFICIENT": "required by the group: the cycle takes what there is",
-}
-NOT_YET = {
-    "console.manual_posting.NOT_LEFT",
-    "db.batch.TOO_LARGE",
-    "methods.checkout.rules.pay_link.NOT_SERVED_NOW",
-    "methods.clients.rules.verify_bvn.UNKNOWN_BVN",
-    "methods.clients.rules.verify_bvn.WATCH_LISTED",
-    "methods.loans.rules.origination.TOO_LARGE",
-    "methods.sandbox.rules.TOO_FAR",
-    "methods.statements.model.TOO_LONG_FOR_PDF",
-    "web.dispatch.SUSPENDED",
-    "work.sandbox.BUSY",
-    "work.sandbox.NO_CLOSE_KEY",
 }
 
 

@@ -13,6 +13,7 @@ from kasuwa.console.operator_reads import AuditCursor
 from kasuwa.console.store import PAGE_ROWS
 from kasuwa.db.audit_lock import AUDIT_LOCK
 from kasuwa.ledger.invariants import INVARIANTS, check_invariants
+from kasuwa.web.dispatch import SUSPENDED
 from tests.console.visitor import PageReply, Visitor, link_for, sign_in_as, sign_in_link
 from tests.merchant_client import MerchantClient
 from tests.methods.virtualcard.card_client import BILLING
@@ -70,7 +71,7 @@ def test_a_suspended_merchant_is_refused_everywhere_until_it_is_resumed(
     admin.post(f"{page_of(shop)}/suspend", confirmed="yes")
     wait_until("it is refused", lambda: shop.put("resources", inquire="wallet").http == 401)
     order = {"amount": "1.00", "bankcode": "058", "accountnumber": "0000000000", "orderRef": "s1"}
-    wait_until("the console refuses too", lambda: "suspended" in owner.post("/transfers/send", **order).words)
+    wait_until("the console refuses too", lambda: SUSPENDED.message in owner.post("/transfers/send", **order).words)
     assert sent in owner.get("/transactions").words
     assert owner.get(f"/transactions/{quote(sent, safe='')}").http == 200
     admin.post(f"{page_of(shop)}/suspend")

@@ -5,6 +5,7 @@ import pytest
 
 from kasuwa.console.manual_posting import (
     ALREADY_REVERSED,
+    NOT_LEFT,
     ManualPosting,
     ProposedPosting,
     Verdict,
@@ -111,7 +112,8 @@ def test_a_payment_that_was_disputed_after_the_proposal_is_not_reversed_as_well(
     assert shop.put("sandbox", action="dispute", txnRef=paid["txnRef"], reason="fraudulent").body["status"] == 200
     before = shop.wallet().balance
     admin.get("/operator/approvals")
-    assert admin.post(f"/operator/approvals/{number}/approve").http != 303
+    answer = admin.post(f"/operator/approvals/{number}/approve")
+    assert (answer.http, NOT_LEFT.message in answer.words) == (422, True)
     assert shop.wallet().balance == before
 
 

@@ -5,10 +5,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kasuwa.db.batch import Submission
+from kasuwa.core.money import LARGEST_BALANCE
+from kasuwa.db.batch import TOO_LARGE, Submission
 from kasuwa.db.idempotency import IdempotencyRecord
 from tests.db.invariants import anything, asks, check_invariants, funded, submissions
-from tests.db.memory_database import MemoryDatabase, visible_result
+from tests.db.memory_database import MemoryDatabase, visible_result, wallet_of
 from tests.db.toy import FAILING_RULES, MERCHANTS, VALID_RULES, ToyRequest, submission
 from tests.hypothesis_settings import without_deadline
 
@@ -74,6 +75,15 @@ def test_a_short_one_between_others_does_not_stop_them(chosen: list[ToyRequest])
     assert [visible_result(result) for result in results[1:-1]] == expected
     assert visible_result(results[0]) == visible_result(results[-1]) == ("refused", 301, "short")
     assert with_short.contents() == without.contents()
+
+
+def test_a_balance_that_the_books_cannot_keep_is_refused_alone() -> None:
+    database = MemoryDatabase()
+    at, above = submission(ToyRequest("fund", amount=LARGEST_BALANCE)), submission(ToyRequest("fund", amount=1))
+    elsewhere = submission(ToyRequest("fund", merchant_id=2, amount=1))
+    results = database.run([at, above, elsewhere])
+    assert results[1] == TOO_LARGE
+    assert [wallet_of(database, merchant_id).posted for merchant_id in MERCHANTS] == [LARGEST_BALANCE, 1]
 
 
 # --- one by one ---------------------------------------------------------------------------------------------------

@@ -8,13 +8,14 @@ from typing import Any, TypeVar
 
 import pytest
 
-from kasuwa.composition import Services, make_closer
+from kasuwa.composition import Services
 from kasuwa.core.decision import Refusal
 from kasuwa.db import connections, jobs
 from kasuwa.db.connection_pool import Pool
 from kasuwa.settings import read_settings
 from kasuwa.work.clock_leases import ClockLeases, LeaseTimeout
-from kasuwa.work.sandbox import SandboxOperations, SandboxServices
+from kasuwa.work.closes import BookCloser
+from kasuwa.work.sandbox import BUSY, NO_CLOSE_KEY, SandboxOperations, SandboxServices
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment
 from tests.work.event_log import send_events_to, wait_until
@@ -38,6 +39,42 @@ def with_pool(deployment: Deployment, work: Callable[[Pool], Awaitable[T]]) -> T
         try:
             return await work(operators)
         finally:
+            await operators.close()
+
+    return asyncio.run(run())
+
+
+def with_operations(
+    deployment: Deployment, work: Callable[[SandboxOperations, Services], Awaitable[T]], **terms: Any
+) -> T:
+    """Runs work on the operations of a process of its own, which has no key to sign closes with."""
+
+    async def use(services: Services, operators: Pool) -> T:
+        engine = SandboxOperations(
+            operators,
+            SandboxServices(
+                services.writer,
+                services.step_runner,
+                services.merchant_directory,
+                services.vault,
+                services.webhook_sender,
+                BookCloser(services.dsn, None, services.clock),
+            ),
+            seed=None,
+            loopback_allowed=True,
+            lease=SHORT,
+            **terms,
+        )
+        return await work(engine, services)
+
+    async def run() -> T:
+        services = await Services.build(read_settings({}, data=deployment.directory), deployment.dsn)
+        services.writer.start()
+        operators = await connections.open_operator_pool(deployment.dsn)
+        try:
+            return await use(services, operators)
+        finally:
+            await services.close()
             await operators.close()
 
     return asyncio.run(run())
@@ -92,33 +129,9 @@ def test_a_slow_delivery_does_not_let_the_worker_into_an_advance(deployment: Dep
             time.sleep(0.05)
         return OK
 
-    async def advance(services: Services, operators: Pool) -> Any:
-        engine = SandboxOperations(
-            operators,
-            SandboxServices(
-                services.writer,
-                services.step_runner,
-                services.merchant_directory,
-                services.vault,
-                services.webhook_sender,
-                make_closer(services.settings, services.dsn, services.clock),
-            ),
-            seed=None,
-            loopback_allowed=True,
-            lease=SHORT,
-        )
+    async def advance(engine: SandboxOperations, services: Services) -> Any:
         merchant = await services.merchant_directory.get_by_id(number)
         return await engine.advance_clock(merchant, lambda now: now + timedelta(days=3))
-
-    async def run() -> Any:
-        services = await Services.build(read_settings({}, data=deployment.directory), deployment.dsn)
-        services.writer.start()
-        operators = await connections.open_operator_pool(deployment.dsn)
-        try:
-            return await advance(services, operators)
-        finally:
-            await services.close()
-            await operators.close()
 
     with running_inbox() as inbox:
         inbox.answer = slowly
@@ -126,12 +139,42 @@ def test_a_slow_delivery_does_not_let_the_worker_into_an_advance(deployment: Dep
         send_events_to(shop, inbox.url)
         for days in (1, 2):
             shop.transfer(headers={"x-sandbox-scenario": f"webhook=late:{days * 86_400}"})
-        advanced = asyncio.run(run())
+        advanced = with_operations(deployment, advance)
         assert not isinstance(advanced, Refusal)
         assert (advanced.job_counts, advanced.has_more) == ({"webhook": 2}, False)
         assert len(inbox.requests) == 2
     assert states
     assert all(states)
+
+
+def test_whoever_waits_too_long_for_the_clock_is_refused_and_nothing_is_done(
+    deployment: Deployment, shop: MerchantClient
+) -> None:
+    number = number_of(deployment, shop)
+    deployment.fetch("insert into advance_lease values ($1, now() + interval '1 hour', 'another')", number)
+
+    async def try_all(engine: SandboxOperations, services: Services) -> list[Any]:
+        merchant = await services.merchant_directory.get_by_id(number)
+        return [
+            await engine.advance_clock(merchant, lambda now: now + timedelta(days=1)),
+            await engine.freeze_clock(merchant, is_frozen=True),
+            await engine.reset(merchant),
+        ]
+
+    assert with_operations(deployment, try_all, wait_seconds=0.1) == [BUSY] * 3
+    assert number_of(deployment, shop) == number, "the books are the same"
+    deployment.fetch("delete from advance_lease where merchant_id = $1", number)
+
+
+def test_books_are_not_closed_without_a_key(deployment: Deployment) -> None:
+    newest = "select count(*) from book_close"
+    before = deployment.fetch(newest)
+
+    async def close(engine: SandboxOperations, services: Services) -> Any:
+        return await engine.close_books()
+
+    assert with_operations(deployment, close) == NO_CLOSE_KEY
+    assert deployment.fetch(newest) == before
 
 
 def test_what_an_advance_that_died_has_passed_by_is_run_by_the_worker(

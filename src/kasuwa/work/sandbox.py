@@ -50,7 +50,7 @@ from kasuwa.ledger import chart
 from kasuwa.ledger.invariants import find_violations
 from kasuwa.rails.ports import Answer
 from kasuwa.work.advance import AdvanceResult, ClockAdvance, StopSignal
-from kasuwa.work.clock_leases import LEASE, ClockLease, ClockLeases, LeaseTimeout
+from kasuwa.work.clock_leases import LEASE, WAIT_SECONDS, ClockLease, ClockLeases, LeaseTimeout
 from kasuwa.work.closes import BookCloser, NoCloseKey
 from kasuwa.work.operations import CommonOperations
 from kasuwa.work.rule_submission import TRANSACTION_COLUMNS, submit_rule
@@ -126,6 +126,7 @@ class SandboxOperations(CommonOperations):
         loopback_allowed: bool,
         advance_seconds: float = ADVANCE_SECONDS,
         lease: timedelta = LEASE,
+        wait_seconds: float = WAIT_SECONDS,
     ) -> None:
         super().__init__(operators, services.writer.clock)
         self._writer = services.writer
@@ -137,7 +138,7 @@ class SandboxOperations(CommonOperations):
         self._seed = seed
         self._loopback_allowed = loopback_allowed
         self._advance_seconds = advance_seconds
-        self._leases = ClockLeases(operators, length=lease)
+        self._leases = ClockLeases(operators, length=lease, wait_seconds=wait_seconds)
         self._advances: dict[asyncio.Task[Any], StopSignal] = {}
 
     async def new_merchant(

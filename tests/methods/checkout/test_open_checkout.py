@@ -7,8 +7,10 @@ import pytest
 
 from kasuwa.core.checkouts import read_checkout_detail
 from kasuwa.core.collection_vendors import CollectionVendor, CollectionVendors
-from kasuwa.core.decision import Refusal
-from kasuwa.methods.checkout.rules import attempt
+from kasuwa.core.decision import LoadedRows, Refusal
+from kasuwa.methods.checkout.model import ACTIVE, PLAIN, PayLink, link_key
+from kasuwa.methods.checkout.payer_model import OpenFromLink
+from kasuwa.methods.checkout.rules import attempt, pay_link
 from kasuwa.methods.checkout.rules.erase import erase_checkout_payer
 from kasuwa.methods.checkout.rules.served_channels import (
     DEFAULT_CHANNELS,
@@ -18,7 +20,7 @@ from kasuwa.methods.checkout.rules.served_channels import (
 )
 from tests.methods.checkout.in_memory_checkouts import InMemoryCheckout
 from tests.methods.payment.in_memory_payments import APPROVED, BEGUN, IN_PROGRESS, NOBODY_ASKED, URL, fields_of
-from tests.rule_context import MERCHANT, VAULT
+from tests.rule_context import MERCHANT, NOW, VAULT, context, merchant
 
 PAGE = CollectionVendor("vendor", frozenset({"card", "token"}), frozenset({"NGN"}))
 COLLECT = CollectionVendor(
@@ -139,3 +141,13 @@ def test_an_erased_checkout_has_no_payer_and_its_page_asks_for_one() -> None:
     assert read_checkout_detail(erased, VAULT.unseal) == left
     assert msgspec.structs.replace(erased, detail=row.detail, payer_sealed=row.payer_sealed) == row
     assert erase_checkout_payer(erased) == erased
+
+
+def test_a_link_that_no_rail_serves_any_more_opens_no_checkout() -> None:
+    """The operator has switched off the rails of the link's currency since the merchant made it."""
+    shop, key = merchant("live"), link_key(MERCHANT.merchant_id, "PL1")
+    link = PayLink(key, MERCHANT.merchant_id, "PL1", PLAIN, "class", "Class", "NGN", 150_000, ACTIVE, "{}", NOW, NOW)
+    request = OpenFromLink(reference="PL1", page_token="0" * 48, amount=0, fullname="Ada Obi", email="ada@example.com")
+    for vendors, is_open in ((CollectionVendors((PAGE,)), True), (CollectionVendors(takes_card_numbers=False), False)):
+        opened = pay_link.decide_open(request, context(merchant=shop, vendors=vendors), LoadedRows({key: link}))
+        assert (opened != pay_link.NOT_SERVED_NOW) == is_open

@@ -17,7 +17,7 @@ from kasuwa.methods.clients.rules.manage_client import (
     decide_update,
     need_erase,
 )
-from kasuwa.methods.clients.rules.verify_bvn import RegistryAnswer
+from kasuwa.methods.clients.rules.verify_bvn import UNKNOWN_BVN, WATCH_LISTED, RegistryAnswer
 from kasuwa.methods.clients.wire import ClientChanges, UpdateRequest
 from tests.methods.clients.people import ANYONE, BVN, OTHER_BVN, InMemoryClients, faults, person, shown
 from tests.rule_context import MERCHANT, context, merchant
@@ -102,6 +102,15 @@ def test_a_client_who_differs_from_the_register_is_refused_and_not_stored(
     fields: dict[str, Any] = {"bvn": BVN, "dob": "1990-04-17", "middlename": "Grace"}
     assert list(faults(clients.create(RegistryAnswer(BVN, registered), verify_bvn=True, **fields))) == named
     assert clients.rows == {}
+
+
+@pytest.mark.parametrize(("registered", "refusal"), [(None, UNKNOWN_BVN), (person(is_watch_listed=True), WATCH_LISTED)])
+def test_an_unknown_and_a_watch_listed_bvn_are_refused_for_what_they_are(
+    clients: InMemoryClients, registered: Any, refusal: Any
+) -> None:
+    assert clients.create(RegistryAnswer(BVN, registered), bvn=BVN, verify_bvn=True) == refusal
+    client = clients.enroll(bvn=BVN)
+    assert clients.update(client, RegistryAnswer(BVN, registered), verify_bvn=True) == refusal
 
 
 def test_verify_bvn_without_a_bvn_is_refused(clients: InMemoryClients) -> None:

@@ -16,6 +16,7 @@ from kasuwa.methods.clients.model import NO_BANK_ACCOUNT, UNKNOWN_CLIENT
 from kasuwa.methods.disburse.model import JOB_DATA_DECODER
 from kasuwa.methods.disburse.rules.transfer import WALLET_INSUFFICIENT
 from kasuwa.methods.loans.model import UNKNOWN_LOAN
+from kasuwa.methods.loans.rules.origination import TOO_LARGE
 from kasuwa.rails.ports import Answer
 from tests.methods.loans.in_memory_lender import BAD, BANK, GOOD, OPENING, SLOW, START, Lender
 
@@ -72,7 +73,15 @@ def test_interest_settings_are_read_part_by_part(lender: Lender, settings: Any, 
 def test_a_loan_whose_interest_no_book_could_keep_is_refused(lender: Lender) -> None:
     settings = {"interestRate": "1000", "interestFrequency": "every_day"}
     refusal = lender.request(amount="9999999999999", interestSettings=settings, period=366)
-    assert set(faults(refusal)) == {"amount"}
+    assert refusal == TOO_LARGE
+
+
+def test_a_loan_comes_to_the_largest_amount_and_no_more(lender: Lender) -> None:
+    most: dict[str, Any] = {"amount": "9" * 15, "period": 1, "tax_applied": False, "tax_rate": None}
+    settings = {"interestRate": "0", "interestFrequency": "annualized"}
+    assert lender.request(**most, interestSettings=settings).data.amount == "9" * 15 + ".00"
+    refusal = lender.request(**most, interestSettings={**settings, "interestRate": "0.000001"})
+    assert refusal == TOO_LARGE
 
 
 def test_there_is_no_upper_amount(lender: Lender) -> None:

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from kasuwa.methods.statements.model import MAX_PDF_MOVEMENTS, TOO_LONG_FOR_PDF
 from tests.merchant_client import MerchantClient, RawReply, to_minor_units
 from tests.methods.investments import savers
 from tests.methods.payment.payment_client import PaymentClient
@@ -236,3 +237,19 @@ def test_no_log_line_has_the_token_of_a_link(shop: MerchantClient, deployment: D
     token = link.rpartition("/")[2]
     assert open_link(shop, link).http == 200
     assert token not in deployment.new_stderr()
+
+
+def test_a_pdf_has_5000_movements_and_no_more(shop: MerchantClient) -> None:
+    """Each transfer is three movements: the amount, its fee and VAT. The opening balance is one."""
+    day = shop.now()[:10]
+    asked: dict[str, Any] = {"inquire": "statement", "account": "wallet", "format": "pdf", "from": day, "to": day}
+    order = {"accountnumber": "0000000000", "amount": "100.00", "bankcode": "058"}
+    for size in (1_000, 666):
+        shop.bulk([order] * size)
+    shop.advance(minutes=1)
+    assert shop.put("sandbox", action="fund_wallet", amount="1.00").body["status"] == 200
+    assert sum(total["count"] for total in state(shop, **{"from": day, "to": day})["totals"]) == MAX_PDF_MOVEMENTS
+    assert shop.put("resources", **asked).body["status"] == 200
+    assert shop.put("sandbox", action="fund_wallet", amount="1.00").body["status"] == 200
+    refused = shop.put("resources", **asked).body
+    assert refused["errors"] == [{"field": "format", "reason": TOO_LONG_FOR_PDF.field_errors[0].reason}]

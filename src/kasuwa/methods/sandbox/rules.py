@@ -27,7 +27,7 @@ from kasuwa.methods.sandbox.wire import AdvanceRequest, DoneReply, FaultRequest,
 FUNDING_INSUFFICIENT = Refusal(INSUFFICIENT_FUNDS, "The wallet cannot take so much")
 NO_DURATION = Refusal(INVALID_REQUEST, "Say seconds, minutes, hours or days, or until")
 BACKWARDS = Refusal(INVALID_REQUEST, "Business time only moves forward")
-TOO_FAR = Refusal(INVALID_REQUEST, "Business time ends with the year 9000")
+TOO_FAR = Refusal(INVALID_REQUEST, "Business time ends with the year 8999")
 
 
 # Far below the largest number that the books can store, so that no later credit reaches that.
@@ -98,6 +98,6 @@ def resolve_advance(request: AdvanceRequest, now: datetime) -> datetime | Refusa
         return request.until.plain() if request.until >= now else BACKWARDS
     seconds, minutes, hours, days = (part or 0 for part in durations)
     total = seconds + minutes * 60 + hours * 3600 + days * 86400
-    if total > (datetime(LAST_YEAR + 1, 1, 1, tzinfo=now.tzinfo) - now).total_seconds():
+    if total >= (datetime(LAST_YEAR + 1, 1, 1, tzinfo=now.tzinfo) - now).total_seconds():
         return TOO_FAR
     return now + timedelta(seconds=total)
