@@ -46,7 +46,7 @@ Reference = Annotated[str, Meta(min_length=1, max_length=100, description="1 to 
 ShortText = Annotated[str, Meta(max_length=200, description="at most 200 characters", extra=FREE_TEXT)]
 AccountNumber = Annotated[str, Meta(pattern="^[0-9]{10}" + END, max_length=10, description="ten digits")]
 BankCode = Annotated[
-    str, Meta(pattern="^[0-9]{3,6}" + END, max_length=6, description="a bank code of 3, 5 or 6 digits")
+    str, Meta(pattern="^([0-9]{3}|[0-9]{5,6})" + END, max_length=6, description="a bank code of 3, 5 or 6 digits")
 ]
 
 
