@@ -14,7 +14,8 @@ from kasuwa.core.decision import Context, Job, LoadedRows, Refusal, Row
 from kasuwa.core.references import job_key
 
 TRANSACTION_IN_PROGRESS = Refusal(
-    INVALID_REQUEST, "A payment, transfer, dispute or account of this person is still under way; wait for its end"
+    INVALID_REQUEST,
+    "A payment, refund, transfer, dispute or account of this person is still under way; wait for its end",
 )
 
 

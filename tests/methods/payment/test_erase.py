@@ -51,6 +51,12 @@ def test_erasing_a_final_payment_removes_only_the_payer(payments: InMemoryPaymen
     assert erase_payer(forgotten) == forgotten
 
 
+def test_a_payment_with_a_refund_in_progress_is_not_erased(payments: InMemoryPayments) -> None:
+    paid = as_payers(paid_card(payments, user={"firstname": "Ada", "email": "ada@example.com"}))
+    assert erase_payer(msgspec.structs.replace(paid, refunding=1)) == TRANSACTION_IN_PROGRESS
+    assert isinstance(erase_payer(msgspec.structs.replace(paid, refunded=paid.charged)), ErasablePayment)
+
+
 def begin_plan(payments: InMemoryPayments) -> ErasablePlan:
     paid_card(
         payments,

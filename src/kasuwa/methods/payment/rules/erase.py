@@ -29,9 +29,10 @@ class ErasablePayment(Payment):
 def erase_payer(payment: ErasablePayment) -> ErasablePayment | Refusal:
     """Returns the payment without its payer's data.
 
-    Refuses a payment that is still open, as its card would be saved when it succeeds.
+    Refuses a payment that is still open, as its card would be saved when it succeeds, and one with a refund in
+    progress: its money is on the way to the payer.
     """
-    if payment.is_open:
+    if payment.is_open or payment.refunding:
         return TRANSACTION_IN_PROGRESS
     detail = msgspec.structs.replace(remove_payer(DETAIL_DECODER.decode(payment.detail)), network="")
     return msgspec.structs.replace(payment, detail=encode_text(detail), payer_sealed=None)
