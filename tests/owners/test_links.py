@@ -4,6 +4,7 @@ Each protection was removed once to see these tests fail (in brackets: what happ
     a lost connection ends the questions that are pending       (they wait for ever)
     an owner that says goodbye answers what it was sent before  (ReplyLost)
     a silent owner gets no questions                            (its merchants do not move until it is given up)
+    a question has a deadline of its own                        (it waits as long as the owner answers pings)
     frames are read across chunks                               (frames are lost)
 """
 
@@ -237,6 +238,45 @@ def test_an_owner_that_is_quiet_but_answers_pings_is_not_given_up(
             await asyncio.sleep(1.5)
             setup.inquiries[0].answer(b"done")
             assert await asking == b"done"
+
+    run(ask())
+
+
+def test_a_question_that_is_never_answered_is_lost_though_pings_are_answered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(owner_links, "PING_SECONDS", 0.05)
+    monkeypatch.setattr(owner_links, "TICK_SECONDS", 0.05)
+    monkeypatch.setitem(owner_links.ANSWER_SECONDS, JOB_RESULT, 0.2)
+
+    async def ask() -> None:
+        async with running(tmp_path) as setup:
+            link = await setup.find()
+            with pytest.raises(ReplyLost):
+                await link.ask(JOB_RESULT, b"job")
+            assert setup.counted("job", "lost") == 1
+            setup.inquiries[0].answer(b"late")
+            assert await link.ask(REQUEST, b"next") == b"answer to next"
+            assert not setup.is_ours()
+
+    run(ask())
+
+
+def test_a_process_that_leaves_is_not_kept_by_a_question_that_was_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(owner_links, "TICK_SECONDS", 0.05)
+    monkeypatch.setitem(owner_links.ANSWER_SECONDS, JOB_RESULT, 0.2)
+
+    async def ask() -> None:
+        async with running(tmp_path) as setup:
+            link = await setup.find()
+            asking = asyncio.create_task(link.ask(JOB_RESULT, b"job"))
+            await wait_until(lambda: bool(setup.inquiries))
+            setup.listener.say_goodbye()
+            with pytest.raises(ReplyLost):
+                await asking
+            await wait_until(lambda: not setup.listener._connections)
 
     run(ask())
 

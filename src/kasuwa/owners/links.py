@@ -14,7 +14,7 @@ the table of live processes.
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import Enum
 from functools import partial
 from pathlib import Path
@@ -28,8 +28,12 @@ from kasuwa.owners.frames import (
     DECLINED,
     GOODBYE,
     HELLO,
+    JOB_RESULT,
+    PAYER_ANSWER,
     PING,
     QUESTION_NAMES,
+    RATE,
+    REQUEST,
     FrameConnection,
 )
 from kasuwa.owners.partitions import AddressTable, Member, PartitionTable
@@ -43,6 +47,11 @@ PING_SECONDS = 0.5
 SILENT_SECONDS = 2.0
 # After this long, the other questions are given up too: their outcome is unknown.
 GIVE_UP_SECONDS = 10.0
+# How long a question waits for its answer, by kind, also if the owner answers pings. Longer than the owner's own
+# deadlines, so that what ends here is a question that the owner has lost track of. A request may wait for one that is
+# in progress, for its commit, a rail and a second commit; an advance of a sandbox's clock for its lease, and then runs
+# for 20 s. The result of a job is one commit. A count is made in memory, and the reply to a read waits for it.
+ANSWER_SECONDS = {REQUEST: 60.0, PAYER_ANSWER: 60.0, JOB_RESULT: 10.0, RATE: 2.0}
 
 
 class ReplyLost(Exception):
@@ -63,6 +72,7 @@ class LinkState(Enum):
 class PendingQuestion(msgspec.Struct, eq=False):
     answer: "asyncio.Future[bytes]"
     may_repeat: bool  # deciding it again here is safe
+    expires_at: float
 
 
 class OwnerLink:
@@ -84,14 +94,15 @@ class OwnerLink:
         return self._dialer.peer
 
     async def ask(self, kind: int, payload: bytes, *, may_repeat: bool = False) -> bytes:
-        """Sends a question and returns the answer. Raises NothingDone or ReplyLost."""
+        """Sends a question and returns the answer. Raises NothingDone, or ReplyLost also if the answer is late."""
         connection, count = self._connection, partial(self._links.count, self.peer)
         if connection is None or connection.is_closed:
             count(kind, "not sent")
             raise NothingDone
         self._last_number += 1
         answer = asyncio.get_running_loop().create_future()
-        self._pending[self._last_number] = PendingQuestion(answer, may_repeat)
+        expires_at = time.monotonic() + ANSWER_SECONDS[kind]
+        self._pending[self._last_number] = PendingQuestion(answer, may_repeat, expires_at)
         connection.send(kind, self._last_number, payload)
         try:
             answered: bytes = await answer
@@ -131,11 +142,11 @@ class OwnerLink:
         self._connection = None
         self._lost.set()
         self._set_state(LinkState.AWAY)
-        self._give_up(only_repeatable=False)
+        self._give_up(lambda pending: True)
 
-    def _give_up(self, *, only_repeatable: bool) -> None:
+    def _give_up(self, is_lost: Callable[[PendingQuestion], bool]) -> None:
         for number, pending in list(self._pending.items()):
-            if pending.may_repeat or not only_repeatable:
+            if is_lost(pending):
                 del self._pending[number]
                 if not pending.answer.done():
                     pending.answer.set_exception(ReplyLost())
@@ -148,7 +159,7 @@ class OwnerLink:
     # --- liveness -----------------------------------------------------------------------------------------------
 
     def check(self, now: float) -> None:
-        """Pings an owner that is quiet, and gives up on one that stays silent."""
+        """Pings an owner that is quiet, and gives up on one that stays silent, and on questions whose time is up."""
         connection = self._connection
         if connection is None or self.state is LinkState.AWAY:
             return
@@ -158,14 +169,18 @@ class OwnerLink:
         elif quiet > SILENT_SECONDS:
             if self.state is LinkState.LIVE:
                 self._set_state(LinkState.SILENT)
-            self._give_up(only_repeatable=True)
+            self._give_up(lambda pending: pending.may_repeat)
         elif quiet > PING_SECONDS:
             connection.send(PING)
+        self._give_up(lambda pending: pending.expires_at <= now)
+        self._hang_up_if_left()
 
     def excuse(self, now: float) -> None:
         """Counts the owner as live now. Called if this process was itself too late to listen."""
         if self._connection is not None:
             self._connection.received_at = now
+        for pending in self._pending.values():
+            pending.expires_at = max(pending.expires_at, now + SILENT_SECONDS)
 
     def start(self) -> None:
         self._connecting = asyncio.get_running_loop().create_task(self._keep_connected())
