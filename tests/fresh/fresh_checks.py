@@ -45,6 +45,7 @@ def test_make_serve_reaches_readiness(machine: FreshMachine, tmp_path: Path) -> 
     finally:
         process.send_signal(signal.SIGKILL)
         process.wait()
+    wait_until("nothing of the machine runs any more", lambda: not machine.list_processes())
 
 
 def test_make_test_passes_and_says_what_it_left_out(machine: FreshMachine, tmp_path: Path) -> None:

@@ -20,11 +20,18 @@ CACHE = REPOSITORY / ".venv" / "fresh"
 # The releases of Debian, each with the series of its Python.
 SUITES = {"bookworm": "3.11", "trixie": "3.13"}
 PACKAGES = ("python3", "python3-venv", "make", "git")
-REQUIREMENTS = ("requirements.txt", "requirements-dev.txt")
+# Of the service, and of the tests: some install programs apart from our own environment.
+REQUIREMENTS = (
+    "requirements.txt",
+    "requirements-dev.txt",
+    "tests/generators/requirements.txt",
+    "tests/web/public_client_requirements.txt",
+)
 USER, HOME = "ada", "/home/ada"
 SOURCES = f"{HOME}/kasuwa"
 
-# Arguments: root, wheels, command.
+# Arguments: root, wheels, command. The shell stays the first process of its namespace, with which all others end: one
+# that changed its user would no longer be told of the end of `unshare`.
 ENTER_SCRIPT = """
 set -eu
 root=$1 wheels=$2
@@ -33,7 +40,7 @@ mount --bind "$root" "$root"
 mount -t proc proc "$root/proc"
 mount -t tmpfs -o size=6g,mode=1777 shm "$root/dev/shm"
 mount --bind -o ro "$wheels" "$root/mnt"
-exec chroot "$root" setpriv --reuid=1000 --regid=1000 --clear-groups --no-new-privs env -i HOME=/home/ada USER=ada \
+chroot "$root" setpriv --reuid=1000 --regid=1000 --clear-groups --no-new-privs env -i HOME=/home/ada USER=ada \
     PATH=/usr/local/bin:/usr/bin:/bin LANG=C.UTF-8 PIP_NO_INDEX=1 PIP_FIND_LINKS=/mnt \
     sh -c 'cd /home/ada/kasuwa && exec "$@"' sh "$@"
 """
@@ -50,6 +57,15 @@ class FreshMachine:
         with output.open("wb") as out:
             command = [*entered, str(self.root), str(self._wheels), *words]
             return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT)
+
+    def list_processes(self) -> list[str]:
+        """Returns the processes whose root is this machine's."""
+        found = []
+        for process in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                if (process / "root").readlink() == self.root:
+                    found.append(process.name)
+        return found
 
 
 @contextlib.contextmanager
@@ -82,7 +98,15 @@ def fetched_wheels(python: str) -> Path:
     directory = CACHE / f"wheels-{python}-{hashlib.sha256(pins).hexdigest()[:16]}"
     if not directory.exists():
         unfinished = CACHE / f"unfinished-{python}"
-        words = ["--require-hashes", "--only-binary=:all:", "--python-version", python, "--dest", str(unfinished)]
+        words = [
+            "--require-hashes",
+            "--no-deps",
+            "--only-binary=:all:",
+            "--python-version",
+            python,
+            "--dest",
+            str(unfinished),
+        ]
         for name in REQUIREMENTS:
             command = [sys.executable, "-m", "pip", "--quiet", "download", *words, "-r", name]
             subprocess.run(command, check=True, cwd=REPOSITORY)
