@@ -55,9 +55,13 @@ NUMBERED_TABLES = """
 OF_ALL_MERCHANTS = {
     "jobs": {
         "CLAIM": "on one server only",
+        "CLAIM_IN_TURN": "on one server only",
+        "SELECT_NEXT_MERCHANTS": "on one server only",
         "SELECT_DUE_LANES": "on one server only",
+        "IS_NOT_ADVANCING": "a condition",
         "FIND_DUE_LANES": "looks for work on all servers, and locks nothing",
         "FIND_DUE": "looks for work on all servers, and locks nothing",
+        "FIND_DUE_IN_TURN": "looks for work on all servers, and locks nothing",
         "ADVANCING": "its table is on the coordinator",
         "TAKE_ADVANCE": "its table is on the coordinator",
         "TAKE_ABANDONED": "its table is on the coordinator",
@@ -189,7 +193,7 @@ def test_every_statement_names_one_merchant_or_says_why_it_need_not(module: Any)
 def test_every_search_has_a_form_for_the_merchants_of_one_server(ground: Ground) -> None:
     modules = (jobs, deliveries, webhook_endpoints)
     queries = [query for module in modules for query in vars(module).values() if isinstance(query, SearchQuery)]
-    assert len(queries) == 5
+    assert len(queries) == 6
 
     async def work(connection: Any) -> None:
         for query in queries:
@@ -304,12 +308,14 @@ def test_jobs_are_claimed_merchant_by_merchant_and_once(deployment: Deployment, 
             key = row_key(0, lane, str(n))
             await connection.execute(insert, key, lane, str(n), start + timedelta(seconds=n), shop.mid)
         connection.is_distributed = True
-        wall = datetime.now(UTC)
-        claimed = await jobs.claim_jobs(connection, UNCODED, lane, wall, 5)
+        wall, turns = datetime.now(UTC), jobs.LaneTurns()
+        claimed = await jobs.claim_jobs(connection, UNCODED, lane, wall, 5, turns)
         assert [item.job.reference for item in claimed] == ["0", "1", "2", "3", "4"]
         assert [item.job.claims for item in claimed] == [1] * 5
-        assert [item.job.reference for item in await jobs.claim_jobs(connection, UNCODED, lane, wall, 5)] == ["5"]
-        assert await jobs.claim_jobs(connection, UNCODED, lane, wall, 5) == []
+        assert [item.job.reference for item in await jobs.claim_jobs(connection, UNCODED, lane, wall, 5, turns)] == [
+            "5"
+        ]
+        assert await jobs.claim_jobs(connection, UNCODED, lane, wall, 5, turns) == []
         await connection.execute("delete from scheduled_job where lane = $1", lane)
 
     deployment.run_on_connection(lambda _: with_connection(deployment.dsn, work))

@@ -1,12 +1,17 @@
-"""Due jobs are claimed in a fixed order: by wall time, then by business time, then by insertion."""
+"""Due jobs are claimed in a fixed order: by wall time, then by business time, then by insertion. In a backlog,
+merchants are served in turn."""
 
 import random
+from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
+
 from kasuwa.core.references import row_key
-from kasuwa.db.jobs import claim_jobs
+from kasuwa.db import jobs as job_claims
+from kasuwa.db.jobs import LaneTurns, claim_jobs
 from kasuwa.work.worker import MAX_CLAIMED
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment
@@ -30,7 +35,8 @@ def claim_all(deployment: Deployment, shop: MerchantClient, jobs: list[tuple[dat
         claims = []
         vault = await deployment.open_vault(connection)
         vault.keyring.accepts_uncoded = True
-        while claimed := await claim_jobs(connection, vault, LANE, datetime.now(UTC), MAX_CLAIMED):
+        turns = LaneTurns()
+        while claimed := await claim_jobs(connection, vault, LANE, datetime.now(UTC), MAX_CLAIMED, turns):
             claims.append([int(item.job.reference) for item in claimed])
         await connection.execute(FORGET, LANE)
         return claims
@@ -66,3 +72,67 @@ def test_where_a_clock_stands_still_business_time_decides(
     dues = [wall + timedelta(days=day) for day in reversed(range(count))]
     claims = claim_all(deployment, open_shop(now="2026-01-05"), [(due, wall) for due in dues])
     assert [place for places in claims for place in places] == list(reversed(range(count)))
+
+
+PLANT = """
+    insert into scheduled_job (key, merchant_id, kind, lane, reference, subject, due, run_at, claims, attempt, work)
+    select decode(md5($1 || merchant_id || ' ' || n), 'hex'), merchant_id, 'probe', $1, mid,
+        decode(md5($1 || merchant_id || ' ' || n), 'hex'), $2, $2, 0, 0, '{}'
+    from merchant, generate_series(1, $4::int) n where mid = any($3) and current
+"""
+
+
+def claim_planted(
+    deployment: Deployment, plants: list[tuple[list[MerchantClient], datetime, int]], times: int
+) -> list[Counter[str]]:
+    """Writes jobs of groups of merchants: who, when they are due, and how many for each. Claims some times, and returns
+    how many jobs of each merchant each claim took."""
+
+    async def run(connection: Any) -> list[Counter[str]]:
+        await connection.execute(FORGET, LANE)
+        for shops, at, count in plants:
+            await connection.execute(PLANT, LANE, at, [shop.mid for shop in shops], count)
+        vault, turns = await deployment.open_vault(connection), LaneTurns()
+        vault.keyring.accepts_uncoded = True
+        claims = []
+        for _ in range(times):
+            claimed = await claim_jobs(connection, vault, LANE, datetime.now(UTC), MAX_CLAIMED, turns)
+            claims.append(Counter(item.job.reference for item in claimed))
+        await connection.execute(FORGET, LANE)
+        return claims
+
+    return deployment.run_on_connection(run)
+
+
+def test_a_merchants_backlog_does_not_go_before_the_jobs_of_others(
+    deployment: Deployment, open_shop: Callable[..., MerchantClient]
+) -> None:
+    noisy, quiet = open_shop(), [open_shop() for _ in range(5)]
+    early, late = datetime.now(UTC) - timedelta(hours=1), datetime.now(UTC) - timedelta(minutes=1)
+    first, second, third = claim_planted(deployment, [([noisy], early, 5_000), (quiet, late, 3)], 3)
+    assert first == {noisy.mid: MAX_CLAIMED}
+    assert second == {noisy.mid: MAX_CLAIMED - 15, **{shop.mid: 3 for shop in quiet}}
+    assert third == {noisy.mid: MAX_CLAIMED}
+
+
+def test_several_backlogs_share_a_claim(deployment: Deployment, open_shop: Callable[..., MerchantClient]) -> None:
+    first, second = open_shop(), open_shop()
+    early, late = datetime.now(UTC) - timedelta(hours=1), datetime.now(UTC) - timedelta(minutes=1)
+    claims = claim_planted(deployment, [([first], early, 2_000), ([second], late, 2_000)], 4)
+    for claimed in claims[1:]:
+        assert claimed[second.mid] == job_claims.JOBS_IN_TURN
+        assert claimed[first.mid] == MAX_CLAIMED - job_claims.JOBS_IN_TURN
+
+
+def test_every_merchant_has_its_turn_if_a_claim_looks_at_few(
+    deployment: Deployment, open_shop: Callable[..., MerchantClient], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    query = job_claims.SELECT_NEXT_MERCHANTS.replace(f"limit {job_claims.MERCHANTS_AT_ONCE}", "limit 2")
+    monkeypatch.setattr(job_claims, "SELECT_NEXT_MERCHANTS", query)
+    monkeypatch.setattr(job_claims, "MERCHANTS_AT_ONCE", 2)
+    noisy, quiet = open_shop(), [open_shop() for _ in range(5)]
+    early, late = datetime.now(UTC) - timedelta(hours=1), datetime.now(UTC) - timedelta(minutes=1)
+    [[others]] = deployment.fetch("select count(distinct merchant_id) from scheduled_job")
+    claims = claim_planted(deployment, [([noisy], early, 64 * (others + 20)), (quiet, late, 1)], others // 2 + 10)
+    assert {shop.mid: sum(claimed[shop.mid] for claimed in claims) for shop in quiet} == {shop.mid: 1 for shop in quiet}
+    assert all(claims)

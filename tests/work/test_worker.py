@@ -1,16 +1,23 @@
-"""The worker's poll for due jobs: after any failure it is repeated."""
+"""The worker's poll for due jobs, which is repeated after any failure, and the deadline of a job."""
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import asyncpg
 import pytest
 
+from kasuwa.core.decision import Decision, Job
 from kasuwa.db.clock import DatabaseClock
+from kasuwa.db.connections import open_operator_pool
+from kasuwa.db.deadlines import Deadline
+from kasuwa.observe.metrics import JOBS_GIVEN_UP, Metrics
 from kasuwa.work import worker
+from kasuwa.work.steps import StepRunner
 from kasuwa.work.worker import Worker
+from tests.merchant_client import MerchantClient
+from tests.running import Deployment
 
 
 class Claims:
@@ -52,3 +59,81 @@ def test_a_look_that_fails_is_taken_again(trouble: Exception, monkeypatch: pytes
         return made.ran
 
     assert asyncio.run(run()) == "bank"
+
+
+LANE = "a lane of jobs that hang"
+INSERT = """
+    insert into scheduled_job (key, merchant_id, kind, lane, reference, subject, due, run_at, claims, attempt, work)
+    select k, merchant_id, 'probe', $1, r, k, now(), now(), 0, 0, '{}'
+    from merchant, unnest($3::text[]) r, decode(md5($1 || r), 'hex') k where mid = $2 and current
+"""
+END_LEASES = "update scheduled_job set leased_until = now() where lane = $1"
+
+
+class HangingSteps(StepRunner):
+    """Runs jobs whose reference is `hang` without an end, and all others at once."""
+
+    def __init__(self, vault: Any, metrics: Metrics) -> None:
+        super().__init__(None, None, {}, vault, metrics, None)  # type: ignore[arg-type]
+        self.ran: list[tuple[str, bool]] = []
+        self.running: set[Deadline] = set()  # the worker's deadlines
+
+    async def run(self, job: Job, *_: Any) -> Decision:
+        self.ran.append((job.reference, job.is_queried_first))
+        if job.reference == "hang":
+            for deadline in self.running:
+                deadline.expires_at = 0.0
+            await asyncio.Event().wait()
+        return Decision()
+
+
+class Directory:
+    async def get_by_id(self, merchant_id: int) -> int:
+        return merchant_id
+
+
+def test_a_job_that_does_not_end_is_given_up_and_run_again_as_after_a_crash(
+    deployment: Deployment, open_shop: Callable[..., MerchantClient]
+) -> None:
+    shop, metrics = open_shop(), Metrics()
+
+    async def run(connection: Any) -> list[tuple[str, bool]]:
+        vault, pool = await deployment.open_vault(connection), await open_operator_pool(deployment.dsn)
+        vault.keyring.accepts_uncoded = True
+        steps = HangingSteps(vault, metrics)
+        made = Worker(pool, steps, Directory(), DatabaseClock())  # type: ignore[arg-type]
+        steps.running = made._deadlines.running
+        await connection.execute(INSERT, LANE, shop.mid, ["hang", "well"])
+        async with asyncio.timeout(60):
+            assert await made.run_once(LANE) == 2
+            assert await made.run_once(LANE) == 0  # the lease is kept
+            await connection.execute(END_LEASES, LANE)
+            assert await made.run_once(LANE) == 2
+        await connection.execute("delete from scheduled_job where lane = $1", LANE)
+        await pool.close()
+        return steps.ran
+
+    ran = deployment.run_on_connection(run)
+    assert sorted(ran) == [("hang", False), ("hang", True), ("well", False), ("well", True)]
+    assert metrics.series[JOBS_GIVEN_UP.name, ("probe",)] == [2.0]
+
+
+def test_a_job_whose_time_is_up_before_it_begins_is_not_begun(
+    deployment: Deployment, open_shop: Callable[..., MerchantClient], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "JOB_SECONDS", 0.0)
+    shop, metrics = open_shop(), Metrics()
+
+    async def run(connection: Any) -> list[tuple[str, bool]]:
+        vault, pool = await deployment.open_vault(connection), await open_operator_pool(deployment.dsn)
+        vault.keyring.accepts_uncoded = True
+        steps = HangingSteps(vault, metrics)
+        made = Worker(pool, steps, Directory(), DatabaseClock())  # type: ignore[arg-type]
+        await connection.execute(INSERT, LANE, shop.mid, ["well"])
+        assert await made.run_once(LANE) == 1
+        await connection.execute("delete from scheduled_job where lane = $1", LANE)
+        await pool.close()
+        return steps.ran
+
+    assert deployment.run_on_connection(run) == []
+    assert metrics.series[JOBS_GIVEN_UP.name, ("probe",)] == [1.0]

@@ -101,6 +101,15 @@ WRITER_SETTINGS = {
     "idle_in_transaction_session_timeout": "2s",
 }
 
+# A claim reads the first due jobs of a long backlog in the order of an index. Without statistics of a backlog that has
+# just come up, the planner would sort all of it.
+CLAIM_SETTINGS = {
+    **KEYED_SETTINGS,
+    "application_name": "kasuwa worker",
+    "enable_sort": "off",
+    "enable_incremental_sort": "off",
+}
+
 READER_SETTINGS = {"application_name": "kasuwa reader", "jit": "off", "default_transaction_read_only": "on"}
 # Of connections with the reader's login, which see the rows of one merchant (merchant_rows.py).
 LIST_SETTINGS = {**READER_SETTINGS, "application_name": "kasuwa lists", "search_path": READER_SEARCH_PATH}
@@ -250,7 +259,7 @@ async def open_operator_pool(dsn: str) -> Pool:
 
 async def open_claim_pool(dsn: str) -> Pool:
     """Opens the pool for the worker's claims. They are short, so a few connections serve all lanes."""
-    return await open_pool("claims", dsn, {"application_name": "kasuwa worker"}, max_size=3)
+    return await open_pool("claims", dsn, CLAIM_SETTINGS, max_size=3)
 
 
 async def open_rail_pool(dsn: str) -> Pool:

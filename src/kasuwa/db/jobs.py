@@ -2,6 +2,10 @@
 
 A claim is one index scan by wall time that skips locked and leased jobs. It writes only the lease, never business rows.
 A job whose lease has expired, because its holder died, is due again.
+
+While a lane has more due jobs than one claim takes, merchants are served in turn, so that none waits behind the backlog
+of another: a claim then looks at some merchants after those that the one before looked at, and takes the first job of
+each, then the second of each. What is left of it goes to the oldest jobs. The oldest of all is always taken.
 """
 
 from datetime import datetime
@@ -17,7 +21,7 @@ from kasuwa.db.bulk_sql import columns_of
 from kasuwa.db.connection_pool import Connection, Pool
 from kasuwa.db.merchant_state import MerchantState, business_now
 from kasuwa.db.row_codes import check_row
-from kasuwa.db.server_search import search_query, search_servers
+from kasuwa.db.server_search import SearchQuery, search_query, search_servers
 
 COLUMNS = ", ".join(f"j.{name}" for name in columns_of(Job).names)
 
@@ -25,15 +29,60 @@ COLUMNS = ", ".join(f"j.{name}" for name in columns_of(Job).names)
 IS_UNLEASED = "(d.leased_until is null or d.leased_until <= $2 or d.leased_until > $2 + interval '1 hour')"
 
 # Skips merchants whose `advance` is running, so that the worker does not race with it.
+IS_NOT_ADVANCING = """not exists (
+    select 1 from advance_lease a where a.merchant_id = d.merchant_id and a.leased_until > $2)"""
 CLAIM = f"""
     update scheduled_job j set leased_until = $2::timestamptz + $3::interval, claims = j.claims + 1
     from (
         select d.key from scheduled_job d
-        where d.lane = $1 and d.run_at <= $2 and {IS_UNLEASED}
-          and not exists (
-              select 1 from advance_lease a where a.merchant_id = d.merchant_id and a.leased_until > $2)
+        where d.lane = $1 and d.run_at <= $2 and {IS_UNLEASED} and {IS_NOT_ADVANCING}
         order by d.run_at, d.due, d.seq
         limit $4
+        for update skip locked
+    ) due
+    join merchant_state b on true
+    where j.key = due.key and b.merchant_id = j.merchant_id
+    returning {COLUMNS}, b.clock_offset_us, b.clock_fixed_at, j.seq
+"""
+
+# How many merchants a claim looks at in a backlog, and how many jobs of each it may take besides the oldest.
+MERCHANTS_AT_ONCE, JOBS_IN_TURN = 200, 16
+# Of how many of the oldest jobs a claim chooses, and how many jobs of a merchant it reads to find those of its lane.
+OLDEST_AT_ONCE, READ_AT_ONCE = 256, 1000
+
+# The next merchants that have jobs, after $1: one probe of the index scheduled_job_merchant for each.
+SELECT_NEXT_MERCHANTS = f"""
+    with recursive t as (
+        (select merchant_id from scheduled_job where merchant_id > $1 order by merchant_id, due, seq limit 1)
+        union all
+        select (select n.merchant_id from scheduled_job n where n.merchant_id > t.merchant_id
+            order by n.merchant_id, n.due, n.seq limit 1) from t where t.merchant_id is not null)
+    select merchant_id from t where merchant_id is not null limit {MERCHANTS_AT_ONCE}
+"""
+# The due jobs of the merchants $5 in the order of their business times, which is that of their index, and the oldest of
+# all. A job that an operator made due before its time is found among the oldest.
+CLAIM_IN_TURN = f"""
+    with oldest as (
+        select d.key, d.merchant_id, d.run_at, d.due, d.seq from scheduled_job d
+        where d.lane = $1 and d.run_at <= $2 and {IS_UNLEASED} and {IS_NOT_ADVANCING}
+        order by d.run_at, d.due, d.seq limit {OLDEST_AT_ONCE}),
+    of_each as (
+        select d.key, d.merchant_id, d.run_at, d.due, d.seq from unnest($5::bigint[]) m (merchant_id)
+        join merchant_state b on b.merchant_id = m.merchant_id
+        cross join lateral (
+            select d.* from (
+                select * from scheduled_job where merchant_id = m.merchant_id
+                    and due <= coalesce(b.clock_fixed_at, $2 + b.clock_offset_us * interval '1 microsecond')
+                order by merchant_id, due, seq limit {READ_AT_ONCE}) d
+            where d.lane = $1 and d.run_at <= $2 and {IS_UNLEASED} and {IS_NOT_ADVANCING} limit {JOBS_IN_TURN}) d),
+    found as (select * from oldest union select * from of_each),
+    chosen as (
+        select f.key from (
+            select *, row_number() over (partition by merchant_id order by run_at, due, seq) as turn from found) f
+        order by f.turn, f.run_at, f.due, f.seq limit $4)
+    update scheduled_job j set leased_until = $2::timestamptz + $3::interval, claims = j.claims + 1
+    from (
+        select d.key from scheduled_job d where d.key = any(array(select key from chosen)) and {IS_UNLEASED}
         for update skip locked
     ) due
     join merchant_state b on true
@@ -61,6 +110,19 @@ FIND_DUE = search_query(
     select d.merchant_id, d.key from scheduled_job d
     where d.lane = $1 and d.run_at <= $2 and {IS_UNLEASED} and d.merchant_id <> all ($3::bigint[]) {{some}}
     order by d.run_at, d.due, d.seq limit $4
+    """,
+    "d.merchant_id",
+    5,
+)
+# The same in turn. A scan reads all that is due, on every server its part.
+FIND_DUE_IN_TURN = search_query(
+    f"""
+    select t.merchant_id, t.key from (
+        select d.merchant_id, d.key, d.run_at, d.due, d.seq,
+            row_number() over (partition by d.merchant_id order by d.run_at, d.due, d.seq) as turn
+        from scheduled_job d
+        where d.lane = $1 and d.run_at <= $2 and {IS_UNLEASED} and d.merchant_id <> all ($3::bigint[]) {{some}}) t
+    order by t.turn, t.run_at, t.due, t.seq limit $4
     """,
     "d.merchant_id",
     5,
@@ -134,6 +196,13 @@ class Claimed(msgspec.Struct):
     seq: int
 
 
+class LaneTurns(msgspec.Struct):
+    """The place of a lane in the turns of merchants. Kept by its worker from claim to claim."""
+
+    has_backlog: bool = False  # the last claim took as many jobs as it could
+    last_merchant_id: int = 0  # the last merchant that was looked at
+
+
 async def list_due_lanes(pool: Pool, lanes: list[str], wall: datetime) -> list[str]:
     async with pool.acquire() as connection:
         if is_distributed(connection):
@@ -141,13 +210,22 @@ async def list_due_lanes(pool: Pool, lanes: list[str], wall: datetime) -> list[s
         return [record[0] for record in await connection.fetch(SELECT_DUE_LANES, lanes, wall)]
 
 
-async def claim_jobs(connection: Connection, vault: Vault, lane: str, wall: datetime, max_jobs: int) -> list[Claimed]:
-    """Leases the due jobs of a lane, the earliest first, at most `max_jobs`. One that is not as the service wrote it is
-    leased, so that it does not hold up the others, and not returned."""
+async def claim_jobs(
+    connection: Connection, vault: Vault, lane: str, wall: datetime, max_jobs: int, turns: LaneTurns
+) -> list[Claimed]:
+    """Leases the due jobs of a lane, the earliest first, at most `max_jobs`; while there are more, those of all
+    merchants in turn. One that is not as the service wrote it is leased, so that it does not hold up the others, and
+    not returned."""
     if is_distributed(connection):
-        records = await claim_by_merchant(connection, lane, wall, max_jobs)
+        query = FIND_DUE_IN_TURN if turns.has_backlog else FIND_DUE
+        records = await claim_by_merchant(connection, query, lane, wall, max_jobs)
+    elif turns.has_backlog:
+        merchants = [record[0] for record in await connection.fetch(SELECT_NEXT_MERCHANTS, turns.last_merchant_id)]
+        turns.last_merchant_id = merchants[-1] if len(merchants) == MERCHANTS_AT_ONCE else 0
+        records = await connection.fetch(CLAIM_IN_TURN, lane, wall, JOB_LEASE, max_jobs, merchants)
     else:
         records = await connection.fetch(CLAIM, lane, wall, JOB_LEASE, max_jobs)
+    turns.has_backlog = len(records) >= max_jobs
     width = len(columns_of(Job).names)
     claimed = []
     for record in records:
@@ -159,11 +237,13 @@ async def claim_jobs(connection: Connection, vault: Vault, lane: str, wall: date
     return sorted(claimed, key=lambda item: (item.job.due, item.seq))
 
 
-async def claim_by_merchant(connection: Connection, lane: str, wall: datetime, max_jobs: int) -> list[Any]:
+async def claim_by_merchant(
+    connection: Connection, query: SearchQuery, lane: str, wall: datetime, max_jobs: int
+) -> list[Any]:
     """Leases the due jobs of a lane on a distributed database. Each merchant's lease is a transaction of its own."""
     advancing = await connection.fetchval(ADVANCING, wall)
     found: dict[int, list[bytes]] = {}
-    for merchant_id, key in (await search_servers(connection, FIND_DUE, lane, wall, advancing, max_jobs))[:max_jobs]:
+    for merchant_id, key in (await search_servers(connection, query, lane, wall, advancing, max_jobs))[:max_jobs]:
         found.setdefault(merchant_id, []).append(key)
     claims = [
         await connection.fetch(CLAIM_OF_MERCHANT, merchant_id, wall, JOB_LEASE, keys)

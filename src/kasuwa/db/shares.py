@@ -2,6 +2,10 @@
 
 Without a limit, one merchant with slow reads takes every connection, and the reads of all others time out. A holder at
 its limit waits in a queue of its own, first come, first served.
+
+Shares are of one process, because what they protect is: its pools of connections and its event loop. A merchant whose
+requests reach several processes has a share of each, and in none of them more than that. A common count would need to
+survive the processes that hold slots, and would protect nothing more.
 """
 
 import asyncio

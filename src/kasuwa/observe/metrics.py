@@ -46,6 +46,7 @@ BATCH_SIZE = MetricSpec("kasuwa_batch_size", "Writes that share a commit, on mem
 COMMIT_SECONDS = MetricSpec("kasuwa_commit_seconds", "From the first statement of a batch to its commit.", (), SECONDS)
 STEPS = MetricSpec("kasuwa_steps", "Jobs run, by the answer of the rail.", ("kind", "answer"))
 STEP_SECONDS = MetricSpec("kasuwa_step_seconds", "How long the outside took.", ("kind",), SECONDS)
+JOBS_GIVEN_UP = MetricSpec("kasuwa_jobs_given_up", "Jobs that a worker gave up at their deadline.", ("kind",))
 RAIL_CALLS = MetricSpec("kasuwa_rail_calls", "Calls of a vendor's API, by what came back.", ("rail", "outcome"))
 RAIL_SECONDS = MetricSpec("kasuwa_rail_seconds", "How long a vendor's API took.", ("rail",), SECONDS)
 RAIL_IN_FLIGHT = MetricSpec(
@@ -104,7 +105,7 @@ PEER_REFUSED = MetricSpec(
 )
 
 ALL_METRICS = (
-    *(REQUESTS, REQUEST_SECONDS, BATCH_SIZE, COMMIT_SECONDS, STEPS, STEP_SECONDS, DELIVERIES),
+    *(REQUESTS, REQUEST_SECONDS, BATCH_SIZE, COMMIT_SECONDS, STEPS, STEP_SECONDS, JOBS_GIVEN_UP, DELIVERIES),
     *(RAIL_CALLS, RAIL_SECONDS, RAIL_IN_FLIGHT, RAIL_PAUSED, RAIL_HELD_SECONDS, RAIL_BALANCE),
     *(DELIVERY_SECONDS, ERRORS, STARTS, CPU_SECONDS, MEMORY_BYTES, POOL_SIZE, POOL_USED, POOL_TIMEOUTS),
     *(CLOCK_SKEW_SECONDS, CLOCK_JUMPS, LOOP_LAG),

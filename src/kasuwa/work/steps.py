@@ -21,7 +21,7 @@ from kasuwa.db.deadlines import Deadlines
 from kasuwa.db.entropy import draw_entropy
 from kasuwa.db.idempotency import parse_idempotency_claim
 from kasuwa.db.writer import Writer
-from kasuwa.observe.metrics import STEP_SECONDS, STEPS, Metrics
+from kasuwa.observe.metrics import JOBS_GIVEN_UP, STEP_SECONDS, STEPS, Metrics
 from kasuwa.rails import ports
 from kasuwa.rails.all_rails import Rails
 from kasuwa.rails.ports import Answer, NoAnswer, Unavailable
@@ -80,6 +80,9 @@ class StepRunner:
         """Whether the rule of a job decides without an answer of a rail or of the books."""
         step = self._steps[job.kind]
         return step.call is ports.call_no_rail and step.read is None
+
+    def count_given_up(self, job: Job) -> None:
+        self._metrics.count(JOBS_GIVEN_UP, job.kind)
 
     async def run(self, job: Job, merchant: Merchant, now: datetime, secrets: Any = None) -> Result:
         """Runs a job, and the jobs that follow it at once: an order that was given to another rail is sent there."""

@@ -2,19 +2,24 @@
 
 Lanes keep one rail from holding up another. A claim is a lease in wall time: if its worker dies, another claims the job
 when the lease has expired. One poll finds the lanes with due jobs, so that an idle service runs few queries.
+
+A job has a deadline of its own. One that is not done by then is given up as if its worker had died: its lease expires,
+and whoever claims it next asks the rail for the outcome first.
 """
 
 import asyncio
+import time
 from collections.abc import Mapping, Sequence
 from functools import partial
 
 import structlog
 
 from kasuwa.core.decision import Merchant
-from kasuwa.db.batch import RuleFailure
+from kasuwa.db.batch import JOB_LEASE, RuleFailure
 from kasuwa.db.clock import DatabaseClock
 from kasuwa.db.connection_pool import Pool
-from kasuwa.db.jobs import DELETE_EXPIRED, Claimed, claim_jobs, list_due_lanes
+from kasuwa.db.deadlines import Deadlines
+from kasuwa.db.jobs import DELETE_EXPIRED, Claimed, LaneTurns, claim_jobs, list_due_lanes
 from kasuwa.db.merchants import MerchantDirectory
 from kasuwa.observe.log import describe_error
 from kasuwa.work.clock_leases import ClockLeases
@@ -27,6 +32,10 @@ POLL_SECONDS = 0.2
 ERROR_BACKOFF_SECONDS = 0.5
 CLEANUP_SECONDS = 600.0
 RECOVERY_SECONDS = 5.0
+# How long a job may take from its claim on, with all that it waits for: until just before its lease expires, when
+# another worker may claim it. The deadlines of its parts add up to less: 10 s for the rail (steps.py), 8 s for the
+# commit (db/writer.py).
+JOB_SECONDS = JOB_LEASE.total_seconds() - 1.0
 
 log = structlog.get_logger("kasuwa.work")
 
@@ -38,6 +47,8 @@ class Worker(Polling):
         self._stepper = stepper
         self._directory = directory
         self._clock = clock
+        self._deadlines = Deadlines()
+        self._turns: dict[str, LaneTurns] = {}
 
     async def run(self, lanes: Sequence[str]) -> None:
         due = {lane: asyncio.Event() for lane in lanes}
@@ -85,11 +96,13 @@ class Worker(Polling):
 
         Jobs that neither call a rail nor read the books reach the writer in the order of their due times, because
         nothing is awaited between the claim and their submission."""
+        until = time.monotonic() + JOB_SECONDS
+        turns = self._turns.setdefault(lane, LaneTurns())
         async with self._claims.acquire() as connection:
-            claimed = await claim_jobs(connection, self._stepper.vault, lane, self._clock.now(), MAX_CLAIMED)
+            claimed = await claim_jobs(connection, self._stepper.vault, lane, self._clock.now(), MAX_CLAIMED, turns)
         wanted = {item.job.merchant_id for item in claimed}
         merchants = {merchant_id: await self._find_merchant(merchant_id) for merchant_id in wanted}
-        await asyncio.gather(*(self._run_job(item, merchants[item.job.merchant_id]) for item in claimed))
+        await asyncio.gather(*(self._run_until(until, item, merchants[item.job.merchant_id]) for item in claimed))
         return len(claimed)
 
     async def _find_merchant(self, merchant_id: int) -> Merchant | None:
@@ -99,6 +112,21 @@ class Worker(Polling):
         except Exception as error:
             log_failure("merchant not read", error)
             return None
+
+    async def _run_until(self, until: float, item: Claimed, merchant: Merchant | None) -> None:
+        """Runs a job, and gives it up at its deadline. One whose time is up already is not begun."""
+        seconds = until - time.monotonic()
+        if seconds > 0:
+            deadline = self._deadlines.within(seconds)
+            try:
+                with deadline:
+                    await self._run_job(item, merchant)
+                return
+            except TimeoutError:
+                if not deadline.has_expired:
+                    raise
+        self._stepper.count_given_up(item.job)
+        log.warning("job given up at its deadline", kind=item.job.kind, reference=item.job.reference)
 
     async def _run_job(self, item: Claimed, merchant: Merchant | None) -> None:
         if merchant is None:
