@@ -61,7 +61,7 @@ OUTAGE_TIMEOUT_SECONDS = 0.3
 
 CALLED_BY_STEPS = ("bank", "card", "debit", "mobile", "biller")
 
-Fail = Callable[[], None]
+Fail = Callable[["LocalService"], None]
 
 
 # --- a service in this process --------------------------------------------------------------------------------
@@ -70,7 +70,7 @@ Fail = Callable[[], None]
 class FailingRail:
     """A rail that answers as usual; then something fails before the answer can be recorded."""
 
-    def __init__(self, rail: Any, fail: Fail) -> None:
+    def __init__(self, rail: Any, fail: Callable[[], None]) -> None:
         self._rail = rail
         self._fail = fail
 
@@ -116,11 +116,7 @@ class LocalService:
         await services.catalogue_cache.refresh()
         self._operators = await open_operator_pool(self._dsn)
 
-        def fail_soon() -> None:
-            self.shorten_timeout()
-            fail()
-
-        failing = {name: FailingRail(getattr(services.rails, name), fail_soon) for name in CALLED_BY_STEPS}
+        failing = {name: FailingRail(getattr(services.rails, name), partial(fail, self)) for name in CALLED_BY_STEPS}
         steps = steps_of(services.methods)
         if rule is not None:
             steps = {kind: msgspec.structs.replace(step, decide=rule) for kind, step in steps.items()}
@@ -206,8 +202,13 @@ def refuse(*_: Any, **__: Any) -> Any:
 def failing(deployment: Deployment, how: str) -> Iterator[LocalService]:
     """A service that fails in one way between a request's two commits."""
     with DatabaseProxy(deployment.dsn) as cable:
+
+        def cut(local: LocalService) -> None:
+            local.shorten_timeout()
+            cable.cut()
+
         fail, rule = {
-            "outage": (cable.cut, None),
+            "outage": (cut, None),
             "bug in the call": (raise_bug, None),
             "bug in the rule": (no_failure, raise_bug),
             "rule refuses": (no_failure, refuse),
@@ -219,7 +220,7 @@ def failing(deployment: Deployment, how: str) -> Iterator[LocalService]:
                 cable.restore()
 
 
-def no_failure() -> None:
+def no_failure(_: LocalService) -> None:
     """Nothing fails."""
 
 
