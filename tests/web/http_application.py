@@ -131,6 +131,11 @@ class RunningServer:
 
         return self.run(work())
 
+    def check(self, seconds_later: float) -> None:
+        """Has all connections check their deadlines as if it were later."""
+        now = self._loop.time() + seconds_later
+        self.call(lambda: [connection.check(now) for connection in tuple(self.server._connections)])
+
     def connect(self) -> "Client":
         return Client(socket.create_connection(("127.0.0.1", self.port), timeout=10))
 

@@ -208,14 +208,20 @@ def test_a_client_that_does_not_read_is_hung_up_on(loop_name: str, path: str) ->
 
 
 def test_a_client_that_reads_slowly_gets_all_and_the_next_reply_waits(loop_name: str) -> None:
-    with running(loop_name, write_seconds=0.5, header_seconds=0.3) as server, server.connect() as client:
+    """The client takes something between two checks, which are less than the limit apart."""
+    with running(loop_name, check_seconds=3600.0, write_seconds=30.0) as server, server.connect() as client:
         client.send(head("/large") + head("/next"))
         wait_until(lambda: server.application.requests)
-        time.sleep(0.2)
-        assert [request.path for request in server.application.requests] == ["/large"]
-        for megabytes in range(1, 16):
-            client.receive(megabytes * 1_000_000)
-            time.sleep(0.1)
+        (connection,) = server.server._connections
+        assert connection._transport is not None
+        count_unsent, later = connection._transport.get_write_buffer_size, 0
+        while unsent := server.call(count_unsent):
+            assert [request.path for request in server.application.requests] == ["/large"]
+            while server.call(count_unsent) == unsent:
+                client._receive()
+            later += 20
+            server.check(later)
+        assert later > 60
         assert len(client.reply()[2]) == 20_000_000
         assert client.reply()[2] == b"/next"
 
