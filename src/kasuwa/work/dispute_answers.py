@@ -3,6 +3,7 @@
 What a rail does not take, or what could not be handed in for hours, becomes a notice: an operator hands it in there.
 """
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
@@ -24,6 +25,9 @@ log = structlog.get_logger("kasuwa.work")
 
 POLL_SECONDS = 2.0
 MAX_CLAIMED = 8
+# How long a rail may take for one answer with its files. Rails have deadlines of their own; this one ends a call that
+# does not keep them.
+HAND_IN_SECONDS = 60.0
 DELAYS = tuple(timedelta(seconds=seconds) for seconds in (5, 30, 120, 600, 1800, 3600))
 
 # Decrypts the answer to a dispute: read_answer of methods/disputes/steps.py.
@@ -53,9 +57,11 @@ class DisputeAnswers(Polling):
         if rail is None:
             await self._leave_to_operator(entry, dispute, f"the keys of {dispute.rail} are not set")
             return
+        given = await self._read_answer(dispute)
         try:
-            answer = await rail.answer_dispute(await self._read_answer(dispute))
-        except (Unavailable, NoAnswer) as trouble:
+            async with asyncio.timeout(HAND_IN_SECONDS):
+                answer = await rail.answer_dispute(given)
+        except (Unavailable, NoAnswer, TimeoutError) as trouble:
             if entry.attempts >= len(DELAYS):
                 await self._leave_to_operator(entry, dispute, f"{dispute.rail} does not answer")
                 return

@@ -11,6 +11,7 @@ from datetime import timedelta
 from functools import partial
 
 import msgspec
+import structlog
 
 from kasuwa.core.decision import Context, LoadedRows, Merchant, Needs, Outcome
 from kasuwa.core.inbound_accounts import ACCOUNT, PERSONALIZED, ArrivedReceipt, InboundReceipt
@@ -29,9 +30,14 @@ from kasuwa.work.polling import Polling, log_failure
 from kasuwa.work.rail_feeds import DisputeBooks, DisputeRules, FeedRecorder
 from kasuwa.work.rule_submission import submit_rule
 
+log = structlog.get_logger("kasuwa.work")
+
 POLL_SECONDS = 1.0
 MAX_CLAIMED = 16
 CLEANUP_SECONDS = 3600.0
+# How long the work on an entry may take: until just before its lease expires. Then it is due again. Its parts have
+# deadlines of their own that add up to less.
+ENTRY_SECONDS = rail_inbox.LEASE.total_seconds() - 5.0
 # Waits before the next attempt: rails need a moment until they know what they announced.
 DELAYS = tuple(timedelta(seconds=seconds) for seconds in (5, 30, 120, 600, 1800, 3600))
 # Attempts after which a receipt that the rail does not know is given up, and one for nobody known is unclaimed.
@@ -87,8 +93,11 @@ class RailInbox(Polling):
         return len(entries)
 
     async def _run_entry(self, entry: InboxEntry) -> None:
+        where = {"rail": entry.rail, "kind": entry.kind, "reference": entry.reference}
+        deadline = asyncio.timeout(ENTRY_SECONDS)
         try:
-            await self._record(entry)
+            async with deadline:
+                await self._record(entry)
         except (Unavailable, NoAnswer) as trouble:
             notice = trouble.notice if isinstance(trouble, Unavailable) else ""
             if notice:
@@ -96,8 +105,10 @@ class RailInbox(Polling):
             await self._postpone(entry, "the rail did not answer")
         except Exception as error:
             # The entry is due again when its lease has expired.
-            where = {"rail": entry.rail, "kind": entry.kind, "reference": entry.reference}
-            log_failure("an entry of the inbox of rails failed", error, **where)
+            if deadline.expired():
+                log.warning("an entry of the inbox of rails was given up at its deadline", **where)
+            else:
+                log_failure("an entry of the inbox of rails failed", error, **where)
 
     async def _record(self, entry: InboxEntry) -> None:
         pool, account_rail = self._services.pool, self._services.accounts.get(entry.rail)
