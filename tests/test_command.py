@@ -17,6 +17,7 @@ import pytest
 
 from kasuwa.db import embedded
 from tests.command_processes import COMMAND_SECONDS
+from tests.packages import find_curl
 from tests.running import free_port
 from tests.simulate.load import Client, Merchant
 from tests.simulate.processes import (
@@ -160,6 +161,7 @@ def test_an_invalid_data_directory_is_named(tmp_path: Path) -> None:
 
 
 def test_the_printed_curl_command_works_in_a_shell(service: Service) -> None:
+    find_curl()
     output = service.out.read_text()
     # An empty line is printed after the command, before the address of the documentation.
     curl, _, after = output[output.index("curl") :].partition("\n\n")
