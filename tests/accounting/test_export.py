@@ -10,8 +10,10 @@ import asyncpg
 import msgspec
 import pytest
 
+import kasuwa
 from kasuwa.accounting.beancount_accounts import ROOTS, beancount_account
-from kasuwa.accounting.books_export import WRITERS, export_books, quoted
+from kasuwa.accounting.books_export import WRITERS, csv_text, export_books, quoted
+from kasuwa.accounting.tax_report import TaxLine, TaxReport, format_csv
 from kasuwa.db import books
 from kasuwa.db.books import BookScope
 from kasuwa.ledger.chart import ACCOUNT_KINDS
@@ -71,6 +73,31 @@ def test_exports_and_tax_reports_add_up_to_the_trial_balance(
 ) -> None:
     check_exports(deployment, tmp_path)
     check_taxes(deployment)
+
+
+def test_no_cell_of_an_exported_file_is_run_as_a_formula() -> None:
+    assert csv_text("posting", date(2026, 1, 5), "=1+1", "\u200b@x", "-5.00", "-x") == (
+        "posting,2026-01-05,'=1+1,'\u200b@x,-5.00,'-x\n"
+    )
+    line = TaxLine(
+        mid="GP0000001",
+        merchant_name="\uff1dcmd()",
+        tax="VAT",
+        currency="NGN",
+        collected=-5,
+        reversed=0,
+        paid=0,
+        closing=5,
+    )
+    assert ",'\uff1dcmd(),VAT,NGN," in format_csv(TaxReport("2026-01", (line,), ()))
+
+
+def test_every_module_that_writes_csv_guards_its_cells() -> None:
+    # Its texts come from the database, which guards them (methods/statements/files/store.py).
+    elsewhere = {"statement_files.py"}
+    sources = Path(kasuwa.__file__).parent.rglob("*.py")
+    writing = {path.name: text for path in sources if "csv.writer(" in (text := path.read_text())}
+    assert {name for name, text in writing.items() if "guard_cell" not in text} == elsewhere
 
 
 def test_a_part_of_the_days_has_its_opening_and_closing_balances(

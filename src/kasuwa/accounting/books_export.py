@@ -15,6 +15,7 @@ from typing import Protocol
 from kasuwa.accounting.beancount_accounts import beancount_account
 from kasuwa.core.calendar import lagos_day, lagos_text
 from kasuwa.core.money import CURRENCIES, format_minor
+from kasuwa.core.spreadsheet_cells import guard_cell
 from kasuwa.db import books
 from kasuwa.db.books import AccountBalances, BookPosting, BookScope
 from kasuwa.db.connection_pool import Connection
@@ -161,7 +162,7 @@ def side(name: str, amount: int) -> tuple[str, str, str]:
 
 def csv_text(*cells: object) -> str:
     out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerow(cells)
+    csv.writer(out, lineterminator="\n").writerow(guard_cell(str(cell)) for cell in cells)
     return out.getvalue()
 
 

@@ -15,6 +15,7 @@ import msgspec
 
 from kasuwa.core.calendar import add_months
 from kasuwa.core.money import format_minor
+from kasuwa.core.spreadsheet_cells import guard_cell
 from kasuwa.db.books import TaxRow
 
 TAX_NAMES = {"vat": "VAT", "stamp_duty": "stamp duty", "withholding": "withholding tax"}
@@ -104,9 +105,7 @@ def format_csv(report: TaxReport) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(COLUMNS)
     for line in (*report.lines, *report.totals):
-        cells = cells_of(report.month, line)
-        name = f"'{cells[2]}" if cells[2].startswith(("=", "+", "-", "@", "\t", "\r")) else cells[2]
-        writer.writerow((*cells[:2], name, *cells[3:]))
+        writer.writerow(map(guard_cell, cells_of(report.month, line)))
     return out.getvalue()
 
 
