@@ -135,6 +135,10 @@ COMMANDS: dict[str, tuple[tuple[str, ...], str]] = {
         ("merchant", "set", "{mid}", "--payouts", '{"approve_above": "5.00"}'),
         "select 1 from merchant where settings -> 'payouts' is not null",
     ),
+    "webhook URL": (
+        ("merchant", "set", "{mid}", "--webhook-url", "https://events.example.com/new"),
+        "select 1 from merchant where settings ->> 'webhook_url' <> ''",
+    ),
     "beneficiary": (("split", "add", "{mid}", "Chidi Eze", "058", "0123456785"), "select 1 from beneficiary"),
 }
 
@@ -206,6 +210,21 @@ def test_what_one_person_decides_a_command_does_at_once(office: Office, words: t
     assert PROPOSED not in office.deployment.run_command(*(word.replace("{mid}", office.mid) for word in words))
 
 
+def test_keys_of_a_vendor_are_of_one_account_when_two_operators_say_so(office: Office) -> None:
+    live, aliases = office.deployment, "select 1 from vendor_account_alias where account = 'former'"
+    live.fetch("insert into vendor_account (rail, account) values ('paystack', 'former')")
+    environ = {**live._environment, "KASUWA_PAYSTACK_SECRET_KEY": "sk_live_another"}
+    done = run_kasuwa(("rail", "accounts", "--same", "paystack"), environ)
+    assert PROPOSED in done.stdout, done
+    number = int(done.stdout.split()[1])
+    assert "former" in office.obi.get("/operator/approvals").words
+    assert approve(office.ada, number).http == 303
+    assert live.fetch(aliases) == []
+    assert "Your role does not allow" in approve(office.finance, number).words
+    assert approve(office.obi, number).http == 303
+    assert len(live.fetch(aliases)) == 1
+
+
 def test_a_key_that_two_operators_approved_is_shown_to_the_second(office: Office) -> None:
     number = office.propose("merchant", "add-key", office.mid, "--name", "payroll", "--scope", "payout")
     assert "data-key" not in approve(office.ada, number).text
@@ -267,6 +286,27 @@ def test_the_approval_of_an_operator_who_was_disabled_does_not_count(office: Off
     assert office.deployment.fetch("select 1 from exchange_rate where buy = 1300") == []
     assert approve(office.obi, number).http == 303
     assert len(office.deployment.fetch("select 1 from exchange_rate where buy = 1300")) == 1
+
+
+@pytest.mark.parametrize("change", ["disabled_at = now()", "account_since = now()", "role = 'operator:support'"])
+def test_a_proposal_is_void_once_its_proposer_no_longer_stands_for_it(office: Office, change: str) -> None:
+    live = office.deployment
+    email, leaving = join(live, "operator:finance")
+    leaving.get("/operator/approvals")
+    assert leaving.post("/operator/approvals/rate", currency="GHS", buy="15", sell="16", reason="new").http == 303
+    number = office.fetch_one("select max(approval_id) from approval where kind = 'rate'")
+    live.fetch_as_service(f"update console_user set {change} where email = $1", email)
+    refused = approve(office.ada, number)
+    assert (refused.http, "Reject it, and propose it again" in refused.words) == (422, True)
+    assert live.fetch("select 1 from exchange_rate where buy = 1500") == []
+    if not change.startswith("role"):
+        with pytest.raises(Exception, match="has no proposer any more"):
+            live.fetch(
+                "update approval set state = 'approved', decided_by = $2, decided_at = now() where approval_id = $1",
+                number,
+                user_id_of(live, office.emails["ada"]),
+            )
+    assert office.ada.post(f"/operator/approvals/{number}/reject").http == 303
 
 
 def test_disabling_the_others_does_not_make_one_operator_the_only_one(office: Office) -> None:

@@ -93,12 +93,13 @@ def test_the_permissions_of_scopes_are_those_of_their_actions() -> None:
 
 
 def test_the_database_takes_proposals_of_every_act_of_two_people() -> None:
-    migration = Path(kasuwa.db.__file__).parent / "migrations" / "0050_authority.sql"
+    migration = Path(kasuwa.db.__file__).parent / "migrations" / "0057_two_people.sql"
     listed = re.search(r"approval_kind_check check \(kind in \((.*?)\)\)", migration.read_text(), re.DOTALL)
     assert listed is not None
     kinds = set(re.findall(r"'(\w+)'", listed[1]))
-    # Limits and rails are proposed as settings, because one command may change both.
-    expected = {act.name for act in ACTS if act.people > 1} - {"limits", "rails"} | {authority.SETTINGS_KIND}
+    # One command may change settings of several acts, so they are proposed together.
+    expected = {act.name for act in ACTS if act.people > 1} - {"limits", "rails", "events_url"}
+    expected |= {authority.SETTINGS_KIND}
     assert kinds == expected
 
 
@@ -106,7 +107,7 @@ def test_every_command_that_two_people_decide_is_tried_in_live() -> None:
     tried = {" ".join(words[:2]) for words in (*PROPOSING, *(words for words, _ in COMMANDS.values()))}
     # Those about money in suspense propose in test as well: tests/console/test_suspense.py.
     deciding = {name for act in ACTS if act.people > 1 for name in act.commands}
-    assert deciding - {"reconcile assign", "reconcile return"} <= tried
+    assert deciding - {"reconcile assign", "reconcile return", "rail accounts"} <= tried
 
 
 def test_names_are_unique_and_what_two_decide_in_test_two_decide_in_live() -> None:
@@ -206,6 +207,15 @@ def proposal(act: Act = authority.RATE, **changes: Any) -> OpenProposal:
         (operator(2, "operator:finance"), proposal(authority.POLICY), authority.NOT_ALLOWED),
         (operator(2, "operator:support"), proposal(), authority.NOT_ALLOWED),
         (operator(2), proposal(authority.PERSON, subject_id=2), authority.OWN_ACCOUNT),
+        (operator(2), proposal(proposer=operator(1, is_disabled=True)), authority.NO_PROPOSER),
+        (operator(2), proposal(proposer=operator(1, account_since=NOW)), authority.NO_PROPOSER),
+        (operator(2), proposal(proposer=operator(1, account_since=NOW - timedelta(hours=1))), None),
+        (operator(2), proposal(proposer=operator(1, "operator:support")), authority.NO_PROPOSER),
+        (
+            operator(2),
+            proposal(proposer=None, first_approver=operator(3, "operator:support")),
+            authority.NO_FIRST_APPROVER,
+        ),
     ],
 )
 def test_who_may_approve_a_proposal(approver: Decider, waiting: OpenProposal, why: str | None) -> None:

@@ -128,8 +128,8 @@ def set_merchant(
     ] = None,
     data: DataOption = None,
 ) -> None:
-    """Change a merchant's settings. In live, changes of tariff, limits, terms, rails and the policy for money out are
-    proposed, and two operators approve them."""
+    """Change a merchant's settings. In live, changes of tariff, limits, terms, rails, webhook URL and the policy for
+    money out are proposed, and two operators approve them."""
     changes = parse_settings(
         payouts=payouts,
         webhook_url=webhook_url,

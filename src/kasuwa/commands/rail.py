@@ -6,7 +6,10 @@ import msgspec
 import typer
 
 from kasuwa.commands.database import DataOption, record_audit_entry, run_with_connection
+from kasuwa.commands.proposing import must_propose, propose
 from kasuwa.commands.rail_conformance import check_rail
+from kasuwa.console.operator_approvals import ProposedAccounts
+from kasuwa.core.authority import VENDOR_ACCOUNT
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.vault import Vault
 from kasuwa.db import rail_records, vendor_accounts
@@ -79,7 +82,7 @@ def list_accounts(
     data: DataOption = None,
 ) -> None:
     """List when which account with a vendor was used, and how many open orders each has. An order is sent and asked
-    after with the account that it was taken with."""
+    after with the account that it was taken with. In live --same is proposed, and two operators approve it."""
 
     from kasuwa.vendor_rails import known_accounts_of
 
@@ -89,10 +92,14 @@ def list_accounts(
             raise SettingsError(f"the keys of {same} are not set ({' or '.join(accounts.own) or 'nothing'} is)")
         if same:
             former = [account for rail, account in accounts.former if rail == same]
+            others = await vendor_accounts.list_others(connection, same, accounts.own[same], former)
+            named = f"{len(others)} other keys are of the same account"
+            if await must_propose(connection, VENDOR_ACCOUNT):
+                proposal = ProposedAccounts(others)
+                return [await propose(connection, vault, VENDOR_ACCOUNT.name, None, proposal, f"{same}: {named}")]
             async with connection.transaction():
-                named = await vendor_accounts.name_the_same(connection, same, accounts.own[same], former)
-                after = f"{named} other keys are of the same account"
-                await record_audit_entry(connection, OPERATOR_CHAIN_ID, "rail.same_account", same, after=after)
+                await vendor_accounts.add_aliases(connection, others)
+                await record_audit_entry(connection, OPERATOR_CHAIN_ID, "rail.same_account", same, after=named)
         uses = await vendor_accounts.list_uses(connection)
         accounts.update(uses, await vendor_accounts.list_aliases(connection))
         orders = await rail_records.count_open_orders(connection)

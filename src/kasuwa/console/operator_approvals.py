@@ -29,6 +29,7 @@ from kasuwa.core.exchange_rates import FOREIGN, HOME, read_rate
 from kasuwa.core.merchant import MerchantSettings, check_settings
 from kasuwa.core.money import CURRENCIES
 from kasuwa.core.roles import CAN_KEEP_BOOKS
+from kasuwa.core.routing import AccountAlias
 from kasuwa.db import approvals, contradictions, merchants, rates
 from kasuwa.db.approvals import Approval
 from kasuwa.db.audit_trail import OPERATOR_CHAIN_ID
@@ -79,6 +80,12 @@ class ProposedPolicy(msgspec.Struct, frozen=True):
     """A proposed policy of authority. Stored as JSON in approval.proposal."""
 
     cooling_off_hours: int
+
+
+class ProposedAccounts(msgspec.Struct, frozen=True):
+    """Keys of a vendor that are proposed to be of one account. Stored as JSON in approval.proposal."""
+
+    accounts: list[AccountAlias]
 
 
 Proposal = ProposedPosting | ProposedRate | ProposedPolicy | dict[str, Any]

@@ -22,6 +22,7 @@ from kasuwa.console.manual_posting import (
     need_verdict,
 )
 from kasuwa.console.operator_approvals import (
+    ProposedAccounts,
     ProposedPolicy,
     ProposedRate,
     find_audit_chain,
@@ -40,7 +41,7 @@ from kasuwa.core.callers import Maker
 from kasuwa.core.decision import AuditEntry, Decision, Merchant, Refusal
 from kasuwa.core.events import standard_secret
 from kasuwa.core.exchange_rates import ExchangeRate
-from kasuwa.db import approvals, merchants, rates
+from kasuwa.db import approvals, merchants, rates, vendor_accounts
 from kasuwa.db.approvals import Approval
 from kasuwa.db.authority_policy import read_cooling_off, set_cooling_off
 from kasuwa.db.batch import RuleFailure, Submission
@@ -180,6 +181,10 @@ async def apply_proposal(visit: Visit, connection: Connection, found: Approval) 
     if found.kind == authority.POLICY.name:
         policy = msgspec.json.decode(found.proposal, type=ProposedPolicy)
         await set_cooling_off(connection, visit.services.vault, policy.cooling_off_hours, both)
+        return ApprovalResult()
+    if found.kind == authority.VENDOR_ACCOUNT.name:
+        named = msgspec.json.decode(found.proposal, type=ProposedAccounts)
+        await vendor_accounts.add_aliases(connection, named.accounts)
         return ApprovalResult()
     assert found.mid is not None, "it is a merchant's"
     if found.kind == authority.KEY.name:

@@ -81,6 +81,7 @@ def decider_of(user: ConsoleUser) -> Decider:
         makers=user.makers,
         account_since=user.account_since,
         can_approve_from=user.can_approve_from,
+        is_disabled=user.disabled_at is not None,
     )
 
 

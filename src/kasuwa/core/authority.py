@@ -197,15 +197,9 @@ APPEARANCE = Act(
     title="Setting of a merchant",
     roles=CAN_ADMINISTER,
     commands=("merchant set", "merchant logo"),
-    settings=("webhook_url", "webhook_order", "http_codes", "logo", "outcome_seed"),
+    settings=("webhook_order", "http_codes", "logo", "outcome_seed"),
 )
 ASK_RAIL = Act(name="ask_rail", title="Question to a rail", roles=CAN_SUPPORT, pages=("/operator/work/{key}",))
-VENDOR_ACCOUNT = Act(
-    name="vendor_account",
-    title="Account with a vendor",
-    roles=CAN_ADMINISTER,
-    commands=("rail accounts",),
-)
 # Whoever has the secret key of the deployment, which these commands need, can read everything anyway.
 DATA_KEY = Act(name="data_key", title="Encryption key", roles=CAN_ADMINISTER, commands=("keys rotate", "keys drop"))
 DECIDE = Act(
@@ -273,6 +267,23 @@ RAILS = Act(
     commands=("merchant set",),
     settings=("rails",),
 )
+# Where the events of a merchant go. The merchant's own people set it on their page: WEBHOOK.
+EVENTS_URL = Act(
+    name="events_url",
+    title="Webhook URL of a merchant",
+    roles=CAN_ADMINISTER,
+    people=2,
+    commands=("merchant set",),
+    settings=("webhook_url",),
+)
+# Where open orders are asked after: an order that the named account does not know is taken as not sent.
+VENDOR_ACCOUNT = Act(
+    name="vendor_account",
+    title="Account with a vendor",
+    roles=CAN_ADMINISTER,
+    people=2,
+    commands=("rail accounts",),
+)
 KEY = Act(
     name="key",
     title="API key or signing secret",
@@ -304,11 +315,10 @@ ACTS: tuple[Act, ...] = (
         FIRST_OPERATOR,
         APPEARANCE,
         ASK_RAIL,
-        VENDOR_ACCOUNT,
         DATA_KEY,
     ),
     *(DECIDE, POSTING, WRITE_OFF, REVERSAL, ASSIGN, RETURN, TARIFF, RATE, LOAN_WRITE_OFF, DISPUTE_OPEN),
-    *(DISPUTE_OUTCOME, BENEFICIARY, POLICY, LIMITS, RAILS, KEY, PERSON),
+    *(DISPUTE_OUTCOME, BENEFICIARY, POLICY, LIMITS, RAILS, EVENTS_URL, VENDOR_ACCOUNT, KEY, PERSON),
 )
 ACTS_BY_NAME = {act.name: act for act in ACTS}
 ACT_OF_SETTING = {field: act for act in ACTS for field in act.settings}
@@ -405,6 +415,7 @@ class Decider(msgspec.Struct, frozen=True):
     makers: Collection[str]  # who made, reset or promoted the account, those who made these, and so on
     account_since: datetime  # when it was made, reset or promoted last
     can_approve_from: datetime | None
+    is_disabled: bool = False
 
 
 OWN_PROPOSAL = "You proposed this, so another operator must decide it. You can withdraw it."
@@ -416,6 +427,10 @@ NOT_INDEPENDENT = (
     "operator must decide this."
 )
 COOLING_OFF = "Your account is new or was changed recently. You can approve from {when} on."
+NO_PROPOSER = (
+    "The operator who proposed this was disabled, reset or given another role since. Reject it, and propose it again."
+)
+NO_FIRST_APPROVER = "Who approved this first was reset or given another role since. Reject it, and propose it again."
 OLDER_PROPOSAL = "This was proposed before your account was made or changed. Another operator must decide it."
 
 
@@ -434,6 +449,13 @@ class OpenProposal(msgspec.Struct, frozen=True):
         return self.proposer or self.first_approver
 
 
+def vouches(operator: Decider, proposal: OpenProposal) -> bool:
+    """Returns whether the operator who proposed something, or approved it first, still stands for it: the account is
+    as old as the proposal, and may still do what was proposed."""
+    is_same = not operator.is_disabled and operator.account_since <= proposal.proposed_at
+    return is_same and all(operator.role in act.roles for act in proposal.acts)
+
+
 def explain_bar(approver: Decider, proposal: OpenProposal, now: datetime) -> str | None:
     """Returns why an operator may not approve a proposal, or None. A trigger of the database checks most of it too."""
     other = proposal.counterpart
@@ -447,4 +469,6 @@ def explain_bar(approver: Decider, proposal: OpenProposal, now: datetime) -> str
         return OLDER_PROPOSAL
     if any(approver.role not in act.roles for act in proposal.acts):
         return NOT_ALLOWED
+    if other is not None and not vouches(other, proposal):
+        return NO_PROPOSER if proposal.proposer is not None else NO_FIRST_APPROVER
     return OWN_ACCOUNT if proposal.subject_id == approver.user_id else None

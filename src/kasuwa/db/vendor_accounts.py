@@ -20,14 +20,14 @@ RECORD_USE = """
 SELECT_USES = "select rail, account, began_at, last_used_at from vendor_account"
 SELECT_ALIASES = "select rail, account, same_as from vendor_account_alias"
 ADD_ALIAS = "insert into vendor_account_alias (rail, account, same_as) values ($1, $2, $3) on conflict do nothing"
-# The accounts with a vendor that any process used, or that an open order has.
-ADD_ALIASES = """
-    insert into vendor_account_alias (rail, account, same_as)
-    select $1, o.account, $2 from (
+# The accounts with a vendor that any process used, or that an open order has, and that are not known to be another.
+SELECT_OTHERS = """
+    select o.account from (
         select account from vendor_account where rail = $1
         union select rail_account from scheduled_job where rail = $1 and rail_account <> '') o
     where o.account <> $2 and o.account <> all($3::text[])
-    on conflict do nothing returning account
+        and not exists (select 1 from vendor_account_alias a where a.rail = $1 and a.account = o.account)
+    order by o.account
 """
 
 
@@ -61,7 +61,7 @@ async def add_aliases(connection: Connection, aliases: Sequence[AccountAlias]) -
         await connection.execute(ADD_ALIAS, alias.rail, alias.account, alias.same_as)
 
 
-async def name_the_same(connection: Connection, rail: str, account: str, former: Sequence[str]) -> int:
-    """Records that all other accounts with a vendor, but the former ones whose keys are set, are this one with another
-    key. Returns how many were not known to be."""
-    return len(await connection.fetch(ADD_ALIASES, rail, account, list(former)))
+async def list_others(connection: Connection, rail: str, account: str, former: Sequence[str]) -> list[AccountAlias]:
+    """Returns all other accounts with a vendor, but the former ones whose keys are set, as ones that are the same as
+    `account` with another key. Those that are known to be are left out."""
+    return [AccountAlias(rail, row[0], account) for row in await connection.fetch(SELECT_OTHERS, rail, account, former)]

@@ -109,17 +109,23 @@ def test_low_balance_is_published_and_chooses_the_second(vendors: TwoVendors) ->
     assert vendors.harness.notices().count(message) == 1
 
 
-def test_accounts_with_vendors_are_listed_and_may_be_named_the_same(vendors: TwoVendors) -> None:
+def test_accounts_with_vendors_are_listed_and_proposed_to_be_the_same(vendors: TwoVendors) -> None:
     deployment = vendors.harness.deployment
     deployment.fetch("insert into vendor_account values ('monnify', 'former', now() - interval '1 day', now())")
     lines = deployment.run_command("rail", "accounts").splitlines()
     assert [line.split()[0] for line in lines] == ["monnify", "monnify", "paystack", "vtpass"]
     assert [line.rpartition(", ")[2] for line in lines] == ["keys not set", "set now", "set now", "set now"]
     own = lines[1].split()[1].removesuffix(":")
-    lines = deployment.run_command("rail", "accounts", "--same", "monnify").splitlines()
+    proposed = deployment.run_command("rail", "accounts", "--same", "monnify")
+    assert "is proposed: two operators approve it" in proposed
+    [[proposal]] = deployment.fetch("select proposal from approval where kind = 'vendor_account'")
+    named = {"accounts": [{"rail": "monnify", "account": "former", "same_as": own}]}
+    assert json.loads(proposal) == named
+    assert deployment.fetch("select 1 from vendor_account_alias") == []
+    # What approving it writes.
+    deployment.fetch("insert into vendor_account_alias (rail, account, same_as) values ('monnify', 'former', $1)", own)
+    lines = deployment.run_command("rail", "accounts").splitlines()
     assert lines[0].endswith(f"0 open orders, the same as {own}")
-    entries = deployment.fetch("select subject, after from audit_entry where action = 'rail.same_account'")
-    assert entries == [("monnify", "1 other keys are of the same account")]
     assert "the keys of remote are not set" in deployment.run_refused_command("rail", "accounts", "--same", "remote")
 
 
