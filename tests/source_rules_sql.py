@@ -28,6 +28,7 @@ SQL_MODULES = (
     "ledger/settlement_lines.py",
     "ledger/suspense_invariants.py",
     "ledger/total_invariants.py",
+    "ledger/trail_invariants.py",
     "ledger/chain_",
     "work/",
     "prepare.py",

@@ -20,12 +20,17 @@ from kasuwa.db.merchants import MERCHANTS
 from kasuwa.db.rates import RATES
 from kasuwa.db.row_codes import table_of
 from kasuwa.db.webhook_endpoints import ENDPOINTS
+from kasuwa.methods.clients.model import Client
 from kasuwa.methods.disburse.payout_model import TransferApproval
+from kasuwa.methods.loans.model import Loan
+from kasuwa.methods.payment.model import Payment
 from kasuwa.methods.payment.settlement_model import Beneficiary
 from kasuwa.methods.payouts.model import PayoutSchedule
+from kasuwa.methods.virtualcard.model import Card
 
 SHOWN = "only shown"
 IN_BOOKS = "its money is in the books, which are chained; the invariants compare both"
+OF_PAYER = "what a payer is asked for; money moves as the rail reports it, and then in the books"
 ORDER = "when it runs and who runs it, not what is done"
 
 
@@ -67,6 +72,33 @@ CODED_TABLES: tuple[CodedTable, ...] = (
     ),
     table_with(TokenIndexEntry),
     table_with(
+        Card,
+        **dict.fromkeys(("network", "mask", "created_at"), SHOWN),
+        **dict.fromkeys(("sealed_pan", "holder_sealed", "detail"), "encrypted for its row"),
+        unpaid="months without a fee: ends the card, and moves nothing",
+        fee_job="names a job, which has a code",
+        seq="the order of a list",
+    ),
+    table_with(
+        Loan,
+        **dict.fromkeys(("number", "created_at", "disbursed_at", "closed_at", "trail"), SHOWN),
+        aged_to=IN_BOOKS,
+    ),
+    table_with(
+        Client,
+        **dict.fromkeys(("number", "bvn_mask", "created_at", "changed_at"), SHOWN),
+        **dict.fromkeys(("bvn_sealed", "detail", "detail_sealed", "bvn_check_sealed"), "encrypted for its row"),
+        **dict.fromkeys(("bvn_hash", "phone_hash", "email_hash"), "finds the client; made anew with another key"),
+        **dict.fromkeys(("open_accounts", "pending_payments", "credit", "erased_at"), "compared by the invariants"),
+    ),
+    table_with(
+        Payment,
+        **dict.fromkeys(("stage", "received", "refunded", "refunding", "refunds", "disputed"), IN_BOOKS),
+        **dict.fromkeys(("auth", "session", "tries", "facts", "expires_at"), OF_PAYER),
+        **dict.fromkeys(("sealed_card", "payer_sealed"), "encrypted for its row"),
+        token="names a saved card, which is encrypted for its token",
+    ),
+    table_with(
         Transaction,
         **dict.fromkeys(("status", "code", "final_at"), IN_BOOKS),
         **dict.fromkeys(("message", "trail", "created_at", "counterparty_name"), SHOWN),
@@ -80,7 +112,6 @@ CHAINED = "rows are chained, and chains are closed"
 CIPHERTEXT = "encrypted for its row"
 LOG = "a record of what happened: nothing is decided by it"
 CACHE = "made anew from other tables"
-OF_PAYER = "what a payer is asked for; money moves as the rail reports it, and then in the books"
 SERVICE = "of the running service itself"
 
 # Every other table, and why its rows have no code. docs/proofs.md says the same to readers.
@@ -92,11 +123,13 @@ TABLES_WITHOUT_CODES = {
     **dict.fromkeys(("data_key", "wrapped_key", "key_move"), "keys are encrypted for their purpose and version"),
     "deployment": "the root is encrypted; the time of a permit has a keyed hash",
     "migration": SERVICE,
-    **dict.fromkeys(("signing_secret", "saved_card", "bill_voucher"), CIPHERTEXT),
-    **dict.fromkeys(("client", "customer", "dispute_file", "ticket"), CIPHERTEXT),
+    **dict.fromkeys(("saved_card", "bill_voucher"), CIPHERTEXT),
+    "signing_secret": "encrypted for its merchant, and compared with its verifier. Its end only says whether events are"
+    " signed with it as well: whoever receives them checks them with the secret that they hold",
+    **dict.fromkeys(("customer", "dispute_file", "ticket"), CIPHERTEXT),
     "idempotency_record": CIPHERTEXT,
-    **dict.fromkeys(("payment", "payment_plan", "checkout", "pay_link", "invoice", "ticket_kind"), OF_PAYER),
-    **dict.fromkeys(("settlement_batch", "cashcode", "loan", "loan_installment", "savings", "virtual_card"), IN_BOOKS),
+    **dict.fromkeys(("payment_plan", "checkout", "pay_link", "invoice", "ticket_kind"), OF_PAYER),
+    **dict.fromkeys(("settlement_batch", "cashcode", "loan_installment", "savings"), IN_BOOKS),
     **dict.fromkeys(("thrift_plan", "thrift_member", "dispute", "virtual_card_entry"), IN_BOOKS),
     **dict.fromkeys(("inbound_receipt", "rail_reversal", "manual_posting", "suspense_decision"), IN_BOOKS),
     "transfer_batch": "names the transfers of a bulk, which have codes",

@@ -15,7 +15,14 @@ from kasuwa.core.row_codes import RowChanged
 from kasuwa.core.vault import Vault
 from kasuwa.db import merchants, row_codes
 from kasuwa.db.merchants import MERCHANT_ROW, MERCHANTS, MerchantDirectory
-from kasuwa.db.migrate import ROW_CODES_VERSION, migrate, open_vault
+from kasuwa.db.migrate import (
+    ROW_CODES_VERSION,
+    apply_migration,
+    known_migrations,
+    migrate,
+    open_vault,
+    prepare_deployment,
+)
 from kasuwa.db.row_code_moves import code_tables, find_changed_rows
 from kasuwa.sealed_columns import SEALED_PLACES, make_client_indexer
 from kasuwa.work.key_rotation import KeyRotation
@@ -26,6 +33,9 @@ from tests.running import Deployment, Deployments
 
 PENDING_ACCOUNT = "0000000900"
 OF = "merchant_id = (select merchant_id from merchant where mid = $1 and current)"
+MIGRATION_TABLE = "create table migration (version bigint primary key, name text, applied_at timestamptz default now())"
+# The migration before which no row had a code.
+FIRST_VERSION_WITH_CODES = 55
 NO_PAUSE = partial(asyncio.sleep, 0)
 
 
@@ -141,6 +151,28 @@ def test_a_person_whose_role_was_changed_is_signed_out(deployment: Deployment) -
     assert "is not as the service wrote it" in deployment.new_stderr()
 
 
+def test_a_page_that_needs_a_changed_record_says_so_and_changes_nothing(
+    shop: MerchantClient, deployment: Deployment
+) -> None:
+    admin, other = sign_in_as(deployment, "operator:admin"), sign_in_as(deployment, "operator:admin")
+    admin.get("/operator/approvals")
+    assert admin.post("/operator/approvals/tariff", mid=shop.mid, tariff="{}", reason="as it was").http == 303
+    [[number, proposal]] = deployment.fetch(
+        "select approval_id, proposal from approval where mid = $1 and kind = 'tariff'", shop.mid
+    )
+    cheaper = """update approval set proposal = '{"vat_percent": "0"}' where approval_id = $1"""
+    deployment.fetch(cheaper, number)
+    other.get("/operator/approvals")
+    seen = other.post(f"/operator/approvals/{number}/approve")
+    assert (seen.http, "Record changed" in seen.content) == (500, True), seen.content
+    assert "is not as the service wrote it, and is not used. Nothing was changed." in seen.content
+    assert "approval" in deployment.run_any_command("audit").stdout
+    assert deployment.fetch("select state from approval where approval_id = $1", number) == [("open",)]
+    deployment.fetch("update approval set proposal = $2 where approval_id = $1", number, proposal)
+    assert other.post(f"/operator/approvals/{number}/approve").http == 303
+    assert "is not as the service wrote it" in deployment.new_stderr()
+
+
 # --- the upgrade ------------------------------------------------------------------------------------------------------
 
 
@@ -157,24 +189,14 @@ def run_on(dsn: str, work: Callable[[Any], Awaitable[None]]) -> None:
 
 async def make_database_without_codes(connection: Any) -> None:
     """Makes a database of the release before codes, with a merchant and a rate."""
-    await migrate(connection, "test", KEY)
+    await connection.execute(MIGRATION_TABLE)
+    for migration in known_migrations():
+        if migration.version < FIRST_VERSION_WITH_CODES:
+            await apply_migration(connection, migration, tries=1)
+    await prepare_deployment(connection, "test", KEY)
     await connection.execute("insert into merchant (merchant_id, mid, name) values (1, 'GP0000001', 'Ada')")
     await connection.execute("insert into merchant_state (key, merchant_id) values (sha224('1'), 1)")
     await connection.execute("insert into exchange_rate (currency, buy, sell, set_by) values ('USD', 1, 2, 'ada')")
-    for table in CODED_TABLES:
-        await connection.execute(f"alter table {table.table} drop column row_code")
-    await connection.execute(
-        "drop trigger exchange_rate_append_only on exchange_rate;"
-        "drop trigger exchange_rate_no_delete on exchange_rate;"
-        "create trigger exchange_rate_append_only before update or delete on exchange_rate for each statement"
-        " execute function refuse_change();"
-        "drop trigger authority_policy_append_only on authority_policy;"
-        "drop trigger authority_policy_no_delete on authority_policy;"
-        "create trigger authority_policy_append_only before update or delete on authority_policy for each statement"
-        " execute function refuse_change(); drop function refuse_change_but_code();"
-        "alter table deployment drop column uncoded_until, drop column uncoded_permit"
-    )
-    await connection.execute("delete from migration where version >= $1", ROW_CODES_VERSION)
 
 
 async def read_merchant(connection: Any, vault: Vault) -> Any:

@@ -4,6 +4,7 @@ a merchant with the history of `make_history`. `$1` is the merchant.
 
 from typing import Any
 
+from tests.console.visitor import sign_in_as, sign_in_link
 from tests.merchant_client import MerchantClient
 from tests.methods.clients.enrollment import BVN
 from tests.methods.investments import savers
@@ -27,6 +28,8 @@ NEW_DECISION = (
     "insert into suspense_decision (key, merchant_id, rail, rail_reference, state, amount, currency, approval_id,"
     " other_merchant_id, reference, message, decided_at)"
 )
+
+OF_TEAM = "mid = (select mid from merchant where merchant_id = $1)"
 
 VIOLATIONS: dict[str, tuple[str, ...]] = {
     # --- the journal
@@ -336,6 +339,15 @@ VIOLATIONS: dict[str, tuple[str, ...]] = {
         "update audit_entry set hash = '\\x00' where merchant_id = $1 and seq = 1",
         "delete from audit_entry where merchant_id = $1 and seq = 1",
     ),
+    "a key that the audit trail says was made": (
+        "update merchant_key set expires_at = null where merchant_id = $1 and name = 'revoked'",
+        "delete from merchant_key where merchant_id = $1 and name = 'revoked'",
+    ),
+    "an account that was disabled": (
+        f"update console_user set disabled_at = null where {OF_TEAM} and role = 'merchant:read-only'",
+        f"update console_user set role = 'merchant:owner', account_since = null where {OF_TEAM}"
+        " and role = 'merchant:finance'",
+    ),
 }
 
 
@@ -343,6 +355,7 @@ def make_history(shop: MerchantClient, deployment: Deployment) -> None:
     """Makes a merchant with some objects of every kind: finished, open, and scheduled."""
     deployment.run_command("merchant", "set", shop.mid, "--settlement-days", "1")
     shop.transfer()
+    make_trail(shop, deployment)
     send_money(shop)
     take_payments(PaymentClient(shop))
     enroll_clients(shop, deployment)
@@ -357,6 +370,18 @@ def make_history(shop: MerchantClient, deployment: Deployment) -> None:
     assert shop.put("payment", action="checkout", amount="1500.00").body["status"] == 202
     sell_on_pages(shop)
     assert PaymentClient(shop).paid()["txnStatus"] == "successful"
+
+
+def make_trail(shop: MerchantClient, deployment: Deployment) -> None:
+    """Revokes a key, disables a person, and gives another one another role."""
+    made = deployment.run_command("merchant", "add-key", shop.mid, "--name", "revoked", "--scope", "read")
+    deployment.run_command("merchant", "revoke-key", shop.mid, made.split()[1])
+    owner = sign_in_as(deployment, "merchant:owner", shop.mid)
+    disabled, _ = sign_in_link(deployment, "merchant:read-only", shop.mid)
+    deployment.run_command("user", "disable", disabled)
+    promoted, _ = sign_in_link(deployment, "merchant:developer", shop.mid)
+    [[user_id]] = deployment.fetch("select user_id from console_user where email = $1", promoted)
+    assert owner.post(f"/team/{user_id}/role", role="merchant:finance").http == 303
 
 
 def send_money(shop: MerchantClient) -> None:

@@ -65,7 +65,7 @@ def open_office(deployment: Deployment) -> LiveOffice:
 
     async def make_keys(connection: Any) -> dict[str, str]:
         vault = await deployment.open_vault(connection)
-        made = {}
+        made: dict[str, str] = {}
         for scope in KEY_SCOPES:
             _, made[scope] = await create_key(connection, vault, merchant_id, NewKey(name=scope, scopes=(scope,)))
         return made

@@ -26,10 +26,17 @@ from kasuwa.db.bulk_sql import select_by_key
 from kasuwa.db.merchants import MerchantDirectory
 from kasuwa.db.row_code_moves import ROWS_INTACT, find_changed_rows
 from kasuwa.db.row_codes import replace_changed
+from kasuwa.methods.clients.model import Client
 from kasuwa.methods.disburse.payout_model import PayoutCounter, TransferApproval
+from kasuwa.methods.loans.model import Loan
+from kasuwa.methods.payment.model import Payment
 from kasuwa.methods.payment.settlement_model import Beneficiary
 from kasuwa.methods.payouts.model import PayoutSchedule
+from kasuwa.methods.virtualcard.model import Card
 from tests.merchant_client import MerchantClient
+from tests.methods.loans.lending_client import LendingClient
+from tests.methods.payment.payment_client import PaymentClient
+from tests.methods.virtualcard.card_client import CardClient
 from tests.running import NEWEST, Deployment, Deployments
 from tests.sealed_rows import read_vault
 
@@ -38,7 +45,7 @@ KINDS: dict[str, type[Row]] = {
     kind.table: kind
     for kind in (
         *(Transaction, Job, Beneficiary, PersonalizedAccountRow, PayoutSchedule, PayoutCounter),
-        *(TransferApproval, TokenIndexEntry),
+        *(TransferApproval, TokenIndexEntry, Card, Loan, Client, Payment),
     )
 }
 BANK: dict[str, Any] = {"bankcode": "058", "accountnumber": "0000000000"}
@@ -62,7 +69,10 @@ def place(deployments: Deployments) -> Iterator[Place]:
     deployment = deployments.for_version(NEWEST)
     shop = deployment.open_shop()
     with shop.connection:
-        shop.put("sandbox", action="beneficiary", name="Bola", **BANK)
+        bola = shop.put("sandbox", action="beneficiary", name="Bola", **BANK).body["ref_code"]
+        PaymentClient(shop).paid(split=[{"ref_code": bola, "share": "100.00"}])
+        CardClient(shop)
+        LendingClient(shop.connection, shop.mid, shop.key).lend()
         shop.put("resources", request="payout_schedule", frequency="daily", **BANK)
         shop.put("resources", request="personalized-accounts", name="Ada Obi", reference="payee", email="a@example.com")
         shop.put("sandbox", action="payout_policy", approve_above="5000.00", daily_count=100)
@@ -111,7 +121,7 @@ def test_every_column_of_a_coded_table_is_covered_or_has_a_reason(deployment: De
 
 OTHER_VALUES = {
     "text": "{} || 'x'",
-    "bigint": "{} + 1",
+    **dict.fromkeys(("bigint", "integer"), "{} + 1"),
     "bytea": "{} || '\\x01'",
     "boolean": "not {}",
     "jsonb": """{} || '{{"x": 1}}'""",

@@ -43,8 +43,8 @@ LOCKED = (
     "another process has been preparing this database for too long: find who holds the advisory lock in pg_locks, "
     "end it and run this again"
 )
-# The migration that adds codes to rows (core/row_codes.py), and for how long rows may lack them after it.
-ROW_CODES_VERSION = 55
+# The last migration that adds codes to rows (core/row_codes.py), and for how long rows may lack them after it.
+ROW_CODES_VERSION = 57
 UNCODED_TIME = timedelta(days=1)
 # What the database has if no login is named beside the owner.
 NO_OTHER_LOGINS = Logins()

@@ -27,7 +27,6 @@ SELECT_OTHERS = """
         union select rail_account from scheduled_job where rail = $1 and rail_account <> '') o
     where o.account <> $2 and o.account <> all($3::text[])
         and not exists (select 1 from vendor_account_alias a where a.rail = $1 and a.account = o.account)
-    order by o.account
 """
 
 
@@ -64,4 +63,5 @@ async def add_aliases(connection: Connection, aliases: Sequence[AccountAlias]) -
 async def list_others(connection: Connection, rail: str, account: str, former: Sequence[str]) -> list[AccountAlias]:
     """Returns all other accounts with a vendor, but the former ones whose keys are set, as ones that are the same as
     `account` with another key. Those that are known to be are left out."""
-    return [AccountAlias(rail, row[0], account) for row in await connection.fetch(SELECT_OTHERS, rail, account, former)]
+    rows = await connection.fetch(SELECT_OTHERS, rail, account, former)
+    return [AccountAlias(rail, other, account) for other in sorted(row[0] for row in rows)]

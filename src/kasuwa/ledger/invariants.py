@@ -14,6 +14,7 @@ from kasuwa.ledger.lending_invariants import LENDING_INVARIANTS
 from kasuwa.ledger.sale_invariants import SALE_INVARIANTS
 from kasuwa.ledger.suspense_invariants import SUSPENSE_INVARIANTS
 from kasuwa.ledger.total_invariants import TOTAL_INVARIANTS
+from kasuwa.ledger.trail_invariants import TRAIL_INVARIANTS
 
 INVARIANTS = (
     Invariant(
@@ -324,6 +325,7 @@ INVARIANTS = (
             where a.seq <> a.place or a.hash <> audit_hash_of(a.previous, a.merchant_id, a.seq, a.at, a.actor,
                 a.address, a.action, a.subject, a.before, a.after)""",
     ),
+    *TRAIL_INVARIANTS,
 )
 
 

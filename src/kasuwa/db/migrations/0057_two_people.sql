@@ -1,4 +1,10 @@
--- Who vouches for a proposal, and what else two people decide.
+-- Who vouches for a proposal, what else two people decide, and codes of further rows.
+
+-- Codes as those of 0055: who may spend with a card, the terms of a loan, who may borrow, and the shares of a split.
+alter table virtual_card add column row_code bytea;
+alter table loan add column row_code bytea;
+alter table client add column row_code bytea;
+alter table payment add column row_code bytea;
 
 -- `vendor_account`: that keys of a vendor are of one account. It belongs to no merchant.
 alter table approval drop constraint approval_kind_check;

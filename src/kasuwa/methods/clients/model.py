@@ -66,6 +66,7 @@ class Client(Row):
         *("detail", "changed_at", "erased_at", "detail_sealed", "phone_hash", "email_hash", "bvn_check_sealed"),
         *("pending_payments", "credit"),
     )
+    coded_columns: ClassVar[tuple[str, ...]] = ("client_id", "status", "bvn_verified")
 
     client_id: str
     number: int  # serial number: lists are sorted by it
@@ -86,6 +87,7 @@ class Client(Row):
     bvn_check_sealed: bytes | None = None  # how the BVN was verified, or the consent that is awaited: encrypted
     pending_payments: int = 0  # payments for the client's loans and savings that have not ended
     credit: int = 0  # what the client paid beyond loans and was not refunded, in kobo
+    row_code: bytes | None = None
 
     @property
     def is_open(self) -> bool:

@@ -90,6 +90,21 @@ class Loan(Row):
 
     table: ClassVar[str] = "loan"
     mutable_columns: ClassVar[tuple[str, ...]] = ("state", "transfer", "aged_to", "disbursed_at", "closed_at", "trail")
+    coded_columns: ClassVar[tuple[str, ...]] = (
+        *(
+            "loan_id",
+            "client_id",
+            "state",
+            "amount",
+            "rate",
+            "frequency",
+            "period",
+            "method",
+            "tax_applied",
+            "tax_rate",
+        ),
+        *("tolerance_days", "penalty_rate", "transfer"),
+    )
 
     loan_id: str
     number: int  # the merchant's running number; lists are ordered by it
@@ -110,6 +125,7 @@ class Loan(Row):
     disbursed_at: datetime | None
     closed_at: datetime | None
     trail: str  # JSON: state changes with their times
+    row_code: bytes | None = None
 
     @property
     def is_open(self) -> bool:

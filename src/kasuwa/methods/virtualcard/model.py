@@ -62,6 +62,10 @@ class Card(Row):
 
     table: ClassVar[str] = "virtual_card"
     mutable_columns: ClassVar[tuple[str, ...]] = ("state", "limits", "spent_on", "spent_day", "spent_month", "unpaid")
+    coded_columns: ClassVar[tuple[str, ...]] = (
+        *("reference", "short_id", "currency", "expiration", "state", "limits"),
+        *("spent_on", "spent_day", "spent_month"),
+    )
 
     reference: str
     short_id: str  # last part of the reference, names the account
@@ -80,6 +84,7 @@ class Card(Row):
     fee_job: bytes  # key of the monthly fee job
     created_at: datetime
     holder_sealed: bytes | None = None  # an encrypted Cardholder
+    row_code: bytes | None = None
 
     @property
     def is_open(self) -> bool:
