@@ -5,6 +5,7 @@ from tests.planted.bug import Bug
 LIVE = "console/test_two_people_live.py"
 WITHIN = "console/test_merchant_authority.py"
 TABLE = "walk/test_authority.py"
+WALK = "walk/test_authority_live.py"
 
 AUTHORITY = (
     Bug(
@@ -77,11 +78,11 @@ AUTHORITY = (
         f"{LIVE}::test_a_command_proposes_and_two_operators_decide[webhook URL]",
     ),
     Bug(
-        "support proposes exchange rates in live",
+        "operators who keep the books shorten the cooling-off time",
         "console/operator_approvals.py",
         "    if visit.user.role not in act.roles:\n        raise NotAllowed",
         "    if visit.user.role in ():\n        raise NotAllowed",
-        "walk/test_authority_live.py::test_a_form_in_live_does_what_the_table_says_for_every_role",
+        f"{WALK}::test_a_form_in_live_does_what_the_table_says_for_every_role[policy /operator/approvals/{{kind}}]",
     ),
     Bug(
         "a rolled key forgets who rolled it",
