@@ -6,6 +6,7 @@ from typing import Any
 
 from kasuwa.core.collection_vendors import NO_VENDORS, CollectionVendors
 from kasuwa.core.decision import Context, Merchant
+from kasuwa.core.events import FIRST_ENDPOINT, Endpoint
 from kasuwa.core.merchant import MerchantSettings, make_merchant
 from kasuwa.core.scenario import NO_SCENARIO, InjectedFault, Scenario
 from kasuwa.core.vault import Vault
@@ -45,7 +46,7 @@ def context(
         vault=VAULT,
         scenario=scenario,
         injected_faults=faults,
-        has_webhook=has_webhook,
+        endpoints=(Endpoint(FIRST_ENDPOINT),) if has_webhook else (),
         purposes=purposes,
         public_url=public_url,
         vendors=vendors,

@@ -47,6 +47,8 @@ LONG_SIGNATURES = {
     "commands/merchant.py:set_merchant",
     # The options of the Python client, all by keyword.
     "clients/python/_client.py:__init__",
+    # The columns of a job that differ, all by keyword.
+    "core/decision.py:make_job",
     # Helpers of tests that mirror the fields of a request or of a context.
     "tests/rule_context.py:context",
     "tests/simulate/model_cards.py:new_code",

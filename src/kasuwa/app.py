@@ -24,8 +24,9 @@ from kasuwa.app_server import make_admin_operations, make_callbacks, make_dispat
 from kasuwa.clear_tables import LARGE_CLEAR_TABLES
 from kasuwa.composition import Services, make_closer
 from kasuwa.core.account_terms import SANDBOX_RAIL
+from kasuwa.core.transactions import WEBHOOK_LANE
 from kasuwa.database_logins import reader_url
-from kasuwa.db import backlog, connections, deliveries, presence
+from kasuwa.db import backlog, connections, presence
 from kasuwa.db.connection_pool import Pool
 from kasuwa.db.connections import wait_for_primary
 from kasuwa.db.request_records import FLUSH_SECONDS, RequestRecorder
@@ -150,7 +151,7 @@ async def run_worker(settings: Settings, dsn: str, metrics: Metrics, shared: Sha
     )
     words = PaymentWords(dsn, partial(hash_payment, services.vault))
     sums = (DailyTotals(dsn), SettlementSums(dsn), words)
-    parts = (inbox, listings, answers, closer, rotation, *sums, services.endpoint_sender)
+    parts = (inbox, listings, answers, closer, rotation, *sums)
     running = [asyncio.create_task(loop) for loop in (*loops, *(part.run() for part in parts))]
     await stopping.wait()
     for part in (worker, services.webhook_sender, refresher, *parts):
@@ -245,7 +246,7 @@ async def run_metrics(settings: Settings, dsn: str, metrics: Metrics, shared: Sh
 
     assert settings.metrics_port is not None, "the metrics process runs only if a port is set"
     readers = await connections.open_metrics_pool(dsn)
-    lanes = [deliveries.WEBHOOK_LANE, *lanes_of(steps_of(methods_of(settings.environment)).values())]
+    lanes = [WEBHOOK_LANE, *lanes_of(steps_of(methods_of(settings.environment)).values())]
 
     async def read_backlog() -> backlog.Backlog | None:
         try:

@@ -16,11 +16,9 @@ from kasuwa.console.visit import ConsoleServices
 from kasuwa.core.action import Action
 from kasuwa.core.audit_notes import ActionNote
 from kasuwa.core.decision import Merchant, Refusal
-from kasuwa.core.keyring import UnsealError
 from kasuwa.db.connection_pool import Connection, Pool
 from kasuwa.db.reading import SnapshotReaderFactory
 from kasuwa.db.snapshot_writer import SnapshotWriter
-from kasuwa.db.webhook_endpoints import find_target
 from kasuwa.rail_settings import check_merchant_rails, list_purposes
 from kasuwa.settings import (
     console_address,
@@ -38,20 +36,6 @@ from kasuwa.work.mail import LinkSender
 from kasuwa.work.steps import rail_kinds_of
 from kasuwa.work.timeline import transaction_timeline
 from kasuwa.work.url_policy import url_fault
-
-
-async def test_endpoint(
-    services: Services, operators: Pool, merchant_id: int, endpoint_id: int, kind: str
-) -> str | None:
-    """Sends a test event to an endpoint. Returns what became of it, or None if there is no such endpoint."""
-    try:
-        target = await find_target(operators, services.vault, merchant_id, endpoint_id)
-    except UnsealError:
-        return "Nothing was sent: the secret of the endpoint does not open here. Make a new one."
-    if target is None:
-        return None
-    url, keys = target
-    return await services.webhook_sender.send_test_event(operators, merchant_id, url, kind, keys)
 
 
 def make_console_services(
@@ -114,7 +98,6 @@ def make_console_services(
         find_action=find,
         read_request=read,
         send_test_event=partial(services.webhook_sender.send_test_event, operators),
-        test_endpoint=partial(test_endpoint, services, operators),
         url_fault=partial(url_fault, environment=settings.environment, loopback_allowed=loopback),
         read_timeline=partial(transaction_timeline, unseal=services.vault.unseal),
         templates=make_templates(),

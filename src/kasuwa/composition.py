@@ -41,7 +41,6 @@ from kasuwa.settings import Settings, account_terms_of, issuing_of, loopback_all
 from kasuwa.work.billers import PolledCatalogueCache
 from kasuwa.work.closes import CLOSES_DIRECTORY, BookCloser, CloseTerms
 from kasuwa.work.egress import EgressClient
-from kasuwa.work.endpoint_sender import EndpointSender
 from kasuwa.work.forwarded_jobs import ForwardingStepRunner
 from kasuwa.work.issuer import LedgerIssuer
 from kasuwa.work.steps import StepRunner
@@ -164,9 +163,6 @@ class Services:
         self.egress = EgressClient(environment=settings.environment, loopback_allowed=loopback_allowed(settings))
         self.webhook_sender = WebhookSender(
             dsn, self.egress, vault, settings.environment, settings.hash_header, metrics, self.clock
-        )
-        self.endpoint_sender = EndpointSender(
-            dsn, self.egress, vault, settings.environment, settings.hash_header, self.clock
         )
 
     @classmethod

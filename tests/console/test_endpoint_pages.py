@@ -1,12 +1,14 @@
 """Several webhook endpoints of a merchant: their page, chosen kinds, secrets, retries, and isolation of each other."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 from urllib.parse import quote
 
 import pytest
 from standardwebhooks.webhooks import Webhook
 
+from kasuwa.core.calendar import LAGOS
 from kasuwa.db.webhook_endpoints import MAX_ENDPOINTS
 from tests.console.visitor import Visitor, sign_in_as
 from tests.merchant_client import MerchantClient
@@ -18,13 +20,14 @@ pytestmark = pytest.mark.xdist_group("console")
 
 PATH = "/settings/endpoints"
 DUE_NOW = """
-    update endpoint_delivery d set run_at = now() from merchant m
-    where m.merchant_id = d.merchant_id and m.mid = $1
+    update scheduled_job j set run_at = now() from merchant m
+    where m.merchant_id = j.merchant_id and m.mid = $1 and j.endpoint_id > 1 and j.run_at < 'infinity'
 """
 ATTEMPTS = """
-    select a.endpoint_id, a.number, a.http from endpoint_attempt a join merchant m using (merchant_id)
-    where m.mid = $1 and m.current order by a.endpoint_id, a.event_seq, a.number
+    select a.endpoint_id, a.number, a.http from delivery_attempt a join merchant m using (merchant_id)
+    where m.mid = $1 and m.current and a.endpoint_id > 1 order by a.endpoint_id, a.event_seq, a.number
 """
+TIME_OF = "select e.at from event e join merchant m using (merchant_id) where m.mid = $1 and e.reference = $2"
 
 
 @pytest.fixture
@@ -109,19 +112,35 @@ def test_failed_events_of_one_endpoint_are_sent_again(
     wait_until("both arrived", lambda: [row[2] for row in deployment.fetch(ATTEMPTS, shop.mid)].count(200) == 2)
 
 
+def test_only_events_from_the_given_moment_on_are_sent_to_an_endpoint_again(
+    deployment: Deployment, developer: Visitor, shop: MerchantClient, inbox: Inbox
+) -> None:
+    inbox.answers(then=Answer(500))
+    add_endpoint(developer, inbox.url)
+    sent = str(shop.transfer()["txnRef"])
+    wait_until("it failed", lambda: deployment.fetch(ATTEMPTS, shop.mid))
+    [[at]] = deployment.fetch(TIME_OF, shop.mid, sent)
+    inbox.answers(then=OK)
+    for since, count in ((at + timedelta(hours=12), 0), (at + timedelta(minutes=1), 0), (at - timedelta(minutes=1), 1)):
+        developer.post(f"{PATH}/2/resend", since=f"{since.astimezone(LAGOS):%Y-%m-%dT%H:%M}")
+        assert f"{count} event{' is' if count == 1 else 's are'} being sent again" in developer.get(PATH).words
+    wait_until("it arrived", lambda: 200 in [row[2] for row in deployment.fetch(ATTEMPTS, shop.mid)])
+
+
 def test_an_endpoint_that_fails_for_days_is_disabled_until_it_is_saved(
     deployment: Deployment, developer: Visitor, shop: MerchantClient, inbox: Inbox
 ) -> None:
     inbox.answers(then=Answer(500))
     add_endpoint(developer, inbox.url)
-    shop.transfer()
-    wait_until("it failed", lambda: deployment.fetch(ATTEMPTS, shop.mid))
-    shop.put("sandbox", action="advance", days=6)
-    deployment.fetch(DUE_NOW, shop.mid)
+    for days in (3, 3):
+        tried = len(deployment.fetch(ATTEMPTS, shop.mid))
+        shop.transfer()
+        wait_until("it failed", lambda tried=tried: len(deployment.fetch(ATTEMPTS, shop.mid)) > tried)
+        shop.put("sandbox", action="advance", days=days)
     wait_until("it is disabled", lambda: "disabled since" in developer.get(PATH).words)
     inbox.answers(then=OK)
     assert developer.post(f"{PATH}/2/save", url=inbox.url, kinds="transfer").http == 303
-    deployment.fetch(DUE_NOW, shop.mid)
+    shop.put("sandbox", action="advance", days=1)
     wait_until("it works", lambda: 200 in [row[2] for row in deployment.fetch(ATTEMPTS, shop.mid)])
     assert "Transfer · added by" in developer.get(PATH).words
 

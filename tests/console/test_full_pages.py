@@ -44,8 +44,8 @@ FILL = (
     " from generate_series(1, 60) n where $1::bigint > 0",
     "insert into merchant (merchant_id, mid, name, current)"
     " select 1000000 + n, 'GP' || 8000000 + n, 'Full ' || n, true from generate_series(1, 60) n where $1::bigint > 0",
-    "insert into delivery_attempt (merchant_id, event_seq, number, at, http, error, ms)"
-    " select $1::bigint, 1, 1000 + n, now(), 500, 'HTTP 500 and a longer reason that is kept', 120"
+    "insert into delivery_attempt (merchant_id, endpoint_id, event_seq, number, at, http, error, ms)"
+    " select $1::bigint, 1, 1, 1000 + n, now(), 500, 'HTTP 500 and a longer reason that is kept', 120"
     " from generate_series(1, 2000) n",
 )
 ADD_PEOPLE = """

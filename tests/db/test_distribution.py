@@ -20,7 +20,7 @@ from kasuwa.composition import make_deployment
 from kasuwa.core.decision import AuditEntry, Job, Row
 from kasuwa.core.references import row_key
 from kasuwa.core.vault import Vault
-from kasuwa.db import deliveries, jobs, webhook_endpoints
+from kasuwa.db import deliveries, jobs, webhook_endpoints, webhook_targets
 from kasuwa.db.bulk_sql import StatementPart, delete_part, insert_part, update_part, version_parts
 from kasuwa.db.clock import DatabaseClock
 from kasuwa.db.distribution import CannotDistribute, distribute, examine_distribution
@@ -71,7 +71,7 @@ OF_ALL_MERCHANTS = {
     },
     "deliveries": {
         "OLDEST_FIRST": "on one server only",
-        "MERCHANT_BY_MERCHANT": "on one server only",
+        "ENDPOINT_BY_ENDPOINT": "on one server only",
         "CLAIM": "on one server only",
         "CLAIM_OLDEST": "on one server only",
         "CLAIM_FROM_EACH": "on one server only",
@@ -81,17 +81,13 @@ OF_ALL_MERCHANTS = {
         "RECORD": "a pattern of the two that follow",
         "RECORD_ATTEMPTS": "on one server only",
         "FIND_DELIVERIES": "looks for work on all servers, and locks nothing",
-        "SIGNING_SECRETS": "its tables are on the coordinator",
         "IS_CLAIMABLE": "a condition",
         "ADVANCING": "its table is on the coordinator",
     },
+    "webhook_targets": {
+        "SIGNING_SECRETS": "its tables are on the coordinator",
+    },
     "webhook_endpoints": {
-        "LISTING": "a pattern of the two that follow",
-        "LIST_EVENTS": "on one server only",
-        "FIND_UNLISTED": "looks for work on all servers, and locks nothing",
-        "CLAIMING": "a pattern of the two that follow",
-        "CLAIM": "on one server only",
-        "FIND_DUE": "looks for work on all servers, and locks nothing",
         "COPY": "inserts a row with its merchant",
     },
 }
@@ -182,7 +178,9 @@ def test_every_read_of_the_writer_names_its_merchant() -> None:
     assert NAMES_MERCHANT.search(DISTRIBUTED.lock_merchants())
 
 
-@pytest.mark.parametrize("module", [jobs, deliveries, webhook_endpoints], ids=list(OF_ALL_MERCHANTS)[:3])
+@pytest.mark.parametrize(
+    "module", [jobs, deliveries, webhook_targets, webhook_endpoints], ids=list(OF_ALL_MERCHANTS)[:4]
+)
 def test_every_statement_names_one_merchant_or_says_why_it_need_not(module: Any) -> None:
     queries = {name: query.of_all for name, query in vars(module).items() if isinstance(query, SearchQuery)}
     texts = {name: text for name, text in vars(module).items() if isinstance(text, str) and SQL.search(text)} | queries
@@ -191,9 +189,9 @@ def test_every_statement_names_one_merchant_or_says_why_it_need_not(module: Any)
 
 
 def test_every_search_has_a_form_for_the_merchants_of_one_server(ground: Ground) -> None:
-    modules = (jobs, deliveries, webhook_endpoints)
+    modules = (jobs, deliveries, webhook_targets, webhook_endpoints)
     queries = [query for module in modules for query in vars(module).values() if isinstance(query, SearchQuery)]
-    assert len(queries) == 6
+    assert len(queries) == 4
 
     async def work(connection: Any) -> None:
         for query in queries:

@@ -71,10 +71,8 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
 LONG_BOOKS = (
     "insert into chain_checkpoint (merchant_id, chain, seq, hash) values (0, 'posting', 1, '') returning 1",
     "insert into book_close_mark (merchant_id, seq, hash) values (0, 1, '') returning 1",
-    "insert into delivery_attempt (merchant_id, event_seq, number, at, http, error, ms)"
-    " values (0, 1, 1, now(), 200, '', 1) returning 1",
-    "insert into endpoint_attempt (merchant_id, endpoint_id, event_seq, number, at, http, error, ms)"
-    " values (0, 2, 1, 1, now(), 200, '', 1) returning 1",
+    "insert into delivery_attempt (merchant_id, endpoint_id, event_seq, number, at, http, error, ms)"
+    " values (0, 1, 1, 1, now(), 200, '', 1) returning 1",
     "with a as (insert into statement_account (name) values ('rail:bank:NGN') returning account_id)"
     " insert into statement_import (account_id, content_hash, format, file_name, line_count, new_count, first_day,"
     " last_day, imported_by) select account_id, '', 'mt940', 'x', 0, 0, '2020-01-01', '2020-01-31', 'x' from a"
@@ -142,8 +140,8 @@ FILL = (
     "insert into hold select sha224(n::text::bytea), 1, 'x', 1, 'r', 'posted', 1 from generate_series(1, 20000) n",
     "insert into transaction select sha224(n::text::bytea), 1, 'transfer', n, n, null, 'NGN', 1, 0, 0, 0, 'failed',"
     " null, '', '', '{}', '[]', now(), now() from generate_series(1, 20000) n",
-    "insert into scheduled_job "
-    "select sha224(n::text::bytea), 1, 'k', 'webhook', n, '', now(), now(), null, 0, 0, null, '{}'"
+    "insert into scheduled_job (key, merchant_id, kind, lane, endpoint_id, reference, subject, due, run_at, claims,"
+    " attempt, work) select sha224(n::text::bytea), 1, 'k', 'webhook', 1, n, '', now(), now(), 0, 0, '{}'"
     " from generate_series(1, 20000) n",
     "insert into idempotency_record select sha224(n::text::bytea), 1, '', '', false, now() "
     "from generate_series(1, 20000) n",

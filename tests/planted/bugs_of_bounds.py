@@ -49,8 +49,8 @@ BOUNDS = (
     Bug(
         "events of the day before the given time are sent again",
         "db/deliveries.py",
-        "where u.merchant_id = $1 and f.at >= $2 and not exists",
-        "where u.merchant_id = $1 and f.at >= $2::timestamptz - interval '1 day' and not exists",
+        "u.endpoint_id = $2 and f.at >= $3 and not exists",
+        "u.endpoint_id = $2 and f.at >= $3::timestamptz - interval '1 day' and not exists",
         "console/test_event_pages.py::test_only_events_from_the_given_moment_on_are_resent",
     ),
     Bug(

@@ -26,6 +26,7 @@ from kasuwa.db.bulk_sql import select_by_key
 from kasuwa.db.merchants import MerchantDirectory
 from kasuwa.db.row_code_moves import ROWS_INTACT, find_changed_rows
 from kasuwa.db.row_codes import replace_changed
+from kasuwa.db.webhook_targets import read_targets
 from kasuwa.methods.clients.model import Client
 from kasuwa.methods.disburse.payout_model import PayoutCounter, TransferApproval
 from kasuwa.methods.loans.model import Loan
@@ -231,6 +232,14 @@ async def use_rate(connection: Any, vault: Vault, place: Place) -> object:
     return merchant
 
 
+async def use_endpoint(connection: Any, vault: Vault, place: Place) -> object:
+    endpoint = (place.merchant_id, place.endpoint_id)
+    targets = await read_targets(connection, vault, [endpoint])
+    if endpoint not in targets:
+        raise RowChanged("nothing is sent to the endpoint")
+    return targets[endpoint]
+
+
 USES: dict[str, Use] = {
     "merchant": use_merchant,
     "merchant_key": use_key,
@@ -240,9 +249,7 @@ USES: dict[str, Use] = {
     "console_link": lambda connection, vault, place: console_users.read_link(connection, vault, place.link),
     "console_session": lambda connection, vault, place: console_sessions.find(connection, vault, place.session),
     "approval": lambda connection, vault, place: approvals.lock_open_approval(connection, vault, place.approval_id),
-    "webhook_endpoint": lambda connection, vault, place: webhook_endpoints.find_target(
-        connection, vault, place.merchant_id, place.endpoint_id
-    ),
+    "webhook_endpoint": use_endpoint,
 }
 
 

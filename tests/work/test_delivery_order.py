@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from kasuwa.core.events import FIRST_ENDPOINT
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment
 from tests.work.event_log import event_of, send_events_to, wait_for_state, wait_until
+from tests.work.further_endpoints import add_endpoint, attempts_at
 from tests.work.inbox import BROKEN, OK, Inbox, running_inbox
 
 START = "2026-01-05T09:00:00Z"
@@ -24,12 +26,16 @@ PLANT_EVENT = """
     from b join event e on e.merchant_id = b.merchant_id and e.reference = $2
 """
 PLANT_JOB = """
-    insert into scheduled_job (key, merchant_id, kind, lane, reference, subject, due, run_at, claims, attempt, work)
-    select decode(md5(random()::text), 'hex'), e.merchant_id, 'webhook.deliver', 'webhook', e.reference,
+    insert into scheduled_job (key, merchant_id, kind, lane, endpoint_id, reference, subject, due, run_at, claims,
+        attempt, work)
+    select decode(md5(random()::text), 'hex'), e.merchant_id, 'webhook.deliver', 'webhook', $3, e.reference,
         decode(md5(e.reference), 'hex'), e.at, now(), 0, 0, '{}'
     from event e join merchant m using (merchant_id) where m.mid = $1 and e.reference = $2
 """
-CLAIMS = "select claims from scheduled_job join merchant using (merchant_id) where mid = $1 and reference = $2"
+CLAIMS = """
+    select claims from scheduled_job join merchant using (merchant_id)
+    where mid = $1 and reference = $2 and endpoint_id = $3
+"""
 
 
 @pytest.fixture
@@ -47,20 +53,20 @@ def listen(
     return shop
 
 
-def fail_first(deployment: Deployment, shop: MerchantClient, inbox: Inbox) -> str:
+def fail_first(deployment: Deployment, shop: MerchantClient, inbox: Inbox, endpoint_id: int = FIRST_ENDPOINT) -> str:
     """Makes an event whose delivery failed, and a second one of the same object, due at once."""
     inbox.answers(then=BROKEN)
     first = str(shop.transfer()["txnRef"])
-    wait_for_state(shop, first, "scheduled", attempts=1)
+    wait_until("it was tried once", lambda: attempts_at(deployment, shop, endpoint_id))
     deployment.fetch(PLANT_EVENT, shop.mid, first, SECOND)
     inbox.answers(then=OK)
-    deployment.fetch(PLANT_JOB, shop.mid, SECOND)
+    deployment.fetch(PLANT_JOB, shop.mid, SECOND, endpoint_id)
     return first
 
 
-def was_put_back(deployment: Deployment, shop: MerchantClient) -> None:
+def was_put_back(deployment: Deployment, shop: MerchantClient, endpoint_id: int = FIRST_ENDPOINT) -> None:
     def look() -> bool:
-        [[claims]] = deployment.fetch(CLAIMS, shop.mid, SECOND)
+        [[claims]] = deployment.fetch(CLAIMS, shop.mid, SECOND, endpoint_id)
         return bool(claims >= 2)
 
     wait_until("the sender has polled twice", look)
@@ -79,6 +85,21 @@ def test_in_strict_order_an_event_waits_for_the_one_before_it(
     assert inbox.ids == ids
     assert [letter.headers["webhook-object"] for letter in inbox.requests] == [first] * 3
     assert [letter.headers["webhook-sequence"] for letter in inbox.requests] == ["1", "1", "2"]
+
+
+def test_in_strict_order_an_event_waits_at_a_further_endpoint_as_well(
+    deployment: Deployment, open_shop: Callable[..., MerchantClient], inbox: Inbox
+) -> None:
+    shop = open_shop(now=START)
+    deployment.run_command("merchant", "set", shop.mid, "--webhook-order", "strict")
+    endpoint_id = add_endpoint(deployment, shop, inbox.url)
+    first = fail_first(deployment, shop, inbox, endpoint_id)
+    was_put_back(deployment, shop, endpoint_id)
+    assert len(inbox.requests) == 1
+    shop.advance(seconds=5)
+    inbox.wait_for(3)
+    ids = [event_of(shop, reference)["event_id"] for reference in (first, first, SECOND)]
+    assert inbox.ids == ids
 
 
 def test_in_strict_order_an_event_goes_when_the_one_before_it_is_given_up(

@@ -7,6 +7,7 @@ from typing import Any
 import asyncpg
 import pytest
 
+from kasuwa.core.events import FIRST_ENDPOINT
 from kasuwa.db import deliveries
 from kasuwa.db.deliveries import AttemptResult
 from kasuwa.methods.resources.store import MOST_ATTEMPTS
@@ -27,7 +28,8 @@ def outcome(waiting: Any, at: datetime, http: int) -> AttemptResult:
     well = http == 200
     key, merchant_id, seq = waiting
     again = None if well else at + timedelta(seconds=5)
-    return AttemptResult(key, merchant_id, seq, at, http, None if well else f"HTTP {http}", 7, again, True, well)
+    place = (key, merchant_id, FIRST_ENDPOINT, seq)
+    return AttemptResult(*place, at, http, None if well else f"HTTP {http}", 7, again, True, well)
 
 
 def record(deployment: Deployment, *outcomes: AttemptResult) -> None:

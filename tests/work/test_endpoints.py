@@ -4,6 +4,7 @@ when its queue is given back.
 
 from datetime import UTC, datetime
 
+from kasuwa.core.events import FIRST_ENDPOINT
 from kasuwa.db.deliveries import DELIVERY_LEASE, Delivery
 from kasuwa.work.egress import DEFAULT_LIMITS, MAX_PER_HOST
 from kasuwa.work.endpoints import (
@@ -20,7 +21,7 @@ from kasuwa.work.endpoints import (
 
 def delivery(claimed_at: float = 0.0) -> Delivery:
     now = datetime.now(UTC)
-    return Delivery(b"", 1, 0, "{}", 1, "", 1, b"", "http://x", now, False, False, claimed_at)
+    return Delivery(b"", 1, 1, 0, "{}", 1, "", 1, b"", "http://x", now, False, False, claimed_at)
 
 
 def endpoint(answers_in: float | None = None) -> EndpointQueue:
@@ -103,16 +104,17 @@ def test_what_waited_longest_is_still_sent_within_its_lease() -> None:
     assert DELIVERY_LEASE.total_seconds() > longest + 5
 
 
-def test_no_merchant_has_more_than_a_quarter_of_a_host() -> None:
+def test_no_endpoint_has_more_than_a_quarter_of_a_host() -> None:
     assert MAX_IN_FLIGHT_HEALTHY * 4 <= MAX_PER_HOST
 
 
 def test_the_longest_unused_are_forgotten_and_nothing_that_is_held() -> None:
     known = EndpointQueues()
     for merchant_id in range(MAX_REMEMBERED + 3):
-        known.get_or_add(merchant_id)
-    known.get_or_add(1).add(delivery(), 0)
-    known.get_or_add(0)
+        known.get_or_add((merchant_id, FIRST_ENDPOINT))
+    known.get_or_add((1, FIRST_ENDPOINT)).add(delivery(), 0)
+    known.get_or_add((0, FIRST_ENDPOINT))
     known.forget_idle()
-    assert set(range(MAX_REMEMBERED + 3)) - set(known.claim_capacities()) == {2, 3, 4}
+    kept = {merchant_id for merchant_id, _ in known.claim_capacities()}
+    assert set(range(MAX_REMEMBERED + 3)) - kept == {2, 3, 4}
     assert (known.claimed_count, known.in_flight_count, known.unhealthy_claimed_count) == (1, 0, 1)

@@ -39,8 +39,9 @@ PLANT_BACKLOG = """
     e as (insert into event (merchant_id, seq, reference, object, object_seq, kind, payload, at)
         select merchant_id, n, 'planted-' || n, 'planted-' || n, 1, 'transfer', '{}', now()
         from b, generate_series(1, $2::bigint) n returning merchant_id, seq, reference)
-    insert into scheduled_job (key, merchant_id, kind, lane, reference, subject, due, run_at, claims, attempt, work)
-    select decode(md5(merchant_id || reference), 'hex'), merchant_id, 'webhook.deliver', 'webhook', reference,
+    insert into scheduled_job (key, merchant_id, kind, lane, endpoint_id, reference, subject, due, run_at, claims,
+        attempt, work)
+    select decode(md5(merchant_id || reference), 'hex'), merchant_id, 'webhook.deliver', 'webhook', 1, reference,
         decode(md5(reference), 'hex'), now(), 'infinity', 0, 0, '{}' from e
 """
 TAKE_AWAY = """

@@ -25,10 +25,10 @@ NUMBER = "select merchant_id from merchant where mid = $1 and current"
 # each has its code.
 ADD_JOBS = """
     insert into scheduled_job
-        (key, merchant_id, kind, lane, reference, subject, due, run_at, claims, attempt, work, row_code)
+        (key, merchant_id, kind, lane, reference, subject, due, run_at, claims, attempt, work, row_code, endpoint_id)
     select j.key, $1::bigint, 'times.none', $3, 'times', '',
         $4::timestamptz + interval '10 days' + j.n * interval '1 second', 'infinity', 0, 0, '{}',
-        case when $3 <> 'webhook' then j.code end
+        case when $3 <> 'webhook' then j.code end, case $3 when 'webhook' then 1 else 0 end
     from unnest($2::bytea[], $5::bytea[]) with ordinality j (key, code, n)
 """
 CLOCK = (
@@ -105,7 +105,10 @@ def test_deliveries_to_an_endpoint_that_is_off_stay_parked(
 ) -> None:
     shop = open_shop()
     number = add_jobs(deployment, shop, 3, "webhook")
-    deployment.fetch("insert into endpoint (merchant_id, failing_since, off_at) values ($1, now(), now())", number)
+    deployment.fetch(
+        "insert into failing_endpoint (merchant_id, endpoint_id, failing_since, off_at) values ($1, 1, now(), now())",
+        number,
+    )
     shop.advance(days=1)
     parked = "select count(*) from scheduled_job where merchant_id = $1 and run_at = 'infinity'"
     assert deployment.fetch(parked, number) == [(3,)]

@@ -92,7 +92,9 @@ def test_advance_goes_on_where_an_event_cannot_be_signed(
     event = event_of(shop, reference)
     assert (event["state"], event["attempts"][0]["error"], inbox.requests) == ("scheduled", UNSIGNED, [])
     assert deployment.fetch(NOTICES, shop.mid) == [(NO_KEY,)]
-    assert deployment.fetch(f"select 1 from endpoint where {OF}", shop.mid) == [], "it says nothing of the endpoint"
+    assert deployment.fetch(f"select 1 from failing_endpoint where {OF}", shop.mid) == [], (
+        "it says nothing of the endpoint"
+    )
 
 
 def test_a_test_event_that_cannot_be_signed_says_so(deployment: Deployment, shop: MerchantClient, inbox: Inbox) -> None:
@@ -102,5 +104,5 @@ def test_a_test_event_that_cannot_be_signed_says_so(deployment: Deployment, shop
     owner.get("/settings")
     answer = owner.post("/settings/webhook/test")
     shown = answer.words + owner.get("/settings").words
-    assert "Nothing was sent: your key does not open here" in shown
+    assert "Nothing was sent: the signing secret does not open here" in shown
     assert inbox.requests == []

@@ -3,6 +3,7 @@
 Each of the others gets the kinds of events that are chosen for it, signed with a secret of its own.
 """
 
+from datetime import UTC, datetime
 from typing import Any
 
 from starlette.datastructures import FormData
@@ -12,17 +13,20 @@ from kasuwa.console.events import parse_int
 from kasuwa.console.figures import percentage
 from kasuwa.console.key_pages import read_overlap
 from kasuwa.console.settings_pages import KEY_OVERLAP_CHOICES, MAX_URL_LENGTH
+from kasuwa.console.store import read_clock
 from kasuwa.console.visit import NotFound, Visit
 from kasuwa.core.event_payloads import EVENT_KINDS, TEST_EVENT
 from kasuwa.core.events import standard_secret
 from kasuwa.core.fields import read_timestamp
 from kasuwa.core.roles import CAN_INTEGRATE
 from kasuwa.core.sample_events import SAMPLE_KINDS
-from kasuwa.db import merchants, webhook_endpoints
+from kasuwa.db import deliveries, merchants, webhook_endpoints
 from kasuwa.db.event_reads import read_endpoint_figures
 from kasuwa.db.webhook_endpoints import MAX_ENDPOINTS, TooManyEndpoints
 
 PATH = "/settings/endpoints"
+# Events that one click sends again.
+MAX_RESENT = 10_000
 TOO_MANY = f"There are {MAX_ENDPOINTS} already. Remove one first."
 
 
@@ -145,9 +149,11 @@ async def send_test_event(visit: Visit) -> Response:
     kind = visit.form_text("kind") or TEST_EVENT
     if kind not in SAMPLE_KINDS:
         return await show_endpoints(visit, 422, faults={"": "Test event: choose one of the kinds"})
-    result = await visit.services.test_endpoint(visit.merchant.merchant_id, endpoint_number(visit), kind)
-    if result is None:
+    number = endpoint_number(visit)
+    known = await webhook_endpoints.list_endpoints(visit.reader, visit.merchant.merchant_id)
+    if number not in [endpoint.endpoint_id for endpoint in known]:
         raise NotFound
+    result = await visit.services.send_test_event(visit.merchant.merchant_id, number, kind)
     return visit.redirect(PATH, result)
 
 
@@ -163,7 +169,9 @@ async def resend_failed(visit: Visit) -> Response:
         known = await webhook_endpoints.list_endpoints(connection, merchant_id)
         if number not in [endpoint.endpoint_id for endpoint in known]:
             raise NotFound
-        sent = await webhook_endpoints.resend_failed(connection, merchant_id, number, since)
+        clock = await read_clock(connection, visit.merchant, datetime.now(UTC))
+        endpoint = (merchant_id, number)
+        sent = await deliveries.resend_failed_events(connection, endpoint, since, MAX_RESENT, clock.now)
         await visit.record_audit_on(
             connection, visit.audit_chain, "sent failed events again", f"endpoint {number}", after={"events": sent}
         )

@@ -15,7 +15,7 @@ from kasuwa.console.store import MAX_SEQ, PAGE_ROWS, POSTING_COLUMNS, Posting
 from kasuwa.core.calendar import EARLIEST, NEVER
 from kasuwa.core.reading import Reader
 from kasuwa.db.audit_trail import AuditRecord
-from kasuwa.db.endpoint_health import FAILING_ENDPOINTS, FIRST_ENDPOINT
+from kasuwa.db.endpoint_health import FAILING_ENDPOINTS
 
 
 class MerchantSummary(msgspec.Struct):
@@ -199,12 +199,9 @@ OPEN_JOBS = """
 """
 ENDPOINTS = f"""
     select f.mid, f.name, f.endpoint_id, f.failing_since, f.off_at,
-        case f.endpoint_id when {FIRST_ENDPOINT} then
-            (select a.error from delivery_attempt a where a.merchant_id = f.merchant_id
-                order by a.event_seq desc, a.number desc limit 1)
-        else (select a.error from endpoint_attempt a
-                where a.merchant_id = f.merchant_id and a.endpoint_id = f.endpoint_id
-                order by a.event_seq desc, a.number desc limit 1) end
+        (select a.error from delivery_attempt a
+            where a.merchant_id = f.merchant_id and a.endpoint_id = f.endpoint_id
+            order by a.event_seq desc, a.number desc limit 1)
     from ({FAILING_ENDPOINTS}) f order by f.failing_since, f.merchant_id, f.endpoint_id limit 50
 """
 

@@ -12,7 +12,7 @@ from kasuwa.console.events import parse_int
 from kasuwa.console.store import MAX_SEQUENCE, PAGE_ROWS
 from kasuwa.console.visit import Visit
 from kasuwa.core.event_payloads import TEST_EVENT
-from kasuwa.core.events import standard_secret
+from kasuwa.core.events import FIRST_ENDPOINT, standard_secret
 from kasuwa.core.merchant import MerchantSettings, read_logo
 from kasuwa.core.reading import Reader
 from kasuwa.core.sample_events import SAMPLE_KINDS
@@ -97,7 +97,7 @@ async def send_test_event(visit: Visit) -> Response:
     kind = visit.form_text("kind") or TEST_EVENT
     if kind not in SAMPLE_KINDS:
         return await show_settings(visit, 422, faults={"kind": "choose one of the options"})
-    result = await visit.services.send_test_event(visit.merchant.merchant_id, settings.webhook_url, kind)
+    result = await visit.services.send_test_event(visit.merchant.merchant_id, FIRST_ENDPOINT, kind)
     return visit.redirect("/events" if visit.form_text("from") == "events" else "/settings", result)
 
 

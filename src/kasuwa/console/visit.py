@@ -105,10 +105,8 @@ class ConsoleServices(msgspec.Struct, kw_only=True):
     # Returns the action that a method and a request body select, with the request as the API decodes it. None if the
     # body selects no action.
     read_request: Callable[[Merchant, str, Mapping[str, Any]], Awaitable[tuple[Action, Any] | None]]
-    # Sends a signed sample event of a kind to a URL. Returns the text that the page shows.
-    send_test_event: Callable[[int, str, str], Awaitable[str]]
-    # The same for one of the further endpoints of a merchant, signed with its own secret. None if there is none.
-    test_endpoint: Callable[[int, int, str], Awaitable[str | None]]
+    # Sends a signed sample event of a kind to an endpoint of a merchant. Returns the text that the page shows.
+    send_test_event: Callable[[int, int, str], Awaitable[str]]
     # Returns what is wrong with a webhook URL, or None.
     url_fault: Callable[[str], str | None]
     # Returns the timeline of a transaction, as the sandbox action `explain` does.

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Literal
 import msgspec
 
 from kasuwa.core.calendar import lagos_day
-from kasuwa.core.decision import Context, Event, Job, LoadedRows, Merchant, Needs, NeedsMore, Refusal, Row
+from kasuwa.core.decision import Context, Event, Job, LoadedRows, Merchant, Needs, NeedsMore, Refusal, Row, make_job
 from kasuwa.core.event_payloads import build_event
 from kasuwa.core.keyring import derive
 from kasuwa.core.money import format_minor
@@ -29,7 +29,7 @@ from kasuwa.core.scenario import NO_SCENARIO
 from kasuwa.core.sealed_payers import fill_empty, take_fields
 from kasuwa.core.splits import SplitShare
 from kasuwa.core.token_index import make_token_entry
-from kasuwa.core.transactions import DELIVER_EVENT, FAILED, SUCCESSFUL, Transaction, encode_text, make_job
+from kasuwa.core.transactions import FAILED, SUCCESSFUL, Transaction, encode_text, make_delivery_jobs
 from kasuwa.core.vault import Unsealer
 
 OPEN, PAID, EXPIRED = "open", "paid", "expired"
@@ -234,8 +234,15 @@ def begin_checkout(new: NewCheckout, context: Context, number: int | None = None
 
 def expiry_job(checkout: Checkout, due: datetime) -> Job:
     """Returns the job that ends a checkout. An open checkout has one, and an ended one none."""
-    key, merchant_id, reference = job_key(checkout.key), checkout.merchant_id, checkout.txn_ref
-    return Job(key, merchant_id, EXPIRE, LANE, reference, checkout.key, due, due, None, 0, 0, None, "{}")
+    return make_job(
+        key=job_key(checkout.key),
+        merchant_id=checkout.merchant_id,
+        kind=EXPIRE,
+        lane=LANE,
+        reference=checkout.txn_ref,
+        subject=checkout.key,
+        due=due,
+    )
 
 
 # --- the end ----------------------------------------------------------------------------------------------------
@@ -244,7 +251,7 @@ def expiry_job(checkout: Checkout, due: datetime) -> Job:
 def end_checkout(
     checkout: Checkout, paid: Transaction | None, fields: dict[str, Any], context: Context
 ) -> tuple[Checkout, Event, tuple[Job, ...]]:
-    """Returns the ended checkout, its event and the job that delivers it.
+    """Returns the ended checkout, its event and the jobs that deliver it.
 
     `paid` is the transaction of the attempt that succeeded, or None if the time is over. `fields` are further fields of
     the event: `charged_amount` and `payment_method`.
@@ -272,11 +279,7 @@ def end_checkout(
         **fields,
     }
     event = Event(checkout.txn_ref, CHECKOUT, msgspec.json.encode(build_event(CHECKOUT, payload)))
-    if not context.has_webhook:
-        return ended, event, ()
-    work = encode_text(NO_SCENARIO)
-    job = make_job(context, DELIVER_EVENT, "webhook", checkout, checkout.txn_ref, context.now, work)
-    return ended, event, (job,)
+    return ended, event, make_delivery_jobs(context, checkout, event, NO_SCENARIO)
 
 
 # --- sources ----------------------------------------------------------------------------------------------------

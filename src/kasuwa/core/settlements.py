@@ -12,9 +12,8 @@ from kasuwa.core.calendar import is_in_range, lagos_day
 from kasuwa.core.decision import Context, Event, Job, Row
 from kasuwa.core.event_payloads import build_event
 from kasuwa.core.money import CURRENCIES, format_minor
-from kasuwa.core.references import job_key
 from kasuwa.core.scenario import NO_SCENARIO
-from kasuwa.core.transactions import DELIVER_EVENT, encode_text, make_job
+from kasuwa.core.transactions import make_delivery_jobs
 
 KIND = "settlement"
 SETTLEMENT_ID = re.compile(rf"ST([0-9]{{8}})({'|'.join(CURRENCIES)})", re.ASCII)
@@ -64,8 +63,4 @@ def make_settlement_event(moved: SettlementMovement, row: Row, context: Context)
     }
     reference = f"{of_day} {moved.reference}"
     event = Event(reference, KIND, msgspec.json.encode(build_event(KIND, payload)), reference)
-    if not context.has_webhook:
-        return event, ()
-    job = make_job(context, DELIVER_EVENT, "webhook", row, reference, context.now, encode_text(NO_SCENARIO))
-    job.key = job_key(reference.encode() + row.key)
-    return event, (job,)
+    return event, make_delivery_jobs(context, row, event, NO_SCENARIO)

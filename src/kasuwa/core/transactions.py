@@ -12,8 +12,9 @@ from typing import Any, ClassVar, Literal, get_args
 import msgspec
 
 from kasuwa.core.calendar import utc_text
-from kasuwa.core.decision import Context, Decision, Event, HeldAmount, Job, OperatorNotice, Row
+from kasuwa.core.decision import Context, Decision, Event, HeldAmount, Job, OperatorNotice, Row, make_job
 from kasuwa.core.event_payloads import build_event
+from kasuwa.core.events import FIRST_ENDPOINT
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import ordered_key, row_key
 from kasuwa.core.scenario import Scenario, webhook_delay
@@ -215,6 +216,7 @@ def trail_entry(at: datetime, step: str, message: str) -> str:
 # --- the end ----------------------------------------------------------------------------------------------
 
 DELIVER_EVENT = "webhook.deliver"
+WEBHOOK_LANE = "webhook"
 
 
 class FinalTransaction(msgspec.Struct):
@@ -222,7 +224,7 @@ class FinalTransaction(msgspec.Struct):
 
     row: Transaction
     event: Event
-    jobs: tuple[Job, ...]  # that deliver the event; empty if the merchant has no webhook
+    jobs: tuple[Job, ...]  # that deliver the event, one for each endpoint that gets it
 
 
 class TransactionOutcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -239,7 +241,7 @@ class TransactionOutcome(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def end_transaction(context: Context, row: Transaction, outcome: TransactionOutcome) -> FinalTransaction:
-    """Returns the final row, its event and the job that delivers it."""
+    """Returns the final row, its event and the jobs that deliver it."""
     status, event_fields = outcome.status, outcome.event_fields
     ended = msgspec.structs.replace(
         row,
@@ -265,31 +267,52 @@ def end_transaction(context: Context, row: Transaction, outcome: TransactionOutc
 
 
 def make_delivery_jobs(context: Context, row: Row, event: Event, scenario: Scenario) -> tuple[Job, ...]:
-    """Returns the job that delivers an event about a row, or none if the merchant has no webhook.
+    """Returns the jobs that deliver an event about a row: one for each endpoint that gets events of its kind.
 
-    A row other than a transaction may have several events at one moment: their jobs are keyed by their references."""
-    if not context.has_webhook:
-        return ()
-    work = encode_text(scenario)
-    job = make_job(context, DELIVER_EVENT, "webhook", row, event.reference, context.now, work)
-    job.due += webhook_delay(scenario)
-    if not isinstance(row, Transaction):
-        event_key = row_key(row.merchant_id, "event", event.reference)
-        job.key = ordered_key(max(0, int(context.now.timestamp() * 1000)), DELIVER_EVENT, event_key)
-    return (job,)
+    A row may have several events at one moment, so their jobs are keyed by their references."""
+    return tuple(
+        make_job(
+            key=delivery_key(context, row, event, endpoint.number),
+            merchant_id=row.merchant_id,
+            kind=DELIVER_EVENT,
+            lane=WEBHOOK_LANE,
+            reference=event.reference,
+            subject=row.key,
+            due=context.now + webhook_delay(scenario),
+            work=encode_text(scenario),
+            endpoint_id=endpoint.number,
+        )
+        for endpoint in context.endpoints
+        if endpoint.wants(event.kind)
+    )
+
+
+def delivery_key(context: Context, row: Row, event: Event, endpoint_id: int) -> bytes:
+    # The event that ends a transaction, at the first endpoint: nearly every delivery, and its key need not be hashed.
+    is_end = endpoint_id == FIRST_ENDPOINT and isinstance(row, Transaction) and event.reference == row.txn_ref
+    unique = row.key if is_end else row_key(row.merchant_id, f"event {endpoint_id}", event.reference)
+    return ordered_key(max(0, int(context.now.timestamp() * 1000)), DELIVER_EVENT, unique)
 
 
 def make_transaction_job(context: Context, kind: str, lane: str, row: Transaction, work: str) -> Job:
     """Returns a job that calls the rail of a transaction, due now."""
-    job = make_job(context, kind, lane, row, row.txn_ref, context.now, work)
+    job = make_ordered_job(context, kind, lane, row, row.txn_ref, context.now, work)
     job.rail, job.rail_account = row.rail, row.rail_account
     return job
 
 
-def make_job(context: Context, kind: str, lane: str, row: Row, reference: str, due: datetime, work: str) -> Job:
-    """Returns a job about a row, due at a business time. The writer fills in the wall time."""
-    key = ordered_key(max(0, int(context.now.timestamp() * 1000)), kind, row.key)
-    return Job(key, row.merchant_id, kind, lane, reference, row.key, due, due, None, 0, 0, None, work)
+def make_ordered_job(context: Context, kind: str, lane: str, row: Row, reference: str, due: datetime, work: str) -> Job:
+    """Returns a job about a row that is not looked up. Its key begins with the time of the decision."""
+    return make_job(
+        key=ordered_key(max(0, int(context.now.timestamp() * 1000)), kind, row.key),
+        merchant_id=row.merchant_id,
+        kind=kind,
+        lane=lane,
+        reference=reference,
+        subject=row.key,
+        due=due,
+        work=work,
+    )
 
 
 def encode_text(value: Any) -> str:

@@ -27,6 +27,7 @@ from kasuwa.core.decision import (
     Refusal,
     Row,
 )
+from kasuwa.core.events import read_endpoints
 from kasuwa.core.issuing import DEFAULT_ISSUING, CardIssuingSettings
 from kasuwa.core.references import Permutation, account_key
 from kasuwa.core.routing import NO_ROUTING, RailChooser
@@ -263,7 +264,7 @@ class BatchState:
             deployment.vault,
             submission.scenario,
             read_faults(merchant_state.faults),
-            merchant_state.has_webhook,
+            read_endpoints(merchant_state.endpoints),
             deployment.purposes,
             deployment.public_url,
             deployment.issuing,

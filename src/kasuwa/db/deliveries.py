@@ -1,4 +1,4 @@
-"""Webhook deliveries: claims them and records their attempts, many at a time.
+"""Webhook deliveries: claims them and records their attempts, many at a time, for every endpoint alike.
 
 They do not go through the writer: the outcome of a delivery changes nothing in the books, and must not contend for the
 merchant's lock. Events themselves are never changed.
@@ -15,6 +15,7 @@ import asyncpg
 import msgspec
 
 from kasuwa.core.decision import Job
+from kasuwa.core.events import FIRST_ENDPOINT
 from kasuwa.db.backend_connection import is_distributed
 from kasuwa.db.bulk_sql import columns_of
 from kasuwa.db.connection_pool import Connection, QueryRunner
@@ -22,7 +23,6 @@ from kasuwa.db.connections import WRITER_SETTINGS
 from kasuwa.db.jobs import ADVANCING
 from kasuwa.db.server_search import is_server_away, search_query, search_servers
 
-WEBHOOK_LANE = "webhook"
 # Longer than the slowest delivery: the wait for a connection and the whole exchange, twice if the scenario asks for it
 # to be sent twice, and then its record.
 DELIVERY_LEASE = timedelta(seconds=60)
@@ -36,8 +36,8 @@ SENDER_SETTINGS = {
     "enable_sort": "off",
     "enable_incremental_sort": "off",
 }
-# Due jobs that a claim scans, so that its cost does not grow with a backlog. If there are more, it claims merchant by
-# merchant, so that none waits behind another's backlog.
+# Due jobs that a claim scans, so that its cost does not grow with a backlog. If there are more, it claims endpoint by
+# endpoint, so that none waits behind another's backlog.
 SCAN_LIMIT = 1_000
 
 JOB_COLUMNS = ", ".join(f"j.{name}" for name in columns_of(Job).names)
@@ -48,17 +48,21 @@ JOINED = """
     join merchant m on m.merchant_id = j.merchant_id
     join merchant_state b on b.merchant_id = j.merchant_id
 """
-# An earlier event of the same object is not yet delivered.
+# An earlier event of the same object is not yet delivered to the endpoint.
 HAS_EARLIER_UNDELIVERED = """exists (
     select 1 from event f join scheduled_job g on g.merchant_id = f.merchant_id and g.reference = f.reference
     where f.merchant_id = {merchant} and f.object = e.object and f.object_seq < e.object_seq
-        and g.merchant_id = {merchant} and g.lane = 'webhook')"""
+        and g.merchant_id = {merchant} and g.lane = 'webhook' and g.endpoint_id = j.endpoint_id)"""
 # The endpoint is disabled, or the books were archived by a reset.
-IS_PARKED = """(not m.current or exists (
-    select 1 from endpoint p where p.merchant_id = {merchant} and p.off_at is not null))"""
+IS_PARKED = """(not m.current or exists (select 1 from failing_endpoint p
+    where p.merchant_id = {merchant} and p.endpoint_id = j.endpoint_id and p.off_at is not null))"""
+# As stored: the URL that is used is read with the keys of the endpoint (db/webhook_targets.py).
+URL = f"""coalesce(case j.endpoint_id when {FIRST_ENDPOINT} then m.settings->>'webhook_url' else (
+    select w.url from webhook_endpoint w where w.merchant_id = {{merchant}} and w.endpoint_id = j.endpoint_id
+        and w.removed_at is null) end, '')"""
 # `{merchant}` is the merchant of the job: a parameter where a statement is of one merchant.
-DELIVERY_COLUMNS = f"""j.key, j.merchant_id, j.attempt, j.work, e.seq, e.object, e.object_seq, e.payload,
-    coalesce(m.settings->>'webhook_url', ''), b.clock_offset_us, b.clock_fixed_at,
+DELIVERY_COLUMNS = f"""j.key, j.merchant_id, j.endpoint_id, j.attempt, j.work, e.seq, e.object, e.object_seq, e.payload,
+    {URL}, b.clock_offset_us, b.clock_fixed_at,
     case when m.settings->>'webhook_order' = 'strict' then {HAS_EARLIER_UNDELIVERED} else false end, {IS_PARKED}"""
 
 # Due and not leased. Leases beyond an hour come from a wrong clock.
@@ -67,33 +71,38 @@ IS_DUE = """d.run_at <= $1 and (d.leased_until is null or d.leased_until <= $1
 # Due, not leased, and no `advance` of the merchant is running.
 IS_CLAIMABLE = f"""{IS_DUE}
     and not exists (select 1 from advance_lease a where a.merchant_id = d.merchant_id and a.leased_until > $1)"""
-# Deliveries that may be claimed for a merchant: $5 by merchant number, else $4.
-MERCHANT_CAPACITY = "coalesce(($5::jsonb ->> t.merchant_id::text)::bigint, $4::bigint)"
+# Deliveries that may be claimed for an endpoint: $5 by merchant and endpoint, else $4.
+ENDPOINT_CAPACITY = "coalesce(($5::jsonb ->> (t.merchant_id || ' ' || t.endpoint_id))::bigint, $4::bigint)"
 OLDEST_FIRST = f"""
     select t.key, t.run_at, t.due, t.seq, t.turn from (
-        select d.key, d.merchant_id, d.run_at, d.due, d.seq,
-            row_number() over (partition by d.merchant_id order by d.run_at, d.due, d.seq) as turn
+        select d.key, d.merchant_id, d.endpoint_id, d.run_at, d.due, d.seq,
+            row_number() over (partition by d.merchant_id, d.endpoint_id order by d.run_at, d.due, d.seq) as turn
         from (select * from scheduled_job where lane = 'webhook' and run_at <= $1
             order by run_at, due, seq limit {SCAN_LIMIT}) d
         where {IS_CLAIMABLE}) t
-    where t.turn <= {MERCHANT_CAPACITY}
+    where t.turn <= {ENDPOINT_CAPACITY}
 """
 # Written as ranges of the index job_deliveries, in its order. Other forms would read whole backlogs.
-MERCHANT_BY_MERCHANT = f"""
+ENDPOINT_BY_ENDPOINT = f"""
     with recursive t as (
-        (select merchant_id from scheduled_job where lane = 'webhook' order by merchant_id, run_at, due, seq limit 1)
+        (select merchant_id, endpoint_id from scheduled_job where lane = 'webhook'
+            order by merchant_id, endpoint_id, run_at, due, seq limit 1)
         union all
-        select (select n.merchant_id from scheduled_job n where n.lane = 'webhook' and n.merchant_id > t.merchant_id
-            order by n.merchant_id, n.run_at, n.due, n.seq limit 1) from t where t.merchant_id is not null)
+        select n.merchant_id, n.endpoint_id from t cross join lateral (
+            select o.merchant_id, o.endpoint_id from scheduled_job o
+            where o.lane = 'webhook' and (o.merchant_id, o.endpoint_id) > (t.merchant_id, t.endpoint_id)
+            order by o.merchant_id, o.endpoint_id, o.run_at, o.due, o.seq limit 1) n)
     select first.key, first.run_at, first.due, first.seq,
-        row_number() over (partition by t.merchant_id order by first.run_at, first.due, first.seq) as turn
+        row_number() over (
+            partition by t.merchant_id, t.endpoint_id order by first.run_at, first.due, first.seq) as turn
     from t cross join lateral (
         select d.key, d.run_at, d.due, d.seq from scheduled_job d
-        where d.lane = 'webhook' and (d.merchant_id, d.run_at) >= (t.merchant_id, '-infinity')
-            and (d.merchant_id, d.run_at) <= (t.merchant_id, $1) and {IS_CLAIMABLE}
-        order by d.merchant_id, d.run_at, d.due, d.seq limit {MERCHANT_CAPACITY}) first
+        where d.lane = 'webhook'
+            and (d.merchant_id, d.endpoint_id, d.run_at) >= (t.merchant_id, t.endpoint_id, '-infinity')
+            and (d.merchant_id, d.endpoint_id, d.run_at) <= (t.merchant_id, t.endpoint_id, $1) and {IS_CLAIMABLE}
+        order by d.merchant_id, d.endpoint_id, d.run_at, d.due, d.seq limit {ENDPOINT_CAPACITY}) first
 """
-# Round robin: the first delivery of each merchant, then the second of each.
+# Round robin: the first delivery of each endpoint, then the second of each.
 CLAIM = """
     with fair as (select key from ({found}) f order by turn, run_at, due, seq limit $3),
     due as (select key from scheduled_job where key = any(array(select key from fair)) for update skip locked),
@@ -104,17 +113,17 @@ CLAIM = """
 """
 CLAIM_OLDEST, CLAIM_FROM_EACH = (
     CLAIM.format(found=found, columns=DELIVERY_COLUMNS.format(merchant="j.merchant_id"), joined=JOINED.format(jobs="j"))
-    for found in (OLDEST_FIRST, MERCHANT_BY_MERCHANT)
+    for found in (OLDEST_FIRST, ENDPOINT_BY_ENDPOINT)
 )
 # On a distributed database: what to claim is looked for on all servers, without merchants whose clock is being advanced
 # ($2), and then claimed on the server of each merchant ($4). A scan reads all that is due, on every server its part.
 FIND_DELIVERIES = search_query(
     f"""
     select t.merchant_id, t.key from (
-        select d.merchant_id, d.key, d.run_at, d.due, d.seq,
-            row_number() over (partition by d.merchant_id order by d.run_at, d.due, d.seq) as turn
+        select d.merchant_id, d.endpoint_id, d.key, d.run_at, d.due, d.seq,
+            row_number() over (partition by d.merchant_id, d.endpoint_id order by d.run_at, d.due, d.seq) as turn
         from scheduled_job d where d.lane = 'webhook' and {IS_DUE} and d.merchant_id <> all ($2::bigint[]) {{some}}) t
-    where t.turn <= {MERCHANT_CAPACITY}
+    where t.turn <= {ENDPOINT_CAPACITY}
     order by t.turn, t.run_at, t.due, t.seq limit $3
     """,
     "d.merchant_id",
@@ -135,29 +144,19 @@ SELECT_DELIVERY = f"""
     select {DELIVERY_COLUMNS.format(merchant="$2")} {JOINED.format(jobs="scheduled_job")}
     where j.key = $1 and j.merchant_id = $2
 """
-IS_ENDPOINT_DISABLED = "select exists (select 1 from endpoint where merchant_id = $1 and off_at is not null)"
-# The job of the earliest undelivered event of the same object, if the merchant asked for strict order.
+IS_ENDPOINT_DISABLED = """
+    select exists (select 1 from failing_endpoint where merchant_id = $1 and endpoint_id = $2 and off_at is not null)
+"""
+# The job of the earliest undelivered event of the same object at an endpoint, if the merchant asked for strict order.
 SELECT_BLOCKING_JOB = f"""
     select {JOB_COLUMNS} from event e join merchant m on m.merchant_id = e.merchant_id
     join event f on f.merchant_id = e.merchant_id and f.object = e.object and f.object_seq < e.object_seq
     join scheduled_job j on j.merchant_id = f.merchant_id and j.reference = f.reference and j.lane = 'webhook'
+        and j.endpoint_id = $3
     where e.merchant_id = $1 and e.reference = $2 and m.settings->>'webhook_order' = 'strict'
     order by f.object_seq limit 1
 """
 POSTPONE_JOB = "update scheduled_job set due = $3 where key = $1 and merchant_id = $2"
-
-# The secrets that events of merchants are signed with, the newest first: several while a rolled one overlaps with the
-# new one. A key signs as well, until the merchant has a secret of its own.
-SIGNING_SECRETS = """
-    select merchant_id, sealed, verifier, place from (
-        select merchant_id, sealed, verifier, 'merchant_key.sealed' as place, created_at, key_id as number
-        from merchant_key where merchant_id = any($1) and (expires_at is null or expires_at > now())
-            and signs_until > now()
-        union all
-        select merchant_id, sealed, verifier, 'signing_secret.sealed', created_at, secret_id
-        from signing_secret where merchant_id = any($1) and (expires_at is null or expires_at > now())) s
-    order by merchant_id, place desc, number desc
-"""
 
 REQUEUE_DELAY = timedelta(seconds=1)
 MAX_DEADLOCK_RETRIES = 3
@@ -176,16 +175,19 @@ INSERT_DAILY_NOTICE = """
 # `{t}` and the like restrict a table to one merchant.
 RECORD = """
     with x as (
-        select decode(key, 'base64') as key, merchant_id, seq, at, http, error, ms, next, tried, delivered, response, n,
-            now() as now
-        from rows from (json_to_recordset($1::json) as (key text, merchant_id bigint, seq bigint, at timestamptz,
-            http bigint, error text, ms bigint, next timestamptz, tried boolean, delivered boolean, response text))
-        with ordinality as r (key, merchant_id, seq, at, http, error, ms, next, tried, delivered, response, n)),
+        select decode(key, 'base64') as key, merchant_id, endpoint_id, seq, at, http, error, ms, next, tried, delivered,
+            response, n, now() as now
+        from rows from (json_to_recordset($1::json) as (key text, merchant_id bigint, endpoint_id bigint, seq bigint,
+            at timestamptz, http bigint, error text, ms bigint, next timestamptz, tried boolean, delivered boolean,
+            response text))
+        with ordinality
+            as r (key, merchant_id, endpoint_id, seq, at, http, error, ms, next, tried, delivered, response, n)),
     told as (
-        insert into delivery_attempt (merchant_id, event_seq, number, at, http, error, ms, response)
-        select x.merchant_id, x.seq, row_number() over (partition by x.merchant_id, x.seq order by x.at, x.n)
-            + coalesce((select max(t.number) from delivery_attempt t
-                where t.merchant_id = x.merchant_id and t.event_seq = x.seq {t}), 0), x.at, x.http, x.error, x.ms,
+        insert into delivery_attempt (merchant_id, endpoint_id, event_seq, number, at, http, error, ms, response)
+        select x.merchant_id, x.endpoint_id, x.seq,
+            row_number() over (partition by x.merchant_id, x.endpoint_id, x.seq order by x.at, x.n)
+            + coalesce((select max(t.number) from delivery_attempt t where t.merchant_id = x.merchant_id
+                and t.endpoint_id = x.endpoint_id and t.event_seq = x.seq {t}), 0), x.at, x.http, x.error, x.ms,
             x.response
         from x on conflict do nothing),
     done as (delete from scheduled_job d where d.key = any(array(select key from x where next is null)) {d}),
@@ -196,13 +198,15 @@ RECORD = """
         where j.key = x.key and j.merchant_id = x.merchant_id and x.next is not null {j}
             and not exists (select 1 from x y where y.key = x.key and y.next is null)),
     well as (
-        delete from endpoint e where e.merchant_id = any(array(select merchant_id from x where delivered)) {e}
-        returning merchant_id, off_at),
+        delete from failing_endpoint e where e.merchant_id = any(array(select merchant_id from x where delivered)) {e}
+            and (e.merchant_id, e.endpoint_id) in (select merchant_id, endpoint_id from x where delivered)
+        returning merchant_id, endpoint_id, off_at),
     ill as (
-        insert into endpoint (merchant_id, failing_since)
-        select merchant_id, min(at) from x where tried group by merchant_id having not bool_or(delivered)
+        insert into failing_endpoint (merchant_id, endpoint_id, failing_since)
+        select merchant_id, endpoint_id, min(at) from x where tried
+        group by merchant_id, endpoint_id having not bool_or(delivered)
         on conflict do nothing)
-    select merchant_id from well where off_at is not null
+    select merchant_id, endpoint_id from well where off_at is not null
 """
 RECORD_ATTEMPTS = RECORD.format(t="", d="", j="", e="")
 RECORD_ATTEMPTS_OF_MERCHANT = RECORD.format(
@@ -214,43 +218,56 @@ RECORD_ATTEMPTS_OF_MERCHANT = RECORD.format(
 
 DISABLE_ENDPOINT = """
     with off as (
-        update endpoint set off_at = $3 where merchant_id = $1 and off_at is null and failing_since <= $2
-        returning merchant_id)
-    update scheduled_job set run_at = 'infinity', leased_until = null
-    where lane = 'webhook' and merchant_id = any(array(select merchant_id from off))
+        update failing_endpoint set off_at = $4
+        where merchant_id = $1 and endpoint_id = $2 and off_at is null and failing_since <= $3
+        returning merchant_id, endpoint_id)
+    update scheduled_job j set run_at = 'infinity', leased_until = null from off
+    where j.lane = 'webhook' and j.merchant_id = $1 and j.endpoint_id = off.endpoint_id
 """
 ENABLE_ENDPOINT = """
-    with e as (delete from endpoint where merchant_id = $1)
+    with e as (delete from failing_endpoint where merchant_id = $1 and endpoint_id = $2)
     update scheduled_job j set leased_until = null,
         run_at = job_run_at(j.due, b.clock_offset_us, b.clock_fixed_at, now())
-    from merchant_state b where j.lane = 'webhook' and j.merchant_id = $1 and b.merchant_id = j.merchant_id
+    from merchant_state b
+    where j.lane = 'webhook' and j.merchant_id = $1 and j.endpoint_id = $2 and b.merchant_id = j.merchant_id
 """
+FORGET_ENDPOINT = """
+    with e as (delete from failing_endpoint where merchant_id = $1 and endpoint_id = $2)
+    delete from scheduled_job where merchant_id = $1 and lane = 'webhook' and endpoint_id = $2
+"""
+# $2 is the endpoint, $5 the business time at which they are due, and $6 makes their keys.
 RESENT = """
     waiting as (
-        update scheduled_job j set due = $4, run_at = now(), leased_until = null, attempt = 0 from e
-        where j.merchant_id = $1 and j.lane = 'webhook' and j.reference = e.reference returning j.reference),
+        update scheduled_job j set due = $5, run_at = now(), leased_until = null, attempt = 0 from e
+        where j.merchant_id = $1 and j.lane = 'webhook' and j.endpoint_id = $2 and j.reference = e.reference
+        returning j.reference),
     added as (
-        insert into scheduled_job (key, merchant_id, kind, lane, reference, subject, due, run_at, claims, attempt, work)
-        select decode(md5($5 || e.seq), 'hex'), $1, 'webhook.deliver', 'webhook', e.reference,
-            decode(md5(e.reference), 'hex'), $4, now(), 0, 0, '{}'
+        insert into scheduled_job (key, merchant_id, kind, lane, endpoint_id, reference, subject, due, run_at, claims,
+            attempt, work)
+        select decode(md5($6 || e.seq), 'hex'), $1, 'webhook.deliver', 'webhook', $2, e.reference,
+            decode(md5(e.reference), 'hex'), $5, now(), 0, 0, '{}'
         from e where e.reference not in (select reference from waiting) order by e.seq returning 1)
     select count(*) from e
 """
 RESEND = f"""
-    with e as (select seq, reference from event where merchant_id = $1 and seq between $2 and $3), {RESENT}
+    with e as (select seq, reference from event where merchant_id = $1 and seq between $3 and $4), {RESENT}
 """
 RESEND_FAILED = f"""
     with e as (
         select f.seq, f.reference from undelivered_event u
         join event f on f.merchant_id = u.merchant_id and f.seq = u.event_seq
-        where u.merchant_id = $1 and f.at >= $2 and not exists (
+        where u.merchant_id = $1 and u.endpoint_id = $2 and f.at >= $3 and not exists (
             select 1 from scheduled_job w where w.merchant_id = u.merchant_id and w.lane = 'webhook'
-                and w.reference = f.reference and w.attempt = 0)
-        order by f.seq limit $3), {RESENT}
+                and w.endpoint_id = u.endpoint_id and w.reference = f.reference and w.attempt = 0)
+        order by f.seq limit $4), {RESENT}
 """
 
 
 T = TypeVar("T")
+
+
+# Merchant and number of an endpoint.
+EndpointKey = tuple[int, int]
 
 
 class Delivery(msgspec.Struct):
@@ -258,6 +275,7 @@ class Delivery(msgspec.Struct):
 
     key: bytes
     merchant_id: int
+    endpoint_id: int
     attempt: int
     job_params: str  # JSON: the sandbox scenario, if any
     seq: int
@@ -270,12 +288,17 @@ class Delivery(msgspec.Struct):
     is_parked: bool  # the endpoint is disabled or the books are archived
     claimed_at: float  # when the lease began, on the monotonic clock
 
+    @property
+    def endpoint(self) -> EndpointKey:
+        return self.merchant_id, self.endpoint_id
+
 
 class AttemptResult(msgspec.Struct):
     """The outcome of one delivery attempt. Field names are column names in RECORD_ATTEMPTS."""
 
     key: bytes
     merchant_id: int
+    endpoint_id: int
     seq: int
     at: datetime
     http: int | None
@@ -286,14 +309,16 @@ class AttemptResult(msgspec.Struct):
     delivered: bool
     response: str | None = None  # the beginning of the answer, with secrets masked; None if there was none
 
+    @property
+    def endpoint(self) -> EndpointKey:
+        return self.merchant_id, self.endpoint_id
+
 
 def read_delivery(record: Any, wall: datetime, claimed_at: float) -> Delivery:
-    job, event, (clock_offset, clock_fixed, behind, parked) = record[:4], record[4:9], record[9:]
-    key, merchant_id, attempt, work = job
+    job, event, (clock_offset, clock_fixed, behind, parked) = record[:5], record[5:10], record[10:]
     seq, about, about_seq, payload, url = event
     now = wall + timedelta(microseconds=clock_offset) if clock_fixed is None else clock_fixed
-    raw = payload.encode()
-    return Delivery(key, merchant_id, attempt, work, seq, about, about_seq, raw, url, now, behind, parked, claimed_at)
+    return Delivery(*job, seq, about, about_seq, payload.encode(), url, now, behind, parked, claimed_at)
 
 
 async def retry_on_deadlock(run: Callable[[], Awaitable[T]]) -> T:
@@ -307,11 +332,11 @@ async def retry_on_deadlock(run: Callable[[], Awaitable[T]]) -> T:
 
 
 async def claim_deliveries(
-    connection: Connection, wall: datetime, max_total: int, default_capacity: int, capacities: Mapping[int, int]
+    connection: Connection, wall: datetime, max_total: int, default_capacity: int, capacities: Mapping[EndpointKey, int]
 ) -> list[Delivery]:
-    """Leases due deliveries, at most `max_total`, and of each merchant its capacity or `default_capacity`."""
+    """Leases due deliveries, at most `max_total`, and of each endpoint its capacity or `default_capacity`."""
     claimed_at = time.monotonic()
-    places = msgspec.json.encode(capacities).decode()
+    places = msgspec.json.encode({f"{key[0]} {key[1]}": capacity for key, capacity in capacities.items()}).decode()
     if is_distributed(connection):
         records = await claim_by_merchant(connection, wall, max_total, default_capacity, places)
         return [read_delivery(record, wall, claimed_at) for record in records]
@@ -387,7 +412,7 @@ async def find_first_deliverable(connection: QueryRunner, job: Job) -> Job:
     """Returns the job that must be delivered first: this one, or an earlier one of its object.
 
     In the latter case this job is made due no earlier than that one."""
-    record = await connection.fetchrow(SELECT_BLOCKING_JOB, job.merchant_id, job.reference)
+    record = await connection.fetchrow(SELECT_BLOCKING_JOB, job.merchant_id, job.reference, job.endpoint_id)
     if record is None:
         return job
     ahead = Job(*record)
@@ -412,52 +437,53 @@ async def record_attempts(connection: Connection, outcomes: list[AttemptResult])
             raise failure
         return
     rows = msgspec.json.encode(outcomes).decode()
-    for [merchant_id] in await retry_on_deadlock(lambda: connection.fetch(RECORD_ATTEMPTS, rows)):
-        await enable_endpoint(
-            connection, merchant_id
-        )  # a delivery that was in flight when the endpoint was disabled succeeded
+    # A delivery that was in flight when its endpoint was disabled may succeed.
+    for endpoint in await retry_on_deadlock(lambda: connection.fetch(RECORD_ATTEMPTS, rows)):
+        await enable_endpoint(connection, *endpoint)
 
 
 async def record_attempts_of_merchant(connection: QueryRunner, merchant_id: int, outcomes: list[AttemptResult]) -> None:
     """Records attempts of one merchant."""
     rows = msgspec.json.encode(outcomes).decode()
-    if await retry_on_deadlock(lambda: connection.fetch(RECORD_ATTEMPTS_OF_MERCHANT, rows, merchant_id)):
-        await enable_endpoint(connection, merchant_id)
+    for endpoint in await retry_on_deadlock(lambda: connection.fetch(RECORD_ATTEMPTS_OF_MERCHANT, rows, merchant_id)):
+        await enable_endpoint(connection, *endpoint)
 
 
-async def resend_events(connection: QueryRunner, merchant_id: int, first: int, last: int, now: datetime) -> int:
+async def resend_events(connection: QueryRunner, endpoint: EndpointKey, first: int, last: int, now: datetime) -> int:
     """Makes a range of events due again from their first attempt, and enables a disabled endpoint.
 
     Returns how many events there are."""
-    if await is_endpoint_disabled(connection, merchant_id):
-        await enable_endpoint(connection, merchant_id)
-    count = await connection.fetchval(RESEND, merchant_id, first, last, now, secrets.token_hex(16))
-    assert isinstance(count, int)
-    return count
+    return await resend(connection, RESEND, endpoint, first, last, now)
 
 
 async def resend_failed_events(
-    connection: QueryRunner, merchant_id: int, since: datetime, now: datetime, limit: int
+    connection: QueryRunner, endpoint: EndpointKey, since: datetime, limit: int, now: datetime
 ) -> int:
     """Makes events that the endpoint did not accept due again, oldest first: those created since a business time.
 
     Leaves out what waits for its first attempt already, so that a call after the first goes on with the rest. Enables a
     disabled endpoint. Returns how many events there are."""
-    if await is_endpoint_disabled(connection, merchant_id):
-        await enable_endpoint(connection, merchant_id)
-    count = await connection.fetchval(RESEND_FAILED, merchant_id, since, limit, now, secrets.token_hex(16))
+    return await resend(connection, RESEND_FAILED, endpoint, since, limit, now)
+
+
+async def resend(connection: QueryRunner, query: str, endpoint: EndpointKey, *values: object) -> int:
+    if await connection.fetchval(IS_ENDPOINT_DISABLED, *endpoint):
+        await enable_endpoint(connection, *endpoint)
+    count = await connection.fetchval(query, *endpoint, *values, secrets.token_hex(16))
     assert isinstance(count, int)
     return count
 
 
-async def is_endpoint_disabled(connection: QueryRunner, merchant_id: int) -> bool:
-    return bool(await connection.fetchval(IS_ENDPOINT_DISABLED, merchant_id))
+async def disable_endpoint(connection: QueryRunner, endpoint: EndpointKey, now: datetime, after: timedelta) -> None:
+    """Disables an endpoint that has failed for so long, and parks its deliveries."""
+    await connection.execute(DISABLE_ENDPOINT, *endpoint, now - after, now)
 
 
-async def disable_endpoint(connection: QueryRunner, merchant_id: int, now: datetime, after: timedelta) -> None:
-    await connection.execute(DISABLE_ENDPOINT, merchant_id, now - after, now)
-
-
-async def enable_endpoint(connection: QueryRunner, merchant_id: int) -> None:
+async def enable_endpoint(connection: QueryRunner, merchant_id: int, endpoint_id: int) -> None:
     """Enables an endpoint and makes its parked deliveries due."""
-    await connection.execute(ENABLE_ENDPOINT, merchant_id)
+    await connection.execute(ENABLE_ENDPOINT, merchant_id, endpoint_id)
+
+
+async def forget_endpoint(connection: QueryRunner, merchant_id: int, endpoint_id: int) -> None:
+    """Deletes the deliveries of an endpoint that is removed."""
+    await connection.execute(FORGET_ENDPOINT, merchant_id, endpoint_id)

@@ -1,7 +1,6 @@
 """The health of webhook endpoints: which fail, and what became of an event at each. Every endpoint counts.
 
-The first endpoint is the setting `webhook_url` and has number 1 (db/deliveries.py). The others are numbered from 2
-(db/webhook_endpoints.py).
+Attempts and waiting deliveries are those of db/deliveries.py; the endpoints are in db/webhook_endpoints.py.
 """
 
 from collections.abc import Iterable
@@ -9,19 +8,17 @@ from datetime import datetime
 
 import msgspec
 
+from kasuwa.core.events import FIRST_ENDPOINT
 from kasuwa.core.reading import Reader
-
-FIRST_ENDPOINT = 1
 
 # All endpoints that fail or were disabled, of the books that merchants use now.
 FAILING_ENDPOINTS = f"""
-    select e.merchant_id, {FIRST_ENDPOINT}::bigint as endpoint_id, m.settings ->> 'webhook_url' as url,
+    select e.merchant_id, e.endpoint_id,
+        case e.endpoint_id when {FIRST_ENDPOINT} then m.settings ->> 'webhook_url' else w.url end as url,
         e.failing_since, e.off_at, m.mid, m.name
-    from endpoint e join merchant m on m.merchant_id = e.merchant_id and m.current
-    union all
-    select w.merchant_id, w.endpoint_id, w.url, w.failing_since, w.off_at, m.mid, m.name
-    from webhook_endpoint w join merchant m on m.merchant_id = w.merchant_id and m.current
-    where w.failing_since is not null and w.removed_at is null
+    from failing_endpoint e join merchant m on m.merchant_id = e.merchant_id and m.current
+    left join webhook_endpoint w on w.merchant_id = e.merchant_id and w.endpoint_id = e.endpoint_id
+    where w.removed_at is null
 """
 FAILING_OF_MERCHANT = f"""
     select f.endpoint_id, coalesce(f.url, ''), f.failing_since, f.off_at from ({FAILING_ENDPOINTS}) f
@@ -29,16 +26,17 @@ FAILING_OF_MERCHANT = f"""
 """
 # Events at the further endpoints: those that wait, and the last attempt.
 DELIVERIES = """
-    select s.event_seq, w.endpoint_id, w.url, d.event_seq is not null, w.off_at is not null, a.number, a.http, a.error
-    from unnest($2::bigint[]) s (event_seq) join webhook_endpoint w on w.merchant_id = $1 and w.removed_at is null
-    left join endpoint_delivery d
-        on d.merchant_id = $1 and d.endpoint_id = w.endpoint_id and d.event_seq = s.event_seq
+    select e.seq, w.endpoint_id, w.url, j.key is not null, f.off_at is not null, a.number, a.http, a.error
+    from event e join webhook_endpoint w on w.merchant_id = $1 and w.removed_at is null
+    left join scheduled_job j on j.merchant_id = $1 and j.lane = 'webhook' and j.endpoint_id = w.endpoint_id
+        and j.reference = e.reference
+    left join failing_endpoint f on f.merchant_id = $1 and f.endpoint_id = w.endpoint_id
     left join lateral (
-        select t.number, t.http, t.error from endpoint_attempt t
-        where t.merchant_id = $1 and t.endpoint_id = w.endpoint_id and t.event_seq = s.event_seq
+        select t.number, t.http, t.error from delivery_attempt t
+        where t.merchant_id = $1 and t.endpoint_id = w.endpoint_id and t.event_seq = e.seq
         order by t.number desc limit 1) a on true
-    where d.event_seq is not null or a.number is not null
-    order by s.event_seq, w.endpoint_id
+    where e.merchant_id = $1 and e.seq = any($2::bigint[]) and (j.key is not null or a.number is not null)
+    order by e.seq, w.endpoint_id
 """
 # Delivery states of an event, the worst first. That of an event with several endpoints is the worst of theirs.
 STATES = ("exhausted", "endpoint_off", "scheduled", "delivered", "no_endpoint")

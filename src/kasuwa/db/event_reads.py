@@ -4,6 +4,7 @@ from datetime import datetime
 
 import msgspec
 
+from kasuwa.core.events import FIRST_ENDPOINT
 from kasuwa.core.reading import Reader
 
 # Events that one page of a filtered list looks at. Their numbers have no gap, so it is known where the next begins.
@@ -15,20 +16,19 @@ MAX_COUNTED = 1_000
 LAST = "select last_event_seq from merchant_state where merchant_id = $1"
 TIME_OF = "select at from event where merchant_id = $1 and seq = $2"
 
-# Of the first endpoint, or of one of the further ones that the merchant still has.
-FURTHER = """exists (select 1 from webhook_endpoint w join {table} x
-    on x.merchant_id = w.merchant_id and x.endpoint_id = w.endpoint_id and x.event_seq = e.seq
-    where w.merchant_id = e.merchant_id and w.removed_at is null)"""
-IS_WAITING = f"""(exists (select 1 from scheduled_job j where j.merchant_id = e.merchant_id and j.lane = 'webhook'
-    and j.reference = e.reference) or {FURTHER.format(table="endpoint_delivery")})"""
-IS_TRIED = f"""(exists (select 1 from delivery_attempt a where a.merchant_id = e.merchant_id and a.event_seq = e.seq)
-    or {FURTHER.format(table="endpoint_attempt")})"""
-# Events whose last attempt failed at an endpoint. They are found by tables of their own, however far back they are.
-FAILED_EVENTS = """
-    select u.event_seq from undelivered_event u where u.merchant_id = $1
-    union select x.event_seq from endpoint_undelivered x join webhook_endpoint w
-        on w.merchant_id = x.merchant_id and w.endpoint_id = x.endpoint_id and w.removed_at is null
-        where x.merchant_id = $1
+# What is known of an endpoint that was removed does not count.
+IS_REMOVED = """exists (select 1 from webhook_endpoint w where w.merchant_id = {x}.merchant_id
+    and w.endpoint_id = {x}.endpoint_id and w.removed_at is not null)"""
+IS_WAITING = """exists (select 1 from scheduled_job j where j.merchant_id = e.merchant_id and j.lane = 'webhook'
+    and j.reference = e.reference)"""
+IS_TRIED = f"""exists (
+    select 1 from (select {FIRST_ENDPOINT} as endpoint_id union all select w.endpoint_id from webhook_endpoint w
+        where w.merchant_id = e.merchant_id and w.removed_at is null) p
+    join delivery_attempt a
+        on a.merchant_id = e.merchant_id and a.endpoint_id = p.endpoint_id and a.event_seq = e.seq)"""
+# Events whose last attempt failed at an endpoint. They are found by a table of their own, however far back they are.
+FAILED_EVENTS = f"""
+    select distinct u.event_seq from undelivered_event u where u.merchant_id = $1 and not {IS_REMOVED.format(x="u")}
 """
 HAS_FAILED = f"e.seq in ({FAILED_EVENTS})"
 # What each filter means: the last attempt failed at some endpoint; an attempt is to come; all endpoints accepted it; it
@@ -51,22 +51,19 @@ PICK_FAILED = f"""
     order by e.seq desc limit $5
 """
 
-WAITING_EVENTS = """
-    select e.seq from scheduled_job j join event e on e.merchant_id = j.merchant_id and e.reference = j.reference
-        where j.merchant_id = $1 and j.lane = 'webhook'
-    union select d.event_seq from endpoint_delivery d where d.merchant_id = $1
-"""
+WAITING_EVENTS = "select distinct j.reference from scheduled_job j where j.merchant_id = $1 and j.lane = 'webhook'"
 ENDPOINT = f"""
     with recent as (
-        select a.http, a.ms from delivery_attempt a where a.merchant_id = $1 and (a.http is not null or a.ms > 0)
+        select a.http, a.ms from delivery_attempt a
+        where a.merchant_id = $1 and a.endpoint_id = {FIRST_ENDPOINT} and (a.http is not null or a.ms > 0)
         order by a.event_seq desc, a.number desc limit {RECENT_ATTEMPTS})
     select (select count(*) from recent), (select count(*) from recent where http between 200 and 299),
         coalesce((select array_agg(ms) from recent), '{{}}'),
         (select count(*) from ({FAILED_EVENTS} limit {MAX_COUNTED}) f),
         (select count(*) from ({WAITING_EVENTS} limit {MAX_COUNTED}) w),
         coalesce((select settings ->> 'webhook_url' from merchant where merchant_id = $1), ''),
-        (select failing_since from endpoint where merchant_id = $1),
-        (select off_at from endpoint where merchant_id = $1)
+        (select failing_since from failing_endpoint where merchant_id = $1 and endpoint_id = {FIRST_ENDPOINT}),
+        (select off_at from failing_endpoint where merchant_id = $1 and endpoint_id = {FIRST_ENDPOINT})
 """
 
 

@@ -12,14 +12,15 @@ from functools import partial
 
 from kasuwa.db.connection_pool import Pool
 from kasuwa.db.deliveries import retry_on_deadlock
+from kasuwa.db.jobs import DISABLED_ENDPOINTS
 
 # The jobs of one statement: few enough that a writer who needs one of them waits for milliseconds.
 JOBS_PER_STATEMENT = 1_000
 BEFORE_ALL = (datetime.min.replace(tzinfo=UTC), 0)
 
-# In the order of the index job_merchant. What waits for an endpoint that is switched off stays parked. Only what
+# In the order of the index job_merchant. What waits for a disabled endpoint stays parked. Only what
 # changes is written: where a clock stands still, that is what has come to be due.
-RESCHEDULE_CHUNK = """
+RESCHEDULE_CHUNK = f"""
     with piece as (
         select j.key, j.due, j.seq from scheduled_job j where j.merchant_id = $1 and (j.due, j.seq) > ($2, $3)
         order by j.due, j.seq limit $5),
@@ -28,8 +29,7 @@ RESCHEDULE_CHUNK = """
         from piece p, merchant_state b,
             lateral (select job_run_at(p.due, b.clock_offset_us, b.clock_fixed_at, $4::timestamptz) as run_at) w
         where j.key = p.key and j.merchant_id = $1 and b.merchant_id = $1 and j.due = p.due and j.run_at <> w.run_at
-            and not (j.lane = 'webhook' and exists (
-                select 1 from endpoint e where e.merchant_id = $1 and e.off_at is not null)))
+            and j.endpoint_id <> all({DISABLED_ENDPOINTS}))
     select due, seq, (select count(*) from piece) from piece order by due desc, seq desc limit 1
 """
 

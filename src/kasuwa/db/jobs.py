@@ -141,15 +141,15 @@ SELECT_JOBS_OF_SUBJECT = f"""
     order by j.due, j.seq
 """
 # The jobs of the earliest due time up to $2, in order. Deliveries to a disabled endpoint are not due.
+DISABLED_ENDPOINTS = "array(select endpoint_id from failing_endpoint where merchant_id = $1 and off_at is not null)"
 NEXT_DUE = f"""
-    with open as (
-        select l.lane from unnest($3::text[]) l (lane) where l.lane <> 'webhook'
-            or not exists (select 1 from endpoint e where e.merchant_id = $1 and e.off_at is not null)),
-    first as (
-        select d.due from scheduled_job d where d.merchant_id = $1 and d.due <= $2 and d.lane in (select lane from open)
+    with first as (
+        select d.due from scheduled_job d where d.merchant_id = $1 and d.due <= $2 and d.lane = any($3::text[])
+            and d.endpoint_id <> all({DISABLED_ENDPOINTS})
         order by d.due, d.seq limit 1)
     select {COLUMNS} from scheduled_job j
-    where j.merchant_id = $1 and j.due = (select due from first) and j.lane in (select lane from open)
+    where j.merchant_id = $1 and j.due = (select due from first) and j.lane = any($3::text[])
+        and j.endpoint_id <> all({DISABLED_ENDPOINTS})
     order by j.due, j.seq limit $4
 """
 SELECT_MERCHANT_STATE = (

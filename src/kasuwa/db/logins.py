@@ -33,7 +33,7 @@ MAX_TRIES = 600
 APPEND_ONLY_TABLES = (
     *("posting", "event", "operator_notice", "audit_entry", "exchange_rate", "transfer_batch"),
     *("chain_checkpoint", "book_close", "book_close_head", "book_close_mark", "book_close_level"),
-    *("delivery_attempt", "endpoint_attempt", "statement_import", "authority_policy"),
+    *("delivery_attempt", "statement_import", "authority_policy"),
 )
 # Those whose rows have a code (core/row_codes.py): it is made after the row, and anew when a key is replaced.
 CODED_APPEND_ONLY_TABLES = ("exchange_rate", "authority_policy")

@@ -23,7 +23,6 @@ class MerchantState(Row):
         "last_event_seq",
         "clock_offset_us",
         "clock_fixed_at",
-        "has_webhook",
         "faults",
         "decision_count",
         "posting_head",
@@ -39,7 +38,7 @@ class MerchantState(Row):
     clock_offset_us: int  # business time minus wall time, in microseconds
     clock_fixed_at: datetime | None  # business time of a clock that stands still
     faults: str | None  # sandbox only: injected faults as JSON
-    has_webhook: bool = False  # whether the merchant has a webhook endpoint
+    endpoints: str = "{}"  # the kinds of events of each webhook endpoint by its number, as JSON (core/events.py)
     decision_count: int = 0  # how many decisions changed something of this merchant
     posting_head: bytes = EMPTY_CHAIN  # the value of the chain of posting groups (ledger/chain.py)
     chained_posting_seq: int = 0  # the last posting in that chain; below last_posting_seq until db/chains.py catches up

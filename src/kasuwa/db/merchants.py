@@ -16,6 +16,7 @@ import msgspec
 
 from kasuwa.core.callers import Caller
 from kasuwa.core.decision import Merchant
+from kasuwa.core.events import FIRST_ENDPOINT
 from kasuwa.core.merchant import MerchantSettings, apply_policy_change, make_merchant
 from kasuwa.core.reading import Reader
 from kasuwa.core.references import merchant_state_key
@@ -83,12 +84,12 @@ async def add_merchant(
         )
         await row_codes.code_new_row(connection, vault, MERCHANTS, MERCHANT_ROW, merchant_id)
         await connection.execute(
-            "insert into merchant_state (key, merchant_id, clock_fixed_at, has_webhook) values ($1, $2, $3, $4)",
+            "insert into merchant_state (key, merchant_id, clock_fixed_at) values ($1, $2, $3)",
             merchant_state_key(merchant_id),
             merchant_id,
             clock_fixed,
-            settings is not None and bool(settings.webhook_url),
         )
+        await webhook_endpoints.store_kinds(connection, merchant_id)
         await add_key(connection, vault, merchant_id, key, NewKey(signs_until="infinity"))
     return merchant_id, mid, key
 
@@ -107,12 +108,8 @@ async def reset_books(connection: Connection, vault: Vault, mid: str) -> int:
             new,
         )
         await row_codes.code_new_row(connection, vault, MERCHANTS, MERCHANT_ROW, new)
-        has_webhook = await connection.fetchval("select has_webhook from merchant_state where merchant_id = $1", old)
         await connection.execute(
-            "insert into merchant_state (key, merchant_id, has_webhook) values ($1, $2, $3)",
-            merchant_state_key(new),
-            new,
-            has_webhook,
+            "insert into merchant_state (key, merchant_id) values ($1, $2)", merchant_state_key(new), new
         )
         await merchant_keys.copy_keys(connection, vault, old, new)
         await webhook_endpoints.copy_endpoints(connection, vault, old, new)
@@ -205,24 +202,24 @@ async def change_settings(
                 merchant_id,
                 msgspec.json.encode(changed).decode(),
             )
-        # Rules decide whether an event is delivered, so the flag is in the merchant's state row. With their version
-        # there, the new settings hold for all that is committed from now on. The same settings are no new version.
+        # With their version in the merchant's state row, the new settings hold for all that is committed from now on.
+        # The same settings are no new version.
         await connection.execute(
-            "update merchant_state set has_webhook = $2, version = version + 1,"
-            " settings_version = settings_version + $3::boolean::integer where merchant_id = $1",
+            "update merchant_state set settings_version = settings_version + $2::boolean::integer"
+            " where merchant_id = $1",
             merchant_id,
-            bool(changed.webhook_url),
             changed != earlier,
         )
+        await webhook_endpoints.store_kinds(connection, merchant_id)
         if changed.webhook_url and is_endpoint_set:
-            await deliveries.enable_endpoint(connection, merchant_id)
+            await deliveries.enable_endpoint(connection, merchant_id, FIRST_ENDPOINT)
     return changed
 
 
 READ_SETTINGS = f"select row_code, {MERCHANTS.content_sql()} from merchant where merchant_id = any($1)"
 
 
-async def read_endpoints(connection: QueryRunner, vault: Vault, wanted: Sequence[int]) -> dict[int, str]:
+async def read_webhook_urls(connection: QueryRunner, vault: Vault, wanted: Sequence[int]) -> dict[int, str]:
     """Returns the webhook URLs of merchants, by number, without those whose row is not as the service wrote it."""
     found = {}
     for code, *content in await connection.fetch(READ_SETTINGS, wanted):

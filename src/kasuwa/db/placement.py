@@ -10,8 +10,8 @@ from functools import cache
 BY_MERCHANT = (
     "merchant_state",
     *("account", "hold", "posting", "event", "transaction", "scheduled_job", "commit_mark", "idempotency_record"),
-    *("chain_checkpoint", "failed_transaction", "undelivered_event", "endpoint_undelivered"),
-    *("delivery_attempt", "endpoint", "webhook_endpoint", "endpoint_delivery", "endpoint_attempt", "operator_notice"),
+    *("chain_checkpoint", "failed_transaction", "undelivered_event"),
+    *("delivery_attempt", "failing_endpoint", "webhook_endpoint", "operator_notice"),
     *("payment", "saved_card", "payment_plan", "beneficiary", "settlement_batch", "enrolled_phone", "rail_reversal"),
     *("settlement_sum", "settlement_sum_mark", "settlement_events", "personalized_account", "suspense_decision"),
     *("payment_word", "payment_word_mark"),

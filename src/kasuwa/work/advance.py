@@ -19,6 +19,7 @@ from functools import partial
 import msgspec
 
 from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Needs, Refusal, SandboxEffects
+from kasuwa.core.transactions import WEBHOOK_LANE
 from kasuwa.db import deliveries, jobs
 from kasuwa.db.batch import Result, RuleFailure, Submission
 from kasuwa.db.connection_pool import Pool
@@ -74,10 +75,10 @@ class ClockAdvance:
         self._stepper = stepper
         self._webhook_sender = webhook_sender
         self._merchant = merchant
-        self._lanes = [*stepper.lanes, deliveries.WEBHOOK_LANE]
+        self._lanes = [*stepper.lanes, WEBHOOK_LANE]
         self._job_counts: Counter[str] = Counter()
         self._last: frozenset[tuple[bytes, datetime, str, int]] = frozenset()
-        self._has_endpoint_hung = False
+        self._hung_endpoints: set[int] = set()
         self._stands_still = True
 
     async def run(
@@ -115,7 +116,7 @@ class ClockAdvance:
         if not due:
             return False
         first = due[0]
-        if first.lane == deliveries.WEBHOOK_LANE:
+        if first.lane == WEBHOOK_LANE:
             first = await deliveries.find_first_deliverable(self._pool, first)
             if first.due > due[0].due:
                 return True
@@ -123,9 +124,9 @@ class ClockAdvance:
         if is_leased(first, wall):
             await asyncio.sleep(POLL_SECONDS)
             return True
-        together = [first] if first.lane == deliveries.WEBHOOK_LANE else take_independent(due, wall)
+        together = [first] if first.lane == WEBHOOK_LANE else take_independent(due, wall)
         self._check_progress(together)
-        if first.lane == deliveries.WEBHOOK_LANE:
+        if first.lane == WEBHOOK_LANE:
             await self._deliver(first)
         else:
             await self._run_together(together)
@@ -156,9 +157,11 @@ class ClockAdvance:
 
     async def _deliver(self, job: Job) -> None:
         raise_if_failed(await self._writer.submit(self._clock_submission(job.due)))
-        outcome = await self._webhook_sender.deliver_now(self._pool, job, has_endpoint_hung=self._has_endpoint_hung)
+        has_hung_before = job.endpoint_id in self._hung_endpoints
+        outcome = await self._webhook_sender.deliver_now(self._pool, job, has_endpoint_hung=has_hung_before)
         if outcome is not None:
-            self._has_endpoint_hung = self._has_endpoint_hung or has_hung(outcome)
+            if has_hung(outcome):
+                self._hung_endpoints.add(job.endpoint_id)
             self._job_counts[job.kind.partition(".")[0]] += 1
 
     # --- the clock ----------------------------------------------------------------------------------------------
@@ -192,7 +195,7 @@ def take_independent(due: list[Job], wall: datetime) -> list[Job]:
     """Returns the first jobs that can run in one batch: no deliveries, none that is leased, one for each subject."""
     together: dict[bytes, Job] = {}
     for job in due:
-        if job.lane == deliveries.WEBHOOK_LANE or job.subject in together or is_leased(job, wall):
+        if job.lane == WEBHOOK_LANE or job.subject in together or is_leased(job, wall):
             break
         together[job.subject] = job
     return list(together.values())

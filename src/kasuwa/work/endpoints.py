@@ -1,4 +1,4 @@
-"""Queues and health of the merchants' webhook endpoints, as the webhook sender sees them.
+"""Queues and health of webhook endpoints, as the webhook sender sees them.
 
 Deliveries to a healthy endpoint are claimed ahead, so that sending does not wait for the database. An endpoint that has
 not answered gets few concurrent deliveries and no queue, so that it cannot hold up others.
@@ -7,10 +7,10 @@ not answered gets few concurrent deliveries and no queue, so that it cannot hold
 from collections import deque
 from collections.abc import Iterator
 
-from kasuwa.db.deliveries import Delivery
+from kasuwa.db.deliveries import Delivery, EndpointKey
 
-# Concurrent deliveries to one merchant: a quarter of what egress allows for a host once its endpoint has answered, few
-# before that and after a failure. So merchants that share a host share its connections.
+# Concurrent deliveries to one endpoint: a quarter of what egress allows for a host once it has answered, few before
+# that and after a failure. So endpoints that share a host share its connections.
 MAX_IN_FLIGHT_HEALTHY = 32
 MAX_IN_FLIGHT_UNHEALTHY = 2
 # Deliveries claimed ahead: as many as the endpoint takes in this time, and never more than the maximum.
@@ -97,18 +97,18 @@ class EndpointQueues:
     """The endpoints remembered, least recently used first."""
 
     def __init__(self) -> None:
-        self._known: dict[int, EndpointQueue] = {}
+        self._known: dict[EndpointKey, EndpointQueue] = {}
 
     def __iter__(self) -> Iterator[EndpointQueue]:
         return iter(self._known.values())
 
-    def get_or_add(self, merchant_id: int) -> EndpointQueue:
-        endpoint = self._known.pop(merchant_id, None) or EndpointQueue()
-        self._known[merchant_id] = endpoint
+    def get_or_add(self, key: EndpointKey) -> EndpointQueue:
+        endpoint = self._known.pop(key, None) or EndpointQueue()
+        self._known[key] = endpoint
         return endpoint
 
-    def claim_capacities(self) -> dict[int, int]:
-        return {merchant_id: endpoint.claim_capacity() for merchant_id, endpoint in self._known.items()}
+    def claim_capacities(self) -> dict[EndpointKey, int]:
+        return {key: endpoint.claim_capacity() for key, endpoint in self._known.items()}
 
     @property
     def claimed_count(self) -> int:
@@ -124,6 +124,6 @@ class EndpointQueues:
         return sum(endpoint.claimed_count for endpoint in self if not endpoint.is_healthy)
 
     def forget_idle(self) -> None:
-        for merchant_id in list(self._known)[: max(0, len(self._known) - MAX_REMEMBERED)]:
-            if not self._known[merchant_id].claimed_count:
-                del self._known[merchant_id]
+        for key in list(self._known)[: max(0, len(self._known) - MAX_REMEMBERED)]:
+            if not self._known[key].claimed_count:
+                del self._known[key]

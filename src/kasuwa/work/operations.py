@@ -3,12 +3,13 @@
 from datetime import datetime
 
 from kasuwa.core.decision import Merchant
+from kasuwa.core.events import FIRST_ENDPOINT
 from kasuwa.db import deliveries, jobs
 from kasuwa.db.clock import DatabaseClock
 from kasuwa.db.connection_pool import Pool
 from kasuwa.db.merchant_state import MerchantState, business_now
 
-SELECT_HAS_WEBHOOK = "select has_webhook from merchant_state where merchant_id = $1"
+HAS_FIRST_ENDPOINT = f"select endpoints::jsonb ? '{FIRST_ENDPOINT}' from merchant_state where merchant_id = $1"
 
 
 class CommonOperations:
@@ -24,19 +25,19 @@ class CommonOperations:
         return business_now(MerchantState(*record), self._clock.now())
 
     async def resend(self, merchant: Merchant, first: int, last: int) -> int | None:
-        """Makes a range of events due again. Returns how many, or None if the merchant has no endpoint."""
-        if not await self._operators.fetchval(SELECT_HAS_WEBHOOK, merchant.merchant_id):
+        """Makes a range of events due again at the first endpoint. Returns how many, or None if it is not set."""
+        if not await self._operators.fetchval(HAS_FIRST_ENDPOINT, merchant.merchant_id):
             return None
         now = await self.business_now(merchant)
         async with self._operators.acquire() as connection:
-            return await deliveries.resend_events(connection, merchant.merchant_id, first, last, now)
+            return await deliveries.resend_events(connection, (merchant.merchant_id, FIRST_ENDPOINT), first, last, now)
 
     async def resend_failed(self, merchant: Merchant, since: datetime, limit: int) -> int | None:
-        """Makes events that were not accepted due again, those created since a business time, at most `limit`.
-
-        Returns how many, or None if the merchant has no endpoint."""
-        if not await self._operators.fetchval(SELECT_HAS_WEBHOOK, merchant.merchant_id):
+        """Makes events that the first endpoint did not accept due again, those created since a business time, at most
+        `limit`. Returns how many, or None if it is not set."""
+        if not await self._operators.fetchval(HAS_FIRST_ENDPOINT, merchant.merchant_id):
             return None
         now = await self.business_now(merchant)
         async with self._operators.acquire() as connection:
-            return await deliveries.resend_failed_events(connection, merchant.merchant_id, since, now, limit)
+            endpoint = (merchant.merchant_id, FIRST_ENDPOINT)
+            return await deliveries.resend_failed_events(connection, endpoint, since, limit, now)

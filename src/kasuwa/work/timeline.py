@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from kasuwa.core.calendar import utc_text
-from kasuwa.core.events import event_id, parse_event_id
+from kasuwa.core.events import FIRST_ENDPOINT, event_id, parse_event_id
 from kasuwa.core.money import format_minor
 from kasuwa.core.purpose import device_in, read_subject, subject_device
 from kasuwa.core.references import fee_hold_key, hold_key, row_key
@@ -34,10 +34,15 @@ HOLDS = """
     select account, amount, state, taken from hold where merchant_id = $1 and key = any($2)
     order by array_position($2, key)
 """
-JOBS = "select kind, lane, due, attempt from scheduled_job where merchant_id = $1 and reference = $2 order by due, seq"
+# Deliveries are those of the first endpoint, as in the list of events.
+JOBS = f"""
+    select kind, lane, due, attempt from scheduled_job
+    where merchant_id = $1 and reference = $2 and endpoint_id <= {FIRST_ENDPOINT} order by due, seq
+"""
 EVENTS = "select seq, payload, at from event where merchant_id = $1 and reference = $2 order by seq"
-ATTEMPTS = """
-    select number, at, http, error, ms from delivery_attempt where merchant_id = $1 and event_seq = $2 order by number
+ATTEMPTS = f"""
+    select number, at, http, error, ms from delivery_attempt
+    where merchant_id = $1 and endpoint_id = {FIRST_ENDPOINT} and event_seq = $2 order by number
 """
 
 # The payer's details are stored in the payment of the transaction.
@@ -85,8 +90,9 @@ OF_REFERENCE = """
 # The transaction of an event.
 OF_EVENT = "select reference from event where merchant_id = $1 and seq = $2"
 CARD = "select short_id from virtual_card where merchant_id = $1 and reference = $2"
-JOBS_ABOUT = """
-    select kind, lane, due, attempt from scheduled_job where merchant_id = $1 and reference = any($2) order by due, seq
+JOBS_ABOUT = f"""
+    select kind, lane, due, attempt from scheduled_job
+    where merchant_id = $1 and reference = any($2) and endpoint_id <= {FIRST_ENDPOINT} order by due, seq
 """
 EVENTS_ABOUT = """
     select seq, payload, at, count(*) over () from event

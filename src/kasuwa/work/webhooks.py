@@ -1,19 +1,17 @@
-"""The webhook sender: delivers events to merchants at least once. No merchant holds up another.
+"""The webhook sender: delivers events to every endpoint of a merchant at least once. No endpoint holds up another.
 
-Deliveries are claimed a few of each merchant at a time, more for endpoints that answer quickly (endpoints.py).
+Deliveries are claimed a few of each endpoint at a time, more for endpoints that answer quickly (endpoints.py).
 Unhealthy endpoints get few concurrent deliveries each, and together at most half of all. Results are recorded in
 batches. If the process dies between sending and recording, the lease expires and the event is sent again with the same
 webhook-id.
 """
 
 import asyncio
-import contextlib
 import random
 import time
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from itertools import groupby, islice
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 
 import msgspec
 import structlog
@@ -23,24 +21,22 @@ from kasuwa.core.event_payloads import TEST_EVENT
 from kasuwa.core.events import (
     DISABLE_AFTER,
     LONGEST_WAIT,
-    MAX_SIGNING_KEYS,
     NO_ENDPOINT,
     event_id,
     object_headers,
     retry_delay,
     sign,
 )
-from kasuwa.core.keyring import UnsealError
 from kasuwa.core.response_excerpt import make_excerpt
 from kasuwa.core.sample_events import build_sample_event
 from kasuwa.core.scenario import Scenario
 from kasuwa.core.vault import Vault
 from kasuwa.db import connections as connections_module
-from kasuwa.db import deliveries, merchants
+from kasuwa.db import deliveries
 from kasuwa.db.clock import DatabaseClock
 from kasuwa.db.connection_pool import Connection, QueryRunner
-from kasuwa.db.deliveries import AttemptResult, Delivery
-from kasuwa.db.merchant_keys import unseal_key
+from kasuwa.db.deliveries import AttemptResult, Delivery, EndpointKey
+from kasuwa.db.webhook_targets import Target, read_targets
 from kasuwa.observe.log import describe_error
 from kasuwa.observe.metrics import DELIVERIES, DELIVERY_SECONDS, Metrics
 from kasuwa.work.egress import MAX_CONNECTIONS, EgressClient, QueueTimeout, RequestFailed, TargetRefused
@@ -63,14 +59,14 @@ KEY_CACHE_SECONDS = 0.9
 
 # An attempt that took so long and failed has hung: another in the same advance would cost as much again.
 HUNG_AFTER_MS = 5_000
-UNSIGNED = "it could not be signed: no key of the merchant opens"
+UNSIGNED = "it could not be signed: no secret of the endpoint opens"
 HUNG = "the endpoint hung earlier in this advance"
 
 # A delivery that cannot be signed or built is a fault of what is stored, and waits this long before it is tried again.
 UNSENDABLE_DELAY = timedelta(minutes=1)
 NO_KEY = (
-    "webhooks cannot be signed: no key of this merchant opens, or its settings were changed outside of the service. "
-    "Roll its key, or run `kasuwa audit`; its events wait until then"
+    "webhooks cannot be signed: the secret of an endpoint does not open, or its settings were changed outside of the "
+    "service. Roll the secret, or run `kasuwa audit`; its events wait until then"
 )
 
 log = structlog.get_logger("kasuwa.webhooks")
@@ -79,7 +75,7 @@ SCENARIO: "msgspec.json.Decoder[Scenario]" = msgspec.json.Decoder(Scenario)
 
 
 class NoSigningKey(Exception):
-    """Raised if the merchant has no valid key, or the newest cannot be decrypted."""
+    """Raised if the endpoint has no valid secret, or the newest cannot be decrypted."""
 
 
 class WebhookSender:
@@ -103,8 +99,8 @@ class WebhookSender:
         self._endpoints = EndpointQueues()
         self._claimed_at = 0.0
         self._pinging: set[int] = set()
-        # The valid keys of merchants, the newest first, with their endpoint and when both were read.
-        self._keys: dict[int, tuple[list[bytes], str, float]] = {}
+        # The targets of endpoints, and when they were read.
+        self._targets: dict[EndpointKey, tuple[Target, float]] = {}
         self._outcomes: list[AttemptResult] = []
         self._to_requeue: list[Delivery] = []
         self._unsendable: list[Delivery] = []
@@ -181,17 +177,17 @@ class WebhookSender:
             return 0
         self._claimed_at = now
         self._endpoints.forget_idle()
-        strangers = 0 if self._endpoints.unhealthy_claimed_count >= MAX_UNHEALTHY_TOTAL else MAX_IN_FLIGHT_UNHEALTHY
-        rooms = self._endpoints.claim_capacities()
-        claimed = await deliveries.claim_deliveries(connection, self._clock.now(), room, strangers, rooms)
-        await self._load_keys(connection, claimed)
+        is_full = self._endpoints.unhealthy_claimed_count >= MAX_UNHEALTHY_TOTAL
+        default, capacities = 0 if is_full else MAX_IN_FLIGHT_UNHEALTHY, self._endpoints.claim_capacities()
+        claimed = await deliveries.claim_deliveries(connection, self._clock.now(), room, default, capacities)
+        await self._load_targets(connection, claimed)
         parked = [item for item in claimed if item.is_parked]
         if parked:
             await deliveries.park_deliveries(connection, parked)
         self._to_requeue += [item for item in claimed if item.is_blocked and not item.is_parked]
         for item in sorted(claimed, key=attrgetter("seq")):
             if not (item.is_blocked or item.is_parked):
-                self._endpoints.get_or_add(item.merchant_id).add(item, now)
+                self._endpoints.get_or_add(item.endpoint).add(item, now)
         self._start_sending()
         return len(claimed)
 
@@ -247,47 +243,35 @@ class WebhookSender:
         if outcome.tried:
             self._meter.observe(DELIVERY_SECONDS, outcome.ms / 1000)
 
-    async def _load_keys(self, connection: QueryRunner, items: Sequence[Delivery]) -> None:
-        """Loads the signing secrets of each merchant, at most MAX_SIGNING_KEYS, and the endpoint of its deliveries.
-        They are cached for a moment only, so that a rolled one is soon used. `_keys_of` raises for a merchant whose
-        newest secret is missing or cannot be decrypted, or whose settings are not as the service wrote them. An older
-        secret that cannot be decrypted is left out."""
+    async def _load_targets(self, connection: QueryRunner, items: Sequence[Delivery]) -> None:
+        """Loads where deliveries go and what they are signed with. Both are cached for a moment only, so that a rolled
+        secret is soon used. `_keys_of` raises for an endpoint that has none."""
         now = time.monotonic()
-        wanted = list({item.merchant_id for item in items if not self._is_known(item, now)})
+        wanted = list({item.endpoint for item in items if not self._is_known(item, now)})
         if wanted:
-            await self._read_keys(connection, wanted, now)
+            await self._read_targets(connection, wanted, now)
         for item in items:
-            if item.merchant_id in self._keys:
-                item.url = self._keys[item.merchant_id][1]
+            if item.endpoint in self._targets:
+                item.url = self._targets[item.endpoint][0].url
 
     def _is_known(self, item: Delivery, now: float) -> bool:
-        keys, url, read_at = self._keys.get(item.merchant_id, ([], "", -KEY_CACHE_SECONDS))
-        return bool(keys) and url == item.url and now - read_at <= KEY_CACHE_SECONDS
+        known = self._targets.get(item.endpoint)
+        return known is not None and known[0].url == item.url and now - known[1] <= KEY_CACHE_SECONDS
 
-    async def _read_keys(self, connection: QueryRunner, wanted: list[int], now: float) -> None:
-        endpoints = await merchants.read_endpoints(connection, self._vault, wanted)
-        found = await connection.fetch(deliveries.SIGNING_SECRETS, wanted)
-        for merchant_id in wanted:
-            self._keys.pop(merchant_id, None)
-        for merchant_id, rows in groupby(found, itemgetter(0)):
-            (_, *newest), *older = islice(rows, MAX_SIGNING_KEYS)
-            if merchant_id not in endpoints:
-                continue
-            with contextlib.suppress(UnsealError):
-                keys = [unseal_key(self._vault, merchant_id, *newest)]
-                self._keys[merchant_id] = keys, endpoints[merchant_id], now
-                for _, *secret in older:
-                    with contextlib.suppress(UnsealError):
-                        keys.append(unseal_key(self._vault, merchant_id, *secret))
+    async def _read_targets(self, connection: QueryRunner, wanted: list[EndpointKey], now: float) -> None:
+        for endpoint in wanted:
+            self._targets.pop(endpoint, None)
+        for endpoint, target in (await read_targets(connection, self._vault, wanted)).items():
+            self._targets[endpoint] = target, now
 
-    def _keys_of(self, merchant_id: int) -> list[bytes]:
-        if merchant_id not in self._keys:
+    def _keys_of(self, endpoint: EndpointKey) -> list[bytes]:
+        if endpoint not in self._targets:
             raise NoSigningKey
-        return self._keys[merchant_id][0]
+        return self._targets[endpoint][0].keys
 
     async def _switch_off(self, connection: QueryRunner, outcomes: list[AttemptResult]) -> None:
-        for merchant_id, at in {o.merchant_id: o.at for o in outcomes if o.tried and not o.delivered}.items():
-            await deliveries.disable_endpoint(connection, merchant_id, at, DISABLE_AFTER)
+        for endpoint, at in {o.endpoint: o.at for o in outcomes if o.tried and not o.delivered}.items():
+            await deliveries.disable_endpoint(connection, endpoint, at, DISABLE_AFTER)
 
     # --- one attempt --------------------------------------------------------------------------------------
 
@@ -297,7 +281,7 @@ class WebhookSender:
         item = await deliveries.find_delivery(connection, job, self._clock.now())
         if item is None:
             return None
-        await self._load_keys(connection, [item])
+        await self._load_targets(connection, [item])
         try:
             outcome = self._failed_result(item, None, HUNG, 0) if has_endpoint_hung else await self._attempt(item)
         except QueueTimeout as error:
@@ -310,36 +294,30 @@ class WebhookSender:
         return outcome
 
     async def send_test_event(
-        self,
-        connections: QueryRunner,
-        merchant_id: int,
-        url: str,
-        kind: str = TEST_EVENT,
-        keys: Sequence[bytes] | None = None,
+        self, connections: QueryRunner, merchant_id: int, endpoint_id: int, kind: str = TEST_EVENT
     ) -> str:
-        """Sends a signed sample event of a kind once, records nothing and returns a message about the result. Holds no
-        connection of a pool while it sends. One test at a time for a merchant, MAX_PINGS over all. Without `keys`, it
-        is signed as events for the first endpoint are."""
+        """Sends a signed sample event of a kind to an endpoint once, records nothing and returns a message about the
+        result. Holds no connection of a pool while it sends. One test at a time for a merchant, MAX_PINGS over all."""
         if merchant_id in self._pinging or len(self._pinging) >= MAX_PINGS:
             return "Nothing was sent: another test is still under way. Wait for it and try again."
         self._pinging.add(merchant_id)
         try:
-            if keys is None:
-                await self._read_keys(connections, [merchant_id], time.monotonic())
-                keys = self._keys_of(merchant_id)
-            return await self._send_ping(url, kind, keys)
-        except NoSigningKey:
-            return "Nothing was sent: your key does not open here, so that nothing can be signed. Roll your key."
+            endpoint = merchant_id, endpoint_id
+            target = (await read_targets(connections, self._vault, [endpoint])).get(endpoint)
+            if target is None:
+                return (
+                    "Nothing was sent: the signing secret does not open here, so that nothing can be signed. Roll it."
+                )
+            return await self._send_ping(target, kind) if target.url else f"Nothing was sent: {NO_ENDPOINT}."
         finally:
             self._pinging.discard(merchant_id)
 
-    async def _send_ping(self, url: str, kind: str, keys: Sequence[bytes]) -> str:
+    async def _send_ping(self, target: Target, kind: str) -> str:
         body = msgspec.json.encode(build_sample_event(self._environment, kind))
-        headers = sign(
-            body, keys, "evt_test", int(self._clock.now().timestamp()), self._hash_header, has_bad_signature=False
-        )
+        now = int(self._clock.now().timestamp())
+        headers = sign(body, target.keys, "evt_test", now, self._hash_header, has_bad_signature=False)
         try:
-            sent = await self._egress.post(url, body, headers)
+            sent = await self._egress.post(target.url, body, headers)
         except (TargetRefused, RequestFailed) as error:
             return f"It did not arrive: {error}"
         return f"It answered HTTP {sent.status} after {int(sent.response_ms)} ms."
@@ -350,7 +328,7 @@ class WebhookSender:
             return self._untried(item, "dropped, as the scenario said")
         if not item.url:
             return self._untried(item, NO_ENDPOINT)
-        keys = self._keys_of(item.merchant_id)
+        keys = self._keys_of(item.endpoint)
         message_id = event_id(item.merchant_id, item.seq)
         badly = scenario == "bad-hash"
         headers = sign(
@@ -403,7 +381,8 @@ class WebhookSender:
         tried: bool = True,
         delivered: bool = False,
     ) -> AttemptResult:
-        return AttemptResult(item.key, item.merchant_id, item.seq, item.now, http, error, ms, next_at, tried, delivered)
+        place = (item.key, item.merchant_id, item.endpoint_id, item.seq)
+        return AttemptResult(*place, item.now, http, error, ms, next_at, tried, delivered)
 
 
 def has_hung(outcome: AttemptResult) -> bool:

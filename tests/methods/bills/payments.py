@@ -134,7 +134,7 @@ class SentBill(msgspec.Struct):
         assert isinstance(row, Transaction)
         reserve = decision.groups[0].new_holds[0]
         hold = Hold(reserve.hold_key, row.merchant_id, WALLET, reserve.amount, row.txn_ref, PENDING, 0)
-        return cls(row, job, hold, given.merchant, given.has_webhook)
+        return cls(row, job, hold, given.merchant, bool(given.endpoints))
 
     def receive_answer(self, answer: Answer, age: float = 1.0, *besides: Row, job_is_gone: bool = False) -> Decision:
         """Returns the decision on an answer that comes so many seconds after the bill was first sent."""

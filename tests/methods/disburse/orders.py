@@ -65,7 +65,7 @@ class SentTransfer(msgspec.Struct):
         decision = decided(order(**changes), given)
         row, job = decision.rows[0], decision.jobs[0]
         assert isinstance(row, Transaction)
-        return cls(row, job, given.merchant, given.has_webhook)
+        return cls(row, job, given.merchant, bool(given.endpoints))
 
     @property
     def held(self) -> HeldAmount:

@@ -18,6 +18,7 @@ from kasuwa.core.decision import (
     OperatorNotice,
     Refusal,
     Row,
+    make_job,
 )
 from kasuwa.core.money import format_minor, minor_of
 from kasuwa.core.purpose import NO_EFFECTS, SCHEDULED_PAYOUT, PurposeEffects, PurposeRules, TransactionPurpose
@@ -108,9 +109,14 @@ def reply_schedule(schedule: PayoutSchedule, due: datetime | None) -> ScheduleRe
 
 
 def schedule_job(schedule: PayoutSchedule, due: datetime) -> Job:
-    key, reference = job_key(schedule.key), f"payouts {schedule.currency}"
-    return Job(
-        *(key, schedule.merchant_id, PAY_OUT, LANE, reference, schedule.key, due, due, None, 0, 0, None, "{}"),
+    return make_job(
+        key=job_key(schedule.key),
+        merchant_id=schedule.merchant_id,
+        kind=PAY_OUT,
+        lane=LANE,
+        reference=f"payouts {schedule.currency}",
+        subject=schedule.key,
+        due=due,
     )
 
 

@@ -8,7 +8,7 @@ import msgspec
 
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.decision import Merchant
-from kasuwa.core.events import NO_ENDPOINT, event_id
+from kasuwa.core.events import FIRST_ENDPOINT, NO_ENDPOINT, event_id
 from kasuwa.core.fields import DEFAULT_LIMIT
 from kasuwa.core.inbound_accounts import PersonalizedAccountRow
 from kasuwa.core.money import CURRENCIES, format_minor
@@ -96,11 +96,12 @@ MOST_ATTEMPTS = 100
 EVENT_COLUMNS = f"""
     select e.merchant_id, e.seq, e.reference, e.kind, e.object, e.object_seq, e.payload, e.at,
         exists (select 1 from scheduled_job j where j.merchant_id = e.merchant_id and j.lane = 'webhook'
-            and j.reference = e.reference) as waits,
-        exists (select 1 from endpoint p where p.merchant_id = e.merchant_id and p.off_at is not null) as off,
+            and j.endpoint_id = {FIRST_ENDPOINT} and j.reference = e.reference) as waits,
+        exists (select 1 from failing_endpoint p where p.merchant_id = e.merchant_id
+            and p.endpoint_id = {FIRST_ENDPOINT} and p.off_at is not null) as off,
         coalesce((select json_agg(json_build_array(a.number, a.at, a.http, a.error, a.ms, a.response) order by a.number)
             from (select t.number, t.at, t.http, t.error, t.ms, t.response from delivery_attempt t
-                where t.merchant_id = e.merchant_id and t.event_seq = e.seq
+                where t.merchant_id = e.merchant_id and t.endpoint_id = {FIRST_ENDPOINT} and t.event_seq = e.seq
                 order by t.number desc limit {MOST_ATTEMPTS}) a), '[]') as attempts
     from event e
 """

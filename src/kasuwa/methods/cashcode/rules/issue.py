@@ -29,6 +29,7 @@ from kasuwa.core.decision import (
     NewHold,
     PostingGroup,
     Refusal,
+    make_job,
 )
 from kasuwa.core.keyring import derive
 from kasuwa.core.merchant import check_amount_limits
@@ -43,7 +44,6 @@ from kasuwa.core.transactions import (
     Transaction,
     begin_transaction,
     encode_text,
-    make_job,
     transaction_key,
 )
 from kasuwa.methods.cashcode.model import (
@@ -227,9 +227,16 @@ def issue_code(order: CashcodeOrder, context: Context, seen: LoadedRows) -> Issu
         tries=0,
         paid=0,
     )
-    work = encode_text(ExpiryJobData(order_ref, context.scenario))
-    job = make_job(context, EXPIRE, LANE, row, txn_ref, code.expires_at, work)
-    job.key = expiry_key(merchant_id, order_ref)
+    job = make_job(
+        key=expiry_key(merchant_id, order_ref),
+        merchant_id=merchant_id,
+        kind=EXPIRE,
+        lane=LANE,
+        reference=txn_ref,
+        subject=row.key,
+        due=code.expires_at,
+        work=encode_text(ExpiryJobData(order_ref, context.scenario)),
+    )
     decision = Decision(
         groups=hold_cost(order, row, charge),
         rows=(row, code, make_token_entry(context, KIND, code_digits, order_ref)),

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import msgspec
 
-from kasuwa.core.decision import Context, Event, Job
+from kasuwa.core.decision import Context, Event, Job, make_job
 from kasuwa.core.event_payloads import build_event
 from kasuwa.core.money import format_minor
-from kasuwa.core.references import job_key, row_key
-from kasuwa.core.scenario import Scenario, webhook_delay
-from kasuwa.core.transactions import DELIVER_EVENT, Transaction, encode_text, make_job
+from kasuwa.core.references import job_key
+from kasuwa.core.scenario import Scenario
+from kasuwa.core.transactions import Transaction, encode_text, make_delivery_jobs
 from kasuwa.methods.disburse.model import KIND, TransferJobData
 from kasuwa.methods.disburse.payout_model import (
     APPROVAL_DETAIL_DECODER,
@@ -47,15 +47,22 @@ def begin_approval(row: Transaction, reasons: Sequence[str], context: Context) -
 
 def make_expiry(approval: TransferApproval, data: TransferJobData, context: Context) -> Job:
     """Returns the job that ends the wait. It holds what the transfer is sent with if it is approved."""
-    work, due = encode_text(data), approval.expires_at
-    job = make_job(context, EXPIRE, EXPIRY_LANE, approval, approval.txn_ref, due, work)
-    return msgspec.structs.replace(job, key=job_key(approval.key))
+    return make_job(
+        key=job_key(approval.key),
+        merchant_id=approval.merchant_id,
+        kind=EXPIRE,
+        lane=EXPIRY_LANE,
+        reference=approval.txn_ref,
+        subject=approval.key,
+        due=approval.expires_at,
+        work=encode_text(data),
+    )
 
 
 def tell_approval(
     row: Transaction, approval: TransferApproval, scenario: Scenario, context: Context
 ) -> tuple[Event, tuple[Job, ...]]:
-    """Returns the event of the approval's state, and the job that delivers it if the merchant has a webhook."""
+    """Returns the event of the approval's state, and the jobs that deliver it."""
     detail = APPROVAL_DETAIL_DECODER.decode(approval.detail)
     payload = {
         "status": 200,
@@ -77,12 +84,7 @@ def tell_approval(
     reference = f"{row.txn_ref}|{approval.state}"
     encoded = msgspec.json.encode(build_event(EVENT_KIND, payload))
     event = Event(reference, EVENT_KIND, encoded, row.txn_ref, place)
-    if not context.has_webhook:
-        return event, ()
-    job = make_job(context, DELIVER_EVENT, "webhook", approval, reference, context.now, encode_text(scenario))
-    job.due += webhook_delay(scenario)
-    job.key = row_key(row.merchant_id, "job", reference)  # two of them may be written in the same millisecond
-    return event, (job,)
+    return event, make_delivery_jobs(context, approval, event, scenario)
 
 
 def place_final_event(event: Event) -> Event:

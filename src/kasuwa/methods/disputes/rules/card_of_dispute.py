@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Needs, OperatorNotice
+from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Needs, OperatorNotice, make_job
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import job_key, row_key
 from kasuwa.core.requery import NOT_FOUND_IS_FAILED_AFTER_SECONDS, next_requery_at
@@ -55,8 +55,16 @@ def card_job(dispute: Dispute, kind: str, order: CardOrder, due: datetime) -> Jo
     """Returns a job of its own for each step, so that a correction does not wait for the order before."""
     reference = event_reference(dispute.dispute_id, dispute.events)
     subject = row_key(dispute.merchant_id, "dispute card", reference)
-    key, work = job_key(subject), encode_text(order)
-    return Job(key, dispute.merchant_id, kind, CARD_LANE, reference, subject, due, due, None, 0, 0, None, work)
+    return make_job(
+        key=job_key(subject),
+        merchant_id=dispute.merchant_id,
+        kind=kind,
+        lane=CARD_LANE,
+        reference=reference,
+        subject=subject,
+        due=due,
+        work=encode_text(order),
+    )
 
 
 def need_card_answer(job: Job, answer: Answer, merchant: Merchant) -> Needs:

@@ -19,6 +19,7 @@ from kasuwa.core.decision import (
     PostingGroup,
     Refusal,
     Row,
+    make_job,
 )
 from kasuwa.core.references import account_key, job_key, row_key
 from kasuwa.ledger import chart
@@ -48,8 +49,20 @@ def debt_job(currency: str, due: datetime, context: Context, seen: LoadedRows) -
     known = seen.get(Job, job_key(subject))
     if known is not None and known.due <= due:
         return ()
-    reference = debt_reference(currency)
-    return (Job(job_key(subject), merchant_id, COLLECT, LANE, reference, subject, due, due, None, 0, 0, None, "{}"),)
+    return (collection_job(currency, due, merchant_id),)
+
+
+def collection_job(currency: str, due: datetime, merchant_id: int) -> Job:
+    subject = debt_key(merchant_id, currency)
+    return make_job(
+        key=job_key(subject),
+        merchant_id=merchant_id,
+        kind=COLLECT,
+        lane=LANE,
+        reference=debt_reference(currency),
+        subject=subject,
+        due=due,
+    )
 
 
 def need_collection(job: Job, answer: Answer, merchant: Merchant) -> Needs:
@@ -75,6 +88,4 @@ def decide_collection(job: Job, answer: Answer, context: Context, seen: LoadedRo
     groups = (PostingGroup(job.reference, WALLET_INSUFFICIENT, postings=(posting,)),) if amount else ()
     if amount == owed:
         return Decision(groups=groups, jobs_done=(current_job,))
-    due = context.now + COLLECT_INTERVAL
-    again = Job(job.key, merchant_id, COLLECT, LANE, job.reference, job.subject, due, due, None, 0, 0, None, "{}")
-    return Decision(groups=groups, jobs=(again,))
+    return Decision(groups=groups, jobs=(collection_job(currency, context.now + COLLECT_INTERVAL, merchant_id),))

@@ -9,12 +9,11 @@ from typing import Any
 import msgspec
 
 from kasuwa.core.calendar import utc_text
-from kasuwa.core.decision import Context, Event, Job, Posting
+from kasuwa.core.decision import Context, Event, Job, Posting, make_job
 from kasuwa.core.event_payloads import build_event
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import job_key
-from kasuwa.core.scenario import NO_SCENARIO, webhook_delay
-from kasuwa.core.transactions import DELIVER_EVENT, begin_trail, encode_text, extend_trail, make_job
+from kasuwa.core.transactions import begin_trail, encode_text, extend_trail, make_delivery_jobs
 from kasuwa.ledger import chart
 from kasuwa.methods.disputes.model import (
     ASK,
@@ -77,18 +76,20 @@ def take_step(dispute: Dispute, step: str, context: Context) -> DisputeStepTaken
     }
     reference = event_reference(row.dispute_id, place)
     event = Event(reference, KIND, msgspec.json.encode(build_event(KIND, payload)), row.dispute_id, place)
-    if not context.has_webhook:
-        return DisputeStepTaken(row, event, ())
-    job = make_job(context, DELIVER_EVENT, "webhook", row, reference, context.now, encode_text(NO_SCENARIO))
-    job.key = job_key(reference.encode() + row.key)
-    job.due += webhook_delay(context.scenario)
-    return DisputeStepTaken(row, event, (job,))
+    return DisputeStepTaken(row, event, make_delivery_jobs(context, row, event, context.scenario))
 
 
 def dispute_job(dispute: Dispute, kind: str, due: datetime) -> Job:
     """Returns the job of an open dispute. It has one at a time."""
-    key = job_key(dispute.key)
-    return Job(key, dispute.merchant_id, kind, LANE, dispute.dispute_id, dispute.key, due, due, None, 0, 0, None, "{}")
+    return make_job(
+        key=job_key(dispute.key),
+        merchant_id=dispute.merchant_id,
+        kind=kind,
+        lane=LANE,
+        reference=dispute.dispute_id,
+        subject=dispute.key,
+        due=due,
+    )
 
 
 def review_job(dispute: Dispute, now: datetime) -> Job:

@@ -25,7 +25,7 @@ from kasuwa.core.decision import (
 )
 from kasuwa.core.money import LARGEST_BALANCE
 from kasuwa.core.references import account_key
-from kasuwa.core.transactions import make_job
+from kasuwa.core.transactions import make_ordered_job
 from kasuwa.ledger import chart
 from kasuwa.ledger.chart import Account
 from kasuwa.methods.investments.model import (
@@ -84,7 +84,9 @@ def add_to_interest_batch(
 def first_posting_job(context: Context, batch: InterestBatch) -> Job:
     due = lagos_moment(posting_date(batch.opened_on, 1), 0)
     lane = LANES[batch.sheet % len(LANES)]
-    return make_job(context, POST_INTEREST, lane, batch, f"savings of {batch.opened_on} {batch.sheet}", due, "{}")
+    return make_ordered_job(
+        context, POST_INTEREST, lane, batch, f"savings of {batch.opened_on} {batch.sheet}", due, "{}"
+    )
 
 
 # --- posting ----------------------------------------------------------------------------------------------------

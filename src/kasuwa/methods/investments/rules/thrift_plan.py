@@ -19,6 +19,7 @@ from kasuwa.core.decision import (
     Needs,
     NeedsMore,
     Refusal,
+    make_job,
     refuse_fields,
 )
 from kasuwa.core.dry_run import DRY_RUN_MESSAGE
@@ -274,8 +275,15 @@ def schedule_first_cycle(plan: ThriftPlan, context: Context) -> tuple[ThriftPlan
     begun = msgspec.structs.replace(
         plan, begins=begins, next_date=begins, state=RUNNING if begins == today else plan.state
     )
-    due, key = max(context.now, lagos_moment(begins, 0)), job_key(plan.key)
-    job = Job(key, plan.merchant_id, RUN_CYCLE, LANE, plan.thrift_id, plan.key, due, due, None, 0, 0, None, "{}")
+    job = make_job(
+        key=job_key(plan.key),
+        merchant_id=plan.merchant_id,
+        kind=RUN_CYCLE,
+        lane=LANE,
+        reference=plan.thrift_id,
+        subject=plan.key,
+        due=max(context.now, lagos_moment(begins, 0)),
+    )
     return begun, (job,)
 
 

@@ -17,6 +17,7 @@ from kasuwa.core.decision import (
     NeedsMore,
     Refusal,
     Row,
+    make_job,
     refuse_fields,
 )
 from kasuwa.core.keyring import derive
@@ -230,9 +231,15 @@ def reply_void(invoice: Invoice, context: Context) -> InvoiceReply:
 
 def due_date_job(invoice: Invoice, due_on: date) -> Job:
     """Returns the job that makes an invoice overdue at the end of its due date, in Lagos."""
-    due, key = lagos_moment(due_on + timedelta(days=1), 0), job_key(invoice.key)
-    reference = invoice.invoice_id
-    return Job(key, invoice.merchant_id, BECOME_OVERDUE, LANE, reference, invoice.key, due, due, None, 0, 0, None, "{}")
+    return make_job(
+        key=job_key(invoice.key),
+        merchant_id=invoice.merchant_id,
+        kind=BECOME_OVERDUE,
+        lane=LANE,
+        reference=invoice.invoice_id,
+        subject=invoice.key,
+        due=lagos_moment(due_on + timedelta(days=1), 0),
+    )
 
 
 def need_due_invoice(job: Job, answer: Answer, merchant: Merchant) -> Needs:

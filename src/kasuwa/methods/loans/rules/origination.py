@@ -21,6 +21,7 @@ from kasuwa.core.decision import (
     Needs,
     NeedsMore,
     Refusal,
+    make_job,
     refuse_fields,
 )
 from kasuwa.core.loan_interest import make_schedule, rate_of
@@ -34,7 +35,6 @@ from kasuwa.core.transactions import (
     Transaction,
     begin_trail,
     extend_trail,
-    make_job,
 )
 from kasuwa.ledger.chart import Account
 from kasuwa.methods.clients.model import (
@@ -339,8 +339,16 @@ def schedule_arrears_check(position: LoanPosition, context: Context) -> tuple[Jo
     loan, day = position.loan, position.next_change_on
     if day is None:
         return ()
-    job = make_job(context, CHECK_ARREARS, LANE, loan, loan.loan_id, lagos_moment(day, 0), "{}")
-    return (msgspec.structs.replace(job, key=job_key(loan.key)),)
+    job = make_job(
+        key=job_key(loan.key),
+        merchant_id=loan.merchant_id,
+        kind=CHECK_ARREARS,
+        lane=LANE,
+        reference=loan.loan_id,
+        subject=loan.key,
+        due=lagos_moment(day, 0),
+    )
+    return (job,)
 
 
 def reschedule_arrears_check(position: LoanPosition, seen: LoadedRows) -> tuple[Job, ...]:

@@ -8,7 +8,7 @@ from datetime import datetime
 import msgspec
 
 from kasuwa.core.calendar import lagos_day
-from kasuwa.core.decision import Context, Decision, Job, Merchant, NewHold, PostingGroup, Row, replace_faults
+from kasuwa.core.decision import Context, Decision, Job, Merchant, NewHold, PostingGroup, Row, make_job, replace_faults
 from kasuwa.core.inbound_accounts import ACCOUNT, PAYMENT
 from kasuwa.core.keyring import derive
 from kasuwa.core.magic import DEFAULT_OUTCOME, SandboxOutcome, outcome_of_card
@@ -242,10 +242,15 @@ def make_payment(order: PaymentOrder, row: Transaction, kind: str, context: Cont
 
 
 def payment_job(row: Transaction, method: str, kind: str, due: datetime, work: PaymentJobData) -> Job:
-    lane = RAIL_ROUTES[method].rail
-    key = job_key(row.key)
-    return Job(
-        *(key, row.merchant_id, kind, lane, row.txn_ref, row.key, due, due, None, 0, 0, None, encode_text(work)),
+    return make_job(
+        key=job_key(row.key),
+        merchant_id=row.merchant_id,
+        kind=kind,
+        lane=RAIL_ROUTES[method].rail,
+        reference=row.txn_ref,
+        subject=row.key,
+        due=due,
+        work=encode_text(work),
         rail=row.rail,
         rail_account=row.rail_account,
     )

@@ -14,7 +14,7 @@ import msgspec
 
 from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Needs, OperatorNotice
 from kasuwa.core.requery import next_requery_at
-from kasuwa.core.transactions import encode_text, make_job
+from kasuwa.core.transactions import encode_text, make_ordered_job
 from kasuwa.methods.payment.model import CARD_SUMMARY_DECODER, SavedCard
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer
@@ -40,7 +40,7 @@ def make_deactivation(card: SavedCard, context: Context) -> tuple[Job, ...]:
     if not vendor or not card.sealed:
         return ()
     work = ForgottenCard(vendor, b64encode(card.sealed).decode(), context.now.timestamp())
-    return (make_job(context, DEACTIVATE, LANE, card, card.token, context.now, encode_text(work)),)
+    return (make_ordered_job(context, DEACTIVATE, LANE, card, card.token, context.now, encode_text(work)),)
 
 
 def need_deactivation(job: Job, answer: Answer, merchant: Merchant) -> Needs:

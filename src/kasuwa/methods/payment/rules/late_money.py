@@ -36,7 +36,7 @@ from kasuwa.core.transactions import (
     Transaction,
     begin_transaction,
     encode_text,
-    make_job,
+    make_ordered_job,
     make_transaction_job,
     transaction_key,
 )
@@ -96,7 +96,7 @@ def start_watch(payment: Payment, job: Job | None, code: str | None, context: Co
     )
     due = context.now + timedelta(seconds=WATCH_AFTER_SECONDS[0])
     lane = RAIL_ROUTES[payment.method].rail
-    watch = make_job(context, WATCH, lane, payment, payment.txn_ref, due, encode_text(watched))
+    watch = make_ordered_job(context, WATCH, lane, payment, payment.txn_ref, due, encode_text(watched))
     return (msgspec.structs.replace(watch, rail=work.vendor, rail_account=job.rail_account),)
 
 

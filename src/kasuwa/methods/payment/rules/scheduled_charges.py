@@ -14,7 +14,7 @@ from typing import Literal
 import msgspec
 
 from kasuwa.core.cards import find_bin
-from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Needs, NeedsMore, Row
+from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Needs, NeedsMore, Row, make_job
 from kasuwa.core.pricing import Price, card_class, fee_and_vat, price_collection
 from kasuwa.core.purpose import PurposeEffects, PurposeRules, TransactionPurpose
 from kasuwa.core.reference_tables import load_reference_data
@@ -76,8 +76,15 @@ class PlanEffects(msgspec.Struct, frozen=True):
 
 
 def plan_job(plan: Plan, due: datetime) -> Job:
-    kind, key = CHARGE_JOB_KINDS[plan.kind], job_key(plan.key)
-    return Job(key, plan.merchant_id, kind, LANE, plan.plan_id, plan.key, due, due, None, 0, 0, None, "{}")
+    return make_job(
+        key=job_key(plan.key),
+        merchant_id=plan.merchant_id,
+        kind=CHARGE_JOB_KINDS[plan.kind],
+        lane=LANE,
+        reference=plan.plan_id,
+        subject=plan.key,
+        due=due,
+    )
 
 
 # --- the first charge has succeeded ---------------------------------------------------------------------------------

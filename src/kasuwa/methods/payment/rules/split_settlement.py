@@ -28,6 +28,7 @@ from kasuwa.core.decision import (
     Posting,
     PostingGroup,
     Row,
+    make_job,
 )
 from kasuwa.core.purpose import PurposeEffects, PurposeRules, TransactionPurpose, rules_of
 from kasuwa.core.references import job_key, opaque_id
@@ -132,20 +133,14 @@ def add_to_batch(
         *(key, merchant_id, addition.kind, addition.owner, day, addition.currency, addition.amount, DUE),
         *addition.deductions,
     )
-    job = Job(
-        job_key(key),
-        merchant_id,
-        JOB_KINDS[addition.kind],
-        LANE,
-        addition.reference,
-        key,
-        addition.due,
-        addition.due,
-        None,
-        0,
-        0,
-        None,
-        "{}",
+    job = make_job(
+        key=job_key(key),
+        merchant_id=merchant_id,
+        kind=JOB_KINDS[addition.kind],
+        lane=LANE,
+        reference=addition.reference,
+        subject=key,
+        due=addition.due,
     )
     return row, (job,)
 

@@ -29,6 +29,7 @@ from kasuwa.core.decision import (
     PostingGroup,
     Refusal,
     Row,
+    make_job,
 )
 from kasuwa.core.inbound_accounts import ALREADY_DECIDED, MOVED_ON, NOT_IN_SUSPENSE, InboundReceipt, receipt_key
 from kasuwa.core.money import format_minor
@@ -161,24 +162,15 @@ def begin_return(row: SuspenseDecision, receipt: InboundReceipt, context: Contex
         vendor=row.rail,
         rail_facts={TRANSACTION_FACT: row.rail_reference},
     )
-    now = context.now
-    key = job_key(row.key)
-    job = Job(
-        *(
-            key,
-            row.merchant_id,
-            SEND_RETURN,
-            LANE,
-            row.reference,
-            row.key,
-            now,
-            now,
-            None,
-            0,
-            0,
-            None,
-            encode_text(work),
-        ),
+    job = make_job(
+        key=job_key(row.key),
+        merchant_id=row.merchant_id,
+        kind=SEND_RETURN,
+        lane=LANE,
+        reference=row.reference,
+        subject=row.key,
+        due=context.now,
+        work=encode_text(work),
         rail=row.rail,
         rail_account=receipt.rail_account,
     )

@@ -23,6 +23,7 @@ from kasuwa.core.decision import (
     Needs,
     OperatorNotice,
     Refusal,
+    make_job,
     refuse_fields,
 )
 from kasuwa.core.event_payloads import build_event
@@ -101,7 +102,7 @@ def make_closing_job(row: PersonalizedAccountRow, context: Context) -> Job:
         sealed_person=encode_sealed(row.person_sealed),
         facts=ACCOUNT_FACTS_DECODER.decode(row.facts),
     )
-    return Job(
+    return make_job(
         key=job_key(row.key),
         merchant_id=row.merchant_id,
         kind=CLOSE_ACCOUNT,
@@ -109,11 +110,6 @@ def make_closing_job(row: PersonalizedAccountRow, context: Context) -> Job:
         reference=row.rail_reference,
         subject=row.key,
         due=context.now,
-        run_at=context.now,
-        leased_until=None,
-        claims=0,
-        attempt=0,
-        idempotency_claim=None,
         work=encode_text(work),
         rail_account=row.rail_account,
     )

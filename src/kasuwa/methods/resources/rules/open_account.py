@@ -26,6 +26,7 @@ from kasuwa.core.decision import (
     NeedsMore,
     OperatorNotice,
     Refusal,
+    make_job,
     refuse_fields,
 )
 from kasuwa.core.inbound_accounts import (
@@ -185,7 +186,7 @@ def make_opening_job(row: PersonalizedAccountRow, bank: Bank, context: Context) 
         sealed_person=encode_sealed(row.person_sealed),
         seed=derive(context.entropy, "account").hex(),
     )
-    return Job(
+    return make_job(
         key=job_key(row.key),
         merchant_id=row.merchant_id,
         kind=OPEN_ACCOUNT,
@@ -193,11 +194,6 @@ def make_opening_job(row: PersonalizedAccountRow, bank: Bank, context: Context) 
         reference=row.rail_reference,
         subject=row.key,
         due=context.now,
-        run_at=context.now,
-        leased_until=None,
-        claims=0,
-        attempt=0,
-        idempotency_claim=None,
         work=encode_text(work),
         rail=row.rail,
         rail_account=row.rail_account,

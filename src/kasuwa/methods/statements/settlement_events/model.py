@@ -11,7 +11,7 @@ from typing import ClassVar
 import msgspec
 
 from kasuwa.core.calendar import lagos_moment
-from kasuwa.core.decision import Job, Row
+from kasuwa.core.decision import Job, Row, make_job
 from kasuwa.core.references import job_key, row_key
 from kasuwa.core.transactions import encode_text
 
@@ -65,7 +65,13 @@ def day_of(job: Job) -> date:
 
 def make_day_job(setting: SettlementEvents, day: date, due: datetime) -> Job:
     """Returns the job that reports a day. There is one for each merchant, so that it replaces the one before it."""
-    key, work = job_key(setting.key), encode_text(DayWork(day))
-    return Job(
-        *(key, setting.merchant_id, REPORT_DAY, LANE, REFERENCE, setting.key, due, due, None, 0, 0, None, work),
+    return make_job(
+        key=job_key(setting.key),
+        merchant_id=setting.merchant_id,
+        kind=REPORT_DAY,
+        lane=LANE,
+        reference=REFERENCE,
+        subject=setting.key,
+        due=due,
+        work=encode_text(DayWork(day)),
     )

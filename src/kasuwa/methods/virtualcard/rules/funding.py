@@ -44,7 +44,7 @@ from kasuwa.core.money import format_minor, minor_of
 from kasuwa.core.references import account_key, opaque_id
 from kasuwa.core.tariff import CardTariff, FeeBreakdown, calculate_flat_fees, calculate_funding_fees
 from kasuwa.core.token_index import TokenIndexEntry, make_token_entry, token_key
-from kasuwa.core.transactions import encode_text, make_job
+from kasuwa.core.transactions import encode_text, make_ordered_job
 from kasuwa.ledger import chart
 from kasuwa.ledger.chart import Account
 from kasuwa.methods.virtualcard.model import (
@@ -238,7 +238,7 @@ def make_card(request: CreateRequest, context: Context, short_id: str, network: 
         holder_sealed=context.seal(holder_aad(key), msgspec.json.encode(holder)),
     )
     first_fee = lagos_moment(add_months(today, 1), 0)
-    job = make_job(context, MONTHLY_FEE_JOB, LANE, card, reference, first_fee, encode_text({"month": 1}))
+    job = make_ordered_job(context, MONTHLY_FEE_JOB, LANE, card, reference, first_fee, encode_text({"month": 1}))
     card.fee_job = job.key
     return card, job
 
