@@ -47,7 +47,7 @@ def prepared(directory: Path) -> Iterator[embedded.Cluster]:
     """A server with one database to copy from, which has its schema and its demo merchant."""
     with running_database(directory) as running:
         query(running.dsn, "create database ready")
-        check_done(run("migrate", running.dsn_for("ready")), "applied 0001_ground.sql")
+        check_done(run("migrate", running.dsn_for("ready")), "applied 0001_baseline.sql")
         yield running
 
 
@@ -207,7 +207,7 @@ def test_live_has_no_sandbox_and_no_demo_merchant(tmp_path: Path, url: str) -> N
 
 
 def test_migrate_applies_migrations_once(url: str) -> None:
-    check_done(run("migrate", url), "applied 0001_ground.sql")
+    check_done(run("migrate", url), "applied 0001_baseline.sql")
     check_done(run("migrate", url), "nothing to do")
 
 
@@ -230,7 +230,7 @@ def test_concurrent_migrations_are_applied_once(tmp_path: Path, url: str, where:
     racing = [start("migrate", **environ) for _ in range(4)]
     output = [process.communicate(timeout=COMMAND_SECONDS) for process in racing]
     assert [(process.returncode, err) for process, (_, err) in zip(racing, output, strict=True)] == [(0, "")] * 4
-    assert sum("applied 0001_ground.sql" in out for out, _ in output) == 1
+    assert sum("applied 0001_baseline.sql" in out for out, _ in output) == 1
 
 
 # --- bills ----------------------------------------------------------------------------------------------------------

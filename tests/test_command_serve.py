@@ -266,7 +266,7 @@ def test_a_dry_run_names_the_migrations_and_changes_nothing(deployments: Deploym
     done = run_command(["migrate", "--dry-run"], environ)
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
-    assert (lines[0], len(lines)) == ("would apply 0001_ground.sql", newest_known_version())
+    assert (lines[0], len(lines)) == ("would apply 0001_baseline.sql", newest_known_version())
     tables = "select count(*) from information_schema.tables where table_schema = 'public'"
     assert query(environ["KASUWA_DATABASE_URL"], tables)[0][0] == 0
     assert not (tmp_path / "data").exists()

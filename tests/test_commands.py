@@ -82,7 +82,7 @@ CALLS: dict[str, Sequence[str]] = {
 # These answer although there is no database, or ask a server instead.
 ANSWERS = {
     "status": (1, "kasuwa: no server runs on {data}"),
-    "migrate": (0, "would create a database in {data}\nwould apply 0001_ground.sql\n"),
+    "migrate": (0, "would create a database in {data}\nwould apply 0001_baseline.sql\n"),
     "doctor": (1, "ok     environment test\nwrong  there is no database in {data}\n"),
     "listen": (1, "kasuwa: "),
     "rail check": (2, "kasuwa: no check was run. The secret cannot be read from no-such-file.\n"),

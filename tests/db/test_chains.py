@@ -1,77 +1,11 @@
 """Books of a version without chains get them while requests run, and the writer goes on from there."""
 
-import asyncio
 from collections.abc import Callable
 from typing import Any
 
-import asyncpg
-
-from kasuwa.db import chains, migrate
-from kasuwa.ledger.chain_audit import find_chain_violations
+from kasuwa.db import chains
 from tests.merchant_client import MerchantClient
-from tests.running import Deployment, Deployments
-
-KEY = bytes(32)
-VERSION = 31
-# Books as the version before wrote them: groups of two postings, and an event for each.
-OLD_ROWS = (
-    "insert into merchant (merchant_id, mid, name) select n, 'GP000000' || n, 'x' from generate_series(1, 3) n",
-    "insert into merchant_state (key, merchant_id, last_posting_seq, last_event_seq) select sha224(n::text::bytea), n, "
-    "case n when 3 then 0 else 1000 * n * 3 end, case n when 3 then 0 else 1500 * n end from generate_series(1, 3) n",
-    "insert into posting select m, n, n - (n + 1) % 2, 'r' || (n + 1) / 2, 'wallet:main:NGN', 'rail:bank:NGN', n, -n,"
-    " n, 'transfer', timestamptz '2026-01-05 09:30:00Z' + (n + 1) / 2 * interval '1 second'"
-    " from generate_series(1, 2) m, generate_series(1, 3000 * m) n",
-    "insert into event select m, n, 'r' || n, 'r' || n, 1, 'transfer.successful', '{}', now()"
-    " from generate_series(1, 2) m, generate_series(1, 1500 * m) n",
-)
-BEHIND = "select merchant_id from merchant_state where chained_posting_seq <> last_posting_seq order by 1"
-ADD_GROUP = """
-    with p as (insert into posting (merchant_id, seq, group_seq, reference, debit, credit, amount, debit_after,
-        credit_after, kind, at) values (1, $1, $1, 'old', 'a:b:NGN', 'c:d:NGN', 1, 0, 0, 'x', now()))
-    update merchant_state set last_posting_seq = $1, version = version + 1 where merchant_id = 1
-"""
-
-
-async def upgrade(dsn: str) -> list[Any]:
-    connection = await asyncpg.connect(dsn)
-    try:
-        await connection.execute(
-            "create table migration (version bigint primary key, name text not null,"
-            " applied_at timestamptz not null default now())"
-        )
-        for migration in migrate.known_migrations():
-            if migration.version < VERSION:
-                await migrate.apply_migration(connection, migration)
-        for statement in OLD_ROWS:
-            await connection.execute(statement)
-        await migrate.migrate(connection, "test", KEY)
-        before = [row[0] for row in await connection.fetch(BEHIND)]
-        right = [await find_chain_violations(connection)]
-        caught_up = [await chains.catch_up_all(connection), await chains.catch_up_all(connection)]
-        right.append(await find_chain_violations(connection))
-        # A process of the version before still serves, and writes a group without a value.
-        await connection.execute(ADD_GROUP, 3001)
-        right.append(await find_chain_violations(connection))
-        caught_up.append(await chains.catch_up_all(connection))
-        right.append(await find_chain_violations(connection))
-        marks = await connection.fetchval("select count(*) from chain_checkpoint where merchant_id = 1")
-        await connection.execute("set session_replication_role = replica")
-        await connection.execute("update posting set amount = 7 where merchant_id = 2 and seq = 1111")
-        changed = await find_chain_violations(connection)
-        return [before, right, caught_up, marks, changed]
-    finally:
-        await connection.close()
-
-
-def test_books_of_the_version_before_are_chained_and_a_change_of_them_is_found(deployments: Deployments) -> None:
-    dsn = deployments.new_database("unchained")
-    before, right, caught_up, marks, changed = asyncio.run(upgrade(dsn))
-    assert before == [1, 2]
-    assert right == [[], [], [], []]
-    assert caught_up == [2, 0, 1]
-    assert marks > 3000 // chains.MARK_EVERY
-    place = "group 1025 (r513) to group 1279 (r640)"
-    assert changed == [(2, "every posting group extends its merchant's chain", place)]
+from tests.running import Deployment
 
 
 def test_the_writer_goes_on_where_the_chain_was_completed(

@@ -326,8 +326,8 @@ def test_audit_entries_have_the_hash_of_their_fields(ground: Ground) -> None:
         for number in range(2):
             await append_entry(connection, 77, AuditEntry("a", f"did {number}", "s", "here", "before", "after"))
         hashes = await connection.fetch(
-            "select hash = audit_hash(lag(hash, 1, ''::bytea) over (order by seq), e) from audit_entry e"
-            " where merchant_id = 77"
+            "select hash = audit_hash_of(lag(hash, 1, ''::bytea) over (order by seq), merchant_id, seq, at, actor,"
+            " address, action, subject, before, after) from audit_entry where merchant_id = 77"
         )
         assert [row[0] for row in hashes] == [True, True]
 

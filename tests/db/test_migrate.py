@@ -1,6 +1,7 @@
-"""A migration that does not get its lock gives up for a moment, and in the end says what to do."""
+"""Migrations: each table and column has a comment, and one that does not get its lock gives up for a moment."""
 
 import asyncio
+import re
 from collections.abc import Iterator
 
 import asyncpg
@@ -8,7 +9,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from kasuwa.db import embedded
-from kasuwa.db.migrate import Migration, MigrationError, apply_migration
+from kasuwa.db.migrate import Migration, MigrationError, apply_migration, known_migrations
 from tests.running import running_cluster
 
 MIGRATION = Migration(1, "0001_probe.sql", "alter table probe add column more text")
@@ -40,3 +41,36 @@ def test_a_migration_that_is_never_let_in_says_what_to_do(cluster: embedded.Clus
     with capture_logs() as logged:
         assert asyncio.run(apply_while_held(cluster.dsn))
     assert [line["tries"] for line in logged] == [1, 2]
+
+
+TABLE = re.compile(r"(--[^\n]*\n)?create (?:unlogged )?table (\w+) \(\n(.*?)\n\)", re.DOTALL)
+NOT_COLUMNS = ("primary key ", "constraint ", "check ", "unique ")
+
+
+def find_uncommented(sql: str) -> list[str]:
+    """Returns the tables, and the columns of them, that have no comment above or beside them."""
+    found = []
+    for comment, table, body in TABLE.findall(sql):
+        if not comment:
+            found.append(table)
+        above = ""
+        for line in body.splitlines():
+            is_column = re.match(r"    [a-z]", line) and not line.strip().startswith(NOT_COLUMNS)
+            if is_column and " -- " not in line and not above.startswith("    -- "):
+                found.append(f"{table}.{line.split()[0]}")
+            above = line
+    return found
+
+
+def test_every_table_and_column_of_the_migrations_has_a_comment() -> None:
+    migrations = known_migrations()
+    assert sum(len(TABLE.findall(migration.sql)) for migration in migrations) > 100
+    assert [name for migration in migrations for name in find_uncommented(migration.sql)] == []
+
+
+def test_a_column_without_a_comment_is_found() -> None:
+    sql = (
+        "\n-- A probe.\ncreate table probe (\n    a bigint,  -- one\n    -- two\n    b text not null,\n    c text\n);\n"
+    )
+    assert find_uncommented(sql) == ["probe.c"]
+    assert find_uncommented(sql.replace("-- A probe.\n", "")) == ["probe", "probe.c"]

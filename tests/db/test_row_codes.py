@@ -1,8 +1,7 @@
-"""Codes of rows: what a change in the database does to requests, the upgrade that brings codes, and rotations."""
+"""Codes of rows: what a change in the database does to requests, and rotations."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from functools import partial
 from typing import Any
 
 import asyncpg
@@ -15,15 +14,8 @@ from kasuwa.core.row_codes import RowChanged
 from kasuwa.core.vault import Vault
 from kasuwa.db import merchants, row_codes
 from kasuwa.db.merchants import MERCHANT_ROW, MERCHANTS, MerchantDirectory
-from kasuwa.db.migrate import (
-    ROW_CODES_VERSION,
-    apply_migration,
-    known_migrations,
-    migrate,
-    open_vault,
-    prepare_deployment,
-)
-from kasuwa.db.row_code_moves import code_tables, find_changed_rows
+from kasuwa.db.migrate import migrate, open_vault
+from kasuwa.db.row_code_moves import find_changed_rows
 from kasuwa.sealed_columns import SEALED_PLACES, make_client_indexer
 from kasuwa.work.key_rotation import KeyRotation
 from tests.console.visitor import sign_in_as
@@ -33,10 +25,6 @@ from tests.running import Deployment, Deployments
 
 PENDING_ACCOUNT = "0000000900"
 OF = "merchant_id = (select merchant_id from merchant where mid = $1 and current)"
-MIGRATION_TABLE = "create table migration (version bigint primary key, name text, applied_at timestamptz default now())"
-# The migration before which no row had a code.
-FIRST_VERSION_WITH_CODES = 55
-NO_PAUSE = partial(asyncio.sleep, 0)
 
 
 def restore(deployment: Deployment, table: str, column: str, shop: MerchantClient) -> Callable[[], None]:
@@ -173,9 +161,6 @@ def test_a_page_that_needs_a_changed_record_says_so_and_changes_nothing(
     assert "is not as the service wrote it" in deployment.new_stderr()
 
 
-# --- the upgrade ------------------------------------------------------------------------------------------------------
-
-
 def run_on(dsn: str, work: Callable[[Any], Awaitable[None]]) -> None:
     async def run() -> None:
         connection = await asyncpg.connect(dsn)
@@ -187,64 +172,8 @@ def run_on(dsn: str, work: Callable[[Any], Awaitable[None]]) -> None:
     asyncio.run(run())
 
 
-async def make_database_without_codes(connection: Any) -> None:
-    """Makes a database of the release before codes, with a merchant and a rate."""
-    await connection.execute(MIGRATION_TABLE)
-    for migration in known_migrations():
-        if migration.version < FIRST_VERSION_WITH_CODES:
-            await apply_migration(connection, migration, tries=1)
-    await prepare_deployment(connection, "test", KEY)
-    await connection.execute("insert into merchant (merchant_id, mid, name) values (1, 'GP0000001', 'Ada')")
-    await connection.execute("insert into merchant_state (key, merchant_id) values (sha224('1'), 1)")
-    await connection.execute("insert into exchange_rate (currency, buy, sell, set_by) values ('USD', 1, 2, 'ada')")
-
-
 async def read_merchant(connection: Any, vault: Vault) -> Any:
     return await MerchantDirectory(connection, vault, "test").get_by_id(1)
-
-
-def test_rows_of_the_release_before_are_used_and_get_their_codes(deployments: Deployments) -> None:
-    async def work(connection: Any) -> None:
-        await make_database_without_codes(connection)
-        await migrate(connection, "test", KEY)
-        vault = await open_vault(connection, KEY)
-        assert vault.keyring.accepts_uncoded
-        assert (await read_merchant(connection, vault)).exchange_rates["USD"].buy == 1
-        assert await code_tables(connection, vault, CODED_TABLES, NO_PAUSE) == 2
-        # A process of the release before changes a row, and leaves the code.
-        await connection.execute("update merchant set name = 'Bola'")
-        assert (await read_merchant(connection, vault)).name == "Bola"
-        assert await code_tables(connection, vault, CODED_TABLES, NO_PAUSE) == 1
-        vault.keyring.accepts_uncoded = False
-        assert await find_changed_rows(connection, vault, CODED_TABLES) == []
-
-    run_on(deployments.new_database("codes_upgrade"), work)
-
-
-def test_nobody_else_can_let_rows_lack_their_codes(deployments: Deployments) -> None:
-    async def work(connection: Any) -> None:
-        await make_database_without_codes(connection)
-        await migrate(connection, "test", KEY)
-        await connection.execute("update deployment set uncoded_until = uncoded_until + interval '1 day'")
-        vault = await open_vault(connection, KEY)
-        assert not vault.keyring.accepts_uncoded
-        with pytest.raises(RowChanged):
-            await read_merchant(connection, vault)
-        # The migration cannot be applied a second time.
-        await connection.execute("delete from migration where version >= $1", ROW_CODES_VERSION)
-        with pytest.raises(asyncpg.DuplicateColumnError):
-            await migrate(connection, "test", KEY)
-
-    run_on(deployments.new_database("codes_forged_permit"), work)
-
-
-def test_a_new_database_has_no_time_without_codes(deployments: Deployments) -> None:
-    async def work(connection: Any) -> None:
-        await migrate(connection, "test", KEY)
-        assert not (await open_vault(connection, KEY)).keyring.accepts_uncoded
-        assert await connection.fetchval("select uncoded_until from deployment") is None
-
-    run_on(deployments.new_database("codes_new"), work)
 
 
 # --- rotations --------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Sums of settlements: after an upgrade, in steps, ended in a step, and beside another process."""
+"""Sums of settlements: of many postings, in steps, ended in a step, and beside another process."""
 
 import asyncio
 import time
@@ -20,7 +20,6 @@ from tests.running import Deployments
 
 KEY = bytes(32)
 DEADLINE_SECONDS = 60.0
-VERSION = 43
 FIRST, LAST = date(2026, 1, 5), date(2026, 1, 6)
 # The postings of the merchants. The first has enough for several steps, the second too few to be summed.
 POSTINGS = {1: 50_000, 2: 3_000, 3: 5_000}
@@ -58,24 +57,17 @@ async def add_postings(connection: Any, merchant_id: int, first: int, last: int)
 
 
 @asynccontextmanager
-async def upgraded(dsn: str) -> AsyncIterator[Any]:
-    """Yields a connection to a database that had its postings before it was migrated."""
+async def filled(dsn: str) -> AsyncIterator[Any]:
+    """Yields a connection to a database with postings that are not summed."""
     connection = await asyncpg.connect(dsn)
     try:
-        await connection.execute(
-            "create table migration (version bigint primary key, name text not null,"
-            " applied_at timestamptz not null default now())"
-        )
-        for migration in migrate.known_migrations():
-            if migration.version < VERSION:
-                await migrate.apply_migration(connection, migration)
+        await migrate.migrate(connection, "test", KEY)
         await connection.execute(
             "insert into merchant (merchant_id, mid, name) select n, 'GP000000' || n, 'x' from generate_series(1, 3) n"
         )
         await connection.execute(STATES, list(POSTINGS), list(POSTINGS.values()))
         for merchant_id, last in POSTINGS.items():
             await add_postings(connection, merchant_id, 1, last)
-        await migrate.migrate(connection, "test", KEY)
         yield connection
     finally:
         await connection.close()
@@ -114,7 +106,7 @@ def run(deployments: Deployments, request: pytest.FixtureRequest) -> Callable[[C
         dsn = deployments.new_database(request.node.name[:60])
 
         async def main() -> None:
-            async with upgraded(dsn) as connection:
+            async with filled(dsn) as connection:
                 await work(dsn, connection)
 
         asyncio.run(main())
@@ -125,7 +117,7 @@ def run(deployments: Deployments, request: pytest.FixtureRequest) -> Callable[[C
 Run = Callable[[Callable[..., Awaitable[None]]], None]
 
 
-def test_after_an_upgrade_merchants_with_many_postings_are_summed(run: Run) -> None:
+def test_merchants_with_many_postings_are_summed(run: Run) -> None:
     async def work(dsn: str, connection: Any) -> None:
         before = [await read(connection, merchant_id) for merchant_id in POSTINGS]
         counts = [sum(one.lines["gross"].count for one in found[0].values()) for found in before]

@@ -1,4 +1,4 @@
-"""The versions of the data keys in the database, and the database of an earlier release."""
+"""The versions of the data keys in the database."""
 
 import asyncio
 import os
@@ -11,7 +11,6 @@ import asyncpg
 import pytest
 
 from kasuwa.core.keyring import UnknownVersion, named_version
-from kasuwa.core.vault import Vault, wrap_root
 from kasuwa.db.key_versions import (
     RotationRefused,
     add_version,
@@ -22,12 +21,11 @@ from kasuwa.db.key_versions import (
     retire_replaced,
     wrap_all,
 )
-from kasuwa.db.migrate import MigrationError, apply_migration, known_migrations, migrate, open_vault
+from kasuwa.db.migrate import MigrationError, migrate, open_vault
 from kasuwa.db.vault_keys import KeyRefresher, WrongSecretKey
 from tests.running import Deployments
 
 KEY, OTHER_KEY, ROOT = bytes(32), b"x" * 32, bytes(range(32))
-VERSION = 38
 
 
 def run_on(dsn: str, work: Callable[[Any], Awaitable[None]]) -> None:
@@ -39,40 +37,6 @@ def run_on(dsn: str, work: Callable[[Any], Awaitable[None]]) -> None:
             await connection.close()
 
     asyncio.run(run())
-
-
-async def make_earlier_database(connection: Any) -> None:
-    """Migrates to the release before, with its root and without any version."""
-    await connection.execute(
-        "create table migration (version bigint primary key, name text not null,"
-        " applied_at timestamptz not null default now())"
-    )
-    for migration in known_migrations():
-        if migration.version < VERSION:
-            await apply_migration(connection, migration, tries=1)
-    await connection.execute(
-        "insert into deployment (environment, wrapped_root) values ('test', $1)", wrap_root(KEY, ROOT, os.urandom(12))
-    )
-
-
-def test_a_database_of_the_release_before_works_and_names_versions_later(deployments: Deployments) -> None:
-    async def work(connection: Any) -> None:
-        await make_earlier_database(connection)
-        earlier = Vault(ROOT)
-        earlier.keyring.update(earlier.keyring.versions, is_naming=False, valid_until=0.0)
-        sealed = earlier.seal(1, "place", b"plain", os.urandom(12))
-        await migrate(connection, "test", KEY)
-        vault = await open_vault(connection, KEY)
-        assert vault.unseal(1, "place", sealed) == b"plain"
-        # A process of the release before may still run: it must be able to read what this one writes.
-        made = vault.seal(1, "place", b"plain", os.urandom(12))
-        assert named_version(made) is None
-        assert earlier.unseal(1, "place", made) == b"plain"
-        await connection.execute("update deployment set names_versions_from = now()")
-        await KeyRefresher(connection, vault, KEY, lambda: KEY).refresh()
-        assert named_version(vault.seal(1, "place", b"plain", os.urandom(12))) == 1
-
-    run_on(deployments.new_database("keys_earlier"), work)
 
 
 def test_a_new_database_names_versions_from_the_beginning(deployments: Deployments) -> None:
@@ -178,13 +142,3 @@ def test_a_merchants_version_retires_only_its_own(deployments: Deployments) -> N
         assert [vault.keyring.active_version(merchant) for merchant in (7, 8)] == [3, 1]
 
     run_on(deployments.new_database("keys_of_merchants"), work)
-
-
-def test_no_version_is_added_while_the_release_before_may_run(deployments: Deployments) -> None:
-    async def work(connection: Any) -> None:
-        await make_earlier_database(connection)
-        await migrate(connection, "test", KEY)
-        with pytest.raises(RotationRefused, match="a process of the release before may still run"):
-            await lock_rotation(connection, KEY)
-
-    run_on(deployments.new_database("keys_upgraded"), work)

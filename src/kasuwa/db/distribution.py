@@ -35,8 +35,6 @@ LIVE_SESSIONS = """
     select count(*) from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid() and application_name like 'kasuwa %'
 """
-# Of a name that the table of audit entries had, and of no use since. Citus cannot replace a view that it needs.
-DROP_OLD_HASH = "drop function if exists audit_hash(bytea, audit)"
 # Triggers of ours write rows of the same merchant, which are on the same server.
 ALLOW_TRIGGERS = "set local citus.enable_unsafe_triggers = on"
 MAKE = {
@@ -132,7 +130,6 @@ async def distribute(connection: Connection) -> list[str]:
         together = "none" if name == FIRST_TABLE else FIRST_TABLE
         async with connection.transaction():
             await connection.execute(ALLOW_TRIGGERS)
-            await connection.execute(DROP_OLD_HASH)
             await connection.execute(MAKE[place].format(quote_text(name), quote_text(together)))
         done.append(f"{name}: {place}")
     return done

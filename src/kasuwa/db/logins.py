@@ -37,8 +37,6 @@ APPEND_ONLY_TABLES = (
 )
 # Those whose rows have a code (core/row_codes.py): it is made after the row, and anew when a key is replaced.
 CODED_APPEND_ONLY_TABLES = ("exchange_rate", "authority_policy")
-# Names of append-only tables in the version before, kept as views for as long as it may still serve.
-APPEND_ONLY_VIEWS = ("notice", "audit", "rate", "attempt")
 # Tables that only migrations write.
 OWNERS_TABLES = ("migration", "deployment")
 # Tables that no page or list reads: secrets, and records of the service itself.
@@ -94,7 +92,7 @@ async def grant_application(connection: Connection, name: str) -> None:
         f"grant usage on schema public to {role};"
         f"grant select, insert, update, delete on all tables in schema public to {role};"
         f"grant usage on all sequences in schema public to {role};"
-        f"revoke update, delete, truncate on {', '.join((*APPEND_ONLY_TABLES, *APPEND_ONLY_VIEWS))} from {role};"
+        f"revoke update, delete, truncate on {', '.join(APPEND_ONLY_TABLES)} from {role};"
         f"grant update (row_code) on {', '.join(CODED_APPEND_ONLY_TABLES)} to {role};"
         f"revoke insert, update, delete, truncate on {', '.join(OWNERS_TABLES)} from {role}"
     )

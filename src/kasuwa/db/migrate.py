@@ -10,7 +10,6 @@ defaults). Requests queue behind a migration that waits for a table lock, so it 
 import asyncio
 import os
 import time
-from datetime import timedelta
 from importlib.resources import files
 
 import asyncpg
@@ -29,7 +28,7 @@ from kasuwa.db.logins import (
     grant_application,
     grant_rights,
 )
-from kasuwa.db.vault_keys import VersionNotWrapped, WrongSecretKey, describe_permit, load_vault
+from kasuwa.db.vault_keys import VersionNotWrapped, WrongSecretKey, load_vault
 
 # An arbitrary number. It must not change between versions.
 MIGRATION_LOCK_ID = 0x6B6173757761
@@ -43,9 +42,6 @@ LOCKED = (
     "another process has been preparing this database for too long: find who holds the advisory lock in pg_locks, "
     "end it and run this again"
 )
-# The last migration that adds codes to rows (core/row_codes.py), and for how long rows may lack them after it.
-ROW_CODES_VERSION = 57
-UNCODED_TIME = timedelta(days=1)
 # What the database has if no login is named beside the owner.
 NO_OTHER_LOGINS = Logins()
 
@@ -63,10 +59,12 @@ class Migration(msgspec.Struct, frozen=True):
     sql: str
 
 
+MIGRATIONS = files("kasuwa") / "db" / "migrations"
+
+
 def known_migrations() -> list[Migration]:
-    folder = files("kasuwa") / "db" / "migrations"
-    found = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".sql"))
-    return [Migration(int(name[:4]), name, (folder / name).read_text()) for name in found]
+    names = sorted(entry.name for entry in MIGRATIONS.iterdir() if entry.name.endswith(".sql"))
+    return [Migration(int(name[:4]), name, (MIGRATIONS / name).read_text()) for name in names]
 
 
 def newest_known_version() -> int:
@@ -90,7 +88,7 @@ async def migrate(
     await check_server(connection)
     await lock_migrations(connection)
     try:
-        applied = await apply_pending(connection, secret_key)
+        applied = await apply_pending(connection)
         await prepare_roles(connection, may_create=not logins.application)
         await grant_rights(connection, logins)
         await prepare_deployment(connection, environment, secret_key)
@@ -112,15 +110,14 @@ async def lock_migrations(connection: Connection, wait_seconds: float = LOCK_WAI
         await asyncio.sleep(LOCK_POLL_SECONDS)
 
 
-async def apply_pending(connection: Connection, secret_key: bytes | None = None) -> list[str]:
-    """Applies the migrations that this database lacks. Returns their names. The caller holds MIGRATION_LOCK_ID. Without
-    the secret key, rows of an earlier release cannot be used until they have their codes."""
+async def apply_pending(connection: Connection) -> list[str]:
+    """Applies the migrations that this database lacks. Returns their names. The caller holds MIGRATION_LOCK_ID."""
     await connection.execute(
         "create table if not exists migration (version bigint primary key, name text not null,"
         " applied_at timestamptz not null default now())"
     )
     pending = await pending_migrations(connection)
-    return [await apply_migration(connection, migration, secret_key) for migration in pending]
+    return [await apply_migration(connection, migration) for migration in pending]
 
 
 async def pending_migrations(connection: Connection) -> list[Migration]:
@@ -161,12 +158,10 @@ NEVER_FREE = (
 )
 
 
-async def apply_migration(
-    connection: Connection, migration: Migration, secret_key: bytes | None = None, *, tries: int = MAX_TRIES
-) -> str:
+async def apply_migration(connection: Connection, migration: Migration, *, tries: int = MAX_TRIES) -> str:
     for number in range(tries):
         try:
-            await try_migration(connection, migration, secret_key)
+            await try_migration(connection, migration)
             return migration.name
         except (asyncpg.LockNotAvailableError, asyncpg.DeadlockDetectedError):
             log.info("a migration gives way", migration=migration.name, tries=number + 1)
@@ -174,28 +169,13 @@ async def apply_migration(
     raise MigrationError(NEVER_FREE.format(migration.name))
 
 
-async def try_migration(connection: Connection, migration: Migration, secret_key: bytes | None = None) -> None:
+async def try_migration(connection: Connection, migration: Migration) -> None:
     async with connection.transaction():
         await connection.execute(f"set local lock_timeout = '{LOCK_TIMEOUT}'")
         await connection.execute(migration.sql)
-        if migration.version == ROW_CODES_VERSION and secret_key is not None:
-            await permit_uncoded_rows(connection, secret_key)
         await connection.execute(
             "insert into migration (version, name) values ($1, $2)", migration.version, migration.name
         )
-
-
-PERMIT = "update deployment set uncoded_until = $1, uncoded_permit = $2"
-
-
-async def permit_uncoded_rows(connection: Connection, secret_key: bytes) -> None:
-    """Lets rows lack their code for a while, if the database has rows of the release before: the worker makes their
-    codes, and processes of that release may still change them. In the migration's transaction, so that it is done once:
-    whoever can write the database cannot have it done again."""
-    until = await connection.fetchval("select now() + $1::interval from deployment", UNCODED_TIME)
-    if until is not None:
-        vault = await open_vault(connection, secret_key)
-        await connection.execute(PERMIT, until, vault.digest(describe_permit(until)))
 
 
 # A login that a superuser has granted the role to may not grant it itself.

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from kasuwa.db.migrate import known_migrations
 from tests.merchant_client import MerchantClient
 from tests.methods.payment.payment_client import PaymentClient
 from tests.methods.virtualcard.card_client import CardClient
@@ -111,40 +110,6 @@ def test_an_amount_in_another_currency_than_the_cards_is_refused(shop: MerchantC
         assert (refused["status"], [fault["field"] for fault in refused["errors"]]) == (104, ["currency"])
         assert card.ask(action, amount="10.00", currency="USD")["status"] == 200
     assert card.balance == 10_000
-
-
-def test_lines_that_earlier_versions_left_out_are_made_from_the_postings(
-    shop: MerchantClient, deployment: Deployment
-) -> None:
-    cards = [CardClient(shop), CardClient(shop, currency="NGN", amount=50_000)]
-    shop.advance(days=95)
-    migration = next(known for known in known_migrations() if known.version == 15)
-    # Under the names of that version, which are views now.
-    backfill = "insert into card_record" + migration.sql.partition("insert into card_record")[2]
-    mine = "(select merchant_id from merchant where mid = $1 and current)"
-    lines = f"""select card, narration, status, currency, amount, fee, created_at from virtual_card_entry
-        where merchant_id = {mine} order by card, created_at, number"""
-
-    async def make_anew(connection: Any) -> tuple[list[Any], list[Any], int]:
-        before = await connection.fetch(lines, shop.mid)
-        attempt = connection.transaction()
-        await attempt.start()
-        try:
-            await connection.execute(
-                f"delete from virtual_card_entry where narration = 'VAT on Monthly Fee' and merchant_id = {mine}",
-                shop.mid,
-            )
-            left = len(await connection.fetch(lines, shop.mid))
-            # Other tests' cards have their lines already.
-            only_mine = f"{backfill.rstrip().rstrip(';')} and r.merchant_id = {mine}"
-            await connection.execute(only_mine, shop.mid)
-            return before, await connection.fetch(lines, shop.mid), left
-        finally:
-            await attempt.rollback()
-
-    before, after, left = deployment.run_on_connection(make_anew)
-    assert (after, left) == (before, len(before) - 6)
-    assert all(adds_up(card) for card in cards)
 
 
 # --- fees beside other changes ----------------------------------------------------------------------------------
