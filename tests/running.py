@@ -30,9 +30,12 @@ from asyncpg.prepared_stmt import PreparedStatement
 
 from kasuwa.coded_tables import CODED_TABLES
 from kasuwa.console.operator_settings import apply_changes
+from kasuwa.core.row_codes import is_intact
 from kasuwa.core.vault import Vault
 from kasuwa.db import embedded, logins, migrate
-from kasuwa.db.row_code_moves import code_tables, find_changed_rows
+from kasuwa.db.key_moves import LOCK_MERCHANT
+from kasuwa.db.row_code_moves import find_changed_rows, read_window
+from kasuwa.db.row_codes import store_codes
 from kasuwa.db.shared_cluster import ensure_logins
 from kasuwa.ledger.chain_audit import find_chain_violations
 from kasuwa.ledger.invariant import ALL_MERCHANTS, PREPARE_AUDIT
@@ -384,9 +387,18 @@ class Deployment:
 
 async def code_all_rows(connection: Any, vault: Vault) -> None:
     """Gives all rows that a test has written in place of the service their codes."""
-    vault.keyring.accepts_uncoded = True
-    await code_tables(connection, vault, CODED_TABLES, functools.partial(asyncio.sleep, 0))
-    vault.keyring.accepts_uncoded = False
+    for table in CODED_TABLES:
+        rows, position = await read_window(connection, table, [])
+        while rows:
+            uncoded = [row for row in rows if not is_intact(vault, table.table, row.content, row.code)]
+            async with connection.transaction():
+                if table.is_cached:
+                    for merchant_id in {row.content[0] for row in uncoded}:
+                        await connection.execute(LOCK_MERCHANT, merchant_id)
+                await store_codes(connection, vault, table, uncoded)
+            if not position:
+                break
+            rows, position = await read_window(connection, table, position)
 
 
 @contextlib.contextmanager

@@ -9,12 +9,10 @@ import asyncpg
 
 from kasuwa.core.vault import Vault
 from kasuwa.db.migrate import open_vault
-from kasuwa.db.rows_in_clear import ClearTable
 from kasuwa.db.webhook_endpoints import add_endpoint, roll_secret
 from kasuwa.sealed_columns import SEALED_PLACES
 from kasuwa.secret_key import secret_key_of
 from kasuwa.settings import read_settings
-from kasuwa.work.key_rotation import seal_clear_window
 from tests.merchant_client import MerchantClient
 from tests.methods.clients.enrollment import BVN, OTHER_BVN, create, enroll
 from tests.methods.disputes.dispute_client import file_of, open_dispute
@@ -103,13 +101,3 @@ def open_everything(deployment: Deployment, mid: str | None = None) -> dict[Any,
             place = column.place(*named)
             opened[column.name, row_id, merchant_id] = vault.unseal(merchant_id, place, sealed)
     return opened
-
-
-async def seal_clear_rows(clear: ClearTable, vault: Vault, connection: Any) -> int:
-    """Passes over a table once, as the worker does. Returns how many rows were encrypted or emptied."""
-    rows, position = 0, list[int | str]()
-    while True:
-        done, position = await seal_clear_window(clear, vault, connection, position)
-        rows += done.rows
-        if not position:
-            return rows

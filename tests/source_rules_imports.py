@@ -75,7 +75,6 @@ COMPOSITION_ROOTS = {
     "composition",
     "rail_choice",
     "vendor_rails",
-    "clear_tables",
     "sealed_columns",
     "prepare",
     "supervise",

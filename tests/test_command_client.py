@@ -100,7 +100,7 @@ def test_an_export_includes_the_records_of_loans_and_savings(
     records = exported(deployment, shop, client_id)
     assert refs_of(records, "payment") == [made["repaid"], made["deposit"]]
     for row, reference in zip(records["payment"], (made["loan"], made["savings"]), strict=True):
-        assert (row["errand"]["reference"], row["status"]) == (reference, "successful")
+        assert (row["purpose"]["reference"], row["status"]) == (reference, "successful")
         assert (row["fullname"], row["email"]) == ("Adaeze Obiora", "adaeze@example.com")
         assert (row["card"][:6], row["card"][-4:], row["created_at"][:10]) == ("411111", "0013", "2026-01-05")
     assert len(refs_of(records, "transfer")) == 2, "the disbursement and the cash-out"
@@ -109,7 +109,7 @@ def test_an_export_includes_the_records_of_loans_and_savings(
     assert sorted(refs_of(records, "movement")) == sorted([made["by_wallet"], made["brought"], made["cash"]])
     for row in records["payment"]:
         assert (row["ip"], row["fingerprint"]) == ("198.51.100.7", "device-of-adaeze")
-        assert (row["errand"]["ip"], row["errand"]["fingerprint"]) == ("198.51.100.8", "till-of-adaeze")
+        assert (row["purpose"]["ip"], row["purpose"]["fingerprint"]) == ("198.51.100.8", "till-of-adaeze")
     for row in (row for row in records["movement"] if row["txn_ref"] != made["cash"]):
         assert (row["ip"], row["fingerprint"]) == ("198.51.100.8", "till-of-adaeze")
         assert msgspec.json.decode(row["meta"]) == CONTACT["meta"]

@@ -21,7 +21,6 @@ from kasuwa.api_methods import DISPUTE_RULES, RECEIPT_RULES, methods_of, steps_o
 from kasuwa.app_owners import SharedResources, start_links, start_owner
 from kasuwa.app_rails import start_rail_tasks
 from kasuwa.app_server import make_admin_operations, make_callbacks, make_dispatch, make_request_log, make_server
-from kasuwa.clear_tables import LARGE_CLEAR_TABLES
 from kasuwa.composition import Services, make_closer
 from kasuwa.core.account_terms import SANDBOX_RAIL
 from kasuwa.core.transactions import WEBHOOK_LANE
@@ -146,9 +145,7 @@ async def run_worker(settings: Settings, dsn: str, metrics: Metrics, shared: Sha
     closer = make_closer(settings, dsn, services.clock)
     loops = (worker.run(services.step_runner.lanes), services.webhook_sender.run(), refresher.run())
     answers = DisputeAnswers(records, services.rail_choice.make_dispute_rails(), partial(read_answer, services.vault))
-    rotation = KeyRotation(
-        dsn, claims, services.vault, SEALED_PLACES, make_client_indexer(services.vault), LARGE_CLEAR_TABLES
-    )
+    rotation = KeyRotation(dsn, claims, services.vault, SEALED_PLACES, make_client_indexer(services.vault))
     words = PaymentWords(dsn, partial(hash_payment, services.vault))
     sums = (DailyTotals(dsn), SettlementSums(dsn), words)
     parts = (inbox, listings, answers, closer, rotation, *sums)

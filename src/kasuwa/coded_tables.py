@@ -102,7 +102,7 @@ CODED_TABLES: tuple[CodedTable, ...] = (
     table_with(
         Transaction,
         **dict.fromkeys(("status", "code", "final_at"), IN_BOOKS),
-        **dict.fromkeys(("message", "trail", "created_at", "counterparty_name"), SHOWN),
+        **dict.fromkeys(("message", "trail", "created_at"), SHOWN),
         rail="which vendor carries out the order",
         rail_account="as rail",
         seq="the order of a list",
@@ -138,7 +138,7 @@ TABLES_WITHOUT_CODES = {
     **dict.fromkeys(("payment_word", "payment_word_mark"), CACHE),
     **dict.fromkeys(("daily_total", "daily_total_mark", "settlement_sum", "settlement_sum_mark"), CACHE),
     **dict.fromkeys(("client_bvn", "bill_guard", "enrolled_phone", "invoice_counter", "dispute_origin"), CACHE),
-    **dict.fromkeys(("cashcode_attempts", "sign_in_failure", "sign_in_throttle", "console_device"), "counts guesses"),
+    **dict.fromkeys(("cashcode_attempts", "sign_in_throttle", "console_device"), "counts guesses"),
     **dict.fromkeys(("delivery_attempt", "operator_notice", "request_record"), LOG),
     **dict.fromkeys(("failing_endpoint", "dispute_hand_in", "settlement_events"), "what is to be sent"),
     **dict.fromkeys(("invariant_result", "console_list"), SHOWN),

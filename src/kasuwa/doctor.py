@@ -10,7 +10,7 @@ import asyncpg
 from kasuwa.close_key import require_close_key
 from kasuwa.core.keyring import SEAL
 from kasuwa.database_logins import check_urls, embedded_url
-from kasuwa.db import contradictions, embedded, key_versions, migrate, rail_inbox, rows_in_clear
+from kasuwa.db import contradictions, embedded, key_versions, migrate, rail_inbox
 from kasuwa.db.clock import DATABASE_CLOCK, JUMP_SECONDS
 from kasuwa.db.distribution import examine_distribution
 from kasuwa.db.pgbouncer import TransactionPooling, refuse_transaction_pooling
@@ -146,11 +146,7 @@ async def examine_keys(settings: Settings, connection: Any) -> list[Finding]:
     if unfinished and await connection.fetchval(key_versions.IS_ROTATION_LATE):
         what = f"version {unfinished[0].version} of the data key is not rolled out"
         findings.append(problem(what, "see that `kasuwa serve` and its worker run"))
-    clear = await rows_in_clear.read_state(connection)
-    if await rows_in_clear.is_late(connection):
-        what = "personal data are stored in clear, by an earlier version"
-        findings.append(problem(what, "see that `kasuwa serve` and its worker run"))
-    unreadable = sum(key.unreadable for key in listed) + clear.unreadable
+    unreadable = sum(key.unreadable for key in listed)
     if unreadable:
         mend = "the log names their tables: restore these rows from a backup"
         findings.append(problem(f"{unreadable} ciphertexts were opened by no key", mend))

@@ -1,21 +1,15 @@
 """Prepares the database before the service runs: migrations, the first catalogue, and in test the demo merchant."""
 
-from functools import partial
 from typing import Any
 
-from kasuwa.clear_tables import SMALL_CLEAR_TABLES
-from kasuwa.coded_tables import CODED_TABLES
 from kasuwa.composition import make_deployment
 from kasuwa.core.decision import Merchant
 from kasuwa.core.vault import Vault
 from kasuwa.database_logins import OWNER_SETTING, check_rights, find_logins, may_migrate, owner_url
-from kasuwa.db import authority_policy, customer_links, merchants, migrate, rates
+from kasuwa.db import authority_policy, merchants, migrate, rates
 from kasuwa.db.merchants import MerchantDirectory
 from kasuwa.db.pgbouncer import refuse_transaction_pooling
 from kasuwa.db.primary import connect_to_primary
-from kasuwa.db.row_code_moves import code_tables
-from kasuwa.db.rows_in_clear import seal_table
-from kasuwa.db.vault_keys import KeyRefresher
 from kasuwa.db.write_statements import statements_for
 from kasuwa.db.writer import Writer
 from kasuwa.rails.sandbox.biller import SandboxBiller
@@ -35,14 +29,7 @@ async def prepare(settings: Settings, dsn: str) -> list[str]:
     connection = await connect_to_primary(dsn)
     try:
         vault = await migrate.open_vault(connection, secret_key)
-        refresher = KeyRefresher(connection, vault, secret_key, partial(secret_key_of, settings))
-        for clear in SMALL_CLEAR_TABLES:
-            await seal_table(connection, clear, vault, refresher.refresh)
         await authority_policy.ensure_policy(connection, vault, settings.environment, settings.cooling_off_hours)
-        await customer_links.link_customers(connection, vault.digest, vault.unseal)
-        await customer_links.index_customers(connection)
-        if vault.keyring.accepts_uncoded:
-            await code_tables(connection, vault, CODED_TABLES, refresher.refresh)
         if rail_of_purpose(settings, "bills") == "sandbox":
             # A vendor's catalogue takes many calls: the worker fetches it.
             await fetch_edition(connection, SandboxBiller(), only_if_due=True)

@@ -28,9 +28,9 @@ NONCE = b"nonce twelve"
 PLACE = "merchant_key.sealed"
 
 
-def vault(*keys: DataKey, is_naming: bool = True) -> Vault:
+def vault(*keys: DataKey) -> Vault:
     made = Vault(ROOT)
-    made.keyring.update([*keys, INDEX_1], is_naming=is_naming, valid_until=0.0)
+    made.keyring.update([*keys, INDEX_1], valid_until=0.0)
     return made
 
 
@@ -45,21 +45,10 @@ def test_a_ciphertext_names_the_version_of_its_key() -> None:
     assert vault(FIRST, SECOND).unseal(7, PLACE, sealed) == b"plain"
 
 
-def test_a_ciphertext_without_a_header_is_of_version_1() -> None:
-    earlier = vault(FIRST, is_naming=False).seal(7, PLACE, b"plain", NONCE)
-    assert named_version(earlier) is None
-    assert vault(FIRST, SECOND).unseal(7, PLACE, earlier) == b"plain"
-
-
-def test_a_ciphertext_without_a_header_opens_though_its_nonce_looks_like_one() -> None:
-    nonce = make_header(2) + b"four"
-    earlier = vault(FIRST, is_naming=False).seal(7, PLACE, b"plain", nonce)
-    assert named_version(earlier) == 2
-    assert vault(FIRST, SECOND).unseal(7, PLACE, earlier) == b"plain"
-
-
-def test_later_versions_are_named_even_while_the_first_is_not() -> None:
-    assert named_version(vault(FIRST, SECOND, is_naming=False).seal(7, PLACE, b"", NONCE)) == 2
+def test_a_ciphertext_without_a_header_does_not_open() -> None:
+    sealed = vault(FIRST).seal(7, PLACE, b"plain", NONCE)
+    with pytest.raises(UnsealError):
+        vault(FIRST).unseal(7, PLACE, sealed[HEADER_BYTES:])
 
 
 def test_a_version_decrypts_before_it_encrypts() -> None:
@@ -81,9 +70,8 @@ def test_a_newer_version_of_all_merchants_replaces_that_of_one() -> None:
     assert vault(FIRST, OF_SEVEN, DataKey(SEAL, 4, None, b"4" * 32)).keyring.active_version(7) == 4
 
 
-@pytest.mark.parametrize("is_naming", [True, False])
-def test_a_retired_version_is_refused(is_naming: bool) -> None:
-    sealed = vault(FIRST, is_naming=is_naming).seal(7, PLACE, b"plain", NONCE)
+def test_a_retired_version_is_refused() -> None:
+    sealed = vault(FIRST).seal(7, PLACE, b"plain", NONCE)
     with pytest.raises(UnknownVersion, match="version 1 of the data key is retired"):
         vault(SECOND).unseal(7, PLACE, sealed)
 
@@ -105,21 +93,21 @@ def test_a_ciphertext_is_current_if_it_names_the_active_version_of_its_merchant(
 def test_versions_that_were_not_read_in_time_encrypt_nothing_and_still_decrypt() -> None:
     now = 100.0
     ring = Keyring([FIRST, INDEX_1], lambda: now)
-    ring.update([FIRST, INDEX_1], is_naming=True, valid_until=130.0)
+    ring.update([FIRST, INDEX_1], valid_until=130.0)
     made = Vault(ROOT, keyring=ring)
     sealed = made.seal(7, PLACE, b"plain", NONCE)
     now = 131.0
     with pytest.raises(KeysOutdated):
         made.seal(7, PLACE, b"plain", NONCE)
     assert made.unseal(7, PLACE, sealed) == b"plain"
-    ring.update([FIRST, INDEX_1], is_naming=True, valid_until=160.0)
+    ring.update([FIRST, INDEX_1], valid_until=160.0)
     assert made.unseal(7, PLACE, made.seal(7, PLACE, b"plain", NONCE)) == b"plain"
 
 
 def test_a_vault_for_replays_learns_new_versions_as_well() -> None:
     made = vault(FIRST)
     copied = made.with_replay_secret(b"seed")
-    made.keyring.update([FIRST, SECOND, INDEX_1], is_naming=True, valid_until=0.0)
+    made.keyring.update([FIRST, SECOND, INDEX_1], valid_until=0.0)
     assert named_version(copied.seal(7, PLACE, b"", NONCE)) == 2
 
 
@@ -127,7 +115,7 @@ def test_the_active_index_key_comes_first_and_the_others_are_tried() -> None:
     one, two = index_digest(INDEX_1.secret, b"x"), index_digest(INDEX_2.secret, b"x")
     ring = Keyring([FIRST, INDEX_1, later(INDEX_2)])
     assert [digest(b"x") for digest in ring.index_digests] == [one, two]
-    ring.update([FIRST, INDEX_1, INDEX_2], is_naming=True, valid_until=0.0)
+    ring.update([FIRST, INDEX_1, INDEX_2], valid_until=0.0)
     assert [digest(b"x") for digest in ring.index_digests] == [two, one]
 
 

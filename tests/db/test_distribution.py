@@ -29,6 +29,7 @@ from kasuwa.db.merchant_state import MerchantState
 from kasuwa.db.one_request_sql import form_for_one_request
 from kasuwa.db.placement import BY_MERCHANT, NUMBERED, ON_COORDINATOR, ON_COORDINATOR_IN_COMMITS, ON_EVERY_SERVER
 from kasuwa.db.primary import connect_to_primary
+from kasuwa.db.row_codes import code_new_row, table_of
 from kasuwa.db.server_search import SearchQuery
 from kasuwa.db.shards import ShardMap, hash_bigint
 from kasuwa.db.write_statements import DISTRIBUTED
@@ -289,9 +290,7 @@ def test_two_writers_on_one_merchant_never_overwrite_each_other(ground: Ground) 
     run(work)
 
 
-# Takes rows that have no code.
-UNCODED = Vault(bytes(32))
-UNCODED.keyring.accepts_uncoded = True
+VAULT = Vault(bytes(32))
 
 
 def test_jobs_are_claimed_merchant_by_merchant_and_once(deployment: Deployment, open_shop: Callable[..., Any]) -> None:
@@ -305,15 +304,16 @@ def test_jobs_are_claimed_merchant_by_merchant_and_once(deployment: Deployment, 
         for n, shop in enumerate([open_shop(), open_shop()] * 3):
             key = row_key(0, lane, str(n))
             await connection.execute(insert, key, lane, str(n), start + timedelta(seconds=n), shop.mid)
+        await code_new_row(connection, VAULT, table_of(Job), "lane = $1", lane)
         connection.is_distributed = True
         wall, turns = datetime.now(UTC), jobs.LaneTurns()
-        claimed = await jobs.claim_jobs(connection, UNCODED, lane, wall, 5, turns)
+        claimed = await jobs.claim_jobs(connection, VAULT, lane, wall, 5, turns)
         assert [item.job.reference for item in claimed] == ["0", "1", "2", "3", "4"]
         assert [item.job.claims for item in claimed] == [1] * 5
-        assert [item.job.reference for item in await jobs.claim_jobs(connection, UNCODED, lane, wall, 5, turns)] == [
+        assert [item.job.reference for item in await jobs.claim_jobs(connection, VAULT, lane, wall, 5, turns)] == [
             "5"
         ]
-        assert await jobs.claim_jobs(connection, UNCODED, lane, wall, 5, turns) == []
+        assert await jobs.claim_jobs(connection, VAULT, lane, wall, 5, turns) == []
         await connection.execute("delete from scheduled_job where lane = $1", lane)
 
     deployment.run_on_connection(lambda _: with_connection(deployment.dsn, work))

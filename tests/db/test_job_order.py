@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
+from kasuwa.core.decision import Job
 from kasuwa.core.references import row_key
 from kasuwa.db import jobs as job_claims
 from kasuwa.db.jobs import LaneTurns, claim_jobs
+from kasuwa.db.row_codes import code_new_row, table_of
 from kasuwa.work.worker import MAX_CLAIMED
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment
@@ -34,7 +36,7 @@ def claim_all(deployment: Deployment, shop: MerchantClient, jobs: list[tuple[dat
             await connection.execute(INSERT, key, LANE, str(place), due, run_at, shop.mid)
         claims = []
         vault = await deployment.open_vault(connection)
-        vault.keyring.accepts_uncoded = True
+        await code_new_row(connection, vault, table_of(Job), "lane = $1", LANE)
         turns = LaneTurns()
         while claimed := await claim_jobs(connection, vault, LANE, datetime.now(UTC), MAX_CLAIMED, turns):
             claims.append([int(item.job.reference) for item in claimed])

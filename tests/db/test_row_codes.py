@@ -222,7 +222,7 @@ def test_a_change_through_the_service_does_not_confirm_another_change(deployment
 def test_no_code_is_made_by_outdated_keys() -> None:
     now = [0.0]
     vault = Vault(bytes(32), lambda: now[0])
-    vault.keyring.update(vault.keyring.versions, is_naming=True, valid_until=10.0)
+    vault.keyring.update(vault.keyring.versions, valid_until=10.0)
     code = vault.make_code(1, b"content")
     assert vault.is_code(1, b"content", code)
     assert not vault.is_code(2, b"content", code)

@@ -23,8 +23,8 @@ from tests.walk.rows import ACTION_ROWS, ActionRow
 FILE = Path(__file__).parents[1] / "data" / "request_digests.json"
 COMMENT = (
     "A digest that differs from the one here makes every repeat after an upgrade fail, though the money has moved. "
-    "Do not change a digest of this file. If a request gained a field, list it in web/idempotency.py, so that it "
-    "counts only if it is sent. If a digest must change all the same, accept the one before as well for 24 hours after "
+    "Do not change a digest of this file. An optional field that a request gained counts only if it is sent: its "
+    "default must be None. If a digest must change all the same, accept the one before as well for 24 hours after "
     "the upgrade, as long as replies are stored, and add the new one beside it. Digests by orderRef are stored for "
     "good and never change."
 )

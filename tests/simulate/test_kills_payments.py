@@ -42,9 +42,9 @@ OPEN = """select (select count(*) from payment_plan where charging) + (select co
     where kind = 'payment.charge' or (kind = 'payment.ask' and work ->> 'session' is not null)
         or (kind = 'recurrent.charge' and run_at <= now()))"""
 PLAN_STATES = "select plan_id, state, cycle, cycle_due, created_at, paid from payment_plan"
-PLAN_CHARGES = """select p.detail -> 'errand' ->> 'reference' as plan_id, t.status, count(*) as times
+PLAN_CHARGES = """select p.detail -> 'purpose' ->> 'reference' as plan_id, t.status, count(*) as times
     from payment p join transaction t using (merchant_id, txn_ref)
-    where p.detail -> 'errand' ->> 'purpose' = 'recurrent' group by 1, 2"""
+    where p.detail -> 'purpose' ->> 'purpose' = 'recurrent' group by 1, 2"""
 PAID_ORDERS = "select order_ref from transaction where order_ref like 'basket-%' and status = 'successful'"
 
 

@@ -15,10 +15,9 @@ from kasuwa.core.calendar import utc_text
 from kasuwa.core.keyring import INDEX, SEAL
 from kasuwa.core.vault import Vault, kek_name
 from kasuwa.database_logins import OWNER_SETTING
-from kasuwa.db import key_moves, key_versions, merchants, rows_in_clear
+from kasuwa.db import key_moves, key_versions, merchants
 from kasuwa.db.audit_trail import OPERATOR_CHAIN_ID
 from kasuwa.db.key_versions import KeyVersion, RotationRefused
-from kasuwa.db.rows_in_clear import ClearState
 from kasuwa.sealed_columns import SEALED_PLACES
 from kasuwa.secret_key import is_secret_in_data, next_secret_key_of, replace_secret_file, secret_key_of
 from kasuwa.settings import Settings
@@ -65,22 +64,17 @@ def list_keys(
     data: DataOption = None,
 ) -> None:
     """List the versions of the data keys: purpose, version, state, merchant, when it was made, age, and how many
-    ciphertexts of the database have it. Counting reads every table that has some. The last line says how far the
-    encryption of personal data that earlier versions stored in clear has come."""
+    ciphertexts of the database have it. Counting reads every table that has some."""
 
-    async def work(connection: Any, vault: Vault, settings: Settings) -> tuple[list[ListedVersion], ClearState]:
+    async def work(connection: Any, vault: Vault, settings: Settings) -> list[ListedVersion]:
         counts = await key_moves.count_ciphertexts(connection, SEALED_PLACES)
-        listed = [
+        return [
             ListedVersion(key, counts.get(key.version, 0) if key.purpose == SEAL else None)
             for key in await key_versions.list_versions(connection)
         ]
-        return listed, await rows_in_clear.read_state(connection)
 
-    versions, clear = run_with_connection(data, work)
-    for listed in versions:
+    for listed in run_with_connection(data, work):
         typer.echo(encode_line(listed) if json else describe(listed))
-    if not json:
-        typer.echo(describe_clear(clear))
 
 
 def encode_line(listed: ListedVersion) -> str:
@@ -96,15 +90,6 @@ def describe(listed: ListedVersion) -> str:
     made = f"made {utc_text(key.created_at)}, {key.age_days} days ago"
     owner = key.mid or "all merchants"
     return f"{key.purpose} {key.version}  {key.state}  {owner}  {made}{used}{progress}{unreadable}"
-
-
-def describe_clear(state: ClearState) -> str:
-    """Returns how far the encryption of what earlier versions stored in clear has come."""
-    unreadable = f", {state.unreadable} could not be" if state.unreadable else ""
-    done = f"{state.rewritten} rows of earlier versions were encrypted{unreadable}"
-    if state.finished_at is not None:
-        return f"personal data: all encrypted since {utc_text(state.finished_at)}, {done}"
-    return f"personal data: some are in clear, encrypted from {utc_text(state.begins_at)} on, {done}"
 
 
 @command.command()

@@ -113,8 +113,8 @@ def state_of(endpoint: EndpointFigures) -> str:
 
 
 def amount_of(line: EventLine) -> str:
-    """Returns the amount of an event with its currency. Events of earlier versions have no currency. That of an
-    approval charges nothing: the amount is what waits."""
+    """Returns the amount of an event with its currency. That of an approval charges nothing: the amount is what
+    waits."""
     amount = str(line.payload.get("amount" if line.kind == APPROVAL_EVENT else "chargedAmount", ""))
     shown = group_thousands(amount) if AMOUNT_PATTERN.fullmatch(amount) else amount
     return f"{line.payload.get('currency', '')} {shown}".strip()

@@ -197,7 +197,7 @@ async def add_endpoints(reader: Reader, merchant: Merchant, lines: Sequence[Even
 # --- cards --------------------------------------------------------------------------------------------------------
 
 CARDS = """
-    select c.key, c.detail, c.holder_sealed, c.reference, c.mask, coalesce(a.posted - a.held, 0), c.currency, c.state,
+    select c.key, c.holder_sealed, c.reference, c.mask, coalesce(a.posted - a.held, 0), c.currency, c.state,
         c.expiration, c.created_at
     from virtual_card c left join account a
         on a.merchant_id = c.merchant_id and a.name = 'card:' || c.short_id || ':' || c.currency
@@ -215,14 +215,14 @@ async def list_cards(request: PageRequest, merchant: Merchant, reader: ActionRea
         CardLine(
             reference=reference,
             maskedpan=mask,
-            name_on_card=read_holder(merchant.merchant_id, key, detail, sealed, reader.unseal).name,
+            name_on_card=read_holder(merchant.merchant_id, key, sealed, reader.unseal).name,
             balance=format_minor(balance),
             currency=currency,
             status=state,
             expiration=expiration,
             created_at=utc_text(at),
         )
-        for key, detail, sealed, reference, mask, balance, currency, state, expiration, at in rows
+        for key, sealed, reference, mask, balance, currency, state, expiration, at in rows
     ]
     return CardsReply(data=lines, total=total, offset=offset, limit=limit)
 
@@ -238,7 +238,7 @@ ONE_CHECKOUT = f"select {CHECKOUT_COLUMNS} from checkout where merchant_id = $1 
 ATTEMPTS = """
     select t.txn_ref, p.method, t.status, p.charged, t.message, t.created_at
     from payment p join transaction t on t.merchant_id = p.merchant_id and t.txn_ref = p.txn_ref
-    where p.merchant_id = $1 and p.detail -> 'errand' ->> 'reference' = $2
+    where p.merchant_id = $1 and p.detail -> 'purpose' ->> 'reference' = $2
     order by t.created_at desc, t.seq desc, t.key desc
 """
 UNKNOWN_CHECKOUT = Refusal(INVALID_REQUEST, "Invalid Transaction Reference")

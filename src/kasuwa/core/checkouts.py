@@ -26,7 +26,7 @@ from kasuwa.core.money import format_minor
 from kasuwa.core.purpose import CHECKOUT, PurposeEffects
 from kasuwa.core.references import job_key, movement_reference, row_key
 from kasuwa.core.scenario import NO_SCENARIO
-from kasuwa.core.sealed_payers import fill_empty, take_fields
+from kasuwa.core.sealed_payers import fill_empty
 from kasuwa.core.splits import SplitShare
 from kasuwa.core.token_index import make_token_entry
 from kasuwa.core.transactions import FAILED, SUCCESSFUL, Transaction, encode_text, make_delivery_jobs
@@ -163,20 +163,13 @@ def seal_checkout_detail(detail: CheckoutDetail, txn_ref: str, context: Context)
 
 
 def read_checkout_detail(checkout: Checkout, unseal: Unsealer) -> CheckoutDetail:
-    """Returns the terms of a checkout with the payer's data. A rule that needs none of those decodes `detail`.
-
-    A row of an earlier version has them in clear; a field in clear counts, because it was written later."""
+    """Returns the terms of a checkout with the payer's data. A rule that needs none of those decodes `detail`."""
     detail = DETAIL_DECODER.decode(checkout.detail)
     if checkout.payer_sealed is None:
         return detail
     plain = unseal(checkout.merchant_id, payer_aad(checkout.txn_ref), bytes(checkout.payer_sealed))
     payer = PAYER_DECODER.decode(plain)
     return fill_empty(detail, payer, CheckoutPayer.__struct_fields__)
-
-
-def take_clear_payer(detail: dict[str, Any]) -> dict[str, Any]:
-    """Removes the fields of CheckoutPayer from a decoded detail of an earlier version and returns them."""
-    return take_fields(detail, CheckoutPayer.__struct_fields__)
 
 
 # --- opening ----------------------------------------------------------------------------------------------------

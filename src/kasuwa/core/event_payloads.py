@@ -1,7 +1,7 @@
 """The payloads of webhook events: one struct per kind of transaction or object. Contract: events#payload
 
 `end_transaction` builds them. The OpenAPI documents and the generated clients describe events by these structs. `kind`
-tells them apart on the wire. Events that were recorded by earlier versions do not have it.
+tells them apart on the wire.
 """
 
 from typing import Any, Final, Literal

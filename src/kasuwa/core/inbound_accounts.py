@@ -68,7 +68,7 @@ class PersonalizedAccountRow(Row):
         *("reference", "account_number", "bank_code", "state", "rail", "rail_reference", "rail_account"),
     )
     mutable_columns: ClassVar[tuple[str, ...]] = (
-        *("account_number", "bank_code", "bank_name", "account_name", "email", "bvn_sealed"),
+        *("account_number", "bank_code", "bank_name", "bvn_sealed"),
         *("state", "rail", "rail_reference", "facts", "message", "closed_at", "rail_account", "person_sealed"),
         "row_code",
     )
@@ -77,9 +77,6 @@ class PersonalizedAccountRow(Row):
     account_number: str  # empty until the account is open, as are the code and name of its bank
     bank_code: str
     bank_name: str
-    # Empty, except in rows that an earlier version has written: the owner's data in clear. See `read_owner`.
-    account_name: str
-    email: str
     bvn_sealed: bytes | None  # the account holder's BVN, if the merchant gave it
     created_at: datetime
     state: str = OPEN
@@ -119,11 +116,9 @@ def open_owner(merchant_id: int, key: bytes, sealed: bytes, unseal: Unsealer) ->
 
 
 def read_owner(row: PersonalizedAccountRow, unseal: Unsealer) -> AccountOwner:
-    """Returns the personal data of an account. Those in clear were written by a process of an earlier version, after
-    those that are encrypted."""
+    """Returns the personal data of an account: none once they were erased."""
     sealed = row.person_sealed
-    owner = AccountOwner() if sealed is None else open_owner(row.merchant_id, row.key, sealed, unseal)
-    return AccountOwner(row.account_name or owner.name, row.email or owner.email)
+    return AccountOwner() if sealed is None else open_owner(row.merchant_id, row.key, sealed, unseal)
 
 
 class ArrivedReceipt(msgspec.Struct, frozen=True):

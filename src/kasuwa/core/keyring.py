@@ -1,8 +1,8 @@
 """The versions of the data keys that a process knows: which one encrypts, which ones decrypt.
 
-Every ciphertext begins with a header that names the version of its key. Ciphertexts of earlier releases have none and
-are of version 1. A version may belong to all merchants or to one. It is known to every process before it becomes
-active, and it decrypts until it is retired, when no ciphertext is left that needs it (docs/decisions/0061).
+Every ciphertext begins with a header that names the version of its key. A version may belong to all merchants or to
+one. It is known to every process before it becomes active, and it decrypts until it is retired, when no ciphertext is
+left that needs it (docs/decisions/0061).
 
 A process reads the versions again every few seconds (db/vault_keys.py). One that could not do so for too long must not
 encrypt: it might use a version that the others have replaced.
@@ -23,8 +23,7 @@ SEAL = "seal"
 INDEX = "index"
 FIRST_VERSION = 1
 
-# The first bytes of a ciphertext that names its version, which follows in four bytes. Ciphertexts of earlier releases
-# begin with a random nonce: one of four thousand million looks like it, and is tried without a header as well.
+# The first bytes of a ciphertext. The version of its key follows in four bytes.
 HEADER_MARK = b"\x8bKV\x01"
 HEADER_BYTES = len(HEADER_MARK) + 4
 
@@ -102,23 +101,20 @@ class Keyring:
         """Versions never count as outdated if there is no clock."""
         self._monotonic = monotonic
         self._keys: tuple[DataKey, ...] = ()
-        self._is_naming = True
         self._valid_until = 0.0
         self._sealing: dict[int, tuple[bytes, AESGCM]] = {}
         self._opening: dict[tuple[int, int], AESGCM] = {}
         self._coding: dict[int, tuple[bytes, Coder]] = {}
         self._checking: dict[tuple[int, int], Coder] = {}
-        self.accepts_uncoded = False  # rows of the release before have no code yet (core/row_codes.py)
         self.index_digests: tuple[Digest, ...] = ()
-        self.update(keys, is_naming=True, valid_until=0.0)
+        self.update(keys, valid_until=0.0)
 
-    def update(self, keys: Sequence[DataKey], *, is_naming: bool, valid_until: float) -> None:
-        """Replaces the versions. Unless `is_naming`, version 1 writes no header, for processes of an earlier release.
-        After `valid_until`, a time of the monotonic clock, nothing is encrypted."""
+    def update(self, keys: Sequence[DataKey], *, valid_until: float) -> None:
+        """Replaces the versions. After `valid_until`, a time of the monotonic clock, nothing is encrypted."""
         self._valid_until = valid_until
-        if tuple(keys) == self._keys and is_naming == self._is_naming:
+        if tuple(keys) == self._keys:
             return
-        self._keys, self._is_naming = tuple(keys), is_naming
+        self._keys = tuple(keys)
         self._sealing.clear()
         self._opening.clear()
         self._coding.clear()
@@ -152,8 +148,7 @@ class Keyring:
         found = self._sealing.get(merchant_id)
         if found is None:
             key = self._find_active(merchant_id)
-            header = make_header(key.version) if self._is_naming or key.version != FIRST_VERSION else b""
-            found = header, self._cipher(key, merchant_id)
+            found = make_header(key.version), self._cipher(key, merchant_id)
             if len(self._sealing) >= MAX_CIPHERS:
                 self._sealing.clear()
             self._sealing[merchant_id] = found

@@ -24,13 +24,13 @@ from kasuwa.core.decision import (
     PostingGroup,
     Row,
 )
-from kasuwa.core.sealed_payers import PayerMetadata, take_fields
-from kasuwa.core.transactions import Transaction, encode_text
-from kasuwa.core.vault import Unsealer, Vault
+from kasuwa.core.sealed_payers import PayerMetadata
+from kasuwa.core.transactions import Transaction
+from kasuwa.core.vault import Unsealer
 
 
 class TransactionPurpose(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The purpose of a transaction. Stored in its detail under `errand`."""
+    """The purpose of a transaction. Stored in its detail under `purpose`."""
 
     purpose: str  # name of the purpose, see rules_of
     reference: str  # of the loan, savings account or plan that it is for
@@ -67,12 +67,11 @@ class SubjectDetail(msgspec.Struct, frozen=True):
     """Fields of any transaction's detail that name its loan or savings account, purpose and payer."""
 
     # Payments, transfers and cashcodes have a purpose.
-    purpose: TransactionPurpose | None = msgspec.field(default=None, name="errand")
+    purpose: TransactionPurpose | None = None
     # Movements within the books name their loan or savings account directly.
     loan_id: str = ""
     savings_id: str = ""
-    # An encrypted PayerMetadata in base64, of a movement within the books. In rows that an earlier version has written,
-    # the fields below are in clear.
+    # An encrypted PayerMetadata in base64, of a movement within the books. `read_subject` fills in the fields below.
     payer_sealed: str = ""
     meta: str = ""
     ip: str = ""
@@ -105,22 +104,6 @@ def seal_payer_field(context: Context, txn_ref: str, payer: Mapping[str, str]) -
     if not payer:
         return {}
     return {PAYER_FIELD: b64encode(context.seal(payer_aad(txn_ref), msgspec.json.encode(payer))).decode()}
-
-
-def seal_clear_transaction(
-    vault: Vault, merchant_id: int, nonce: bytes, row: tuple[bytes, str, str, str]
-) -> tuple[str, str]:
-    """Returns the columns counterparty_name and detail of a transaction that has personal data in clear: the payer of a
-    movement is encrypted, the name on a transfer's account removed. `row` has its key, kind, txn_ref and detail."""
-    _, kind, txn_ref, detail = row
-    fields = msgspec.json.decode(detail)
-    fields.pop("beneficiary_name", None)
-    if kind in MOVEMENTS_WITH_PAYER:
-        payer = take_fields(fields, PayerMetadata.__struct_fields__)
-        if payer:
-            sealed = vault.seal(merchant_id, payer_aad(txn_ref), msgspec.json.encode(payer), nonce)
-            fields[PAYER_FIELD] = b64encode(sealed).decode()
-    return "", encode_text(fields)
 
 
 def read_subject(merchant_id: int, txn_ref: str, detail: str, unseal: Unsealer) -> SubjectDetail:

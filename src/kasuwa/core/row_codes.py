@@ -60,15 +60,9 @@ Content = Sequence[Any]
 ENCODER = msgspec.json.Encoder()
 
 
-def has_own_code(vault: Vault, table: str, content: Content, code: bytes | None) -> bool:
-    """Returns whether a row's code was made of what the row contains."""
-    return code is not None and vault.is_code(content[0], ENCODER.encode((table, content)), code)
-
-
 def is_intact(vault: Vault, table: str, content: Content, code: bytes | None) -> bool:
-    """Returns whether a row is as the service wrote it. While rows of the release before are given their codes, every
-    row is taken to be (db/row_code_moves.py)."""
-    return has_own_code(vault, table, content, code) or vault.keyring.accepts_uncoded
+    """Returns whether a row is as the service wrote it: its code was made of what it contains."""
+    return code is not None and vault.is_code(content[0], ENCODER.encode((table, content)), code)
 
 
 def make_row_code(vault: Vault, table: str, content: Content) -> bytes:

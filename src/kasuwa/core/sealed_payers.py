@@ -57,7 +57,7 @@ def job_payer_aad(reference: str) -> str:
 
 
 def unseal_payer(merchant_id: int, place: str, sealed: bytes | None, unseal: Unsealer) -> PayerData:
-    """Returns the data of a payer, or NO_PAYER if there are none: unknown, erased, or in clear in the row's detail."""
+    """Returns the data of a payer, or NO_PAYER if there are none: unknown or erased."""
     return NO_PAYER if sealed is None else PAYER_DECODER.decode(unseal(merchant_id, place, bytes(sealed)))
 
 
@@ -76,32 +76,8 @@ def device_of(payer: PayerData) -> dict[str, str]:
 
 
 def add_to_record(record: dict[str, Any], payer: PayerData) -> None:
-    """Adds the data of a payer to a payment's exported record, which has a field for each of them. A value that the
-    record has already stays: it is in clear in the row, and newer."""
+    """Adds the data of a payer to a payment's exported record, None for what is unknown."""
     for name in PERSONAL_FIELDS:
-        record[name] = record.get(name) or getattr(payer, name) or None
-    if record.get("errand") and payer.purpose is not None:
-        record["errand"] = msgspec.to_builtins(payer.purpose) | record["errand"]
-
-
-# --- rows of earlier versions ---------------------------------------------------------------------------------------
-
-
-def take_fields(document: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    """Removes fields from a decoded document and returns those that it had. Empty texts are removed as well."""
-    found = {name: document.pop(name) for name in names if name in document}
-    return {name: value for name, value in found.items() if value}
-
-
-def take_clear_payer(detail: dict[str, Any]) -> dict[str, Any]:
-    """Removes the fields of PayerData from a decoded detail of a payment and returns them."""
-    found = take_fields(detail, PERSONAL_FIELDS)
-    if detail.get("account_reference"):
-        found |= take_fields(detail, ("business_name",))
-    own = take_fields(detail.get("errand") or {}, PayerMetadata.__struct_fields__)  # the stored name of a purpose
-    return found | {"purpose": own} if own else found
-
-
-def take_clear_terms(terms: dict[str, Any]) -> dict[str, Any]:
-    """Removes the fields of PayerData from the decoded terms of a plan and returns them."""
-    return take_clear_payer(terms.get("detail") or {})
+        record[name] = getattr(payer, name) or None
+    if record.get("purpose") and payer.purpose is not None:
+        record["purpose"] = msgspec.to_builtins(payer.purpose) | record["purpose"]

@@ -68,7 +68,7 @@ class Transaction(Row):
     trail: str
     created_at: datetime
     final_at: datetime | None
-    rail: str = ""  # the rail that it goes to; "" if it needs none, or was written before rails were
+    rail: str = ""  # the rail that it goes to; "" if it needs none
     rail_account: str = ""  # our account with the rail that it is sent with (core/routing.py)
     # What it reserves as long as it is open; zero if it reserves nothing, or has a row of table `hold`.
     held: int = 0

@@ -136,18 +136,8 @@ class Vault:
         """Decrypts bytes sealed for a merchant and place. Raises UnsealError."""
         version = named_version(sealed)
         if version is None:
-            return self._open(FIRST_VERSION, merchant_id, place, sealed)
-        try:
-            return self._open(version, merchant_id, place, sealed[HEADER_BYTES:])
-        except UnsealError as error:
-            try:
-                # The nonce of a ciphertext without a header may look like a header.
-                return self._open(FIRST_VERSION, merchant_id, place, sealed)
-            except UnsealError:
-                raise error from None
-
-    def _open(self, version: int, merchant_id: int, place: str, sealed: bytes) -> bytes:
-        cipher = self.keyring.opening_cipher(version, merchant_id)
+            raise UnsealError(place)
+        cipher, sealed = self.keyring.opening_cipher(version, merchant_id), sealed[HEADER_BYTES:]
         if cipher is None:
             raise UnknownVersion(f"{place}: version {version} of the data key is retired or unknown")
         try:

@@ -41,7 +41,7 @@ CODED_APPEND_ONLY_TABLES = ("exchange_rate", "authority_policy")
 OWNERS_TABLES = ("migration", "deployment")
 # Tables that no page or list reads: secrets, and records of the service itself.
 NOT_FOR_THE_READER = (
-    *("deployment", "console_session", "console_link", "console_device", "sign_in_failure", "sign_in_throttle"),
+    *("deployment", "console_session", "console_link", "console_device", "sign_in_throttle"),
     *("idempotency_record", "commit_mark", "advance_lease", "vendor_account", "vendor_account_alias"),
     *("data_key", "wrapped_key", "key_move", "api_process"),
 )

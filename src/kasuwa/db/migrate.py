@@ -207,11 +207,7 @@ async def prepare_roles(connection: Connection, *, may_create: bool) -> None:
         return
 
 
-# A new database has no process of an earlier release: ciphertexts name their version from the beginning.
-INSERT_DEPLOYMENT = """
-    insert into deployment (environment, wrapped_root, names_versions_from) values ($1, $2, now())
-    on conflict do nothing
-"""
+INSERT_DEPLOYMENT = "insert into deployment (environment, wrapped_root) values ($1, $2) on conflict do nothing"
 INSERT_FIRST_KEYS = """
     insert into data_key (purpose, version, created_at, active_from, moves_from, refuses_from, moved_at, finished_at)
     select p.purpose, 1, d.created_at, d.created_at, d.created_at, d.created_at, d.created_at, d.created_at

@@ -1,8 +1,8 @@
 """Payments by the words of their payers, which are stored encrypted: adds keyed hashes of the words, and finds by them.
 
 Every final payment has an event, and events of a merchant have numbers without a gap: its mark is the last one that was
-looked at. So payments of earlier versions are found as well, and writing a payment costs nothing more. A trigger
-removes the words of a payment whose payer is erased (0055_endpoint_health_and_search.sql). See docs/decisions/0081.
+looked at. So writing a payment costs nothing more. A trigger removes the words of a payment whose payer is erased. See
+docs/decisions/0081.
 """
 
 from collections.abc import Callable, Sequence

@@ -66,7 +66,6 @@ ON_COORDINATOR = {
     "console_link": "of the console",
     "console_device": "of the console",
     "console_list": "of the console",
-    "sign_in_failure": "of the console",
     "sign_in_throttle": "of the console",
     "request_record": "of the test environment; by mid",
     "rail_balance": "of rails",

@@ -1,14 +1,13 @@
 """Goes through coded tables: finds rows that are not as the service wrote them, and gives rows codes of the active key.
 
-Codes are made anew when a data key is replaced, and for the first time for rows of the release before. A row is given
-one only if it has a valid one, or if rows may lack it (`Keyring.accepts_uncoded`). Tables are read in windows, in the
-order of their keys.
+Codes are made anew when a data key is replaced. A row is given one only if it has a valid one. Tables are read in
+windows, in the order of their keys.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from kasuwa.core.row_codes import OPERATOR_ID, CodedTable, RowChanged, has_own_code, is_intact
+from kasuwa.core.row_codes import OPERATOR_ID, CodedTable, RowChanged, is_intact
 from kasuwa.core.vault import Vault
 from kasuwa.db.connection_pool import Connection
 from kasuwa.db.key_moves import LOCK_MERCHANT, WINDOW, Position, Rewritten, decode_position, encode_position
@@ -63,36 +62,12 @@ async def recode_window(
     rows, after = await read_window(connection, table, position)
     stale: dict[int, list[Any]] = {}
     for row in rows:
-        if needs_code(vault, table, row):
+        if row.code is None or not vault.keyring.is_current(row.content[0], row.code):
             stale.setdefault(row.content[0], []).append(row.content[1])
     done = Rewritten()
     for merchant_id, keys in stale.items():
         done.add(await recode_rows(connection, table, vault, merchant_id, keys))
     return done, after
-
-
-async def code_tables(
-    connection: Connection, vault: Vault, tables: Sequence[CodedTable], read_keys: Callable[[], Awaitable[object]]
-) -> int:
-    """Gives the rows of tables codes of the active key. Returns how many needed one. `read_keys` brings the vault up to
-    date, and is called between windows."""
-    done = Rewritten()
-    for table in tables:
-        position: Position = []
-        while True:
-            await read_keys()
-            found, position = await recode_window(table, vault, connection, position)
-            done.add(found)
-            if not position:
-                break
-    return done.rows
-
-
-def needs_code(vault: Vault, table: CodedTable, row: StoredRow) -> bool:
-    if row.code is None or not vault.keyring.is_current(row.content[0], row.code):
-        return True
-    # A process of the release before may have changed the row, and left its code.
-    return vault.keyring.accepts_uncoded and not has_own_code(vault, table.table, row.content, row.code)
 
 
 async def recode_rows(

@@ -31,7 +31,7 @@ CLIENT_PRODUCTS_CTE = """
         union all select s.savings_id from savings s where s.merchant_id = $1 and s.client_id = $2),
     paid as (
         select p.* from payment p
-        where p.merchant_id = $1 and p.detail -> 'errand' ->> 'reference' in (select id from mine))
+        where p.merchant_id = $1 and p.detail -> 'purpose' ->> 'reference' in (select id from mine))
 """
 MOVED = "t.txn_ref, t.order_ref, t.status, t.message, t.currency, t.amount, t.fee, t.vat, t.created_at, t.final_at"
 
@@ -44,10 +44,8 @@ RELATED_QUERIES = {
         from loan_installment l where l.merchant_id = $1 and l.loan_id in (select id from mine) order by l.loan_id, l.n
     """,
     "payment": f"""
-        with {CLIENT_PRODUCTS_CTE} select p.detail -> 'errand' as errand, p.method, {MOVED}, p.charged,
-            p.detail ->> 'fullname' as fullname, p.detail ->> 'email' as email, p.detail ->> 'payer' as payer,
-            p.detail ->> 'payer_account' as payer_account, p.detail ->> 'ip' as ip, p.payer_sealed,
-            p.detail ->> 'fingerprint' as fingerprint, p.detail ->> 'meta' as meta,
+        with {CLIENT_PRODUCTS_CTE} select p.detail -> 'purpose' as purpose, p.method, {MOVED}, p.charged,
+            p.payer_sealed,
             coalesce(p.detail -> 'card' ->> 'mask', p.facts -> 'card' ->> 'mask') as card,
             left(p.token, 4) || '****' as token
         from paid p join transaction t on t.merchant_id = p.merchant_id and t.txn_ref = p.txn_ref
@@ -62,19 +60,19 @@ RELATED_QUERIES = {
     """,
     "transfer": f"""
         with {CLIENT_PRODUCTS_CTE}
-            select t.detail -> 'errand' as errand, {MOVED}, t.detail ->> 'bank_code' as bank_code,
+            select t.detail -> 'purpose' as purpose, {MOVED}, t.detail ->> 'bank_code' as bank_code,
             t.detail ->> 'account_number' as account_number,
             t.detail ->> 'narration' as narration
         from transaction t where t.merchant_id = $1 and t.kind = 'transfer'
-            and t.detail -> 'errand' ->> 'reference' in (select id from mine)
+            and t.detail -> 'purpose' ->> 'reference' in (select id from mine)
         order by t.created_at, t.seq, t.key
     """,
     "cashcode": f"""
         with {CLIENT_PRODUCTS_CTE}
-            select t.detail -> 'errand' as errand, {MOVED}, c.channel, c.state, c.paid, c.expires_at
+            select t.detail -> 'purpose' as purpose, {MOVED}, c.channel, c.state, c.paid, c.expires_at
         from transaction t join cashcode c on c.merchant_id = t.merchant_id and c.txn_ref = t.txn_ref
         where t.merchant_id = $1 and t.kind = 'cashcode'
-            and t.detail -> 'errand' ->> 'reference' in (select id from mine)
+            and t.detail -> 'purpose' ->> 'reference' in (select id from mine)
         order by t.created_at, t.seq, t.key
     """,
     # What moved within the books: by the wallet, or in cash over the counter. A repayment names its loan in its
@@ -152,7 +150,7 @@ ERASABLE_QUERIES = {
     "savings": "select s.key from savings s where s.merchant_id = $1 and s.client_id = $2",
     "transfer": """
         select t.key from transaction t where t.merchant_id = $1 and t.kind = 'transfer'
-            and t.detail -> 'errand' ->> 'reference' in (
+            and t.detail -> 'purpose' ->> 'reference' in (
                 select s.savings_id from savings s where s.merchant_id = $1 and s.client_id = $2)
     """,
     "repayment": """

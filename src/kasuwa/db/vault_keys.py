@@ -9,7 +9,6 @@ that are no longer needed are retired, and every process refuses them.
 import asyncio
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
 
 import msgspec
 import structlog
@@ -19,7 +18,6 @@ from kasuwa.core.vault import (
     Vault,
     data_key_place,
     first_keys,
-    is_equal_constant_time,
     kek_name,
     read_root,
     unwrap_key,
@@ -45,18 +43,16 @@ class VersionNotWrapped(Exception):
     """A data key is not wrapped by the key-encryption key of this process."""
 
 
-# One statement, so that all of it is from one moment. Columns about codes of rows are read by name: commands also open
-# a database that is not migrated yet and lacks them.
+# One statement, so that all of it is from one moment.
 SELECT_KEYS = """
-    select d.wrapped_root, d.key_update_seconds, d.names_versions_from <= now(),
-        u.until, decode(substr(to_jsonb(d) ->> 'uncoded_permit', 3), 'hex'), coalesce(u.until > now(), false),
+    select d.wrapped_root, d.key_update_seconds,
         coalesce((select array_agg(w.wrapped) from wrapped_key w where w.purpose = 'root' and w.kek = $1), '{}'),
         coalesce((select json_agg(json_build_array(k.purpose, k.version, k.merchant_id, k.active_from <= now(),
                 encode(w.wrapped, 'hex')) order by k.purpose, k.version)
             from data_key k left join wrapped_key w
                 on w.purpose = k.purpose and w.version = k.version and w.kek = $1
             where k.retired_at is null), '[]')::text
-    from deployment d cross join lateral (select (to_jsonb(d) ->> 'uncoded_until')::timestamptz as until) u
+    from deployment d
 """
 
 
@@ -65,11 +61,7 @@ class StoredKeys(msgspec.Struct):
 
     roots: list[bytes]
     update_seconds: float
-    is_naming: bool
     versions: list[tuple[str, int, int | None, bool, str | None]]  # see DataKey; the last is wrapped, in hexadecimal
-    uncoded_until: datetime | None = None  # rows may lack a code until then
-    uncoded_permit: bytes | None = None  # proves that the service has set that time
-    is_before_end: bool = False  # whether that time is still to come, by the database's clock
 
 
 STORED_VERSIONS: "msgspec.json.Decoder[list[tuple[str, int, int | None, bool, str | None]]]" = msgspec.json.Decoder(
@@ -79,9 +71,9 @@ STORED_VERSIONS: "msgspec.json.Decoder[list[tuple[str, int, int | None, bool, st
 
 async def read_keys(connection: QueryRunner, secret_key: bytes) -> StoredKeys:
     row = await connection.fetchrow(SELECT_KEYS, kek_name(secret_key))
-    root, update_seconds, is_naming, *uncoded, roots, versions = row
+    root, update_seconds, roots, versions = row
     wrapped = [bytes(each) for each in (*roots, root)]
-    return StoredKeys(wrapped, float(update_seconds), is_naming, STORED_VERSIONS.decode(versions), *uncoded)
+    return StoredKeys(wrapped, float(update_seconds), STORED_VERSIONS.decode(versions))
 
 
 def unwrap_stored_root(stored: StoredKeys, secret_key: bytes) -> bytes:
@@ -113,18 +105,6 @@ def unwrap_versions(stored: StoredKeys, root: bytes, secret_key: bytes) -> list[
     return found
 
 
-def describe_permit(until: datetime) -> bytes:
-    """Returns what a permit is the keyed hash of."""
-    return f"rows may lack a code until {until.astimezone(UTC).isoformat()}".encode()
-
-
-def accepts_uncoded(stored: StoredKeys, vault: Vault) -> bool:
-    """Returns whether rows of the release before may still lack their code (db/row_codes.py)."""
-    if stored.uncoded_until is None or stored.uncoded_permit is None or not stored.is_before_end:
-        return False
-    return is_equal_constant_time(vault.digest(describe_permit(stored.uncoded_until)), stored.uncoded_permit)
-
-
 async def load_vault(connection: QueryRunner, secret_key: bytes) -> Vault:
     """Returns a vault with the versions of now. Raises WrongSecretKey and VersionNotWrapped."""
     asked_at = time.monotonic()
@@ -132,8 +112,7 @@ async def load_vault(connection: QueryRunner, secret_key: bytes) -> Vault:
     root = unwrap_stored_root(stored, secret_key)
     vault = Vault(root, time.monotonic)
     keys = unwrap_versions(stored, root, secret_key)
-    vault.keyring.update(keys, is_naming=stored.is_naming, valid_until=asked_at + stored.update_seconds * VALID_PART)
-    vault.keyring.accepts_uncoded = accepts_uncoded(stored, vault)
+    vault.keyring.update(keys, valid_until=asked_at + stored.update_seconds * VALID_PART)
     return vault
 
 
@@ -165,8 +144,7 @@ class KeyRefresher:
             # The key-encryption key was replaced since this process started. It has unwrapped all of them before.
             keys = self._known_keys(stored)
         valid_until = asked_at + stored.update_seconds * VALID_PART
-        self._vault.keyring.update(keys, is_naming=stored.is_naming, valid_until=valid_until)
-        self._vault.keyring.accepts_uncoded = accepts_uncoded(stored, self._vault)
+        self._vault.keyring.update(keys, valid_until=valid_until)
         return stored.update_seconds * READ_PART
 
     def _is_known(self, stored: StoredKeys) -> bool:

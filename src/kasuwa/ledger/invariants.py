@@ -125,7 +125,7 @@ INVARIANTS = (
     Invariant(
         "of an erased client nothing tells who it was, and no account is open",
         f"""select merchant_id, client_id as place from client where {merchant_filter()} and erased_at is not null
-            and (detail::text <> '{{}}' or open_accounts > 0 or bvn_verified
+            and (open_accounts > 0 or bvn_verified
                 or num_nonnulls(bvn_hash, bvn_mask, bvn_sealed, bvn_check_sealed) > 0
                 or num_nonnulls(detail_sealed, phone_hash, email_hash) > 0)""",
     ),
@@ -261,12 +261,12 @@ INVARIANTS = (
     Invariant(
         "an active plan has one job or one open charge, any other no job; its paid total is that of its charges",
         f"""with charges as (
-                select p.merchant_id, p.detail -> 'errand' ->> 'reference' as plan_id,
+                select p.merchant_id, p.detail -> 'purpose' ->> 'reference' as plan_id,
                     sum(t.amount) filter (where t.status = 'successful') as paid,
                     count(*) filter (where t.status not in ('successful', 'failed')) as under_way
                 from payment p join transaction t on t.merchant_id = p.merchant_id and t.txn_ref = p.txn_ref
                     and {merchant_filter("t")}
-                where {merchant_filter("p")} and p.detail -> 'errand' ->> 'purpose' in ('recurrent', 'instalment')
+                where {merchant_filter("p")} and p.detail -> 'purpose' ->> 'purpose' in ('recurrent', 'instalment')
                 group by 1, 2)
             select p.merchant_id, p.plan_id as place
             from payment_plan p join transaction f on f.merchant_id = p.merchant_id and f.txn_ref = p.first_ref
@@ -279,11 +279,11 @@ INVARIANTS = (
     Invariant(
         "a checkout is paid by one successful payment or not at all, and an open one has a job that ends it",
         f"""with paid as (
-                select p.merchant_id, p.detail -> 'errand' ->> 'reference' as reference, count(*) as times,
+                select p.merchant_id, p.detail -> 'purpose' ->> 'reference' as reference, count(*) as times,
                     min(p.txn_ref) as txn_ref
                 from payment p join transaction t on t.merchant_id = p.merchant_id and t.txn_ref = p.txn_ref
                     and {merchant_filter("t")}
-                where {merchant_filter("p")} and p.detail -> 'errand' ->> 'purpose' = 'checkout'
+                where {merchant_filter("p")} and p.detail -> 'purpose' ->> 'purpose' = 'checkout'
                     and t.status = 'successful'
                 group by 1, 2)
             select c.merchant_id, c.txn_ref as place

@@ -100,9 +100,9 @@ LENDING_INVARIANTS = (
     Invariant(
         "savings and clients count the payments for them that have not ended",
         f"""with pending as (
-                select merchant_id, detail -> 'errand' ->> 'reference' as reference, count(*) as payments from payment
+                select merchant_id, detail -> 'purpose' ->> 'reference' as reference, count(*) as payments from payment
                 where {merchant_filter()} and stage <> 'done'
-                    and detail -> 'errand' ->> 'purpose' in ('savings-deposit', 'loan-repayment') group by 1, 2),
+                    and detail -> 'purpose' ->> 'purpose' in ('savings-deposit', 'loan-repayment') group by 1, 2),
             owned as (
                 select merchant_id, savings_id as reference, client_id, pending_deposits as counted
                 from savings where {merchant_filter()}

@@ -10,8 +10,8 @@ from kasuwa.ledger.invariant import Invariant, count_jobs, merchant_filter
 ATTEMPTS = f"""
     select c.merchant_id, c.source_id, c.txn_ref, c.detail, t.amount, t.status, p.refunded
     from checkout c
-    join payment p on p.merchant_id = c.merchant_id and p.detail -> 'errand' ->> 'purpose' = 'checkout'
-        and p.detail -> 'errand' ->> 'reference' = c.txn_ref
+    join payment p on p.merchant_id = c.merchant_id and p.detail -> 'purpose' ->> 'purpose' = 'checkout'
+        and p.detail -> 'purpose' ->> 'reference' = c.txn_ref
     join transaction t on t.merchant_id = p.merchant_id and t.txn_ref = p.txn_ref
     where {merchant_filter("c")} and {merchant_filter("p")} and {merchant_filter("t")} and c.source = '{{source}}'
 """

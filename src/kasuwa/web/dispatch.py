@@ -28,7 +28,6 @@ from kasuwa.core.action import (
 from kasuwa.core.addresses import network_of
 from kasuwa.core.audit_notes import ActionNote
 from kasuwa.core.body import InvalidJson, check_json, unwrap_single_object
-from kasuwa.core.callers import Caller
 from kasuwa.core.codes import AUTHENTICATION_FAILED, ERROR, INVALID_JSON
 from kasuwa.core.decision import (
     AuditEntry,
@@ -187,8 +186,6 @@ class Dispatch:
         if merchant.suspended:
             return refusal_reply(SUSPENDED, strict=False)
         progress = RequestProgress()
-        if note is not None and not merchant.caller.person:  # from a process of the version before
-            merchant = msgspec.structs.replace(merchant, caller=Caller(note.actor, person=note.actor))
         try:
             return await with_current_merchant(
                 self._services.directory,

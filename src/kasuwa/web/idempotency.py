@@ -15,22 +15,6 @@ BAD_IDEMPOTENCY_KEY = Refusal(INVALID_REQUEST, "Idempotency-Key must be 1 to 255
 MAX_KEY_CHARS = 255
 HEADER = "idempotency-key"
 
-# Differences of requests to those of earlier versions, by slice and type. A retry may reach another version than the
-# first request: what a key stands for must be the same in both, or the retry would be refused as another request.
-# Optional fields that were gained count only if they are sent.
-GAINED_FIELDS = {
-    **dict.fromkeys(("clients.CreateRequest", "clients.UpdateRequest"), "dry_run"),
-    **dict.fromkeys(("payment.InitiateCard", "payment.ChargeCard", "payment.ChargeToken"), "dry_run"),
-    **dict.fromkeys(("payment.ChargeAccount", "payment.ChargeUssd", "payment.ChargePhone"), "dry_run"),
-    **dict.fromkeys(("payment.ChargeShown", "payment.ChargeMobileMoney", "payment.ValidateRequest"), "dry_run"),
-    "payment.PayAccountRequest": "rejected",
-    "bills.PayRequest": "phonenumber",
-    "tickets.TicketUseRequest": "link_id",
-    **dict.fromkeys(("payment.RefundRequest", "payment.RecurrentRequest"), "dry_run"),
-}
-# A field that was lost counts as absent, after the field that it followed.
-LOST_FIELDS = {"loans.RepayRequest": ("type", "network"), "investments.DepositRequest": ("type", "network")}
-
 
 def claim_of(
     method: str, action: Write, request: Any, merchant: Merchant, headers: Headers, vault: Vault
@@ -52,25 +36,14 @@ def claim_of(
 
 def idempotency_payload(method: str, action: Write, request: Any) -> bytes:
     """Returns the bytes that a key stands for: path, action and request. The action is part of it because several have
-    the same request fields, for instance funding a card and withdrawing from it. Contract: #repeats"""
-    compared = (method, action.name, action.variant, as_in_earlier_versions(request))
+    the same request fields, for instance funding a card and withdrawing from it. Contract: #repeats
+
+    Fields that were not sent are left out: a retry may reach another version than the first request, and one that has
+    gained an optional field must take both for the same."""
+    named = zip(request.__struct_fields__, request.__struct_encode_fields__, strict=True)
+    sent = {encoded: value for name, encoded in named if (value := getattr(request, name)) is not None}
+    compared = (method, action.name, action.variant, sent)
     return msgspec.msgpack.encode(compared, enc_hook=plain_scalar)
-
-
-def as_in_earlier_versions(request: Any) -> Any:
-    """Returns a request with the fields that earlier versions compared (GAINED_FIELDS, LOST_FIELDS)."""
-    kind = ".".join((*type(request).__module__.split(".")[2:3], type(request).__name__))
-    gained, (followed, lost) = GAINED_FIELDS.get(kind), LOST_FIELDS.get(kind, ("", ""))
-    if gained is None and not lost:
-        return request
-    fields = {}
-    for name, encoded in zip(request.__struct_fields__, request.__struct_encode_fields__, strict=True):
-        value = getattr(request, name)
-        if name != gained or value is not None:
-            fields[encoded] = value
-        if name == followed:
-            fields[lost] = None
-    return fields
 
 
 def plain_scalar(value: Any) -> Any:

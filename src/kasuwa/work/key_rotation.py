@@ -1,5 +1,4 @@
-"""Rolls out new versions of the data keys: rewrites what older versions encrypted or hashed, then retires those. Also
-encrypts what earlier versions of the product stored in clear (db/rows_in_clear.py).
+"""Rolls out new versions of the data keys: rewrites what older versions encrypted or hashed, then retires those.
 
 The worker does so in the background. How far it has come is in the database, so that it goes on after a crash. Of
 several workers one does it at a time. A version is retired once a whole pass over all ciphertexts has found none that
@@ -8,8 +7,7 @@ needs it, and not before the overlap of the rotation has ended (db/vault_keys.py
 
 import asyncio
 import contextlib
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
 from typing import Any
 
@@ -18,12 +16,11 @@ import structlog
 from kasuwa.core.keyring import INDEX, SEAL
 from kasuwa.core.sealed_places import SealedColumn, SealedJobField, SealedPlaces
 from kasuwa.core.vault import Vault
-from kasuwa.db import client_index, connections, key_moves, key_versions, rows_in_clear
+from kasuwa.db import client_index, connections, key_moves, key_versions
 from kasuwa.db.client_index import ClientIndexer
 from kasuwa.db.connection_pool import Connection, QueryRunner
 from kasuwa.db.key_moves import REWRITTEN_AT_ONCE, Position, Rewritten, StaleRow
-from kasuwa.db.row_code_moves import code_tables, recode_window
-from kasuwa.db.rows_in_clear import ClearTable
+from kasuwa.db.row_code_moves import recode_window
 from kasuwa.work.polling import Polling
 
 STATEMENT_SECONDS = 60.0
@@ -31,8 +28,6 @@ STATEMENT_SECONDS = 60.0
 POLL_SECONDS = 5.0
 # The pause after each transaction, so that requests of the merchant come between.
 PAUSE_SECONDS = 0.005
-# How often rows are given codes as long as they may lack them.
-CODE_SECONDS = 1800.0
 # An arbitrary number. It must not change between versions.
 ROTATION_LOCK_ID = 0x6B617377
 SELECT_PAUSE = "select key_update_seconds / 2.0 from deployment"
@@ -46,15 +41,7 @@ RewriteWindow = Callable[[Connection, Position], Awaitable[tuple[Rewritten, Posi
 class KeyRotation(Polling):
     """Rolls out new versions until it is stopped."""
 
-    def __init__(
-        self,
-        dsn: str,
-        pool: QueryRunner,
-        vault: Vault,
-        places: SealedPlaces,
-        indexer: ClientIndexer,
-        clear_tables: Sequence[ClearTable] = (),
-    ) -> None:
+    def __init__(self, dsn: str, pool: QueryRunner, vault: Vault, places: SealedPlaces, indexer: ClientIndexer) -> None:
         super().__init__()
         self._dsn = dsn
         self._pool = pool
@@ -65,56 +52,33 @@ class KeyRotation(Polling):
         codes: dict[str, RewriteWindow] = {
             f"{table.table}.row_code": partial(recode_window, table, vault) for table in places.coded_tables
         }
-        self._coded_tables = places.coded_tables
-        self._coded_at = -CODE_SECONDS
         index: dict[str, RewriteWindow] = {client_index.NAME: partial(client_index.reindex_window, indexer)}
         # What is rewritten for each purpose, by its name, in order.
         self._steps: dict[str, dict[str, RewriteWindow]] = {
             SEAL: {**columns, **fields, **codes},
             INDEX: index,
-            rows_in_clear.PURPOSE: {clear.table: partial(seal_clear_window, clear, vault) for clear in clear_tables},
         }
 
     async def run(self) -> None:
         await self.repeat(self.run_once, POLL_SECONDS, "the rotation of keys failed")
 
     async def run_once(self) -> None:
-        """Rolls out the versions that wait for it, and encrypts what is in clear, until there is nothing left, unless
-        another worker does."""
-        is_due = await key_versions.find_unfinished(self._pool) or await rows_in_clear.is_due(self._pool)
-        if not is_due and not self._are_codes_due:
+        """Rolls out the versions that wait for it, until there is none left, unless another worker does."""
+        if not await key_versions.find_unfinished(self._pool):
             return
         async with self._connected() as connection:
             if not await connection.fetchval("select pg_try_advisory_lock($1)", ROTATION_LOCK_ID):
                 return
-            if self._are_codes_due:
-                await self._code_rows(connection)
             # A job that was claimed before it was rewritten ends within this time, and so does a request.
             seconds = float(await connection.fetchval(SELECT_PAUSE))
             while not self._stopping.is_set():
-                unfinished, is_clear_due = (
-                    await key_versions.find_unfinished(connection),
-                    await rows_in_clear.is_due(connection),
-                )
-                if not unfinished and not is_clear_due:
+                unfinished = await key_versions.find_unfinished(connection)
+                if not unfinished:
                     return
-                if is_clear_due:
-                    await self._seal_rows_in_clear(connection)
                 for purpose, version, may_move, may_retire in unfinished:
                     if may_move and self._is_active(purpose, version):
                         await self._roll_out(connection, purpose, version, may_retire=may_retire)
                 await self.pause(seconds)
-
-    @property
-    def _are_codes_due(self) -> bool:
-        """Whether rows may lack their code, and the last pass over them was some time ago."""
-        return self._vault.keyring.accepts_uncoded and time.monotonic() - self._coded_at >= CODE_SECONDS
-
-    async def _code_rows(self, connection: Connection) -> None:
-        """Gives rows that processes of the release before have written or changed their codes."""
-        self._coded_at = time.monotonic()
-        coded = await code_tables(connection, self._vault, self._coded_tables, partial(asyncio.sleep, PAUSE_SECONDS))
-        log.info("rows of the release before have their codes", rows=coded)
 
     def _is_active(self, purpose: str, version: int) -> bool:
         """Whether this process has read that the version is active."""
@@ -132,13 +96,6 @@ class KeyRotation(Polling):
             if may_retire:
                 retired = await key_versions.retire_replaced(connection, purpose, version)
                 log.info("versions of a data key are retired", purpose=purpose, versions=retired)
-
-    async def _seal_rows_in_clear(self, connection: Connection) -> None:
-        """Encrypts what earlier versions stored in clear, and ends that if there was nothing."""
-        done = await self._pass_over_all(connection, rows_in_clear.PURPOSE, rows_in_clear.VERSION)
-        if done is not None and not done.rows:
-            await rows_in_clear.finish(connection)
-            log.info("no personal data are stored in clear any more")
 
     async def _pass_over_all(self, connection: Connection, purpose: str, version: int) -> Rewritten | None:
         """Looks at everything once, from where the last pass was interrupted. Returns what the whole pass did, or None
@@ -176,17 +133,6 @@ async def rewrite_window(
     window, done = await key_moves.read_window(connection, column, position, vault), Rewritten()
     for merchant_id, row_ids in by_merchant(window.stale):
         done.add(await key_moves.rewrite_rows(connection, column, merchant_id, row_ids, vault))
-        await asyncio.sleep(PAUSE_SECONDS)
-    return done, window.position
-
-
-async def seal_clear_window(
-    clear: ClearTable, vault: Vault, connection: Connection, position: Position
-) -> tuple[Rewritten, Position]:
-    """Encrypts what the next rows of a table have in clear."""
-    window, done = await rows_in_clear.read_clear_window(connection, clear, position), Rewritten()
-    for merchant_id, row_ids in by_merchant(window.stale):
-        done.add(await rows_in_clear.seal_rows(connection, clear, vault, merchant_id, row_ids))
         await asyncio.sleep(PAUSE_SECONDS)
     return done, window.position
 

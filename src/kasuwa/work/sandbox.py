@@ -82,9 +82,9 @@ BY_REFERENCE = f"""
 # Open transactions for a loan or savings, by its id: a disbursement, a cash-out, a payment.
 SELECT_OPEN_FOR_PURPOSE = f"""
     select {TRANSACTION_COLUMNS} from transaction
-    where merchant_id = $1 and status in ('pending', 'processing') and (detail -> 'errand' ->> 'reference' = $2
+    where merchant_id = $1 and status in ('pending', 'processing') and (detail -> 'purpose' ->> 'reference' = $2
         or txn_ref in (select p.txn_ref from payment p
-            where p.merchant_id = $1 and p.detail -> 'errand' ->> 'reference' = $2))
+            where p.merchant_id = $1 and p.detail -> 'purpose' ->> 'reference' = $2))
     order by created_at desc, seq desc, key desc
 """
 

@@ -53,9 +53,9 @@ PAYMENT_DETAIL = "select detail::text, payer_sealed from payment where merchant_
 SELECT_TRANSACTIONS = f"""
     select {", ".join(columns_of(Transaction).names)}, count(*) over () from transaction
     where merchant_id = $1 and (batch_ref = $2 or order_ref = $2 or detail ->> 'loan_id' = $2
-        or detail ->> 'savings_id' = $2 or detail -> 'errand' ->> 'reference' = $2
+        or detail ->> 'savings_id' = $2 or detail -> 'purpose' ->> 'reference' = $2
         or txn_ref in (select p.txn_ref from payment p
-            where p.merchant_id = $1 and p.detail -> 'errand' ->> 'reference' = $2))
+            where p.merchant_id = $1 and p.detail -> 'purpose' ->> 'reference' = $2))
     order by created_at desc, seq desc, key desc limit $3
 """
 OWNER_PREFIXES = ["card", "beneficiary", "savings", "thrift"]

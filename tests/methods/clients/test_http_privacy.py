@@ -3,20 +3,12 @@ left it in clear."""
 
 from typing import Any
 
-import asyncpg
 import pytest
 
-from kasuwa.clear_tables import SMALL_CLEAR_TABLES
-from kasuwa.db.migrate import open_vault
-from kasuwa.db.rows_in_clear import seal_table
-from kasuwa.db.vault_keys import KeyRefresher
-from kasuwa.secret_key import secret_key_of
-from kasuwa.settings import read_settings
 from tests.merchant_client import MerchantClient
 from tests.methods.clients.enrollment import BVN, create, enroll, list_all, update, view
 from tests.running import Deployment
 
-CLIENTS = next(clear for clear in SMALL_CLEAR_TABLES if clear.table == "client")
 PERSON: dict[str, Any] = {
     "firstname": "Zainabsecret",
     "lastname": "Okonkwosecret",
@@ -64,39 +56,3 @@ def test_a_rejected_client_may_apply_again(shop: MerchantClient) -> None:
     client_id = enroll(shop)["client_id"]
     for status in ("rejected", "pending_approval", "active"):
         assert update(shop, client_id, status=status)["data"]["status"] == status
-
-
-def test_clients_of_an_earlier_version_are_encrypted_and_stay_what_they_were(
-    shop: MerchantClient, deployment: Deployment
-) -> None:
-    before = [enroll(shop, **PERSON, middlename=str(n)) for n in range(3)]
-
-    async def work(connection: Any) -> None:
-        secret_key = secret_key_of(read_settings({}, data=deployment.directory))
-        vault = await open_vault(connection, secret_key)
-        for record in before:
-            merchant_id, client_id, sealed = await connection.fetchrow(
-                "select merchant_id, client_id, detail_sealed from client where client_id = $1", record["client_id"]
-            )
-            detail = vault.unseal(merchant_id, f"client.detail_sealed {client_id}", sealed).decode()
-            await connection.execute(
-                "update client set detail = $3::json, detail_sealed = null, phone_hash = null, email_hash = null"
-                " where merchant_id = $1 and client_id = $2",
-                *(merchant_id, client_id, detail),
-            )
-        refresh = KeyRefresher(connection, vault, secret_key, lambda: secret_key).refresh
-        assert await seal_table(connection, CLIENTS, vault, refresh) == len(before)
-        assert await seal_table(connection, CLIENTS, vault, refresh) == 0
-
-    deployment.run_on_connection(work)
-    assert [view(shop, record["client_id"])["data"] for record in before] == before
-    assert list_all(shop, phone=PERSON["phone"])["total"] == len(before)
-    changed = update(shop, before[0]["client_id"], data={"lastname": "Eze"})["data"]
-    assert changed == {**before[0], "lastname": "Eze"}
-
-
-def test_an_earlier_version_cannot_write_a_client_in_clear(shop: MerchantClient, deployment: Deployment) -> None:
-    client_id = enroll(shop, **PERSON)["client_id"]
-    with pytest.raises(asyncpg.RaiseError, match="earlier version"):
-        deployment.fetch('update client set detail = \'{"firstname":"x"}\' where client_id = $1 returning 1', client_id)
-    assert view(shop, client_id)["data"]["firstname"] == PERSON["firstname"]

@@ -243,7 +243,7 @@ def test_an_erased_client_has_only_its_id_status_and_dates(clients: InMemoryClie
     clients.rows[client.key] = client
     erase(clients, client.client_id)
     left = clients.now(client.client_id)
-    assert (left.detail, left.bvn_hash, left.bvn_mask, left.bvn_sealed) == ("{}", None, None, None)
+    assert (left.bvn_hash, left.bvn_mask, left.bvn_sealed) == (None, None, None)
     assert (left.detail_sealed, left.phone_hash, left.email_hash) == (None, None, None)
     assert (left.client_id, left.number, left.created_at) == (client.client_id, client.number, client.created_at)
     assert msgspec.to_builtins(erase(clients, client.client_id).reply) == {

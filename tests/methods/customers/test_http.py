@@ -6,11 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from kasuwa.core.payers import PaymentMark, mark_payment
 from kasuwa.db import customer_links
-from kasuwa.db.migrate import open_vault
-from kasuwa.secret_key import secret_key_of
-from kasuwa.settings import read_settings
 from tests.merchant_client import MerchantClient
 from tests.methods.payment.payment_client import MASTERCARD_OK, PaymentClient, card
 from tests.running import Deployment
@@ -145,7 +141,7 @@ def test_erasing_again_erases_what_was_paid_since(
     exported = msgspec.json.decode(deployment.run_command("customer", "export", shop.mid, customer_id))
     assert [row["txn_ref"] for row in exported["records"]["transaction"]] == [later["txnRef"]]
     # The hash is also found if the customers who paid take several pages.
-    monkeypatch.setattr(customer_links, "LINK_BATCH_SIZE", 1)
+    monkeypatch.setattr(customer_links, "PAGE_SIZE", 1)
     [(merchant_id, key)] = deployment.fetch("select merchant_id, key from customer where customer_id = $1", customer_id)
     for sought, is_found in ((bytes(key), True), (b"nobody", False)):
         look = partial(customer_links.find_payer_hash, merchant_id=merchant_id, key=sought)
@@ -183,26 +179,3 @@ def test_erasing_a_customer_ends_plans_on_cards_of_other_addresses(open_shop: An
     started = shop.put("resources", inquire="recurrent", id=recurrent["id"], status="start").body
     assert (started["status"], started["message"]) == (104, "This recurrent payment is over")
     assert payments.charge_token(token)["txnStatus"] == "successful", "the card of the other address stays"
-
-
-def test_payments_of_earlier_versions_are_linked_when_the_service_is_prepared(
-    shop: MerchantClient, deployment: Deployment
-) -> None:
-    payments, settings = PaymentClient(shop), read_settings({}, data=deployment.directory)
-    paid = payments.paid(user={"email": "ada@example.com"})
-    no_email = payments.paid(user=None)
-    deployment.fetch(
-        """update transaction t set detail = '{"method":"card"}' from merchant m
-        where m.merchant_id = t.merchant_id and m.mid = $1 and t.txn_ref = any($2)""",
-        shop.mid,
-        [paid["txnRef"], no_email["txnRef"]],
-    )
-    customer_id = register(shop)["customer_id"]
-    assert detail(shop, customer_id)["transactions"] == []
-    vault = deployment.run_on_connection(partial(open_vault, secret_key=secret_key_of(settings)))
-    link = partial(customer_links.link_customers, digest=vault.digest, unseal=vault.unseal)
-    linked = deployment.run_on_connection(link)
-    assert linked == 2
-    assert [line["txnRef"] for line in detail(shop, customer_id)["transactions"]] == [paid["txnRef"]]
-    again = deployment.run_on_connection(link)
-    assert (again, mark_payment(vault.digest, 1, "", PaymentMark("card"))) == (0, '{"method":"card","customer":""}')

@@ -33,7 +33,7 @@ from kasuwa.db.merchant_state import MerchantState
 from kasuwa.db.time_slices import run_to_completion
 from kasuwa.ledger import chart
 from kasuwa.methods.cashcode.actions import CASHCODE, SANDBOX
-from kasuwa.methods.clients.model import ACTIVE, Client, client_key
+from kasuwa.methods.clients.model import ACTIVE, Client, client_key, detail_aad
 from kasuwa.methods.disburse.actions import DISBURSE
 from kasuwa.methods.investments.actions import INVESTMENTS
 from kasuwa.methods.investments.model import WALLET, Savings, record_of, savings_key
@@ -201,9 +201,10 @@ class InMemorySavings:
 
     def client(self, name: str = "CL1", status: str = ACTIVE, **detail: Any) -> str:
         bank = {"bankAccount": {"bank_code": "058", "account_number": "0000000000"}}
-        details = msgspec.json.encode({"firstname": "Ada", "lastname": "Obi", **bank, **detail}).decode()
+        details = msgspec.json.encode({"firstname": "Ada", "lastname": "Obi", **bank, **detail})
         key = client_key(MERCHANT_ID, name)
-        row = Client(key, MERCHANT_ID, name, 1, status, False, 0, None, None, None, details, self.now, self.now, None)
+        row = Client(key, MERCHANT_ID, name, 1, status, False, 0, None, None, None, self.now, self.now, None)
+        row.detail_sealed = VAULT.seal(MERCHANT_ID, detail_aad(name), details, bytes(12))
         self.submit(Needs(((Client, key),)), lambda context, seen: Decision(rows=(row,)))
         return name
 

@@ -4,7 +4,6 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from urllib.parse import urlsplit
 
-from kasuwa.db import customer_links
 from kasuwa.ledger.counted_amounts import COUNTED_AMOUNT
 from tests.merchant_client import MerchantClient
 from tests.methods.invoices.test_http import events_of, invoice, made, show
@@ -141,15 +140,3 @@ def test_the_file_of_an_invoice_is_a_pdf_and_a_wrong_address_finds_nothing(shop:
     for wrong in (path[:-1] + ("0" if path[-1] != "0" else "1"), "/pay/invoice/x", f"{path}/other.pdf"):
         assert shop.connection.send("GET", wrong).http == 404
     assert shop.connection.send("PUT", path, b"").http == 405
-
-
-def test_customers_of_earlier_versions_are_indexed_when_the_service_is_prepared(
-    shop: MerchantClient, deployment: Deployment
-) -> None:
-    record = made(shop)
-    deployment.fetch(
-        "delete from customer_index i using merchant m where m.merchant_id = i.merchant_id and m.mid = $1", shop.mid
-    )
-    assert deployment.run_on_connection(customer_links.index_customers) >= 1
-    assert deployment.run_on_connection(customer_links.index_customers) == 0
-    assert made(shop)["customer_id"] == record["customer_id"]

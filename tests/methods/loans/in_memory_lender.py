@@ -20,7 +20,7 @@ from kasuwa.core.references import Permutation, account_key
 from kasuwa.db.batch import Deployment, RuleFailure, Submission
 from kasuwa.ledger import chart
 from kasuwa.ledger.chart import Account
-from kasuwa.methods.clients.model import ACTIVE, Client, client_key
+from kasuwa.methods.clients.model import ACTIVE, Client, client_key, detail_aad
 from kasuwa.methods.disburse.actions import DISBURSE
 from kasuwa.methods.disburse.model import WALLET
 from kasuwa.methods.loans.actions import LOANS
@@ -78,9 +78,10 @@ class Lender:
     def add_client(self, client_id: str, status: str = ACTIVE, bank: Any = BANK) -> None:
         details = {"firstname": "Ada", "lastname": "Obi"} | ({"bankAccount": bank} if bank else {})
         key = client_key(self.merchant_id, client_id)
-        detail = msgspec.json.encode(details).decode()
+        sealed = VAULT.seal(self.merchant_id, detail_aad(client_id), msgspec.json.encode(details), bytes(12))
         self.database.rows[key] = Client(
-            *(key, self.merchant_id, client_id, 1, status, False, 0, None, None, None, detail, START, START, None)
+            *(key, self.merchant_id, client_id, 1, status, False, 0, None, None, None, START, START, None),
+            detail_sealed=sealed,
         )
 
     def fund(self, amount: int) -> None:

@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kasuwa.core.inbound_accounts import ACCOUNT, PersonalizedAccountRow, personalized_key
+from kasuwa.core.inbound_accounts import ACCOUNT, AccountOwner, PersonalizedAccountRow, personalized_key
 from kasuwa.core.scenario import NO_SCENARIO, Scenario
 from kasuwa.core.token_index import TokenIndexEntry, make_token_entry
 from kasuwa.core.transactions import Transaction
 from kasuwa.methods.payment.rules.inbound_transfer import UNKNOWN_ACCOUNT
 from kasuwa.methods.payment.rules.refund import REFUND_DETAIL_DECODER
+from kasuwa.methods.resources.rules.open_account import seal_owner
 from tests.hypothesis_settings import without_deadline
 from tests.methods.payment.in_memory_payments import (
     APPROVED,
@@ -171,11 +172,11 @@ def open_personalized(payments: InMemoryPayments) -> None:
         account_number=NUMBER,
         bank_code="035",
         bank_name="Wema Bank",
-        account_name="Ada Obi",
-        email="ada@example.com",
         bvn_sealed=None,
         created_at=payments.now,
     )
+    owner = AccountOwner("Ada Obi", "ada@example.com")
+    row = msgspec.structs.replace(row, person_sealed=seal_owner(row.key, owner, payments.context()))
     entry = make_token_entry(payments.context(), ACCOUNT, NUMBER, f"personalized {reference}")
     payments.rows |= {row.key: row, entry.key: entry}
 

@@ -7,6 +7,7 @@ import pytest
 
 from kasuwa.core.decision import Decision, LoadedRows, NeedsMore, Posting, Row
 from kasuwa.core.inbound_accounts import (
+    AccountOwner,
     ArrivedReceipt,
     InboundReceipt,
     PersonalizedAccountRow,
@@ -15,14 +16,16 @@ from kasuwa.core.inbound_accounts import (
 )
 from kasuwa.methods.payment.model import DETAIL_DECODER, FACTS_DECODER, Payment
 from kasuwa.methods.payment.rules.rail_receipt import decide_receipt, need_receipt_rows
+from kasuwa.methods.resources.rules.open_account import seal_owner
 from tests.rule_context import MERCHANT, NOW, context
 
 ACCOUNT_KEY = personalized_key(MERCHANT.merchant_id, "tenant")
 KEY = receipt_key(MERCHANT.merchant_id, "monnify", "MNFY|1")
 RECEIPT = ArrivedReceipt("monnify", "MNFY|1", "", "tenant", 150_000, "NGN", "CHIDI EZE")
 ACCOUNT = PersonalizedAccountRow(
-    *(ACCOUNT_KEY, MERCHANT.merchant_id, "tenant", "6010000000", "035", "Wema bank", "Ada Obi"),
-    *("ada@example.com", None, NOW, "open", "monnify", "GP|PA|1"),
+    *(ACCOUNT_KEY, MERCHANT.merchant_id, "tenant", "6010000000", "035", "Wema bank", None, NOW),
+    *("open", "monnify", "GP|PA|1"),
+    person_sealed=seal_owner(ACCOUNT_KEY, AccountOwner("Ada Obi", "ada@example.com"), context()),
 )
 
 

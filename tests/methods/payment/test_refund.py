@@ -104,7 +104,7 @@ def test_of_a_surplus_what_is_being_refunded_is_not_refunded_again(payments: InM
     """The surplus of a repayment is less than what was charged, so that the charge leaves room for both."""
     paying = paid_card(payments)
     detail = msgspec.json.decode(paying.payment.detail)
-    detail["errand"] = {"purpose": "loans.repay", "reference": "L1"}
+    detail["purpose"] = {"purpose": "loans.repay", "reference": "L1"}
     facts = msgspec.json.encode(PaymentFacts(surplus=30_000)).decode()
     subject = msgspec.structs.replace(paying.payment, detail=msgspec.json.encode(detail).decode(), facts=facts)
     assert refundable(subject) == 30_000

@@ -7,7 +7,7 @@ import pytest
 
 from kasuwa.core.decision import Decision, Job, LoadedRows, Refusal, Row
 from kasuwa.core.erasure import TRANSACTION_IN_PROGRESS
-from kasuwa.core.inbound_accounts import PersonalizedAccountRow, personalized_key
+from kasuwa.core.inbound_accounts import AccountOwner, PersonalizedAccountRow, personalized_key
 from kasuwa.core.references import job_key
 from kasuwa.methods.resources.model import ACCOUNT_JOB_DECODER, CLOSE_ACCOUNT
 from kasuwa.methods.resources.rules.close_account import (
@@ -17,6 +17,7 @@ from kasuwa.methods.resources.rules.close_account import (
     decide_close_answer,
 )
 from kasuwa.methods.resources.rules.erase import erase_owner
+from kasuwa.methods.resources.rules.open_account import seal_owner
 from kasuwa.methods.resources.wire import CloseAccountRequest
 from kasuwa.rails import ports
 from kasuwa.rails.ports import Answer
@@ -30,13 +31,12 @@ OPEN = PersonalizedAccountRow(
     account_number="9912345678",
     bank_code="035",
     bank_name="Wema Bank",
-    account_name="Ada Obi",
-    email="ada@example.com",
     bvn_sealed=None,
     created_at=NOW,
     rail="monnify",
     rail_reference="GP|PA|000000001|20260105X",
     facts='{"rail_id": "17"}',
+    person_sealed=seal_owner(KEY, AccountOwner("Ada Obi", "ada@example.com"), context()),
 )
 DONE = Answer(ports.SUCCESSFUL, "00", "closed")
 
@@ -64,11 +64,6 @@ def test_the_rail_is_asked_with_its_own_identifiers() -> None:
     work = ACCOUNT_JOB_DECODER.decode(job.work)
     assert (closing.state, job.kind, job.reference) == ("closing", CLOSE_ACCOUNT, OPEN.rail_reference)
     assert (work.rail, work.facts) == ("monnify", {"rail_id": "17"})
-
-
-def test_an_account_of_an_earlier_version_gets_a_reference() -> None:
-    closing, job = begin(msgspec.structs.replace(OPEN, rail="sandbox", rail_reference="", facts="{}"))
-    assert closing.rail_reference == job.reference != ""
 
 
 @pytest.mark.parametrize(
@@ -133,12 +128,10 @@ def test_an_account_that_the_rail_does_not_close_is_open_again() -> None:
 
 @pytest.mark.parametrize("state", ["open", "closed", "failed"])
 def test_an_erased_account_keeps_its_number_without_its_owner(state: str) -> None:
-    facts = '{"rail_id":"17","account_name":"Ada Obi"}'
-    row = msgspec.structs.replace(OPEN, state=state, facts=facts, bvn_sealed=b"bvn", person_sealed=b"owner")
+    row = msgspec.structs.replace(OPEN, state=state, bvn_sealed=b"bvn", person_sealed=b"owner")
     erased = erase_owner(row)
     assert isinstance(erased, PersonalizedAccountRow)
-    nobody: dict[str, Any] = {"account_name": "", "email": "", "bvn_sealed": None, "person_sealed": None}
-    assert erased == msgspec.structs.replace(row, facts='{"rail_id":"17"}', **nobody)
+    assert erased == msgspec.structs.replace(row, bvn_sealed=None, person_sealed=None)
     assert erase_owner(erased) == erased
 
 

@@ -15,8 +15,7 @@ from kasuwa.core.decision import Decision, Job, LoadedRows, NeedsMore, Refusal, 
 from kasuwa.core.inbound_accounts import ACCOUNT, AccountOwner, PersonalizedAccountRow, personalized_key, read_owner
 from kasuwa.core.references import job_key
 from kasuwa.core.token_index import TokenIndexEntry, make_token_entry, token_key
-from kasuwa.core.transactions import encode_text
-from kasuwa.methods.resources.model import ACCOUNT_JOB_DECODER, OPEN_ACCOUNT, QUERY_ACCOUNT, bvn_aad
+from kasuwa.methods.resources.model import OPEN_ACCOUNT, QUERY_ACCOUNT, bvn_aad
 from kasuwa.methods.resources.rules.open_account import (
     NO_ACCOUNTS,
     choose_bank,
@@ -87,7 +86,7 @@ def test_an_account_is_kept_under_its_reference() -> None:
     row, _ = open_in_sandbox()
     assert (row.key, row.reference, row.bank_code, row.bank_name) == (KEY, "r 1", "035", "Wema Bank")
     assert read_owner(row, VAULT.unseal) == AccountOwner("Ada Obi", "ada@example.com")
-    assert (row.account_name, row.email, "account_name" in row.facts) == ("", "", False)
+    assert "account_name" not in row.facts
 
 
 def test_the_bank_chooses_the_name_of_an_account() -> None:
@@ -100,21 +99,10 @@ def test_the_bank_chooses_the_name_of_an_account() -> None:
     assert decision.reply.data.account_name == "SHOP/ADA OBI"
 
 
-def test_a_name_that_an_earlier_version_wrote_later_counts() -> None:
-    row, _ = open_in_sandbox()
-    changed = msgspec.structs.replace(row, account_name="SHOP/ADA OBI")
-    assert read_owner(changed, VAULT.unseal) == AccountOwner("SHOP/ADA OBI", "ada@example.com")
-
-
-def test_a_job_has_the_owner_encrypted_and_one_of_an_earlier_version_in_clear() -> None:
+def test_a_job_has_the_owner_encrypted() -> None:
     owner, (_, job) = AccountOwner("Ada Obi", "ada@example.com"), begin()
     assert ("Ada" in job.work, "example.com" in job.work) == (False, False)
     assert restore_secrets(job, VAULT).owner == owner
-    data = msgspec.structs.replace(
-        ACCOUNT_JOB_DECODER.decode(job.work), name=owner.name, email=owner.email, sealed_person=""
-    )
-    earlier = msgspec.structs.replace(job, work=encode_text(data))
-    assert restore_secrets(earlier, VAULT).owner == owner
 
 
 def test_the_token_index_leads_back_to_the_account() -> None:

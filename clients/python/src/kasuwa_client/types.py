@@ -1709,7 +1709,7 @@ class DeliveryAttempt(Result):
     """Why the attempt failed. Null if the event was delivered."""
     response: str | None = None
     """The first 1,000 characters of your endpoint's answer, with anything that looks like a secret masked. Null if
-    there was none, or an earlier version recorded the attempt.
+    there was none.
     """
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 

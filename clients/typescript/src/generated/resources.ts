@@ -199,7 +199,7 @@ export interface DeliveryAttempt {
   readonly ms: number;
   /**
    * The first 1,000 characters of your endpoint's answer, with anything that looks like a secret masked. Null if there
-   * was none, or an earlier version recorded the attempt.
+   * was none.
    */
   readonly response: string | null;
 }

@@ -66,7 +66,7 @@ class Cashcode(Row):
 class CashcodeDetail(msgspec.Struct, frozen=True, omit_defaults=True):
     """The `detail` of a code's transaction. `purpose` is the cash-out that it was made for, if any."""
 
-    purpose: TransactionPurpose | None = msgspec.field(default=None, name="errand")
+    purpose: TransactionPurpose | None = None
 
 
 class ExpiryJobData(msgspec.Struct, frozen=True):

@@ -53,7 +53,7 @@ PAYMENTS = f"""
     from checkout c
     join transaction t on t.merchant_id = c.merchant_id and t.txn_ref = c.payment_ref
     join payment p on p.merchant_id = c.merchant_id and p.txn_ref = c.payment_ref
-        and p.detail -> 'errand' ->> 'reference' = c.txn_ref
+        and p.detail -> 'purpose' ->> 'reference' = c.txn_ref
     where c.merchant_id = $1 and c.source = 'link' and c.source_id = $2 and c.source_id <> '' and c.state = 'paid'
     order by c.created_at desc, c.seq desc, c.key desc limit {MAX_PAYMENTS_SHOWN}
 """

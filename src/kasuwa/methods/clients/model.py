@@ -63,7 +63,7 @@ class Client(Row):
     table: ClassVar[str] = "client"
     mutable_columns: ClassVar[tuple[str, ...]] = (
         *("status", "bvn_verified", "open_accounts", "bvn_hash", "bvn_mask", "bvn_sealed"),
-        *("detail", "changed_at", "erased_at", "detail_sealed", "phone_hash", "email_hash", "bvn_check_sealed"),
+        *("changed_at", "erased_at", "detail_sealed", "phone_hash", "email_hash", "bvn_check_sealed"),
         *("pending_payments", "credit"),
     )
     coded_columns: ClassVar[tuple[str, ...]] = ("client_id", "status", "bvn_verified")
@@ -76,8 +76,6 @@ class Client(Row):
     bvn_hash: bytes | None  # keyed hash, to find a client by
     bvn_mask: str | None  # to be shown
     bvn_sealed: bytes | None  # encrypted
-    # `{}`, except in rows that `seal_table` (db/rows_in_clear.py) has not encrypted yet: the detail in clear.
-    detail: str
     created_at: datetime
     changed_at: datetime
     erased_at: datetime | None
@@ -129,9 +127,9 @@ def detail_aad(client_id: str) -> str:
 
 
 def unseal_detail(client: Client, unseal: Unsealer) -> str:
-    """Returns the personal data of a client, as the text of a JSON object."""
+    """Returns the personal data of a client, as the text of a JSON object: an empty one if they were erased."""
     if client.detail_sealed is None:
-        return client.detail
+        return "{}"
     return unseal(client.merchant_id, detail_aad(client.client_id), client.detail_sealed).decode()
 
 

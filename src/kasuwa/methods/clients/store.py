@@ -12,7 +12,7 @@ from kasuwa.methods.clients.wire import ClientReply, ListReply, ListRequest, Vie
 
 COLUMNS = """
     select key, merchant_id, client_id, number, status, bvn_verified, open_accounts, bvn_hash, bvn_mask, bvn_sealed,
-        detail, created_at, changed_at, erased_at, detail_sealed, phone_hash, email_hash, bvn_check_sealed
+        created_at, changed_at, erased_at, detail_sealed, phone_hash, email_hash, bvn_check_sealed
     from client
 """
 BY_KEY = f"{COLUMNS} where key = $1 and merchant_id = $2"

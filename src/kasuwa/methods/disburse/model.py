@@ -53,7 +53,7 @@ class TransferDetail(msgspec.Struct, frozen=True, omit_defaults=True):
     # The account that pays the amount. The fee is always paid by the wallet.
     source_account: str = msgspec.field(default=WALLET, name="source")
     # The loan, savings account, split or schedule that the money is sent for; None for a merchant's own transfer.
-    purpose: TransactionPurpose | None = msgspec.field(default=None, name="errand")
+    purpose: TransactionPurpose | None = None
 
 
 TRANSFER_DETAIL_DECODER: "msgspec.json.Decoder[TransferDetail]" = msgspec.json.Decoder(TransferDetail)

@@ -202,7 +202,7 @@ class PaymentDetail(msgspec.Struct, frozen=True, omit_defaults=True):
     recurrent: RecurrentTerms | None = None
     installments: InstallmentTerms | None = msgspec.field(default=None, name="instalments")  # the stored spelling
     # What the payment is for if another slice made it: a loan repayment, a savings deposit, a plan's charge.
-    purpose: TransactionPurpose | None = msgspec.field(default=None, name="errand")
+    purpose: TransactionPurpose | None = None
     # Value of `state` in a reply with status 202 that asks for an OTP.
     otp_reply_state: str = msgspec.field(default="", name="state")
     # Reference of the personalized account that was paid into.
@@ -431,7 +431,7 @@ class PaymentJobData(msgspec.Struct, frozen=True, omit_defaults=True):
     last_step: str = msgspec.field(default="", name="step")
     session: str = ""
     # The payer's fullname, email, payer and payer_account: an encrypted PayerData in base64. The fields themselves are
-    # stored in jobs of earlier versions only.
+    # filled in where the rail is called, and never stored.
     sealed_payer: str = ""
     payer: str = ""
     payer_account: str = ""

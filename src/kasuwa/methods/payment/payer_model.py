@@ -1,8 +1,7 @@
 """The personal fields of payments, plans and their jobs: taken out of a detail where it is stored, and added again.
 
-Rules have all of them in a PaymentDetail. Where it is stored, they are encrypted in a column beside it. A row that an
-earlier version wrote has them in clear until the worker has encrypted it (db/rows_in_clear.py). If a row has a field in
-both places, the one in clear counts: a process of the version before wrote it later. See docs/decisions/0069.
+Rules have all of them in a PaymentDetail. Where it is stored, they are encrypted in a column beside it. See
+docs/decisions/0069.
 """
 
 from base64 import b64decode, b64encode
@@ -115,9 +114,9 @@ def seal_job_payer(payer: PayerData, reference: str, context: Context) -> str:
 
 
 def read_job_payer(job: Job, work: PaymentJobData, unseal: Unsealer) -> PayerData:
-    """Returns what a payment's job has of its payer. That of an earlier version has it in clear."""
+    """Returns what a payment's job has of its payer."""
     if not work.sealed_payer:
-        return PayerData(work.fullname, work.email, payer=work.payer, payer_account=work.payer_account)
+        return NO_PAYER
     return unseal_payer(job.merchant_id, job_payer_aad(job.reference), b64decode(work.sealed_payer), unseal)
 
 

@@ -74,7 +74,7 @@ class SettlementBatch(Row):
     currency: str
     amount: int
     state: str
-    # What was deducted before the amount of a settlement was left. Zero in batches of earlier versions.
+    # What was deducted before the amount of a settlement was left.
     fee: int = 0
     vat: int = 0
     split: int = 0

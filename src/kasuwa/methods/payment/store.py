@@ -72,7 +72,7 @@ BY_KEYS = f"""
             select merchant_id, posted from account
             where (p.facts ->> 'surplus')::bigint > 0 and p.facts ->> 'surplus_account' is null
                 and merchant_id = u.merchant and name like 'savings:%'
-                and name = 'savings:' || (p.detail -> 'errand' ->> 'reference') || ':NGN') a on true
+                and name = 'savings:' || (p.detail -> 'purpose' ->> 'reference') || ':NGN') a on true
 """
 PAYMENT_OF_REFUND = "select detail ->> 'payment' from transaction where key = $1 and merchant_id = $2"
 # Of the payments under one merchant reference: the successful one, else the newest. Contract: #repeats
@@ -91,7 +91,7 @@ BY_SUBJECT = """
     select txn_ref from (
         select t.txn_ref, t.created_at, t.seq, t.key
         from payment p join transaction t on t.merchant_id = p.merchant_id and t.txn_ref = p.txn_ref
-        where p.merchant_id = $1 and p.detail -> 'errand' ->> 'reference' = $2
+        where p.merchant_id = $1 and p.detail -> 'purpose' ->> 'reference' = $2
         union all
         select txn_ref, created_at, seq, key from transaction
         where merchant_id = $1 and kind in ('repayment', 'deposit') and txn_ref in (
@@ -176,7 +176,7 @@ CHECKOUT_BY_CUSTOMER_REFERENCE = f"""
     left join payment p on p.merchant_id = $1 and p.key = $3
     left join transaction t on t.merchant_id = $1 and t.key = $4
     where c.merchant_id = $1 and c.customer_txnref = $2 and c.customer_txnref <> ''
-        and (t.key is null or p.detail -> 'errand' ->> 'purpose' = 'checkout' or c.state = 'paid'
+        and (t.key is null or p.detail -> 'purpose' ->> 'purpose' = 'checkout' or c.state = 'paid'
             or (t.status <> 'successful' and c.created_at > t.created_at))
     order by (c.state = 'paid') desc, c.created_at desc, c.seq desc, c.key desc limit 1
 """

@@ -229,10 +229,7 @@ def need_end(merchant: Merchant, reference: str) -> Needs:
 
 
 def end_payout(row: Transaction, reference: str, context: Context, seen: LoadedRows) -> PurposeEffects:
-    """Makes the event of a payout once the bank has paid it. A failed one has the event of its transfer alone.
-
-    Payouts that an earlier version began have no purpose, and had this event when they began.
-    """
+    """Makes the event of a payout once the bank has paid it. A failed one has the event of its transfer alone."""
     if row.status != SUCCESSFUL:
         return NO_EFFECTS
     moved = SettlementMovement(step="paid_out", reference=row.txn_ref, amount=row.amount, currency=row.currency)

@@ -291,7 +291,7 @@ OF_PRODUCT = f"""
             and split_part(credit, ':', 2) = $2 order by seq desc limit 500)
         union (select reference from posting where merchant_id = $1 and starts_with(debit, 'savings:')
             and split_part(debit, ':', 2) = $2 order by seq desc limit 500)
-        union (select txn_ref from payment where merchant_id = $1 and detail -> 'errand' ->> 'reference' = $2
+        union (select txn_ref from payment where merchant_id = $1 and detail -> 'purpose' ->> 'reference' = $2
             limit 500)) {NEWEST}
 """
 # The conditions must equal those of the indexes (0025_lists.sql), else PostgreSQL does not use them.

@@ -24,8 +24,6 @@ class AccountJobData(msgspec.Struct, frozen=True, omit_defaults=True):
     """The data of a job that opens or closes an account (column scheduled_job.work)."""
 
     rail: str
-    name: str  # empty, as is the email address, except in jobs of an earlier version
-    email: str
     bank_code: str
     sent_at: float  # business time of the request
     sealed_bvn: str = ""  # in base64

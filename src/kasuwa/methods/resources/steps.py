@@ -60,9 +60,9 @@ def make_order(job: Job, secrets: OrderSecrets) -> AccountOrder:
 
 
 def restore_secrets(job: Job, vault: Vault) -> OrderSecrets:
-    """Returns the personal data of a job. Those in clear are of a job that an earlier version has written."""
+    """Returns the personal data of a job, decrypted."""
     data = ACCOUNT_JOB_DECODER.decode(job.work)
-    bvn, owner = "", AccountOwner(data.name, data.email)
+    bvn, owner = "", AccountOwner()
     if data.sealed_bvn:
         bvn = vault.unseal(job.merchant_id, bvn_aad(job.subject), b64decode(data.sealed_bvn)).decode()
     if data.sealed_person:

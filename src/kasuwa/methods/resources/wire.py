@@ -288,7 +288,7 @@ class AttemptLine(msgspec.Struct, kw_only=True):
     "Duration of the attempt in milliseconds."
     response: str | None
     """The first 1,000 characters of your endpoint's answer, with anything that looks like a secret masked. Null if
-    there was none, or an earlier version recorded the attempt."""
+    there was none."""
 
 
 class EventLine(msgspec.Struct, kw_only=True):

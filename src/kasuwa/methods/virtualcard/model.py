@@ -25,7 +25,7 @@ from kasuwa.core.decision import (
 from kasuwa.core.money import format_grouped, format_minor
 from kasuwa.core.references import account_key, row_key
 from kasuwa.core.transactions import encode_text
-from kasuwa.core.vault import Unsealer, Vault
+from kasuwa.core.vault import Unsealer
 from kasuwa.ledger import chart
 from kasuwa.ledger.chart import Account
 from kasuwa.methods.virtualcard.wire import (
@@ -75,7 +75,6 @@ class Card(Row):
     sealed_pan: bytes  # the encrypted card number
     expiration: str  # month, as 2029-01
     state: str
-    detail: str  # NO_HOLDER as JSON, except in rows that an earlier version has written: the Cardholder in clear
     limits: str  # CardLimits as JSON
     spent_on: str  # Lagos day of the last purchase; the two sums belong to its day and month
     spent_day: int
@@ -83,7 +82,7 @@ class Card(Row):
     unpaid: int  # monthly fees missed in a row
     fee_job: bytes  # key of the monthly fee job
     created_at: datetime
-    holder_sealed: bytes | None = None  # an encrypted Cardholder
+    holder_sealed: bytes  # an encrypted Cardholder
     row_code: bytes | None = None
 
     @property
@@ -138,8 +137,6 @@ class Cardholder(msgspec.Struct, frozen=True):
 
 
 CARDHOLDER_DECODER: "msgspec.json.Decoder[Cardholder]" = msgspec.json.Decoder(Cardholder)
-# What the column `detail` has of a card whose holder is encrypted. Processes of an earlier version can decode it.
-NO_HOLDER = Cardholder("", "", "", "", "", "")
 
 
 class CardLimits(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -276,20 +273,14 @@ def holder_aad(card_key: bytes) -> str:
     return f"virtual_card.holder_sealed {card_key.hex()}"
 
 
-def read_holder(merchant_id: int, key: bytes, detail: str, sealed: bytes | None, unseal: Unsealer) -> Cardholder:
-    """Returns the holder of a card from its columns `detail` and `holder_sealed`."""
-    return CARDHOLDER_DECODER.decode(detail if sealed is None else unseal(merchant_id, holder_aad(key), sealed))
-
-
-def seal_clear_holder(vault: Vault, merchant_id: int, nonce: bytes, row: tuple[bytes, str]) -> tuple[str, bytes]:
-    """Returns the columns detail and holder_sealed of a card whose holder is in clear. `row` has its key and detail."""
-    key, detail = row
-    return encode_text(NO_HOLDER), vault.seal(merchant_id, holder_aad(key), detail.encode(), nonce)
+def read_holder(merchant_id: int, key: bytes, sealed: bytes, unseal: Unsealer) -> Cardholder:
+    """Returns the holder of a card from its column `holder_sealed`."""
+    return CARDHOLDER_DECODER.decode(unseal(merchant_id, holder_aad(key), sealed))
 
 
 def show_card(card: Card, balance: int, unseal: Unsealer) -> CardData:
     """Returns the record of a card without number and CVV."""
-    holder = read_holder(card.merchant_id, card.key, card.detail, card.holder_sealed, unseal)
+    holder = read_holder(card.merchant_id, card.key, card.holder_sealed, unseal)
     return CardData(
         reference=card.reference,
         balance=format_grouped(balance),

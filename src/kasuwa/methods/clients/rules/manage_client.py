@@ -113,15 +113,6 @@ def seal_detail(vault: Vault, merchant_id: int, client_id: str, text: str, nonce
     )
 
 
-def seal_clear_client(
-    vault: Vault, merchant_id: int, nonce: bytes, row: tuple[str, str]
-) -> tuple[str, bytes, bytes | None, bytes | None]:
-    """Returns the columns detail, detail_sealed, phone_hash and email_hash of a client that is stored in clear. `row`
-    has its id and the detail."""
-    client_id, text = row
-    return "{}", *msgspec.structs.astuple(seal_detail(vault, merchant_id, client_id, text, nonce))
-
-
 def bvn_aad(client_id: str) -> str:
     return f"client.bvn_sealed {client_id}"
 
@@ -230,7 +221,6 @@ def decide_create(
         bvn_hash=None,
         bvn_mask=None,
         bvn_sealed=None,
-        detail="{}",
         created_at=now,
         changed_at=now,
         erased_at=None,
@@ -351,7 +341,6 @@ def store_client(found: VerifiedClient, context: Context) -> Decision:
     sealed = seal_detail(context.vault, client.merchant_id, client.client_id, found.text, nonce)
     changed = msgspec.structs.replace(
         client,
-        detail="{}",
         changed_at=context.now,
         bvn_verified=found.is_verified,
         bvn_check_sealed=seal_check(check, client.client_id, context),
@@ -424,7 +413,6 @@ def decide_erase(
         bvn_hash=None,
         bvn_mask=None,
         bvn_sealed=None,
-        detail="{}",
         changed_at=context.now,
         erased_at=context.now,
         detail_sealed=None,

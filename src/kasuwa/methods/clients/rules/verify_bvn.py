@@ -127,7 +127,7 @@ def refuse_unmatched(match: Match, detail: Detail) -> Refusal | None:
 
 
 def show_verification(client: Client, unseal: Unsealer) -> BvnVerification | msgspec.UnsetType:
-    """Returns how the BVN was verified, or what is awaited. Absent if it was not, or by an earlier version."""
+    """Returns how the BVN was verified, or what is awaited. Absent if it was not."""
     check = read_check(client, unseal)
     if check is None:
         return UNSET

@@ -160,14 +160,11 @@ def build_ussd_order(request: ChargeUssd, context: Context, seen: LoadedRows) ->
 def build_phone_order(request: ChargePhone, context: Context, seen: LoadedRows) -> PaymentOrder | Refusal | NeedsMore:
     """Builds the payment order of a phone payment. The first payment of a phone to the merchant enrolls it."""
     merchant_id = context.merchant.merchant_id
-    # Stored under the canonical number. Earlier versions stored the number as it was sent.
-    key, *spelled = (
-        row_key(merchant_id, "enrolled phone", context.digest(f"phone {merchant_id} {number}".encode()).hex())
-        for number in (canonical_phone(request.phonenumber), request.phonenumber)
-    )
+    digest = context.digest(f"phone {merchant_id} {canonical_phone(request.phonenumber)}".encode())
+    key = row_key(merchant_id, "enrolled phone", digest.hex())
     if not seen.is_loaded(key):
-        return NeedsMore(Needs(tuple((EnrolledPhone, wanted) for wanted in {key, *spelled})))
-    first = all(seen.get(EnrolledPhone, known) is None for known in {key, *spelled})
+        return NeedsMore(Needs(((EnrolledPhone, key),)))
+    first = seen.get(EnrolledPhone, key) is None
     detail = msgspec.structs.replace(
         check_request.detail_of(request, context), payer=request.phonenumber, enrolment=first
     )

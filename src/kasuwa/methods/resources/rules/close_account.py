@@ -10,7 +10,7 @@ Nothing is returned to payers by closing: payments that were booked stay. Contra
 import msgspec
 from msgspec import UNSET
 
-from kasuwa.core.calendar import lagos_day, utc_text
+from kasuwa.core.calendar import utc_text
 from kasuwa.core.codes import ERROR
 from kasuwa.core.decision import (
     Context,
@@ -37,7 +37,7 @@ from kasuwa.core.inbound_accounts import (
     personalized_key,
     read_owner,
 )
-from kasuwa.core.references import job_key, movement_reference
+from kasuwa.core.references import job_key
 from kasuwa.core.requery import next_requery_at
 from kasuwa.core.scenario import NO_SCENARIO
 from kasuwa.core.transactions import SUCCESSFUL, encode_text, make_delivery_jobs
@@ -48,7 +48,6 @@ from kasuwa.methods.resources.model import (
     ACCOUNT_JOB_DECODER,
     CLOSE_ACCOUNT,
     LANE,
-    REFERENCE_KIND,
     AccountJobData,
     encode_sealed,
 )
@@ -81,22 +80,15 @@ def decide_close(
         is_unanswered = row.state == CLOSING and not row.message
         reply = reply_close(row, context)
         return Decision(reply=reply, in_progress=is_unanswered, is_provisional=row.state == CLOSING)
-    # Accounts of the sandbox from earlier versions have no reference at their rail.
-    named = row.rail_reference or movement_reference(
-        REFERENCE_KIND, context.permutation(context.number), lagos_day(context.now)
-    )
-    closing = msgspec.structs.replace(row, state=CLOSING, message="", rail_reference=named)
+    closing = msgspec.structs.replace(row, state=CLOSING, message="")
     job = make_closing_job(closing, context)
-    numbers = 0 if row.rail_reference else 1
     reply = reply_close(closing, context)
-    return Decision(reply=reply, rows=(closing,), jobs=(job,), follow_up=job, numbers_used=numbers)
+    return Decision(reply=reply, rows=(closing,), jobs=(job,), follow_up=job)
 
 
 def make_closing_job(row: PersonalizedAccountRow, context: Context) -> Job:
     work = AccountJobData(
         rail=row.rail,
-        name=row.account_name,
-        email=row.email,
         bank_code=row.bank_code,
         sent_at=context.now.timestamp(),
         sealed_person=encode_sealed(row.person_sealed),

@@ -39,7 +39,6 @@ from kasuwa.core.inbound_accounts import (
     PERSONALIZED,
     AccountOwner,
     PersonalizedAccountRow,
-    open_owner,
     person_aad,
     personalized_key,
     read_owner,
@@ -50,9 +49,7 @@ from kasuwa.core.requery import can_change_rail, next_requery_at
 from kasuwa.core.routing import RailDemand
 from kasuwa.core.token_index import TokenIndexEntry, make_token_entry, token_key
 from kasuwa.core.transactions import encode_text
-from kasuwa.core.vault import Vault
 from kasuwa.methods.resources.model import (
-    ACCOUNT_FACTS_DECODER,
     ACCOUNT_JOB_DECODER,
     LANE,
     OPEN_ACCOUNT,
@@ -145,8 +142,6 @@ def make_account(key: bytes, request: PersonalizedRequest, rail: str, context: C
         account_number="",
         bank_code="",
         bank_name="",
-        account_name="",
-        email="",
         bvn_sealed=None if request.bvn is None else context.seal(bvn_aad(key), request.bvn.encode()),
         created_at=context.now,
         state=OPENING,
@@ -161,25 +156,10 @@ def seal_owner(key: bytes, owner: AccountOwner, context: Context) -> bytes:
     return context.seal(person_aad(key), msgspec.json.encode(owner))
 
 
-def seal_clear_account(
-    vault: Vault, merchant_id: int, nonce: bytes, row: tuple[bytes, str, str, str, bytes | None]
-) -> tuple[str, str, str, bytes]:
-    """Returns the columns account_name, email, facts and person_sealed of an account that is stored in clear. `row` has
-    its key and these columns."""
-    key, name, email, facts, sealed = row
-    kept = AccountOwner() if sealed is None else open_owner(merchant_id, key, sealed, vault.unseal)
-    owner = AccountOwner(name or kept.name, email or kept.email)
-    known = ACCOUNT_FACTS_DECODER.decode(facts)
-    known.pop(ACCOUNT_NAME, None)
-    return "", "", encode_text(known), vault.seal(merchant_id, person_aad(key), msgspec.json.encode(owner), nonce)
-
-
 def make_opening_job(row: PersonalizedAccountRow, bank: Bank, context: Context) -> Job:
     assert bank.cbn_code is not None
     work = AccountJobData(
         rail=row.rail,
-        name=row.account_name,
-        email=row.email,
         bank_code=bank.cbn_code,
         sent_at=context.now.timestamp(),
         sealed_bvn=encode_sealed(row.bvn_sealed),
@@ -250,8 +230,6 @@ def decide_account_answer(job: Job, answer: Answer, context: Context, seen: Load
         account_number=number,
         bank_code=answer.facts.get(BANK_CODE, ""),
         bank_name=answer.facts.get(BANK_NAME, ""),
-        account_name="",
-        email="",
         person_sealed=seal_owner(row.key, owner, context),
         facts=encode_text({name: fact for name, fact in answer.facts.items() if name != ACCOUNT_NAME}),
     )
