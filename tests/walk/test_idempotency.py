@@ -12,7 +12,14 @@ import pytest
 
 from kasuwa.core.action import Write
 from kasuwa.web.idempotency import idempotency_payload
-from tests.generators.request_digests import FILE, REPEATABLE, add_missing, digest_of_order, digest_under_key
+from tests.generators.request_digests import (
+    FILE,
+    REPEATABLE,
+    add_missing,
+    digest_of_order,
+    digest_under_key,
+    read_request,
+)
 from tests.merchant_client import MerchantClient
 from tests.methods.virtualcard.card_client import CardClient
 from tests.running import Deployment
@@ -142,11 +149,30 @@ def test_a_key_used_to_fund_a_card_is_refused_for_a_withdrawal(shop: MerchantCli
 
 def test_what_a_key_stands_for_differs_between_any_two_actions_of_the_same_fields() -> None:
     """Two actions that share a request type, on one path or on two, have different payloads."""
-    request = REPEATABLE[0].example
+    request = read_request(REPEATABLE[0], REPEATABLE[0].example)
     payloads = [
         idempotency_payload(row.method, row.action, request) for row in REPEATABLE if isinstance(row.action, Write)
     ]
     assert len(set(payloads)) == len(REPEATABLE) > 10
+
+
+class FewerFields(msgspec.Struct):
+    amount: int
+
+
+class MoreFields(msgspec.Struct):
+    amount: int
+    note: str | None = None
+
+
+def test_an_optional_field_that_a_later_version_gains_counts_only_if_it_is_sent() -> None:
+    row = REPEATABLE[0]
+    assert isinstance(row.action, Write)
+    before, gained, sent = (
+        idempotency_payload(row.method, row.action, request)
+        for request in (FewerFields(5), MoreFields(5), MoreFields(5, "note"))
+    )
+    assert before == gained != sent
 
 
 @pytest.mark.parametrize("title", sorted(RECORDED["keys"]))
