@@ -15,7 +15,9 @@ from typing import Any
 import msgspec
 
 ROOT = "kasuwa"
-REQUIREMENT = re.compile(r"^\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
+# A name, and the extras that are asked for.
+REQUIREMENT = re.compile(r"^\s*([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[([^\]]*)\])?")
+OF_EXTRA = re.compile(r"extra\s*==\s*['\"]([^'\"]+)['\"]")
 PINNED = re.compile(r"^([A-Za-z0-9][A-Za-z0-9._-]*)==(\S+)")
 HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 
@@ -24,26 +26,36 @@ def canonical(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def required_by(distribution: metadata.Distribution) -> Iterator[str]:
-    """Yields the names that a distribution requires, without those of its extras."""
-    for line in distribution.requires or ():
-        found = REQUIREMENT.match(line)
-        if found is not None and "extra ==" not in line.partition(";")[2]:
-            yield canonical(found[1])
+class Installed(msgspec.Struct, frozen=True):
+    """A distribution that is installed, with the extras of it that others ask for."""
+
+    distribution: metadata.Distribution
+    extras: frozenset[str] = frozenset()
 
 
-def installed_closure(root: str = ROOT) -> dict[str, metadata.Distribution]:
+def required_by(installed: Installed) -> Iterator[tuple[str, frozenset[str]]]:
+    """Yields the names that a distribution and its extras require, each with the extras that are asked for."""
+    for line in installed.distribution.requires or ():
+        requirement, _, marker = line.partition(";")
+        found, of_extra = REQUIREMENT.match(requirement), OF_EXTRA.search(marker)
+        if found is not None and (of_extra is None or canonical(of_extra[1]) in installed.extras):
+            asked = (found[2] or "").split(",")
+            yield canonical(found[1]), frozenset(canonical(name.strip()) for name in asked if name.strip())
+
+
+def installed_closure(root: str = ROOT) -> dict[str, Installed]:
     """Returns the installed distributions that a root needs, by name. What is not installed is left out."""
-    found: dict[str, metadata.Distribution] = {}
-    waiting = [canonical(root)]
+    found: dict[str, Installed] = {}
+    waiting = [(canonical(root), frozenset[str]())]
     while waiting:
-        name = waiting.pop()
-        if name in found:
+        name, extras = waiting.pop()
+        if name in found and extras <= found[name].extras:
             continue
         try:
-            found[name] = metadata.distribution(name)
+            known = found.get(name) or Installed(metadata.distribution(name))
         except metadata.PackageNotFoundError:
             continue
+        found[name] = Installed(known.distribution, known.extras | extras)
         waiting += required_by(found[name])
     return dict(sorted(found.items()))
 
@@ -82,12 +94,12 @@ def make_sbom(requirements: str = "") -> dict[str, Any]:
     """Returns the document. It depends on what is installed alone."""
     found = installed_closure()
     hashes = read_hashes(requirements)
-    components = {name: describe(name, distribution, hashes) for name, distribution in found.items()}
+    components = {name: describe(name, installed.distribution, hashes) for name, installed in found.items()}
     own = components.pop(ROOT)
     refs = {name: component["bom-ref"] for name, component in components.items()} | {ROOT: own["bom-ref"]}
     dependencies = [
-        {"ref": refs[name], "dependsOn": sorted(refs[other] for other in required_by(dist) if other in refs)}
-        for name, dist in found.items()
+        {"ref": refs[name], "dependsOn": sorted({refs[other] for other, _ in required_by(installed) if other in refs})}
+        for name, installed in found.items()
     ]
     content = msgspec.json.encode([own, list(components.values())])
     return {
