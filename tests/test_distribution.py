@@ -1,4 +1,5 @@
-"""The distribution as its users get it: built, installed into a clean environment, and run outside the repository."""
+"""The distributions as their users get them: made by `make release` in a clean clone, installed into a clean
+environment, and run outside the repository."""
 
 import json
 import os
@@ -23,6 +24,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import kasuwa
+from tests.node import find_npm, run_node
 from tests.packages import need_package
 from tests.running import DEMO_KEY, DEMO_MID
 from tests.serving import FREE_PORTS, STOP_SECONDS
@@ -49,14 +51,79 @@ def not_sources(directory: str, names: list[str]) -> set[str]:
     return MADE_ANYWHERE(directory, names) | (MADE_IN_ROOT if Path(directory) == REPOSITORY else set())
 
 
+# Who commits and tags in the clone.
+COMMITTER = {
+    f"GIT_{role}_{field}": value
+    for role in ("AUTHOR", "COMMITTER")
+    for field, value in (("NAME", "Ada"), ("EMAIL", "ada@example.com"))
+}
+
+
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory with the wheel and the source distribution, made from a copy of the repository."""
-    directory = tmp_path_factory.mktemp("built")
-    shutil.copytree(REPOSITORY, directory / "copy", ignore=not_sources)
-    build(directory, directory / "copy")
-    build(directory, directory / "copy" / "clients" / "python", "--wheel")
-    return directory
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A clean clone of the repository in which `make release` has run to its end, or without npm `make dist`. It uses
+    this environment instead of one of its own, which would take minutes."""
+    place = tmp_path_factory.mktemp("released") / "clone"
+    shutil.copytree(REPOSITORY, place, ignore=not_sources, symlinks=True)
+    program = place / ".venv" / "bin" / "python"
+    program.parent.mkdir(parents=True)
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    program.chmod(0o755)
+    run_in(place, "git", "init", "--quiet")
+    run_in(place, "git", "add", "--all")
+    run_in(place, "git", "commit", "--quiet", "--message", "Begin")
+    (place / ".venv" / ".stamp").write_text(f"{place}\n")
+    release = ("release", f"VERSION={kasuwa.__version__}") if shutil.which("npm") else ("dist",)
+    run_in(place, "make", "--no-print-directory", *release)
+    return place
+
+
+@pytest.fixture(scope="module")
+def built(clone: Path) -> Path:
+    """The directory with the distributions."""
+    return clone / "dist"
+
+
+def run_in(place: Path, *command: str) -> str:
+    # Packages of npm that were installed before are not asked for again.
+    environ = {**os.environ, **COMMITTER, "npm_config_prefer_offline": "true"}
+    done = subprocess.run(command, cwd=place, env=environ, capture_output=True, text=True, timeout=INSTALL_SECONDS)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_a_release_has_every_distribution_and_a_tag_and_leaves_the_clone_clean(clone: Path) -> None:
+    find_npm()
+    version = kasuwa.__version__
+    assert sorted(path.name for path in (clone / "dist").iterdir()) == [
+        f"kasuwa-{version}-py3-none-any.whl",
+        f"kasuwa-{version}.tar.gz",
+        f"kasuwa-client-{version}.tgz",
+        f"kasuwa_client-{version}-py3-none-any.whl",
+        f"kasuwa_client-{version}.tar.gz",
+        "sbom.json",
+    ]
+    assert run_in(clone, "git", "tag") == f"v{version}\n"
+    assert run_in(clone, "git", "status", "--porcelain") == ""
+    listed = json.loads((clone / "dist" / "sbom.json").read_text())
+    pinned = {str(canonicalize_name(name)) for name in pins("requirements.txt")} - {"setuptools"}
+    assert {one["name"] for one in listed["components"]} == pinned
+
+
+def test_the_npm_package_is_installed_and_tells_its_version(clone: Path, tmp_path: Path) -> None:
+    npm = find_npm()
+    package = clone / "dist" / f"kasuwa-client-{kasuwa.__version__}.tgz"
+    run_in(tmp_path, str(npm), "install", "--offline", "--no-audit", "--no-fund", str(package))
+    script = 'import { VERSION } from "kasuwa-client"; console.log(VERSION);'
+    assert run_node(["--input-type=module", "--eval", script], tmp_path) == f"{kasuwa.__version__}\n"
+
+
+@pytest.mark.parametrize("version", ["", "0.0.1"])
+def test_a_release_of_another_version_than_that_of_the_sources_is_refused(clone: Path, version: str) -> None:
+    command = ["make", "--no-print-directory", "release", f"VERSION={version}"]
+    done = subprocess.run(command, cwd=clone, capture_output=True, text=True)
+    assert done.returncode != 0
+    assert ("Which one?" if not version else f"CHANGELOG.md has no section '## {version}'.") in done.stdout
 
 
 def test_distributions_are_built_without_the_development_environment() -> None:
@@ -67,10 +134,23 @@ def test_distributions_are_built_without_the_development_environment() -> None:
     assert "npm pack" in lines
 
 
-def build(directory: Path, source: Path, *words: str) -> None:
-    command = [sys.executable, "-m", "build", "--no-isolation", *words, "--outdir", str(directory), str(source)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=INSTALL_SECONDS)
-    assert done.returncode == 0, done.stdout + done.stderr
+# Where the version stands besides src/kasuwa/__init__.py.
+VERSIONED = {
+    "CHANGELOG.md": "\n## {}\n",
+    "clients/python/pyproject.toml": '\nversion = "{}"\n',
+    "clients/python/src/kasuwa_client/_version.py": '\n__version__ = "{}"\n',
+    "clients/typescript/package.json": '\n  "version": "{}",\n',
+    "clients/typescript/package-lock.json": '\n  "version": "{}",\n',
+    "clients/typescript/src/version.ts": 'VERSION = "{}"',
+    "deploy/Dockerfile": "--tag kasuwa:{} ",
+    "deploy/compose.yaml": "kasuwa:{}",
+    "deploy/helm/kasuwa/Chart.yaml": "\nappVersion: {}\n",
+}
+
+
+@pytest.mark.parametrize("path", VERSIONED)
+def test_every_part_has_the_version_of_the_service(path: str) -> None:
+    assert VERSIONED[path].format(kasuwa.__version__) in (REPOSITORY / path).read_text()
 
 
 def wheel_of(built: Path, name: str = "kasuwa") -> Path:

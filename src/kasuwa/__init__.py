@@ -1,3 +1,3 @@
 """Kasuwa: payments, cards, bills, loans and savings behind one API."""
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"

@@ -100,7 +100,7 @@ def test_the_snippets_of_the_readme_run(package: Path, deployment: Deployment, s
 
 def test_the_package_runs_as_commonjs(package: Path, deployment: Deployment) -> None:
     output = run_node(["test-dist/commonjs.cjs"], package, {"KASUWA_URL": url_of(deployment)})
-    assert output == "commonjs 0.1.0\n"
+    assert output == "commonjs 1.0.0\n"
 
 
 def test_the_package_imports_nothing_but_its_own_files(package: Path) -> None:

@@ -95,7 +95,7 @@ def claim_planted(
         for shops, at, count in plants:
             await connection.execute(PLANT, LANE, at, [shop.mid for shop in shops], count)
         vault, turns = await deployment.open_vault(connection), LaneTurns()
-        vault.keyring.accepts_uncoded = True
+        await code_new_row(connection, vault, table_of(Job), "lane = $1", LANE)
         claims = []
         for _ in range(times):
             claimed = await claim_jobs(connection, vault, LANE, datetime.now(UTC), MAX_CLAIMED, turns)

@@ -8,6 +8,8 @@ from typing import Any
 import asyncpg
 import pytest
 
+from kasuwa.core.decision import Job
+from kasuwa.db.row_codes import code_new_row, table_of
 from kasuwa.core.decision import Decision, Job
 from kasuwa.db.clock import DatabaseClock
 from kasuwa.db.connections import open_operator_pool
@@ -99,11 +101,11 @@ def test_a_job_that_does_not_end_is_given_up_and_run_again_as_after_a_crash(
 
     async def run(connection: Any) -> list[tuple[str, bool]]:
         vault, pool = await deployment.open_vault(connection), await open_operator_pool(deployment.dsn)
-        vault.keyring.accepts_uncoded = True
         steps = HangingSteps(vault, metrics)
         made = Worker(pool, steps, Directory(), DatabaseClock())  # type: ignore[arg-type]
         steps.running = made._deadlines.running
         await connection.execute(INSERT, LANE, shop.mid, ["hang", "well"])
+        await code_new_row(connection, vault, table_of(Job), "lane = $1", LANE)
         async with asyncio.timeout(60):
             assert await made.run_once(LANE) == 2
             assert await made.run_once(LANE) == 0  # the lease is kept
@@ -126,10 +128,10 @@ def test_a_job_whose_time_is_up_before_it_begins_is_not_begun(
 
     async def run(connection: Any) -> list[tuple[str, bool]]:
         vault, pool = await deployment.open_vault(connection), await open_operator_pool(deployment.dsn)
-        vault.keyring.accepts_uncoded = True
         steps = HangingSteps(vault, metrics)
         made = Worker(pool, steps, Directory(), DatabaseClock())  # type: ignore[arg-type]
         await connection.execute(INSERT, LANE, shop.mid, ["well"])
+        await code_new_row(connection, vault, table_of(Job), "lane = $1", LANE)
         assert await made.run_once(LANE) == 1
         await connection.execute("delete from scheduled_job where lane = $1", LANE)
         await pool.close()

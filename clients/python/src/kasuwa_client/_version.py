@@ -1,3 +1,3 @@
 """The version of the client. It is that of the service it was generated from."""
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
