@@ -8,12 +8,11 @@ from typing import Any
 import asyncpg
 import pytest
 
-from kasuwa.core.decision import Job
-from kasuwa.db.row_codes import code_new_row, table_of
 from kasuwa.core.decision import Decision, Job
 from kasuwa.db.clock import DatabaseClock
 from kasuwa.db.connections import open_operator_pool
 from kasuwa.db.deadlines import Deadline
+from kasuwa.db.row_codes import code_new_row, table_of
 from kasuwa.observe.metrics import JOBS_GIVEN_UP, Metrics
 from kasuwa.work import worker
 from kasuwa.work.steps import StepRunner

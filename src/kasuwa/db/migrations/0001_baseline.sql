@@ -182,7 +182,9 @@ create table merchant_state (
     last_event_seq bigint not null default 0,       -- the last event
     clock_offset_us bigint not null default 0,      -- microseconds that business time is ahead of wall time
     clock_fixed_at timestamptz,                     -- the business time of a clock that stands still; null if it runs
-    has_webhook boolean not null default false,     -- whether the first endpoint gets events
+    -- the endpoints that its events are sent to, by number, each with the kinds of events that it gets (none: every kind), as JSON;
+    -- rules write one delivery for each
+    endpoints text not null default '{}',
     faults json,                                    -- what the sandbox was asked to do wrong, as JSON; null: nothing
     decision_count bigint not null default 0,       -- decisions that changed something; with a seed, randomness follows from it
     -- the value of the chain of postings after the last one
@@ -442,14 +444,16 @@ create table scheduled_job (
     -- whether a process that died may have sent the order: its rail is asked before it is sent again
     is_queried_first boolean not null default false,
     rail_account text not null default '',            -- our account with the rail of the order
+    endpoint_id bigint not null default 0,            -- the endpoint of a delivery; 0 for every other job
     row_code bytea,                                   -- code of the row
-    primary key (key, merchant_id)
+    primary key (key, merchant_id),
+    constraint scheduled_job_endpoint check ((lane = 'webhook') = (endpoint_id > 0))
 ) with (autovacuum_vacuum_scale_factor = 0.02, vacuum_truncate = false);
 -- Claims read these in their order. While a clock stands still, all that is due has one run_at: due comes next.
 create index scheduled_job_due on scheduled_job (lane, run_at, due, seq);
 create index scheduled_job_merchant on scheduled_job (merchant_id, due, seq);
--- Due deliveries of a merchant, oldest first: a few of each merchant are taken at once.
-create index scheduled_job_deliveries on scheduled_job (merchant_id, run_at, due, seq) where lane = 'webhook';
+-- Deliveries of each endpoint in the order of their times: a few of each endpoint are taken at once.
+create index scheduled_job_deliveries on scheduled_job (merchant_id, endpoint_id, run_at, due, seq) where lane = 'webhook';
 create trigger scheduled_job_fix_rail before update on scheduled_job for each row
     when (new.rail <> '' and (old.rail <> new.rail or old.claims > 1 or new.claims > 1
         or (old.is_rail_fixed and not new.is_rail_fixed)))
@@ -507,16 +511,19 @@ create index event_object on event (merchant_id, object, object_seq);
 create trigger event_append_only before update or delete on event for each statement execute function refuse_change();
 create trigger event_no_truncate before truncate on event for each statement execute function refuse_change();
 
--- A merchant's first endpoint while it fails.
-create table endpoint (
-    merchant_id bigint primary key,      -- the merchant
+-- An endpoint while it fails.
+create table failing_endpoint (
+    merchant_id bigint not null,         -- the merchant
+    endpoint_id bigint not null,         -- the endpoint
     failing_since timestamptz not null,  -- business time
-    off_at timestamptz                   -- when it was disabled, in business time; null unless it was
+    off_at timestamptz,                  -- when it was disabled, in business time; null unless it was
+    primary key (merchant_id, endpoint_id)
 );
 
--- Every attempt to deliver an event to the first endpoint. Append-only.
+-- Every attempt to deliver an event to an endpoint. Append-only.
 create table delivery_attempt (
     merchant_id bigint not null,  -- the merchant
+    endpoint_id bigint not null,  -- the endpoint
     event_seq bigint not null,    -- the event
     number bigint not null,       -- of the attempt, from 1
     at timestamptz not null,      -- business time
@@ -524,27 +531,29 @@ create table delivery_attempt (
     error text,                   -- why there was none
     ms bigint not null,           -- how long it took
     response text,                -- the beginning of the answer, with anything that looks like a secret masked
-    primary key (merchant_id, event_seq, number)
+    primary key (merchant_id, endpoint_id, event_seq, number)
 );
 create trigger delivery_attempt_append_only before update or delete on delivery_attempt
     for each statement execute function refuse_change();
 create trigger delivery_attempt_no_truncate before truncate on delivery_attempt for each statement execute function refuse_change();
 
--- Events whose last delivery attempt at the first endpoint failed. A trigger keeps them; a delivery that succeeds at once, which
--- is nearly every one, touches nothing.
+-- Events whose last delivery attempt at an endpoint failed. A trigger keeps them; a delivery that succeeds at once, which is
+-- nearly every one, touches nothing. Rows of an endpoint that was removed stay: readers leave them out.
 create table undelivered_event (
     merchant_id bigint not null,  -- the merchant
     event_seq bigint not null,    -- the event
-    primary key (merchant_id, event_seq)
+    endpoint_id bigint not null,  -- the endpoint
+    primary key (merchant_id, event_seq, endpoint_id)
 );
 
 create function record_undelivered() returns trigger language plpgsql security definer set search_path = public as $$
 begin
     if new.http between 200 and 299 then
-        delete from undelivered_event where merchant_id = new.merchant_id and event_seq = new.event_seq;
+        delete from undelivered_event where merchant_id = new.merchant_id and event_seq = new.event_seq
+            and endpoint_id = new.endpoint_id;
     else
-        insert into undelivered_event (merchant_id, event_seq) values (new.merchant_id, new.event_seq)
-        on conflict do nothing;
+        insert into undelivered_event (merchant_id, event_seq, endpoint_id)
+        values (new.merchant_id, new.event_seq, new.endpoint_id) on conflict do nothing;
     end if;
     return null;
 end $$;
@@ -552,8 +561,8 @@ create trigger attempt_undelivered after insert on delivery_attempt
     for each row when (new.number > 1 or new.http is null or new.http not between 200 and 299)
     execute function record_undelivered();
 
--- Further webhook endpoints of a merchant. The first one is the setting `webhook_url`, with jobs of its own. Deliveries to the
--- others are made from the log of events, so that writing an event costs the same however many endpoints there are.
+-- Further webhook endpoints of a merchant. The one with number 1 is the setting `webhook_url`. A delivery to any of them is a job
+-- (docs/decisions/0084).
 create table webhook_endpoint (
     merchant_id bigint not null references merchant,      -- the merchant
     endpoint_id bigint not null check (endpoint_id > 1),  -- from 2
@@ -567,65 +576,9 @@ create table webhook_endpoint (
     created_by text not null,                             -- who added it
     created_at timestamptz not null default now(),        -- when it was added
     removed_at timestamptz,                               -- when it was removed
-    listed_seq bigint not null,                           -- the last event for which its deliveries were made
-    failing_since timestamptz,                            -- business time; null while it works
-    off_at timestamptz,                                   -- when it was disabled, in business time; null unless it was
     row_code bytea,                                       -- code of the row
     primary key (merchant_id, endpoint_id)
 );
-
--- Deliveries to further endpoints that are not done.
-create table endpoint_delivery (
-    merchant_id bigint not null,        -- the merchant
-    endpoint_id bigint not null,        -- the endpoint
-    event_seq bigint not null,          -- the event
-    run_at timestamptz not null,        -- when to try, in wall time
-    leased_until timestamptz,           -- the end of the lease; null if nobody has one
-    attempt bigint not null default 0,  -- how often it was tried
-    primary key (merchant_id, endpoint_id, event_seq)
-);
-create index endpoint_delivery_due on endpoint_delivery (merchant_id, endpoint_id, run_at, event_seq);
-
--- Every attempt to deliver an event to a further endpoint. Append-only.
-create table endpoint_attempt (
-    merchant_id bigint not null,  -- the merchant
-    endpoint_id bigint not null,  -- the endpoint
-    event_seq bigint not null,    -- the event
-    number bigint not null,       -- of the attempt, from 1
-    at timestamptz not null,      -- business time
-    http bigint,                  -- status of the answer; null if there was none
-    error text,                   -- why there was none
-    ms bigint not null,           -- how long it took
-    response text,                -- the beginning of the answer, with anything that looks like a secret masked
-    primary key (merchant_id, endpoint_id, event_seq, number)
-);
-create trigger endpoint_attempt_append_only before update or delete on endpoint_attempt
-    for each statement execute function refuse_change();
-create trigger endpoint_attempt_no_truncate before truncate on endpoint_attempt for each statement execute function refuse_change();
-
--- Events whose last delivery attempt at one of the further endpoints failed. A trigger keeps them. Rows of a removed endpoint
--- stay: whoever reads them leaves removed endpoints out.
-create table endpoint_undelivered (
-    merchant_id bigint not null,  -- the merchant
-    event_seq bigint not null,    -- the event
-    endpoint_id bigint not null,  -- the endpoint
-    primary key (merchant_id, event_seq, endpoint_id)
-);
-
-create function record_endpoint_undelivered() returns trigger language plpgsql security definer set search_path = public as $$
-begin
-    if new.http between 200 and 299 then
-        delete from endpoint_undelivered where merchant_id = new.merchant_id and event_seq = new.event_seq
-            and endpoint_id = new.endpoint_id;
-    else
-        insert into endpoint_undelivered (merchant_id, event_seq, endpoint_id)
-        values (new.merchant_id, new.event_seq, new.endpoint_id) on conflict do nothing;
-    end if;
-    return null;
-end $$;
-create trigger endpoint_attempt_undelivered after insert on endpoint_attempt
-    for each row when (new.number > 1 or new.http is null or new.http not between 200 and 299)
-    execute function record_endpoint_undelivered();
 
 
 -- ------------------------------------------------------------------------------------------------------------------------
@@ -817,6 +770,7 @@ create table payment (
     disputed bigint not null default 0 check (disputed >= 0),
     -- name, addresses, device, meta and account of the payer, encrypted; null if unknown or erased
     payer_sealed bytea,
+    row_code bytea,                                            -- code of the row
     primary key (key, merchant_id),
     constraint payment_refunds check (refunded + refunding + disputed <= charged)
 ) with (fillfactor = 70);
@@ -1404,6 +1358,7 @@ create table virtual_card (
     created_at timestamptz not null,                            -- when it was made
     seq bigint generated by default as identity,                -- order of insertion
     holder_sealed bytea not null,                                        -- name and billing address of the holder, encrypted
+    row_code bytea,                                                      -- code of the row
     primary key (key, merchant_id)
 ) with (fillfactor = 70);
 create unique index virtual_card_short_id on virtual_card (merchant_id, short_id);
@@ -1601,6 +1556,7 @@ create table client (
     -- payments for their loans and savings that have not ended (docs/decisions/0080)
     pending_payments bigint not null default 0 check (pending_payments >= 0),
     credit bigint not null default 0 check (credit >= 0),      -- what they paid beyond loans
+    row_code bytea,                                            -- code of the row
     primary key (key, merchant_id)
 ) with (fillfactor = 80);
 create unique index client_number on client (merchant_id, number);
@@ -1643,6 +1599,7 @@ create table loan (
     disbursed_at timestamptz,                                    -- when it was paid out
     closed_at timestamptz,                                       -- when it was closed
     trail json not null,                                         -- what happened to it, step by step, as JSON
+    row_code bytea,                                              -- code of the row
     primary key (key, merchant_id)
 ) with (fillfactor = 80);
 create unique index loan_number on loan (merchant_id, number);
@@ -2007,10 +1964,11 @@ create table console_list (
 create table approval (
     -- its number
     approval_id bigint generated always as identity primary key,
-    mid text,                                          -- the merchant; null for rates and policies
+    mid text,                                          -- the merchant; null for rates, policies and vendors
     -- what is proposed
     kind text not null check (kind in ('posting', 'write_off', 'tariff', 'rate', 'person', 'reversal', 'suspense_assign',
-        'suspense_return', 'policy', 'settings', 'key', 'loan_write_off', 'dispute_open', 'dispute_outcome', 'beneficiary')),
+        'suspense_return', 'policy', 'settings', 'key', 'loan_write_off', 'dispute_open', 'dispute_outcome', 'beneficiary',
+        'vendor_account')),
     proposal json not null,                            -- the proposal, as JSON
     reason text not null,                              -- why
     proposed_by bigint references console_user,        -- who proposed it; null if a command did
@@ -2023,7 +1981,8 @@ create table approval (
     first_approved_by bigint references console_user,  -- the first of two who approved it
     first_approved_at timestamptz,                     -- when
     row_code bytea,                                    -- code of the row
-    constraint approval_of_merchant check (kind = 'person' or (mid is null) = (kind in ('rate', 'policy'))),
+    constraint approval_of_merchant
+        check (kind = 'person' or (mid is null) = (kind in ('rate', 'policy', 'vendor_account'))),
     constraint approval_proposer check ((proposed_by is null) = (unproven_by <> '')),
     constraint decided_whole check ((state = 'open') = (decided_by is null)),
     constraint first_of_two check (first_approved_by is null or proposed_by is null),
@@ -2032,7 +1991,7 @@ create table approval (
 create index approval_open on approval (approval_id) where state = 'open';
 
 -- Whoever approves is not new, and is another person than who proposed it, or than the first who approved it: neither made the
--- other. An approval agrees with the verdict in the books. Checked when somebody decides, and not when the row's code is made.
+-- other. A proposal is void if its proposer was disabled or made anew since. An approval agrees with the verdict in the books. Checked when somebody decides, and not when the row's code is made.
 create function approval_decider() returns trigger language plpgsql as $$
 declare
     approver bigint := case when new.state = 'approved' then new.decided_by
@@ -2050,6 +2009,11 @@ begin
             select 1 from console_user f where f.user_id = new.first_approved_by and f.disabled_at is null)
         then
             raise exception 'approval % needs two operators', new.approval_id;
+        end if;
+        if exists (select 1 from console_user p where p.user_id = new.proposed_by and (p.disabled_at is not null
+            or coalesce(p.account_since, p.created_at) > new.proposed_at))
+        then
+            raise exception 'approval % has no proposer any more', new.approval_id;
         end if;
         if exists (select 1 from console_user d where d.user_id = approver and (d.approves_from > now()
             or d.disabled_at is not null or coalesce(d.account_since, d.created_at) > new.proposed_at))
