@@ -58,6 +58,7 @@ MAY_IMPORT = {
     "rail_settings": {"settings", "core"},
     "secret_key": {"settings", "setting_values", "core.keyring", "db.private_files"},
     "close_key": {"settings", "setting_values", "secret_key"},
+    "peer_files": {"settings", "setting_values", "owners"},
     "verify": set(),
     "doctor_findings": set(),
     "server_records": {"db"},

@@ -8,7 +8,7 @@ import pytest
 
 from kasuwa import ports
 from kasuwa.ports import PortError, reserve_ports
-from kasuwa.settings import Settings
+from kasuwa.settings import PEER_FILES, Settings
 from tests.running import free_port
 
 
@@ -142,7 +142,7 @@ def test_a_port_for_other_hosts_that_is_taken_is_refused(sockets: list[socket.so
     first = free_port()
     peers = {
         "peer_listen": f"127.0.0.1:{first}",
-        "peer_secret": "a secret that all hosts have alike",
+        **dict.fromkeys(PEER_FILES, "named.pem"),
         "database_url": "postgresql://db/kasuwa",
     }
     with reserve_ports(settings(port=0, workers=2, **peers)):

@@ -13,6 +13,8 @@ import pytest
 from typer.core import TyperGroup
 
 from kasuwa.__main__ import COMMANDS, load_command
+from kasuwa.doctor_peers import examine_certificates
+from kasuwa.owners.certificates import CertificateFiles, PeerCertificates, try_own
 from tests.commands import is_option, leaf_commands
 from tests.merchant_client import MerchantClient
 from tests.methods.disputes.dispute_client import open_dispute
@@ -38,7 +40,8 @@ NOT_RUN = {
     "KASUWA_DATA=$RESTORED kasuwa serve": f"{UNTIL_STOPPED}: tests/simulate/test_restore.py",
     "kasuwa serve --port 0 --console-port 0 --data DIRECTORY --ready-file FILE": "tests/test_command_serve.py",
     "kasuwa serve --port 0 --console-port 0 --ready-file PATH": "tests/test_command_serve.py",
-    "KASUWA_PEER_LISTEN=10.0.0.1:7400 KASUWA_PEER_SECRET_FILE=/etc/kasuwa/peer_secret kasuwa serve": "needs hosts",
+    "KASUWA_PEER_LISTEN=10.0.0.1:7400 KASUWA_PEER_CERTIFICATE=/etc/kasuwa/peer.pem "
+    "KASUWA_PEER_KEY=/etc/kasuwa/peer.key KASUWA_PEER_CA=/etc/kasuwa/peer-ca.pem kasuwa serve": "needs hosts",
     "kasuwa listen": f"{UNTIL_STOPPED}: tests/test_listen.py",
     "kasuwa listen --forward-to URL": f"{UNTIL_STOPPED}: tests/test_listen.py",
     "kasuwa listen --forward-to http://127.0.0.1:9000/events": f"{UNTIL_STOPPED}: tests/test_listen.py",
@@ -191,6 +194,19 @@ def test_the_printed_commands_run_as_printed(reader: Reader) -> None:
         if done.stderr or done.returncode > (line in REPORTS):
             wrong[line] = (done.returncode, done.stdout[-500:], done.stderr[-500:])
     assert wrong == {}, "\n".join(map(repr, wrong.items()))
+
+
+def test_the_printed_certificates_of_hosts_are_accepted(tmp_path: Path) -> None:
+    page = (REPOSITORY / "docs/operating.md").read_text()
+    section = page.partition('<a id="certificates"></a>')[2].partition("\n## Logins")[0]
+    blocks = re.findall("```sh\n(.*?)```", section, re.DOTALL)
+    assert len(blocks) == 2
+    done = subprocess.run(["sh", "-ec", "".join(blocks)], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    files = CertificateFiles(tmp_path / "peer.pem", tmp_path / "peer.key", tmp_path / "peer-ca.pem")
+    made = PeerCertificates(files)
+    assert try_own(made, "10.0.0.1") == ""
+    assert [finding.what for finding in examine_certificates(made, "10.0.0.1") if finding.remedy] == []
 
 
 @pytest.mark.parametrize("line", KASUWA)

@@ -29,7 +29,6 @@ VALUES = {
     "dojah_secret_key": "pass-word",
     "remote_secret": "a pass-word of thirty-two characters",
     "remote_old_secret": "a pass-word of thirty-two letters, once",
-    "peer_secret": "a pass-word that every host has alike",
 }
 
 

@@ -5,6 +5,7 @@ import socket
 from collections.abc import Sequence
 
 import msgspec
+import structlog
 
 from kasuwa import __version__
 from kasuwa.api_methods import PAYER_ACTIONS
@@ -12,19 +13,22 @@ from kasuwa.composition import Services
 from kasuwa.db.api_processes import ApiProcess
 from kasuwa.db.connection_pool import Pool
 from kasuwa.observe.metrics import Metrics, SharedCounters
-from kasuwa.owners.handshake import PeerSecret
+from kasuwa.owners.certificates import try_own
 from kasuwa.owners.links import OwnerLinks
 from kasuwa.owners.listener import OwnerListener
 from kasuwa.owners.peer_listener import PeerListener
 from kasuwa.owners.peers import PeerHost, make_protocol
 from kasuwa.owners.sockets import OwnerSockets
+from kasuwa.peer_files import peer_certificates_of
 from kasuwa.settings import Settings, peer_terms_of
 from kasuwa.web.dispatch import Dispatch
 from kasuwa.web.forwarding import RequestInbox
 from kasuwa.web.routes import make_routes
 from kasuwa.web.shared_buckets import SharedLimits
 from kasuwa.work.forwarded_jobs import JobInbox
-from kasuwa.work.peer_registry import PeerRegistry
+from kasuwa.work.peer_registry import OwnProcess, PeerRegistry
+
+log = structlog.get_logger("kasuwa.owners")
 
 
 class SharedResources(msgspec.Struct, frozen=True):
@@ -38,16 +42,19 @@ class SharedResources(msgspec.Struct, frozen=True):
 
 def make_peer_host(settings: Settings) -> PeerHost | None:
     """Returns this host among others, or None if it is to be alone."""
-    terms = peer_terms_of(settings)
-    if terms is None or settings.peer_secret is None:
+    terms, certificates = peer_terms_of(settings), peer_certificates_of(settings)
+    if terms is None or certificates is None:
         return None
+    refused = try_own(certificates, terms.host.strip("[]"))
+    if refused:  # it serves all the same: each host can decide for itself
+        log.warning("other hosts will refuse the certificate of this one", why=refused, host=terms.host)
     return PeerHost(
         host_id=secrets.token_hex(16),
         machine=socket.gethostname(),
         protocol=make_protocol(__version__),
         addresses=tuple(terms.address_of(number) for number in range(settings.workers)),
         listen=(terms.listen_host, terms.listen_port),
-        secret=PeerSecret(settings.peer_secret),
+        certificates=certificates,
     )
 
 
@@ -87,27 +94,29 @@ async def start_owner(
     peers = None if shared.host is None else make_peer_listener(shared.host, number, services.metrics)
     listener = OwnerListener(shared.sockets.paths[number], {**requests.handlers, **jobs.handlers}, peers)
     await listener.start()
-    connected = start_links(services, shared, pool)
-    assert connected is not None, "there are sockets"
-    connected.listener = listener
-    return connected
+    return start_links(services, shared, pool, listener)
 
 
 def make_peer_listener(host: PeerHost, number: int, metrics: Metrics) -> PeerListener:
     address, port = host.listen
-    return PeerListener((address, port + number), host.secret, host.greeting_of(host.addresses[number]), metrics)
+    return PeerListener((address, port + number), host.certificates, host.greeting_of(host.addresses[number]), metrics)
 
 
-def start_links(services: Services, shared: SharedResources, pool: Pool) -> OwnerConnections | None:
-    """Connects this process to the owners. Returns None if there is only one API process. `pool` may write."""
+def start_links(
+    services: Services, shared: SharedResources, pool: Pool, listener: OwnerListener | None = None
+) -> OwnerConnections | None:
+    """Connects this process to the owners. Returns None if there is only one API process. `pool` may write, and
+    `listener` is that of a process that owns merchants itself."""
     sockets, host = shared.sockets, shared.host
     if sockets is None:
         return None
     number = sockets.number_of(services.metrics.process_name)
-    connected = OwnerConnections(OwnerLinks(sockets.paths, number, services.metrics, host))
+    connected = OwnerConnections(OwnerLinks(sockets.paths, number, services.metrics, host), listener=listener)
     connected.links.start()
     if host is not None:
-        own = None if number is None else describe_process(host, number)
+        own = None
+        if number is not None and listener is not None:
+            own = OwnProcess(describe_process(host, number), listener)
         connected.registry = PeerRegistry(pool, connected.links, host, own, services.clock)
         connected.registry.start()
     return connected

@@ -13,7 +13,7 @@ from kasuwa.core.events import DEFAULT_HASH_HEADER, is_allowed_hash_header
 from kasuwa.core.former_accounts import read_former_accounts
 from kasuwa.core.issuing import DEFAULT_LABEL, DEFAULT_RANGES, CardIssuingSettings, read_label, read_ranges
 from kasuwa.core.money import CURRENCIES, parse_minor
-from kasuwa.core.peer_terms import PeerTerms, check_peer_secret, read_peer_terms
+from kasuwa.core.peer_terms import PeerTerms, read_peer_terms
 from kasuwa.core.rail_needs import RAIL_FORMS, RAIL_VENDORS, REMOTE_METHODS
 from kasuwa.processors import default_workers
 from kasuwa.setting_values import AUTO, PREFIX, SettingsError, read_variable, read_whole_number
@@ -24,8 +24,11 @@ SECRET_SETTINGS = (
     *("database_owner_url", "database_reader_url"),
     *("secret_key", "database_url", "invitations", "paystack_secret_key", "monnify_api_key", "monnify_secret_key"),
     *("vtpass_api_key", "vtpass_public_key", "vtpass_secret_key", "vtpass_callback_secret", "dojah_secret_key"),
-    *("remote_secret", "remote_old_secret", "close_key", "rail_former_accounts", "new_secret_key", "peer_secret"),
+    *("remote_secret", "remote_old_secret", "close_key", "rail_former_accounts", "new_secret_key"),
 )
+
+# Settings of files by which hosts know each other.
+PEER_FILES = ("peer_certificate", "peer_key", "peer_ca")
 
 # The demo merchant of the test environment. Live starts with none. Contract: #authentication
 DEMO_NAME, DEMO_MID, DEMO_KEY = "Demo merchant", "GP0000001", "123456789"
@@ -52,7 +55,10 @@ class Settings(msgspec.Struct, kw_only=True):
     database_reader_url: str | None = None  # the same with the login that reads lists and pages; None: it serves too
     peer_listen: str | None = None  # host:port on which API processes listen for other hosts; None: they do not
     peer_address: str | None = None  # host or host:port by which other hosts reach them; None: peer_listen
-    peer_secret: str | None = None  # of 32 characters or more, the same on all hosts
+    # Files in PEM, by which hosts know each other: the certificate of this one, its key, and the CA of all of them.
+    peer_certificate: str | None = None
+    peer_key: str | None = None
+    peer_ca: str | None = None
     secret_key: str | None = None  # 32 bytes in base64
     secret_key_command: str | None = None  # a command that prints the secret key
     new_secret_key: str | None = None  # the key that `kasuwa keys rotate --kek` changes to
@@ -177,7 +183,6 @@ def trusted_proxies_of(settings: Settings) -> tuple[Network, ...]:
 def peer_terms_of(settings: Settings) -> PeerTerms | None:
     """Returns where API processes listen for other hosts, or None. Raises SettingsError if that cannot be used."""
     try:
-        check_peer_secret(settings.peer_secret, is_needed=settings.peer_listen is not None)
         if settings.peer_listen is None:
             return None
         terms = read_peer_terms(settings.peer_listen, settings.peer_address, settings.workers)
@@ -185,6 +190,9 @@ def peer_terms_of(settings: Settings) -> PeerTerms | None:
         raise SettingsError(str(error)) from None
     if settings.database_url is None:
         raise SettingsError("KASUWA_PEER_LISTEN needs KASUWA_DATABASE_URL: hosts share a database of your own")
+    missing = [name.upper() for name in PEER_FILES if getattr(settings, name) is None]
+    if missing:
+        raise SettingsError(f"KASUWA_PEER_LISTEN needs {', '.join(PREFIX + name for name in missing)}")
     return terms
 
 

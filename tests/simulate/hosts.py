@@ -10,7 +10,9 @@ from pathlib import Path
 
 import psutil
 
+from kasuwa.owners.certificates import CertificateFiles
 from kasuwa.owners.partitions import AddressTable
+from tests.certificates import Authority
 from tests.merchant_client import HttpConnection, MerchantClient
 from tests.running import free_port
 from tests.simulate.faulty_proxy import PortProxy
@@ -18,14 +20,13 @@ from tests.simulate.load import Merchant, new_merchant
 from tests.simulate.processes import Service, is_gone, running_database, wait_until
 
 SECRET_KEY = base64.b64encode(bytes(range(32))).decode()
-PEER_SECRET = "the secret of the hosts, long enough"
 MERCHANT_ID = "select merchant_id from merchant where mid = $1 and current"
 
 
 class Host(Service):
     """`kasuwa serve` as one of several hosts, with one API process."""
 
-    def __init__(self, directory: Path, dsn: str) -> None:
+    def __init__(self, directory: Path, dsn: str, certificates: CertificateFiles) -> None:
         self.peer_port, self.metrics_port = free_port(), free_port()
         self.line = PortProxy(free_port(), self.peer_port)
         self.address = f"127.0.0.1:{self.line._port}"
@@ -34,7 +35,9 @@ class Host(Service):
             "KASUWA_SECRET_KEY": SECRET_KEY,
             "KASUWA_PEER_LISTEN": f"127.0.0.1:{self.peer_port}",
             "KASUWA_PEER_ADDRESS": self.address,
-            "KASUWA_PEER_SECRET": PEER_SECRET,
+            "KASUWA_PEER_CERTIFICATE": str(certificates.certificate),
+            "KASUWA_PEER_KEY": str(certificates.key),
+            "KASUWA_PEER_CA": str(certificates.ca),
             "KASUWA_METRICS_PORT": str(self.metrics_port),
         }
         super().__init__(directory, environ)
@@ -115,7 +118,9 @@ class TwoHosts:
 def two_hosts(directory: Path) -> Iterator[TwoHosts]:
     with contextlib.ExitStack() as stack:
         cluster = stack.enter_context(running_database(directory / "database"))
-        hosts = [Host(directory / name, cluster.dsn) for name in ("first", "second")]
+        authority = Authority(directory / "certificates")
+        names = ("first", "second")  # both are reached at 127.0.0.1, each through a proxy of its own
+        hosts = [Host(directory / name, cluster.dsn, authority.issue(name, "127.0.0.1")) for name in names]
         for host in hosts:
             stack.enter_context(host.line.open_in_thread())
             stack.callback(host.clean_up)

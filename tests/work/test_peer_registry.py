@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
+from functools import lru_cache
 from pathlib import Path
 
 import msgspec
@@ -15,20 +16,21 @@ from kasuwa.db.api_processes import ApiProcess
 from kasuwa.db.clock import DatabaseClock
 from kasuwa.db.connection_pool import Pool
 from kasuwa.db.connections import open_operator_pool
-from kasuwa.doctor_peers import examine_peers
+from kasuwa.doctor_peers import examine_certificates, examine_peers
 from kasuwa.observe.metrics import PEER_FORWARDED, PEER_LIVE, PEER_REFUSED, Metrics
+from kasuwa.owners.certificates import CertificateFiles, PeerCertificates
 from kasuwa.owners.frames import REQUEST
-from kasuwa.owners.handshake import PeerSecret
 from kasuwa.owners.links import LinkState, OwnerLinks
 from kasuwa.owners.listener import Inquiry, OwnerListener
 from kasuwa.owners.peer_listener import PeerListener
 from kasuwa.owners.peers import Peer, PeerHost, make_protocol
 from kasuwa.settings import Settings
-from kasuwa.work.peer_registry import PeerRegistry
+from kasuwa.work.peer_registry import OwnProcess, PeerRegistry
+from tests.certificates import Authority
 from tests.owners.test_links import run, wait_until
 from tests.running import NEWEST, Deployment, Deployments, free_port
 
-SECRET = "the secret of all hosts in these tests"
+HOST = "127.0.0.1"
 EXPIRE = "update api_process set lease_until = now() - interval '1 second' where address = $1"
 AGE = "update api_process set lease_until = now() - interval '1 hour' where address = $1"
 ADDRESSES = "select address from api_process"
@@ -37,6 +39,12 @@ ADDRESSES = "select address from api_process"
 @pytest.fixture
 def deployment(deployments: Deployments) -> Deployment:
     return deployments.for_version(NEWEST)
+
+
+@lru_cache
+def made_authority(directory: Path) -> Authority:
+    """Returns the CA of the hosts of a test."""
+    return Authority(directory / "certificates")
 
 
 class InProcessHost:
@@ -53,7 +61,7 @@ class InProcessHost:
             protocol=protocol or make_protocol(__version__),
             addresses=(self.address,),
             listen=("127.0.0.1", self.port),
-            secret=PeerSecret(SECRET),
+            certificates=PeerCertificates(made_authority(directory).issue(host_id, HOST)),
         )
         self.row = ApiProcess(
             address=self.address,
@@ -66,10 +74,11 @@ class InProcessHost:
         )
         path = directory / f"{host_id}.sock"
         greeting = self.host.greeting_of(self.address)
-        peers = PeerListener(self.host.listen, self.host.secret, greeting, self.metrics)
+        peers = PeerListener(self.host.listen, self.host.certificates, greeting, self.metrics)
         self.listener = OwnerListener(path, {REQUEST: self.answer}, peers)
         self.links = OwnerLinks([path], 0, self.metrics, self.host)
-        self.registry = PeerRegistry(pool, self.links, self.host, self.row, DatabaseClock())
+        own = OwnProcess(self.row, self.listener)
+        self.registry = PeerRegistry(pool, self.links, self.host, own, DatabaseClock())
 
     def answer(self, payload: bytes, inquiry: Inquiry) -> None:
         if payload == b"slow":
@@ -227,6 +236,8 @@ def test_a_process_that_is_not_the_one_of_the_table_is_not_asked(deployment: Dep
             # The table says that another start of a host has this address.
             expected = msgspec.structs.replace(stranger.row, host_id="expected")
             assert await api_processes.renew(pool, expected)
+            assert stranger.listener.peers is not None
+            stranger.listener.peers.set_hosts([HOST])
             await one.registry.refresh()
             await wait_until(lambda: one.refusals(stranger.address, "other process") > 0)
             assert not one.reaches(stranger)
@@ -261,13 +272,20 @@ def test_the_address_of_a_live_host_is_not_taken_over_before_its_lease_ends(
 # --- doctor -------------------------------------------------------------------------------------------------
 
 
-async def find_problems(pool: Pool, host: InProcessHost, secret: str = SECRET) -> list[str]:
-    settings = Settings(database_url="postgresql://db/kasuwa", peer_listen=host.address, peer_secret=secret, workers=1)
+async def find_problems(pool: Pool, host: InProcessHost, files: CertificateFiles | None = None) -> list[str]:
+    files = files or host.host.certificates.files
+    settings = Settings(
+        database_url="postgresql://db/kasuwa",
+        peer_listen=host.address,
+        peer_certificate=str(files.certificate),
+        peer_key=str(files.key),
+        peer_ca=str(files.ca),
+        workers=1,
+    )
     async with pool.acquire() as connection:
         found = await examine_peers(settings, connection)
-    assert all(finding.remedy for finding in found if finding.is_problem)
-    assert not any(SECRET in str(finding) for finding in found)
-    return [finding.what for finding in found if finding.is_problem]
+    assert all(finding.remedy for finding in found if finding.is_problem or finding.is_warning)
+    return [finding.what for finding in found if finding.is_problem or finding.is_warning]
 
 
 def test_doctor_says_what_is_wrong_between_hosts(deployment: Deployment, tmp_path: Path) -> None:
@@ -278,13 +296,19 @@ def test_doctor_says_what_is_wrong_between_hosts(deployment: Deployment, tmp_pat
             async with started(InProcessHost(pool, tmp_path, "one")) as one:
                 where = f"{one.address} on machine of one"
                 assert await find_problems(pool, one) == []
-                other = "x y z another secret of these tests"
-                assert await find_problems(pool, one, other) == [f"{where} has another KASUWA_PEER_SECRET"]
+                stranger = Authority(tmp_path / "other").issue(HOST)
+                assert await find_problems(pool, one, stranger) == [f"{where} shows a certificate of another CA"]
+                ours = one.host.certificates.files
+                mixed = CertificateFiles(stranger.certificate, stranger.key, ours.ca)
+                assert await find_problems(pool, one, mixed) == [
+                    f"{stranger.certificate} does not lead to the CA: other CA",
+                    f"{where} does not accept the certificate of this host",
+                ]
                 for changed, message in {
                     ("clock_skew_ms", 9000): f"the clock of {where} is 9 s ahead of the database's",
                     ("clock_skew_ms", -60_000): f"the clock of {where} is 60 s behind the database's",
                     ("protocol", "2/99.0"): f"{where} runs version {__version__}, this one",
-                    ("host_id", "two"): f"another process answers at {where}",
+                    ("host_id", "two"): f"{where} is another process",
                 }.items():
                     await pool.execute("delete from api_process")
                     await api_processes.renew(pool, msgspec.structs.replace(one.row, **dict([changed])))
@@ -300,6 +324,66 @@ def test_doctor_says_what_is_wrong_between_hosts(deployment: Deployment, tmp_pat
                 await api_processes.end(pool, absent.row)
 
     run(examine())
+
+
+def test_doctor_says_what_is_wrong_with_the_certificate_of_this_host(tmp_path: Path) -> None:
+    authority = Authority(tmp_path)
+
+    def examine(files: CertificateFiles) -> list[str]:
+        found = examine_certificates(PeerCertificates(files), HOST)
+        return [finding.what for finding in found if finding.remedy]
+
+    files = authority.issue(HOST)
+    assert examine(files) == []
+    assert examine(authority.issue(HOST, days=20)) == [f"{files.certificate} expires in 19 days"]
+    [expired] = examine(authority.issue(HOST, days=-1))
+    assert expired.startswith(f"{files.certificate} has expired on 20")
+    assert examine(authority.issue(HOST, "10.0.0.9")) == [f"{files.certificate} is not a certificate of {HOST}"]
+    [unfit] = examine(authority.issue(HOST, is_client=False))
+    assert unfit == f"{files.certificate} does not lead to the CA: other CA"
+    files = authority.issue(HOST)
+    for mode, is_open in {0o600: False, 0o400: False, 0o640: True, 0o604: True, 0o660: True}.items():
+        files.key.chmod(mode)
+        assert examine(files) == ([f"{files.key} can be read by others than the service"] if is_open else [])
+
+
+def test_doctor_names_the_files_that_are_not_there(deployment: Deployment, tmp_path: Path) -> None:
+    async def examine() -> None:
+        async with database(deployment) as pool:
+            missing = CertificateFiles(tmp_path / "a.pem", tmp_path / "a.key", tmp_path / "ca.pem")
+            [problem] = await find_problems(pool, InProcessHost(pool, tmp_path, "one"), missing)
+            assert all(f"{path} cannot be read" in problem for path in (missing.certificate, missing.key, missing.ca))
+
+    run(examine())
+
+
+def test_renewed_files_are_taken_up_and_what_was_asked_is_answered(deployment: Deployment, tmp_path: Path) -> None:
+    async def renew() -> None:
+        async with two_hosts(deployment, tmp_path) as (_, one, two):
+            link = one.links.find(one.merchant_of(two))
+            assert link is not None
+            before = link._connection
+            asking = asyncio.create_task(link.ask(REQUEST, b"slow"))
+            await wait_until(lambda: two.kept != [])
+            made_authority(tmp_path).issue("two", HOST)
+            await two.registry.refresh()
+            await wait_until(lambda: link.state is LinkState.LEAVING)
+            two.kept[0].answer(b"done")
+            assert await asking == b"done"
+            await wait_until(lambda: one.reaches(two))
+            assert link._connection is not before
+            # The caller connects again too when its own files have changed.
+            before = link._connection
+            made_authority(tmp_path).issue("one", HOST)
+            await one.registry.refresh()
+            await wait_until(lambda: link._connection is not before and one.reaches(two))
+            # A broken file changes nothing.
+            before = link._connection
+            one.host.certificates.files.key.write_text("half a ke")
+            await one.registry.refresh()
+            assert (link._connection, one.reaches(two)) == (before, True)
+
+    run(renew())
 
 
 def test_an_address_of_ipv6_is_taken_apart() -> None:

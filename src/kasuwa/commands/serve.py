@@ -10,6 +10,7 @@ import typer
 from kasuwa import supervise
 from kasuwa.commands import announcement
 from kasuwa.commands.database import DataOption, one_line_errors
+from kasuwa.peer_files import peer_certificates_of
 from kasuwa.ports import reserve_ports
 from kasuwa.secret_key import secret_key_of
 from kasuwa.settings import read_settings
@@ -41,6 +42,7 @@ def serve(
         ready = announcement.ReadyFile(ready_file) if ready_file is not None else None
         if ready is not None:
             ready.prepare()
+        peer_certificates_of(given)  # refused before anything is changed
         settings = at_end.enter_context(reserve_ports(given))
         secret_key_of(settings)
         dsn, cluster = at_end.enter_context(supervise.open_database(settings))

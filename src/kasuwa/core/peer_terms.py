@@ -4,9 +4,6 @@ import re
 
 import msgspec
 
-MIN_SECRET_CHARACTERS, MAX_SECRET_CHARACTERS = 32, 256
-# Random bytes in base64 or hexadecimal digits have more.
-MIN_DIFFERENT_CHARACTERS = 8
 HOST = r"(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)"
 LISTEN = re.compile(rf"{HOST}:(?P<port>[0-9]{{1,5}})", re.ASCII)
 ADDRESS = re.compile(rf"{HOST}(:(?P<port>[0-9]{{1,5}}))?", re.ASCII)
@@ -28,21 +25,6 @@ class PeerTerms(msgspec.Struct, frozen=True):
 
     def listen_port_of(self, number: int) -> int:
         return self.listen_port + number
-
-
-def check_peer_secret(secret: str | None, *, is_needed: bool) -> None:
-    """Raises ValueError if the secret that hosts share is missing or can be guessed. It is not quoted."""
-    if secret is None:
-        if is_needed:
-            raise ValueError("KASUWA_PEER_LISTEN needs KASUWA_PEER_SECRET: make one with `openssl rand -base64 32`")
-        return
-    if not MIN_SECRET_CHARACTERS <= len(secret) <= MAX_SECRET_CHARACTERS:
-        raise ValueError(
-            f"KASUWA_PEER_SECRET must have {MIN_SECRET_CHARACTERS} to {MAX_SECRET_CHARACTERS} characters: "
-            "make one with `openssl rand -base64 32`"
-        )
-    if len(set(secret)) < MIN_DIFFERENT_CHARACTERS:
-        raise ValueError("KASUWA_PEER_SECRET must be random: make one with `openssl rand -base64 32`")
 
 
 def read_peer_terms(listen: str, address: str | None, processes: int) -> PeerTerms:

@@ -1,14 +1,14 @@
-"""How a process reaches an owner: over a Unix socket on its own host, encrypted over TCP on another one."""
+"""How a process reaches an owner: over a Unix socket on its own host, by TLS on another one."""
 
 import asyncio
+import ssl
 from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
+from kasuwa.owners.certificates import HANG_UP_SECONDS, PeerCertificates, name_refusal
 from kasuwa.owners.frames import FrameConnection
-from kasuwa.owners.handshake import PeerSecret
 from kasuwa.owners.peers import Peer
-from kasuwa.owners.secure_channel import SecureChannel
 
 CONNECT_SECONDS = 3.0
 
@@ -39,22 +39,31 @@ class LocalDialer:
 
 
 class PeerDialer:
-    """Connects to a process of another host. `on_refused(reason)` is called if it is not one of ours."""
+    """Connects to a process of another host. `on_refused(reason)` is called if it is another one, or none of ours."""
 
     retry_seconds = 0.5
 
-    def __init__(self, peer: Peer, secret: PeerSecret, on_refused: Callable[[str], None]) -> None:
-        self._secret = secret
+    def __init__(self, peer: Peer, certificates: PeerCertificates, on_refused: Callable[[str], None]) -> None:
+        self._certificates = certificates
         self._endpoint = peer.endpoint
         self._on_refused = on_refused
         self.greeting = peer.greeting
         self.peer = peer.address
 
     async def connect(self, make_connection: Callable[[], FrameConnection]) -> None:
-        def make_channel() -> SecureChannel:
-            return SecureChannel(make_connection(), self._secret, is_caller=True, on_refused=self._on_refused)
-
         host, port = self._endpoint
-        # Raises TimeoutError, which is an OSError, if the other host does not answer.
-        async with asyncio.timeout(CONNECT_SECONDS):
-            await asyncio.get_running_loop().create_connection(make_channel, host, port)
+        try:
+            # Raises TimeoutError, which is an OSError, if the other host does not answer.
+            async with asyncio.timeout(CONNECT_SECONDS):
+                await asyncio.get_running_loop().create_connection(
+                    make_connection,
+                    host,
+                    port,
+                    ssl=self._certificates.calling,
+                    server_hostname=host,
+                    ssl_handshake_timeout=CONNECT_SECONDS,
+                    ssl_shutdown_timeout=HANG_UP_SECONDS,
+                )
+        except (ssl.SSLError, ConnectionResetError, ConnectionAbortedError) as error:
+            self._on_refused(name_refusal(error))
+            raise

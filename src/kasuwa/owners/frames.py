@@ -1,4 +1,4 @@
-"""Frames between the processes of one deployment, over a Unix socket, or encrypted to another host.
+"""Frames between the processes of one deployment, over a Unix socket, or by TLS to another host.
 
 A frame has a kind, a number that connects an answer with its question, and a payload in msgpack. Any number of
 questions may be in flight on one connection. Frames that are sent in one turn of the event loop are written at once.
@@ -78,6 +78,8 @@ class FrameConnection(asyncio.Protocol):
         self._unsent = []
 
     def data_received(self, data: bytes) -> None:
+        if self._is_abandoned:
+            return  # TLS hands over what came before both sides have hung up
         self.received_at = time.monotonic()
         self._received.append(data)
         self._received_bytes += len(data)

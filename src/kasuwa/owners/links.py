@@ -118,6 +118,8 @@ class OwnerLink:
     # --- frames -------------------------------------------------------------------------------------------------
 
     def _receive(self, connection: FrameConnection, kind: int, number: int, payload: bytes) -> None:
+        if connection is not self._connection:
+            return  # it was given up
         if kind == HELLO and payload != self._dialer.greeting:
             self._links.refuse(self.peer, "other process")
             connection.abort()
@@ -139,6 +141,10 @@ class OwnerLink:
             self._connection.close()
 
     def _lose(self, connection: FrameConnection) -> None:
+        if connection is not self._connection:
+            return
+        if self.state is LinkState.AWAY and self.peer:
+            self._links.refuse(self.peer, "not greeted")
         self._connection = None
         self._lost.set()
         self._set_state(LinkState.AWAY)
@@ -161,11 +167,13 @@ class OwnerLink:
     def check(self, now: float) -> None:
         """Pings an owner that is quiet, and gives up on one that stays silent, and on questions whose time is up."""
         connection = self._connection
-        if connection is None or self.state is LinkState.AWAY:
+        if connection is None:
             return
         quiet = now - connection.received_at
         if quiet > GIVE_UP_SECONDS:
             connection.abort()
+        elif self.state is LinkState.AWAY:
+            return  # it has not greeted yet
         elif quiet > SILENT_SECONDS:
             if self.state is LinkState.LIVE:
                 self._set_state(LinkState.SILENT)
@@ -189,12 +197,13 @@ class OwnerLink:
         """Connects again whenever the connection is lost. Runs until it is cancelled."""
         while True:
             # Set before it is connected: the HELLO may arrive before this task runs again.
-            self._connection = FrameConnection(self._receive, self._lose)
+            connection = self._connection = FrameConnection(self._receive, self._lose)
             self._lost.clear()
             try:
                 await self._dialer.connect(self._get_connection)
             except OSError:
                 self._connection = None
+                connection.abort()  # it may have been connected too late
             else:
                 await self._lost.wait()
             await asyncio.sleep(self._dialer.retry_seconds)
@@ -202,6 +211,12 @@ class OwnerLink:
     def _get_connection(self) -> FrameConnection:
         assert self._connection is not None, "set before connecting"
         return self._connection
+
+    def leave(self) -> None:
+        """Asks nothing more, and connects again when all is answered."""
+        if self.state in (LinkState.LIVE, LinkState.SILENT):
+            self._set_state(LinkState.LEAVING)
+            self._hang_up_if_left()
 
     def close(self) -> None:
         if self._connecting is not None:
@@ -253,12 +268,17 @@ class OwnerLinks:
         for address, peer in found.items():
             if address not in self._peers and address not in self._local_names:
                 self._peers[address] = peer
-                dialer = PeerDialer(peer, self._host.secret, partial(self.refuse, address))
+                dialer = PeerDialer(peer, self._host.certificates, partial(self.refuse, address))
                 self._links[address] = OwnerLink(self, dialer)
                 self._links[address].start()
         if known != set(self._peers.values()):
             self._table = AddressTable([*self._local_names, *self._peers])
             self.update_owners()
+
+    def leave_peers(self) -> None:
+        """Connects to processes of other hosts again, each when it has answered what it was asked."""
+        for name in self._peers:
+            self._links[name].leave()
 
     def find(self, merchant_id: int) -> OwnerLink | None:
         """Returns the connection to the merchant's owner. None if that is this process, or if no owner is live."""

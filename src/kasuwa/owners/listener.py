@@ -1,6 +1,6 @@
 """The owner's side: answers the questions that other processes send about its merchants.
 
-Processes of this host connect to a Unix socket. Those of other hosts connect by TCP and are authenticated
+Processes of this host connect to a Unix socket. Those of other hosts connect by TLS and are authenticated
 (peer_listener.py).
 """
 
@@ -62,7 +62,7 @@ class OwnerListener:
     def __init__(self, path: Path, handlers: Mapping[int, AnswerQuestion], peers: PeerListener | None = None) -> None:
         self._path = path
         self._handlers = handlers
-        self._peers = peers
+        self.peers = peers
         self._server: asyncio.Server | None = None
         self._connections: set[FrameConnection] = set()
         self.in_flight = 0
@@ -72,8 +72,8 @@ class OwnerListener:
         loop = asyncio.get_running_loop()
         self._server = await loop.create_unix_server(partial(GreetingConnection, self), str(self._path))
         os.chmod(self._path, 0o600)
-        if self._peers is not None:
-            await self._peers.start(partial(GreetingConnection, self, self._peers.greeting))
+        if self.peers is not None:
+            await self.peers.start(partial(PeerConnection, self, self.peers.greeting))
 
     def greet(self, connection: FrameConnection, greeting: bytes) -> None:
         self._connections.add(connection)
@@ -83,6 +83,9 @@ class OwnerListener:
         self._connections.discard(connection)
 
     def receive(self, connection: FrameConnection, kind: int, number: int, payload: bytes) -> None:
+        if connection not in self._connections:
+            connection.abort()  # it was not greeted
+            return
         if kind == PING:
             connection.send(PONG)
             return
@@ -99,11 +102,17 @@ class OwnerListener:
         if self._server is None:
             return
         self._server.close()
-        if self._peers is not None:
-            self._peers.stop()
+        if self.peers is not None:
+            self.peers.stop()
         self._path.unlink(missing_ok=True)
         for connection in self._connections:
             connection.send(GOODBYE)
+
+    def dismiss_peers(self) -> None:
+        """Tells processes of other hosts to connect again. What they have sent is still answered."""
+        for connection in self._connections:
+            if isinstance(connection, PeerConnection):
+                connection.send(GOODBYE)
 
     async def drain(self) -> None:
         """Waits until all questions are answered and the others have hung up. Call say_goodbye first."""
@@ -124,4 +133,14 @@ class GreetingConnection(FrameConnection):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
+        self.greet()
+
+    def greet(self) -> None:
         self._listener.greet(self, self._greeting)
+
+
+class PeerConnection(GreetingConnection):
+    """An accepted connection of another host. It is greeted when the host is known."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        FrameConnection.connection_made(self, transport)

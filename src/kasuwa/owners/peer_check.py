@@ -2,22 +2,20 @@
 
 import asyncio
 
+from kasuwa.owners.certificates import HANDSHAKE_SECONDS, NOT_ACCEPTED, PeerCertificates
 from kasuwa.owners.dialing import PeerDialer
 from kasuwa.owners.frames import HELLO, FrameConnection
-from kasuwa.owners.handshake import PeerSecret
 from kasuwa.owners.peers import Peer
-from kasuwa.owners.secure_channel import HANDSHAKE_SECONDS, NO_HANDSHAKE
 
-# Results of a check.
+# Results of a check, besides the reasons for which a certificate is refused.
 ANSWERS = "answers"
 UNREACHABLE = "unreachable"
-OTHER_SECRET = "other secret"  # or something else listens there
 OTHER_PROCESS = "other process"
 
 
-async def check_peer(peer: Peer, secret: PeerSecret) -> str:
-    """Returns whether the process of the table answers at its address, or why not. Sends it nothing but the
-    handshake."""
+async def check_peer(peer: Peer, certificates: PeerCertificates) -> str:
+    """Returns whether the process of the table answers at its address, or why not. It answers only if each side has
+    accepted the other's certificate. Nothing is sent to it."""
     answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
     def give(result: str) -> None:
@@ -28,15 +26,12 @@ async def check_peer(peer: Peer, secret: PeerSecret) -> str:
         if kind == HELLO:
             give(ANSWERS if payload == peer.greeting else OTHER_PROCESS)
 
-    def refuse(reason: str) -> None:
-        give(UNREACHABLE if reason == NO_HANDSHAKE else OTHER_SECRET)
-
-    connection = FrameConnection(receive, lambda _: give(OTHER_SECRET))
+    connection = FrameConnection(receive, lambda _: give(NOT_ACCEPTED))
     try:
-        await PeerDialer(peer, secret, refuse).connect(lambda: connection)
+        await PeerDialer(peer, certificates, give).connect(lambda: connection)
         async with asyncio.timeout(2 * HANDSHAKE_SECONDS):
             return await answer
     except OSError:
-        return UNREACHABLE
+        return answer.result() if answer.done() else UNREACHABLE
     finally:
         connection.abort()

@@ -2,10 +2,10 @@
 
 import msgspec
 
-from kasuwa.owners.handshake import PeerSecret
+from kasuwa.owners.certificates import PeerCertificates
 
 # Raise it if the frames, or what is in them, change. Processes of different versions send each other nothing.
-FRAMES_VERSION = 1
+FRAMES_VERSION = 2
 
 
 class Peer(msgspec.Struct, frozen=True):
@@ -16,8 +16,7 @@ class Peer(msgspec.Struct, frozen=True):
 
     @property
     def endpoint(self) -> tuple[str, int]:
-        host, _, port = self.address.rpartition(":")
-        return host.strip("[]"), int(port)
+        return split_address(self.address)
 
 
 class PeerHost(msgspec.Struct, frozen=True):
@@ -28,10 +27,16 @@ class PeerHost(msgspec.Struct, frozen=True):
     protocol: str  # what the processes of this version speak
     addresses: tuple[str, ...]  # where the API processes of this host are reached, in the order of their numbers
     listen: tuple[str, int]  # where the first of them listens; each further one has the next port
-    secret: PeerSecret
+    certificates: PeerCertificates
 
     def greeting_of(self, address: str) -> bytes:
         return make_greeting(self.host_id, self.protocol, address)
+
+
+def split_address(address: str) -> tuple[str, int]:
+    """Returns the host and the port of the address of a process."""
+    host, _, port = address.rpartition(":")
+    return host.strip("[]"), int(port)
 
 
 def make_greeting(host_id: str, protocol: str, address: str) -> bytes:
