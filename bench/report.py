@@ -31,8 +31,9 @@ CONSOLE_PAGE_BYTES = 100_000
 SLOWEST_PAGES = 5
 RECONCILE_SECONDS = 120.0
 HALF_LOAD_MAX_RATIO = 10.0
-FIRST_START_SECONDS = 5.0
-LATER_START_SECONDS = 2.0
+FIRST_START_SECONDS = 3.0
+LATER_START_SECONDS = 1.5
+SMALL_COMMAND_SECONDS = 0.25  # a list of commands, or a question to a server
 MEMORY_MB = 150.0
 NEIGHBOR_OF_BULKS_RATIO = 3.0
 NEIGHBOR_OF_STATEMENTS_RATIO = 2.0
@@ -255,10 +256,12 @@ def start_rows(figures: Results) -> Iterator[Row]:
     starts = (
         ("first start, empty directory, to ready", figures.first_start_seconds, FIRST_START_SECONDS),
         ("later start, to ready", figures.later_start_seconds, LATER_START_SECONDS),
+        ("kasuwa --help", figures.help_seconds, SMALL_COMMAND_SECONDS),
+        ("kasuwa status, of a server that is ready", figures.status_seconds, SMALL_COMMAND_SECONDS),
     )
     for what, seconds, bound in starts:
         if seconds is not None:
-            yield Row(what, f"{seconds:.2f} s", None, f"at most {bound:.0f} s", at_most(seconds, bound))
+            yield Row(what, f"{seconds:.2f} s", None, f"at most {bound:g} s", at_most(seconds, bound))
 
 
 def kit_rows(figures: Results) -> Iterator[Row]:

@@ -180,6 +180,8 @@ class Results:
     half_rate: float = 0.0
     first_start_seconds: float | None = None
     later_start_seconds: float | None = None
+    help_seconds: float | None = None
+    status_seconds: float | None = None
     kit: KitResult | None = None
     two_processes: dict[str, ComparedLoad] = field(default_factory=dict)
     all_cores: dict[str, ComparedLoad] = field(default_factory=dict)

@@ -194,13 +194,16 @@ def say_compared(what: str, loads: dict[str, ComparedLoad]) -> None:
 
 
 def measure_starts(figures: Results, directory: Path) -> None:
-    """Measures starts with the embedded database."""
+    """Measures starts with the embedded database, and the commands that people and scripts call most."""
     place = directory / "start"
     with server.running(place, None) as first:
         figures.first_start_seconds = first.start_seconds
     with server.running(place, None) as later:
         figures.later_start_seconds = later.start_seconds
+        figures.help_seconds = server.time_command("--help")
+        figures.status_seconds = server.time_command("status", "--data", str(place))
     say(f"start: {figures.first_start_seconds:.2f} s first, {figures.later_start_seconds:.2f} s later")
+    say(f"commands: --help {figures.help_seconds:.2f} s, status {figures.status_seconds:.2f} s")
 
 
 def measure_tests(figures: Results) -> None:

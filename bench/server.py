@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
 import psutil
 
@@ -23,6 +24,7 @@ STOP_SECONDS = 30.0
 
 # Much shorter than the seconds that are measured.
 POLL_SECONDS = 0.01
+COMMAND_RUNS = 5
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,18 @@ def running(directory: Path, dsn: str | None, workers: str = "1", python: str = 
     finally:
         stop(process)
         kill_orphaned_databases(directory)
+
+
+def time_command(*words: str) -> float:
+    """Returns how long a command takes: the median of several runs."""
+    seconds = []
+    for _ in range(COMMAND_RUNS):
+        began = time.monotonic()
+        done = subprocess.run([sys.executable, "-m", "kasuwa", *words], env=environment(None), capture_output=True)
+        seconds.append(time.monotonic() - began)
+        if done.returncode != 0:
+            raise MeasurementFailed(f"kasuwa {' '.join(words)} ended with {done.returncode}")
+    return median(seconds)
 
 
 def environment(dsn: str | None) -> dict[str, str]:

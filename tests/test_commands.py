@@ -100,6 +100,18 @@ def print_imported():
 atexit.register(print_imported)
 main()
 """
+# Runs the command, or another statement, then prints the packages that were imported.
+MAIN_THEN_PACKAGES = """
+import atexit, sys
+from kasuwa.__main__ import main
+
+atexit.register(lambda: print(*{name.partition(".")[0] for name in sys.modules}, file=sys.stderr))
+"""
+# Packages that take long to import, and are of no use to a command that prints a list or asks a server.
+SLOW_PACKAGES = {
+    *("aiohttp", "asyncio", "asyncpg", "cryptography", "granian", "holidays", "jinja2", "markdown_it", "rich", "segno"),
+    *("structlog", "uvloop"),
+}
 NO_DATABASE = (1, "kasuwa: there is no database in {data}: start one with `kasuwa serve`, ")
 
 
@@ -113,6 +125,24 @@ def test_the_page_of_commands_is_current() -> None:
 def test_the_list_of_commands_has_the_help_that_each_command_has() -> None:
     for name, (_, text) in COMMANDS.items():
         assert paragraphs_of(load_command(name).help)[0] == text, name
+
+
+@pytest.mark.parametrize("words", ["--help", "--version", "status --data no-such-directory"])
+def test_help_and_status_import_nothing_that_is_slow(words: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", MAIN_THEN_PACKAGES + "main()", *words.split()]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    imported = set(done.stderr.split())
+    assert {"kasuwa", "typer"} <= imported
+    assert imported & SLOW_PACKAGES == set()
+
+
+def test_a_service_starts_without_what_renders_the_documentation() -> None:
+    statement = "from kasuwa.supervise import import_process_code\nimport_process_code()"
+    command = [sys.executable, "-c", MAIN_THEN_PACKAGES + statement]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    imported = set(done.stderr.split())
+    assert {"asyncpg", "holidays"} <= imported
+    assert "markdown_it" not in imported
 
 
 @pytest.mark.parametrize("flag", ["-h", "--help"])

@@ -72,7 +72,12 @@ class LazyCommands(TyperGroup):
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
         for name, (_, text) in COMMANDS.items():
-            self.add_command(TyperCommand(name, help=text))
+            self.add_command(TyperCommand(name, help=text, short_help=text))
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Prints the list of commands as plain text: to draw it takes longer to import than all else together."""
+        self.rich_markup_mode = None
+        super().format_help(ctx, formatter)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, found, rest = super().resolve_command(ctx, args)

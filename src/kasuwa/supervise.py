@@ -10,11 +10,13 @@ The processes are forks of the supervisor, which has imported all the code: they
 
 import asyncio
 import contextlib
+import gc
 import http.client
 import multiprocessing
 import os
 import signal
 import sys
+import threading
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -104,7 +106,23 @@ def prepare(settings: Settings, dsn: str) -> None:
 
 def import_process_code() -> None:
     """Imports what the processes run. Not imported with this module, which commands import that need little of it."""
-    from kasuwa import app  # noqa: F401
+    from kasuwa import app, prepare  # noqa: F401
+
+    public_holidays()  # slow to load, so it is loaded before the forks: not in each of them, nor between two requests
+
+
+@contextlib.contextmanager
+def importing_process_code() -> Iterator[None]:
+    """Imports what the processes run in a thread, while the block starts the database. The thread has ended when the
+    block has: processes are forked without threads. No garbage is collected, because imports make none."""
+    importing = threading.Thread(target=import_process_code)
+    gc.disable()
+    importing.start()
+    try:
+        yield
+    finally:
+        importing.join()
+        gc.enable()
 
 
 def one_line(error: BaseException) -> str:
@@ -178,9 +196,7 @@ class Supervisor:
     def run(self, announce: Callable[[], None]) -> None:
         for number in STOP_SIGNALS:
             signal.signal(number, lambda *_: setattr(self, "_stopping", True))
-        # Slow to load, so both are loaded once before the forks: not in each of them, and not between two requests.
         import_process_code()
-        public_holidays()
         self._shared = self._make_shared()
         try:
             self._parts += [self._start(counters, Restarts()) for counters in self._counters]

@@ -9,7 +9,8 @@ import typer
 
 from kasuwa.close_key import close_key_of
 from kasuwa.coded_tables import CODED_TABLES
-from kasuwa.commands.database import DataOption, run_with_connection
+from kasuwa.commands.database import run_with_connection
+from kasuwa.commands.directory_option import DataOption
 from kasuwa.composition import closes_directory_of
 from kasuwa.core.vault import Vault
 from kasuwa.db.invariant_results import record_check

@@ -8,13 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 import typer
 
-from kasuwa.commands.database import (
-    DataOption,
-    make_audit_entry,
-    record_audit_entry,
-    run_with_connection,
-    run_with_services,
-)
+from kasuwa.commands.database import make_audit_entry, record_audit_entry, run_with_connection, run_with_services
+from kasuwa.commands.directory_option import DataOption
 from kasuwa.commands.payer_rows import PAYER_ERASURES, ErasingRules, export_disputes, make_erasures
 from kasuwa.core.decision import Decision, Refusal
 from kasuwa.core.vault import Vault

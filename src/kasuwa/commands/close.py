@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from kasuwa.close_key import require_close_key
-from kasuwa.commands.database import DataOption, one_line_errors, run_with_database
+from kasuwa.commands.database import one_line_errors, run_with_database
+from kasuwa.commands.directory_option import DataOption
 from kasuwa.composition import close_terms_of
 from kasuwa.core.closes import close_time_text
 from kasuwa.db.clock import DatabaseClock

@@ -7,13 +7,8 @@ import msgspec
 import typer
 
 from kasuwa.commands.client import YesOption
-from kasuwa.commands.database import (
-    DataOption,
-    make_audit_entry,
-    record_audit_entry,
-    run_with_connection,
-    run_with_services,
-)
+from kasuwa.commands.database import make_audit_entry, record_audit_entry, run_with_connection, run_with_services
+from kasuwa.commands.directory_option import DataOption
 from kasuwa.commands.payer_rows import PAYER_ERASURES, export_disputes, make_erasures
 from kasuwa.core.checkouts import Checkout, read_checkout_detail
 from kasuwa.core.decision import Decision, Refusal

@@ -8,10 +8,9 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import asyncpg
-import typer
 
 from kasuwa import supervise
 from kasuwa.core.decision import AuditEntry
@@ -43,8 +42,6 @@ SUDO_USER_VARIABLE = "SUDO_USER"
 
 # How long a command waits for a connection. No client waits for it, so it is more patient than the service.
 CONNECT_SECONDS = 30.0
-
-DataOption = Annotated[Path | None, typer.Option("--data", help="Data directory (KASUWA_DATA).")]
 
 
 def system_user() -> str:

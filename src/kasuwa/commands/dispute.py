@@ -10,7 +10,8 @@ import msgspec
 import typer
 
 from kasuwa.commands.book_acts import run_book_act
-from kasuwa.commands.database import DataOption, record_audit_entry, run_with_connection
+from kasuwa.commands.database import record_audit_entry, run_with_connection
+from kasuwa.commands.directory_option import DataOption
 from kasuwa.core.authority import DISPUTE_OPEN, DISPUTE_OUTCOME
 from kasuwa.core.vault import Vault
 from kasuwa.db import dispute_evidence, merchants

@@ -4,7 +4,8 @@ from typing import Any
 
 import typer
 
-from kasuwa.commands.database import DataOption, record_audit_entry, run_with_connection
+from kasuwa.commands.database import record_audit_entry, run_with_connection
+from kasuwa.commands.directory_option import DataOption
 from kasuwa.core.vault import Vault
 from kasuwa.database_logins import find_logins
 from kasuwa.db.audit_trail import OPERATOR_CHAIN_ID

@@ -4,7 +4,8 @@ import os
 
 import typer
 
-from kasuwa.commands.database import DataOption, one_line_errors
+from kasuwa.commands.database import one_line_errors
+from kasuwa.commands.directory_option import DataOption
 from kasuwa.doctor import examine
 from kasuwa.settings import read_settings
 

@@ -9,7 +9,8 @@ import typer
 from kasuwa import __version__
 from kasuwa.close_key import require_close_key
 from kasuwa.commands.audit import KeyOption, read_key
-from kasuwa.commands.database import DataOption, record_audit_entry, run_with_connection
+from kasuwa.commands.database import record_audit_entry, run_with_connection
+from kasuwa.commands.directory_option import DataOption
 from kasuwa.composition import closes_directory_of
 from kasuwa.core.vault import Vault
 from kasuwa.db.audit_trail import OPERATOR_CHAIN_ID

@@ -8,7 +8,8 @@ from typing import Annotated, Any, TextIO
 import typer
 
 from kasuwa.accounting.books_export import WRITERS, export_books
-from kasuwa.commands.database import DataOption, record_audit_entry, run_with_connection
+from kasuwa.commands.database import record_audit_entry, run_with_connection
+from kasuwa.commands.directory_option import DataOption
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.vault import Vault
 from kasuwa.db import books, merchants

@@ -10,7 +10,8 @@ import asyncpg
 import msgspec
 import typer
 
-from kasuwa.commands.database import DataOption, record_audit_entry, run_with_connection, system_user
+from kasuwa.commands.database import record_audit_entry, run_with_connection, system_user
+from kasuwa.commands.directory_option import DataOption
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.keyring import INDEX, SEAL
 from kasuwa.core.vault import Vault, kek_name

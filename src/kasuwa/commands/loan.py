@@ -3,7 +3,7 @@
 import typer
 
 from kasuwa.commands.book_acts import run_book_act
-from kasuwa.commands.database import DataOption
+from kasuwa.commands.directory_option import DataOption
 from kasuwa.core.authority import LOAN_WRITE_OFF
 
 command = typer.Typer(no_args_is_help=True, add_completion=False, help="Write off loans.")

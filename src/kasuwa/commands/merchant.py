@@ -10,7 +10,8 @@ import typer
 
 from kasuwa import supervise
 from kasuwa.commands import merchant_keys
-from kasuwa.commands.database import DataOption, record_audit_entry, run_with_connection
+from kasuwa.commands.database import record_audit_entry, run_with_connection
+from kasuwa.commands.directory_option import DataOption
 from kasuwa.commands.proposing import must_propose, propose
 from kasuwa.console.operator_settings import apply_changes, read_changes
 from kasuwa.core.authority import SETTINGS_KIND, acts_of_settings

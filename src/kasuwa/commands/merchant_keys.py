@@ -8,7 +8,8 @@ from typing import Annotated, Any, TypeVar
 import msgspec
 import typer
 
-from kasuwa.commands.database import DataOption, record_audit_entry, run_with_connection
+from kasuwa.commands.database import record_audit_entry, run_with_connection
+from kasuwa.commands.directory_option import DataOption
 from kasuwa.commands.proposing import must_propose, propose
 from kasuwa.console.operator_keys import KeyChange, MadeKey, apply_key_change, audit_change
 from kasuwa.core.authority import HARMLESS_KEY, KEY, Act, moves_money

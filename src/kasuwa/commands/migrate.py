@@ -6,13 +6,13 @@ from typing import Annotated, Any
 import typer
 
 from kasuwa.commands.database import (
-    DataOption,
     connect_patiently,
     one_line_errors,
     record_audit_entry,
     run_with_connection,
     run_with_database,
 )
+from kasuwa.commands.directory_option import DataOption
 from kasuwa.core.vault import Vault
 from kasuwa.database_logins import owner_url
 from kasuwa.db import migrate

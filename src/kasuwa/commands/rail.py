@@ -5,7 +5,8 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from kasuwa.commands.database import DataOption, record_audit_entry, run_with_connection
+from kasuwa.commands.database import record_audit_entry, run_with_connection
+from kasuwa.commands.directory_option import DataOption
 from kasuwa.commands.proposing import must_propose, propose
 from kasuwa.commands.rail_conformance import check_rail
 from kasuwa.console.operator_approvals import ProposedAccounts

@@ -5,7 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
-from kasuwa.commands.database import DataOption, make_audit_entry, run_with_connection
+from kasuwa.commands.database import make_audit_entry, run_with_connection
+from kasuwa.commands.directory_option import DataOption
 from kasuwa.commands.proposing import must_propose, propose
 from kasuwa.console.operator_approvals import ProposedRate
 from kasuwa.core.authority import RATE

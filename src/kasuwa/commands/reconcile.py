@@ -7,7 +7,8 @@ import msgspec
 import typer
 
 from kasuwa.commands import reconcile_statements, reconcile_suspense
-from kasuwa.commands.database import DataOption, run_with_connection
+from kasuwa.commands.database import run_with_connection
+from kasuwa.commands.directory_option import DataOption
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.money import format_minor
 from kasuwa.core.vault import Vault

@@ -10,7 +10,8 @@ from typing import Annotated, Any, BinaryIO, TypeVar
 import msgspec
 import typer
 
-from kasuwa.commands.database import DataOption, make_audit_entry, record_audit_entry, run_with_connection
+from kasuwa.commands.database import make_audit_entry, record_audit_entry, run_with_connection
+from kasuwa.commands.directory_option import DataOption
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.money import format_minor
 from kasuwa.core.vault import Vault

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from kasuwa.commands import proposing
-from kasuwa.commands.database import DataOption, run_with_connection
+from kasuwa.commands.database import run_with_connection
+from kasuwa.commands.directory_option import DataOption
 from kasuwa.console import operator_suspense
 from kasuwa.console.manual_posting import ProposedPosting
 from kasuwa.core.calendar import utc_text

@@ -5,7 +5,8 @@ from typing import Annotated, Any
 import typer
 
 from kasuwa.accounting.tax_report import format_csv, format_json, make_report, parse_month
-from kasuwa.commands.database import DataOption, run_with_connection
+from kasuwa.commands.database import run_with_connection
+from kasuwa.commands.directory_option import DataOption
 from kasuwa.core.vault import Vault
 from kasuwa.db import books
 from kasuwa.settings import Settings

@@ -12,13 +12,13 @@ import typer
 from kasuwa import supervise
 from kasuwa.coded_tables import CODED_TABLES
 from kasuwa.commands.database import (
-    DataOption,
     one_line_errors,
     open_copy,
     record_audit_entry,
     require_database,
     run_with_connection,
 )
+from kasuwa.commands.directory_option import DataOption
 from kasuwa.composition import closes_directory_of
 from kasuwa.core.vault import Vault
 from kasuwa.db import migrate

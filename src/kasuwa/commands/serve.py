@@ -9,7 +9,8 @@ import typer
 
 from kasuwa import supervise
 from kasuwa.commands import announcement
-from kasuwa.commands.database import DataOption, one_line_errors
+from kasuwa.commands.database import one_line_errors
+from kasuwa.commands.directory_option import DataOption
 from kasuwa.peer_files import peer_certificates_of
 from kasuwa.ports import reserve_ports
 from kasuwa.secret_key import secret_key_of
@@ -45,7 +46,8 @@ def serve(
         peer_certificates_of(given)  # refused before anything is changed
         settings = at_end.enter_context(reserve_ports(given))
         secret_key_of(settings)
-        dsn, cluster = at_end.enter_context(supervise.open_database(settings))
+        with supervise.importing_process_code():
+            dsn, cluster = at_end.enter_context(supervise.open_database(settings))
         supervise.prepare(settings, dsn)
         # The processes that serve do not know how to become the owner.
         settings.database_owner_url = None

@@ -9,7 +9,8 @@ from typing import Any
 import typer
 
 from kasuwa.commands.book_acts import run_book_act
-from kasuwa.commands.database import DataOption, run_with_connection
+from kasuwa.commands.database import run_with_connection
+from kasuwa.commands.directory_option import DataOption
 from kasuwa.core.authority import BENEFICIARY
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.money import format_minor

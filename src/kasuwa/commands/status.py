@@ -1,7 +1,8 @@
-"""`kasuwa status`: asks running servers whether they are ready."""
+"""`kasuwa status`: asks running servers whether they are ready. Scripts call it often, so it imports little."""
 
 import http.client
 import os
+import sys
 import time
 import urllib.error
 import urllib.request
@@ -11,14 +12,18 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from kasuwa.commands.database import DataOption, one_line_errors
-from kasuwa.listen import check_address
+from kasuwa.commands.directory_option import DataOption
+from kasuwa.listen import ListenError, check_address
 from kasuwa.server_records import ServerRecord, find_servers
+from kasuwa.setting_values import SettingsError
 from kasuwa.settings import Settings, local_url, read_settings
-from kasuwa.supervise import ServeError
 
 POLL_SECONDS = 0.2
 ANSWER_SECONDS = 5.0
+
+
+class StatusError(Exception):
+    """No server can be asked. The text says in one line why."""
 
 
 class ServerStatus(msgspec.Struct, kw_only=True, omit_defaults=True):
@@ -48,16 +53,18 @@ def status(
 
     Without --server it finds the servers that run on the data directory. If there is none and KASUWA_DATABASE_URL is
     set, it asks the address of the settings."""
-    with one_line_errors():
+    try:
         if server is not None and data is not None:
-            raise ServeError("--server and --data cannot both be given: one server is asked, or those of a directory")
+            raise StatusError("--server and --data cannot both be given: one server is asked, or those of a directory")
         until = time.monotonic() + wait
         found = find_statuses(server, data)
         while not is_ready(found) and time.monotonic() < until:
             time.sleep(POLL_SECONDS)
             found = find_statuses(server, data)
         if not found:
-            raise ServeError(f"no server runs on {read_settings(os.environ, data=data).data}")
+            raise StatusError(f"no server runs on {read_settings(os.environ, data=data).data}")
+    except (StatusError, ListenError, SettingsError, OSError) as error:
+        sys.exit(f"kasuwa: {error}")
     for one in found:
         typer.echo(msgspec.json.encode(one).decode() if json else describe(one))
     if not is_ready(found):
@@ -77,7 +84,7 @@ def find_statuses(server: str | None, data: Path | None) -> list[ServerStatus]:
     try:
         records = find_servers(settings.data)
     except PermissionError as error:
-        raise ServeError(
+        raise StatusError(
             f"{error.filename} cannot be read ({error.strerror}): run as the server's user, or give --server"
         ) from None
     if not records and settings.database_url is not None and settings.port:

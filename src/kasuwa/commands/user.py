@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from kasuwa.commands.database import DataOption, record_audit_entry, run_with_connection
+from kasuwa.commands.database import record_audit_entry, run_with_connection
+from kasuwa.commands.directory_option import DataOption
 from kasuwa.commands.proposing import must_propose, propose, unproven_maker
 from kasuwa.console.access import email_fault
 from kasuwa.console.operator_user_proposals import INVITE, RESET, UserChange
