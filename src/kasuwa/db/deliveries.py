@@ -97,10 +97,10 @@ ENDPOINT_BY_ENDPOINT = f"""
             partition by t.merchant_id, t.endpoint_id order by first.run_at, first.due, first.seq) as turn
     from t cross join lateral (
         select d.key, d.run_at, d.due, d.seq from scheduled_job d
-        where d.lane = 'webhook'
-            and (d.merchant_id, d.endpoint_id, d.run_at) >= (t.merchant_id, t.endpoint_id, '-infinity')
-            and (d.merchant_id, d.endpoint_id, d.run_at) <= (t.merchant_id, t.endpoint_id, $1) and {IS_CLAIMABLE}
-        order by d.merchant_id, d.endpoint_id, d.run_at, d.due, d.seq limit {ENDPOINT_CAPACITY}) first
+        where d.lane = 'webhook' and d.merchant_id = t.merchant_id
+            and (d.endpoint_id, d.run_at) >= (t.endpoint_id, '-infinity')
+            and (d.endpoint_id, d.run_at) <= (t.endpoint_id, $1) and {IS_CLAIMABLE}
+        order by d.endpoint_id, d.run_at, d.due, d.seq limit {ENDPOINT_CAPACITY}) first
 """
 # Round robin: the first delivery of each endpoint, then the second of each.
 CLAIM = """
@@ -198,8 +198,8 @@ RECORD = """
         where j.key = x.key and j.merchant_id = x.merchant_id and x.next is not null {j}
             and not exists (select 1 from x y where y.key = x.key and y.next is null)),
     well as (
-        delete from failing_endpoint e where e.merchant_id = any(array(select merchant_id from x where delivered)) {e}
-            and (e.merchant_id, e.endpoint_id) in (select merchant_id, endpoint_id from x where delivered)
+        delete from failing_endpoint e
+        where (e.merchant_id, e.endpoint_id) in (select merchant_id, endpoint_id from x where delivered) {e}
         returning merchant_id, endpoint_id, off_at),
     ill as (
         insert into failing_endpoint (merchant_id, endpoint_id, failing_since)
