@@ -310,9 +310,7 @@ def test_jobs_are_claimed_merchant_by_merchant_and_once(deployment: Deployment, 
         claimed = await jobs.claim_jobs(connection, VAULT, lane, wall, 5, turns)
         assert [item.job.reference for item in claimed] == ["0", "1", "2", "3", "4"]
         assert [item.job.claims for item in claimed] == [1] * 5
-        assert [item.job.reference for item in await jobs.claim_jobs(connection, VAULT, lane, wall, 5, turns)] == [
-            "5"
-        ]
+        assert [item.job.reference for item in await jobs.claim_jobs(connection, VAULT, lane, wall, 5, turns)] == ["5"]
         assert await jobs.claim_jobs(connection, VAULT, lane, wall, 5, turns) == []
         await connection.execute("delete from scheduled_job where lane = $1", lane)
 
