@@ -66,7 +66,7 @@ CODED_TABLES: tuple[CodedTable, ...] = (
     table_with(TransferApproval, created_at=SHOWN, decided_at=SHOWN),
     table_with(
         PersonalizedAccountRow,
-        **dict.fromkeys(("bank_name", "message", "created_at", "closed_at", "account_name", "email"), SHOWN),
+        **dict.fromkeys(("bank_name", "message", "created_at", "closed_at"), SHOWN),
         facts="identifiers of the account at its vendor; the vendor refuses those of another",
         bvn_sealed="encrypted for its row",
         person_sealed="encrypted for its row",
