@@ -282,7 +282,7 @@ def test_another_table_can_be_changed_by_its_owner(ground: Ground, change: str) 
 
 # --- written once -----------------------------------------------------------------------------------------------
 
-COUNTED = ("transaction", "hold", "posting", "event", "job", "notice", "repeat")
+COUNTED = ("transaction", "hold", "posting", "event", "scheduled_job", "operator_notice", "idempotency_record")
 
 
 def counts(service: Service, mid: str) -> dict[str, int]:
@@ -292,7 +292,15 @@ def counts(service: Service, mid: str) -> dict[str, int]:
 
 def test_one_transfer_writes_its_rows_once_however_often_it_is_asked(ground: Ground) -> None:
     merchant = new_merchant(ground.service.port)
-    once = {"transaction": 1, "hold": 0, "posting": 2 + 3, "event": 1, "job": 0, "notice": 0, "repeat": 0}
+    once = {
+        "transaction": 1,
+        "hold": 0,
+        "posting": 2 + 3,
+        "event": 1,
+        "scheduled_job": 0,
+        "operator_notice": 0,
+        "idempotency_record": 0,
+    }
     with Client(ground.service.port, merchant) as client:
         for _ in range(3):
             assert client.transfer(orderRef="one").body["txnStatus"] == "successful"
