@@ -87,7 +87,7 @@ def test_rows_are_numbered_in_the_order_in_which_they_were_made(deployment: Depl
     sent: list[Any] = [line["txnRef"] for line in bulk]
     kept = {
         ("beneficiary", "ref_code"): codes,
-        ("card", "reference"): cards,
+        ("virtual_card", "reference"): cards,
         ("transaction", "txn_ref"): sent,
     }
     for (table, name), made in kept.items():
