@@ -1,12 +1,4 @@
-"""TLS between hosts, over real TCP: who is accepted, who is refused and why, and certificates that are renewed.
-
-Each protection was removed once to see these tests fail (in brackets: what happened then):
-    a caller must show a certificate              (a stranger is greeted)
-    a caller compares the name                    (the certificate of another host is accepted)
-    a listener compares the name with the table   (a certificate of the CA for something else is greeted)
-    TLS 1.3 is the least                          (TLS 1.2 is spoken)
-    nobody is answered before the greeting        (a question of a host that is not in the table is answered)
-"""
+"""TLS between hosts, over real TCP: who is accepted, who is refused and why, and certificates that are renewed."""
 
 import asyncio
 import contextlib
