@@ -13,7 +13,7 @@ from kasuwa.db.webhook_endpoints import MAX_ENDPOINTS
 from tests.console.visitor import Visitor, sign_in_as
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment
-from tests.work.event_log import send_events_to, wait_for_state, wait_until
+from tests.work.event_log import resend, send_events_to, wait_for_state, wait_until
 from tests.work.inbox import OK, Answer, Inbox, running_inbox
 
 pytestmark = pytest.mark.xdist_group("console")
@@ -132,11 +132,13 @@ def test_an_endpoint_that_fails_for_days_is_disabled_until_it_is_saved(
 ) -> None:
     inbox.answers(then=Answer(500))
     add_endpoint(developer, inbox.url)
-    for days in (3, 3):
-        tried = len(deployment.fetch(ATTEMPTS, shop.mid))
-        shop.transfer()
-        wait_until("it failed", lambda tried=tried: len(deployment.fetch(ATTEMPTS, shop.mid)) > tried)
-        shop.put("sandbox", action="advance", days=days)
+    shop.transfer()
+    wait_until("it failed", lambda: deployment.fetch(ATTEMPTS, shop.mid))
+    shop.put("sandbox", action="advance", days=3)
+    tried = len(deployment.fetch(ATTEMPTS, shop.mid))
+    shop.transfer()
+    wait_until("it failed again", lambda: len(deployment.fetch(ATTEMPTS, shop.mid)) > tried)
+    shop.put("sandbox", action="advance", days=3)
     wait_until("it is disabled", lambda: "disabled since" in developer.get(PATH).words)
     inbox.answers(then=OK)
     assert developer.post(f"{PATH}/2/save", url=inbox.url, kinds="transfer").http == 303
@@ -245,6 +247,17 @@ def test_an_endpoint_that_fails_is_seen_on_every_page_although_the_first_one_wor
     assert "Events not delivered yet 1" in health
     endpoints = admin.get("/operator/work").words.partition("Failing webhook endpoints")[2]
     assert shop.mid in endpoints
+
+
+def test_events_that_another_endpoint_refused_are_not_sent_again(
+    deployment: Deployment, developer: Visitor, shop: MerchantClient, inbox: Inbox, other_inbox: Inbox
+) -> None:
+    fail_at_second(deployment, developer, shop, inbox, other_inbox)
+    assert resend(shop, failed_since="2001-01-01T00:00:00Z")["sent"] == 0
+    assert len(inbox.requests) == 1
+    other_inbox.answers(then=OK)
+    developer.post(f"{PATH}/2/resend", since="2001-01-01T00:00")
+    assert "1 event is being sent again" in developer.get(PATH).words
 
 
 def test_an_event_has_failed_until_every_endpoint_has_accepted_it(

@@ -54,6 +54,13 @@ BOUNDS = (
         "console/test_event_pages.py::test_only_events_from_the_given_moment_on_are_resent",
     ),
     Bug(
+        "events that another endpoint did not accept are sent again as well",
+        "db/deliveries.py",
+        "where u.merchant_id = $1 and u.endpoint_id = $2 and f.at >= $3 and not exists",
+        "where u.merchant_id = $1 and $2::bigint > 0 and f.at >= $3 and not exists",
+        "console/test_endpoint_pages.py::test_events_that_another_endpoint_refused_are_not_sent_again",
+    ),
+    Bug(
         "the last kobo that debts leave cannot be taken out",
         "methods/investments/rules/cash_out.py",
         "if owed and available - owed < request.amount:",

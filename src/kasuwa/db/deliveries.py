@@ -316,9 +316,11 @@ class AttemptResult(msgspec.Struct):
 
 def read_delivery(record: Any, wall: datetime, claimed_at: float) -> Delivery:
     job, event, (clock_offset, clock_fixed, behind, parked) = record[:5], record[5:10], record[10:]
+    key, merchant_id, endpoint_id, attempt, work = job
     seq, about, about_seq, payload, url = event
     now = wall + timedelta(microseconds=clock_offset) if clock_fixed is None else clock_fixed
-    return Delivery(*job, seq, about, about_seq, payload.encode(), url, now, behind, parked, claimed_at)
+    place, of_object = (key, merchant_id, endpoint_id), (about, about_seq)
+    return Delivery(*place, attempt, work, seq, *of_object, payload.encode(), url, now, behind, parked, claimed_at)
 
 
 async def retry_on_deadlock(run: Callable[[], Awaitable[T]]) -> T:
