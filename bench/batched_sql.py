@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bench import cpu, postgres, processes
 from bench.results import BatchedSqlResult, MeasurementFailed
-from kasuwa.db import embedded
+from kasuwa.postgres.embedded import embedded
 
 ACCOUNTS = 10_000
 # Transfers in one call: about what a batch of the service holds with 64 connections.

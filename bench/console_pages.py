@@ -16,10 +16,10 @@ import asyncpg
 from bench import postgres
 from bench.results import ConsoleResult, MeasurementFailed
 from kasuwa.console.routes import PAGES
-from kasuwa.db import console_users
-from kasuwa.db.migrate import open_vault
-from kasuwa.secret_key import secret_key_of
-from kasuwa.settings import read_settings
+from kasuwa.people import users
+from kasuwa.postgres.migrate import open_vault
+from kasuwa.settings.secret_key import secret_key_of
+from kasuwa.settings.settings import read_settings
 
 # Each page is asked for so often after the first time, in which plans are made.
 REPEATS = 15
@@ -75,8 +75,8 @@ def sign_in(port: int, dsn: str, data: Path, role: str, mid: str | None) -> Visi
         try:
             vault = await open_vault(connection, secret_key_of(read_settings({}, data=data)))
             email = f"{role.replace(':', '.')}@example.com"
-            user_id = await console_users.add_user(connection, vault, email, mid, role)
-            return await console_users.make_link(connection, vault, user_id, "sign_in")
+            user_id = await users.add_user(connection, vault, email, mid, role)
+            return await users.make_link(connection, vault, user_id, "sign_in")
         finally:
             await connection.close()
 

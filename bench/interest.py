@@ -13,10 +13,10 @@ from typing import Any
 from bench import postgres
 from bench.merchants import Merchant
 from bench.results import InterestRunResult, MeasurementFailed
-from kasuwa.core.accrual import posting_date
 from kasuwa.core.calendar import add_months, lagos_day
 from kasuwa.core.references import account_key, job_key
 from kasuwa.ledger import chart
+from kasuwa.methods.investments.accrual import posting_date
 from kasuwa.methods.investments.model import interest_batch_key, savings_key
 from kasuwa.methods.investments.rules.post_interest import LANES, MAX_SAVINGS_PER_BATCH, POST_INTEREST
 

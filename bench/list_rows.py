@@ -11,7 +11,7 @@ import asyncio
 import asyncpg
 
 from bench import postgres
-from kasuwa.db import settlement_sums
+from kasuwa.projections import settlement_sums
 
 # Of 10,000 transactions 6,000 are payments, 200 failed, 50 are in USD and 5 are large. 60,000 customers pay.
 TRANSACTIONS = """

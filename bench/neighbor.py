@@ -29,7 +29,7 @@ from bench import list_rows, machine, paced, postgres, request_templates, server
 from bench.lists import end_jobs
 from bench.merchants import Merchant, make_merchant, send_expecting
 from bench.results import MeasurementFailed, NeighborResult
-from kasuwa.db import embedded
+from kasuwa.postgres.embedded import embedded
 
 SINGLE_TRANSFERS = 64
 BULKS, BULK_ORDERS = 8, 900

@@ -14,7 +14,7 @@ from statistics import mean, median
 from bench import cpu, postgres, request_templates, server, wrk
 from bench.merchants import SPREAD_WALLET_FUNDINGS, make_merchant
 from bench.results import ComparedLoad, CpuCost, LoadResult
-from kasuwa.db import embedded
+from kasuwa.postgres.embedded import embedded
 
 ROUNDS = 4
 WARM_UP_SECONDS = 2

@@ -14,8 +14,8 @@ from pathlib import Path
 import psutil
 
 from bench.results import MeasurementFailed
-from kasuwa.db import embedded
-from kasuwa.db.postgres_programs import find_tool
+from kasuwa.postgres.embedded import embedded
+from kasuwa.postgres.embedded.programs import find_tool
 
 # The targets are defined for these numbers.
 CLIENTS = 32

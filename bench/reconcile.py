@@ -18,7 +18,7 @@ from bench import postgres, processes
 from bench.results import MeasurementFailed, ReconciliationResult
 from bench.statements import CSV_MAPPING, WRITERS, PaidLine
 from kasuwa.core.references import movement_reference, rail_key, wire_reference
-from kasuwa.db import embedded
+from kasuwa.postgres.embedded import embedded
 
 ACCOUNT = "rail:bank:NGN"
 MERCHANTS = 100

@@ -28,7 +28,7 @@ from bench.neighbor import measure_version
 from bench.preload import preload
 from bench.reconcile import measure_reconciliation
 from bench.results import ComparedLoad, LoadResult, MeasurementFailed, Results
-from kasuwa.db import embedded
+from kasuwa.postgres.embedded import embedded
 
 MEASUREMENTS = (
     *("hot64", "hot256", "spread64", "token", "verify", "pull", "deliver", "latency", "preload", "interest", "memory"),

@@ -21,7 +21,7 @@ from bench import cpu, paced, postgres, request_templates, server, wrk
 from bench.machine import bench_directory
 from bench.merchants import make_merchant
 from bench.results import CpuCost, MeasurementFailed
-from kasuwa.db import embedded
+from kasuwa.postgres.embedded import embedded
 
 WARM_UP_SECONDS = 3
 # The highest rate is measured again after so many rounds: a shared machine changes its speed within minutes.

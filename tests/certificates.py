@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from kasuwa.owners.certificates import CertificateFiles
+from kasuwa.cluster.certificates import CertificateFiles
 
 DAY = timedelta(days=1)
 

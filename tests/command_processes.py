@@ -19,7 +19,7 @@ from pathlib import Path
 
 import psutil
 
-from kasuwa.db.merchants import STALE_AFTER_SECONDS
+from kasuwa.merchants.merchants import STALE_AFTER_SECONDS
 
 COMMAND_SECONDS = 120.0
 # A running service knows of what these commands change once the merchants that it keeps in memory are too old.
@@ -146,12 +146,12 @@ def become_command(words: list[str], environ: Mapping[str, str], out: Path, err:
 
 def import_commands() -> None:
     """Imports what commands and the processes of `serve` would import one by one after the fork."""
-    from kasuwa import app_console, prepare  # noqa: F401
     from kasuwa.__main__ import COMMANDS, load_command
+    from kasuwa.api import scrape  # noqa: F401
+    from kasuwa.boot import console, prepare  # noqa: F401
+    from kasuwa.boot.supervise import import_process_code
     from kasuwa.console import server  # noqa: F401
     from kasuwa.core.calendar import public_holidays
-    from kasuwa.supervise import import_process_code
-    from kasuwa.web import scrape  # noqa: F401
 
     for name in COMMANDS:
         load_command(name)

@@ -20,7 +20,7 @@ from tests.packages import pytest_terminal_summary  # noqa: F401  a hook
 from tests.running import NEWEST, OLDEST, Deployment, Deployments, memory_directory
 from tests.scheduling import make_scheduler, start_rank
 
-# In every process that tests start, taking a second connection of a pool raises (db/connection_pool.py).
+# In every process that tests start, taking a second connection of a pool raises (postgres/connection_pool.py).
 os.environ["RAISE_ON_NESTED_ACQUIRE"] = "1"
 
 # Compiled modules are kept, also where the shell says otherwise: each worker, server and command that tests start would

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from kasuwa.db import settlement_sums
+from kasuwa.projections import settlement_sums
 from tests.running import Deployment
 
 LAST_POSTING = """

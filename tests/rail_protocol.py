@@ -5,11 +5,11 @@ from typing import Any
 
 import msgspec
 
+from kasuwa.api.openapi.field_docs import describe_fields
 from kasuwa.rails.remote import messages
 from kasuwa.rails.remote.callbacks import PATH
 from kasuwa.rails.remote.paths import PATHS, RailPath
 from kasuwa.rails.remote.signing import HEADER
-from kasuwa.web.field_docs import describe_fields
 from tests.source_rules import REPOSITORY
 
 FILE = REPOSITORY / "docs" / "rail-protocol.openapi.json"

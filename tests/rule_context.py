@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from kasuwa.core.collection_vendors import NO_VENDORS, CollectionVendors
 from kasuwa.core.decision import Context, Merchant
-from kasuwa.core.events import FIRST_ENDPOINT, Endpoint
-from kasuwa.core.merchant import MerchantSettings, make_merchant
 from kasuwa.core.scenario import NO_SCENARIO, InjectedFault, Scenario
 from kasuwa.core.vault import Vault
+from kasuwa.merchants.merchant_settings import MerchantSettings, make_merchant
+from kasuwa.terms.vendors import NO_VENDORS, CollectionVendors
+from kasuwa.webhooks.signatures import FIRST_ENDPOINT, Endpoint
 
 NOW = datetime(2026, 1, 5, 9, 30, 0, 123_457, tzinfo=UTC)
 

@@ -28,20 +28,21 @@ from typing import Any, TypeVar
 import asyncpg
 from asyncpg.prepared_stmt import PreparedStatement
 
-from kasuwa.coded_tables import CODED_TABLES
-from kasuwa.console.operator_settings import apply_changes
+from kasuwa.audit.chain_audit import find_chain_violations
+from kasuwa.audit.invariants.invariant import ALL_MERCHANTS, PREPARE_AUDIT
+from kasuwa.audit.invariants.ledger import INVARIANTS
+from kasuwa.console.operator.settings import apply_changes
 from kasuwa.core.row_codes import is_intact
 from kasuwa.core.vault import Vault
-from kasuwa.db import embedded, logins, migrate
-from kasuwa.db.key_moves import LOCK_MERCHANT
-from kasuwa.db.row_code_moves import find_changed_rows, read_window
-from kasuwa.db.row_codes import store_codes
-from kasuwa.db.shared_cluster import ensure_logins
-from kasuwa.ledger.chain_audit import find_chain_violations
-from kasuwa.ledger.invariant import ALL_MERCHANTS, PREPARE_AUDIT
-from kasuwa.ledger.invariants import INVARIANTS
-from kasuwa.secret_key import secret_key_of
-from kasuwa.settings import read_settings
+from kasuwa.methods.coded_tables import CODED_TABLES
+from kasuwa.postgres import logins, migrate
+from kasuwa.postgres.embedded import embedded
+from kasuwa.postgres.embedded.shared_cluster import ensure_logins
+from kasuwa.postgres.row_codes import store_codes
+from kasuwa.privacy.key_moves import LOCK_MERCHANT
+from kasuwa.privacy.row_code_moves import find_changed_rows, read_window
+from kasuwa.settings.secret_key import secret_key_of
+from kasuwa.settings.settings import read_settings
 from tests.command_processes import KasuwaProcess, run_kasuwa
 from tests.merchant_client import HttpConnection, MerchantClient
 from tests.packages import need_package

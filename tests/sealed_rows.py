@@ -8,11 +8,11 @@ from typing import Any
 import asyncpg
 
 from kasuwa.core.vault import Vault
-from kasuwa.db.migrate import open_vault
-from kasuwa.db.webhook_endpoints import add_endpoint, roll_secret
-from kasuwa.sealed_columns import SEALED_PLACES
-from kasuwa.secret_key import secret_key_of
-from kasuwa.settings import read_settings
+from kasuwa.merchants.endpoints import add_endpoint, roll_secret
+from kasuwa.methods.sealed_columns import SEALED_PLACES
+from kasuwa.postgres.migrate import open_vault
+from kasuwa.settings.secret_key import secret_key_of
+from kasuwa.settings.settings import read_settings
 from tests.merchant_client import MerchantClient
 from tests.methods.clients.enrollment import BVN, OTHER_BVN, create, enroll
 from tests.methods.disputes.dispute_client import file_of, open_dispute

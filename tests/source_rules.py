@@ -65,7 +65,7 @@ class Source:
         parts = self.path.split("/")
         is_model = parts[-1] in ("model.py", "rules.py") or parts[-1].endswith("_model.py")
         in_slice = parts[0] == "methods" and ("rules" in parts[2:3] or is_model)
-        return in_slice or self.path == "console/manual_posting.py"
+        return in_slice or self.path == "console/operator/manual_posting.py"
 
     @cached_property
     def nodes(self) -> list[ast.AST]:
@@ -255,12 +255,17 @@ def vague_module_names(sources: Iterable[Source]) -> list[str]:
 
 # Only these modules open connections, so that each has a deadline for every statement and lock. Commands and the
 # preparation of a database may take as long as they need.
-CONNECTION_MODULES = {"db/backend_connection.py", "db/connections.py", "db/pgbouncer.py", "db/primary.py"}
+CONNECTION_MODULES = {
+    "postgres/backend_connection.py",
+    "postgres/connections.py",
+    "postgres/pgbouncer.py",
+    "postgres/primary.py",
+}
 UNBOUNDED_MODULES = {
-    "app.py",
-    "composition.py",
-    "prepare.py",
-    "doctor.py",
+    "boot/app.py",
+    "boot/composition.py",
+    "boot/prepare.py",
+    "doctor/checks.py",
     "commands/database.py",
     "commands/migrate.py",
     "commands/user.py",
@@ -270,7 +275,7 @@ DRIVER_CONNECTS = {"connect", "create_pool"}
 
 
 def unbounded_connections(source: Source) -> list[str]:
-    """Returns the lines that open a connection without db/connections.py."""
+    """Returns the lines that open a connection without postgres/connections.py."""
     if source.path in CONNECTION_MODULES:
         return []
     found = []
@@ -388,7 +393,7 @@ def walk_unredacted(node: ast.AST) -> Iterator[ast.AST]:
 
 
 # visit.py opens a page's snapshot; server.py authenticates before there is a page.
-MAY_TOUCH_POOLS = ("console/visit.py", "console/server.py")
+MAY_TOUCH_POOLS = ("console/kit/visit.py", "console/server.py")
 
 
 def reads_without_the_visit(source: Source) -> list[str]:
@@ -396,7 +401,7 @@ def reads_without_the_visit(source: Source) -> list[str]:
     if source.path in MAY_TOUCH_POOLS:
         return []
     found = [
-        f"{source.path} imports snapshot" for made in source.imports() if made == ("kasuwa.db.reading", "snapshot")
+        f"{source.path} imports snapshot" for made in source.imports() if made == ("kasuwa.engine.reading", "snapshot")
     ]
     for node in source.nodes:
         if isinstance(node, ast.Attribute) and node.attr in ("reader", "operators"):

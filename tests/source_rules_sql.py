@@ -17,23 +17,23 @@ WRITING_SQL = re.compile(r"\b(insert|update|delete|truncate|merge|alter|drop|cre
 OPERATORS_READS = "console/operator_reads"
 SQL_MODULES = (
     "db/",
-    "ledger/audit_scope.py",
-    "ledger/invariants.py",
-    "ledger/dispute_invariants.py",
-    "ledger/hold_invariants.py",
-    "ledger/invariant.py",
-    "ledger/lending_invariants.py",
-    "ledger/sale_invariants.py",
+    "audit/audit_scope.py",
+    "audit/invariants/ledger.py",
+    "audit/invariants/disputes.py",
+    "audit/invariants/holds.py",
+    "audit/invariants/invariant.py",
+    "audit/invariants/lending.py",
+    "audit/invariants/sales.py",
     "ledger/open_transactions.py",
     "ledger/settlement_lines.py",
-    "ledger/suspense_invariants.py",
-    "ledger/total_invariants.py",
-    "ledger/trail_invariants.py",
+    "audit/invariants/suspense.py",
+    "audit/invariants/totals.py",
+    "audit/invariants/trail.py",
     "ledger/chain_",
     "work/",
-    "prepare.py",
-    "console/waiting_reads.py",
-    "doctor.py",
+    "boot/prepare.py",
+    "console/merchant/waiting_reads.py",
+    "doctor/checks.py",
     OPERATORS_READS,
 )
 UNION = re.compile(r"\b(?:union|intersect|except)(?:\s+all)?\b", re.IGNORECASE)
@@ -100,7 +100,7 @@ def reads_across_merchants(sources: Iterable[Source]) -> list[str]:
         for source in sources
         if not source.path.startswith("console/operator_")
         for module, name in source.imports()
-        if f"{module}.{name}".startswith("kasuwa.console.operator_reads") or module == "kasuwa.console.operator_reads"
+        if f"{module}.{name}".startswith("kasuwa.console.operator.reads") or module == "kasuwa.console.operator.reads"
     ]
 
 

@@ -17,7 +17,7 @@ import threading
 from typing import NamedTuple
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from kasuwa.db.logins import READER_LOGIN
+from kasuwa.postgres.logins import READER_LOGIN
 
 PARSE, BIND = b"P", b"B"
 # Connections that read what replies and pages show.

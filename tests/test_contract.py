@@ -2,7 +2,7 @@
 
 import re
 
-from kasuwa.api_methods import methods_of
+from kasuwa.methods.tables import methods_of
 from tests.contract import BLOCK, FOLDER, ROOT, build, reply_fields, request_fields
 from tests.walk.rows import ACTION_ROWS
 

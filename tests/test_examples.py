@@ -3,8 +3,8 @@
 import re
 from collections.abc import Callable
 
-from kasuwa.api_methods import methods_of
-from kasuwa.web.openapi import ApiDescription, describe_paths
+from kasuwa.api.openapi.operations import ApiDescription, describe_paths
+from kasuwa.methods.tables import methods_of
 from tests.examples import FOLDER, REPLIES, file_of, parse_reply, read, record, replies
 from tests.merchant_client import MerchantClient
 from tests.walk.rows import ACTION_ROWS, NOW

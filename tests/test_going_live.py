@@ -18,7 +18,7 @@ from urllib.parse import quote
 import psutil
 import pytest
 
-from kasuwa.db import embedded
+from kasuwa.postgres.embedded import embedded
 from tests.console.test_signing_in import PASSWORD, set_up_codes
 from tests.console.visitor import Visitor
 from tests.packages import find_curl, find_nginx, find_openssl

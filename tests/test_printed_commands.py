@@ -13,8 +13,9 @@ import pytest
 from typer.core import TyperGroup
 
 from kasuwa.__main__ import COMMANDS, load_command
-from kasuwa.doctor_peers import examine_certificates
-from kasuwa.owners.certificates import CertificateFiles, PeerCertificates, try_own
+from kasuwa.cluster.certificates import CertificateFiles, PeerCertificates, try_own
+from kasuwa.doctor.peers import examine_certificates
+from tests.cli.test_command_trail import RECORDED
 from tests.commands import is_option, leaf_commands
 from tests.merchant_client import MerchantClient
 from tests.methods.disputes.dispute_client import open_dispute
@@ -23,7 +24,6 @@ from tests.printed_commands import commands_of, printed_commands
 from tests.running import Deployment, Deployments, copy_cluster
 from tests.simulate.processes import run_command
 from tests.source_rules import REPOSITORY
-from tests.test_command_trail import RECORDED
 
 PRINTED = printed_commands()
 LEAVES = dict(leaf_commands())
@@ -36,33 +36,33 @@ FOLLOWED = {
 UNTIL_STOPPED = "runs until it is stopped"
 # Command lines of `kasuwa` that are not run here.
 NOT_RUN = {
-    "kasuwa serve": f"{UNTIL_STOPPED}: tests/test_command_serve.py",
+    "kasuwa serve": f"{UNTIL_STOPPED}: tests/cli/test_command_serve.py",
     "KASUWA_DATA=$RESTORED kasuwa serve": f"{UNTIL_STOPPED}: tests/simulate/test_restore.py",
-    "kasuwa serve --port 0 --console-port 0 --data DIRECTORY --ready-file FILE": "tests/test_command_serve.py",
-    "kasuwa serve --port 0 --console-port 0 --ready-file PATH": "tests/test_command_serve.py",
+    "kasuwa serve --port 0 --console-port 0 --data DIRECTORY --ready-file FILE": "tests/cli/test_command_serve.py",
+    "kasuwa serve --port 0 --console-port 0 --ready-file PATH": "tests/cli/test_command_serve.py",
     "KASUWA_PEER_LISTEN=10.0.0.1:7400 KASUWA_PEER_CERTIFICATE=/etc/kasuwa/peer.pem "
     "KASUWA_PEER_KEY=/etc/kasuwa/peer.key KASUWA_PEER_CA=/etc/kasuwa/peer-ca.pem kasuwa serve": "needs hosts",
-    "kasuwa listen": f"{UNTIL_STOPPED}: tests/test_listen.py",
-    "kasuwa listen --forward-to URL": f"{UNTIL_STOPPED}: tests/test_listen.py",
-    "kasuwa listen --forward-to http://127.0.0.1:9000/events": f"{UNTIL_STOPPED}: tests/test_listen.py",
-    "kasuwa twin paystack": f"{UNTIL_STOPPED}: tests/test_command_twin.py",
+    "kasuwa listen": f"{UNTIL_STOPPED}: tests/cli/test_listen.py",
+    "kasuwa listen --forward-to URL": f"{UNTIL_STOPPED}: tests/cli/test_listen.py",
+    "kasuwa listen --forward-to http://127.0.0.1:9000/events": f"{UNTIL_STOPPED}: tests/cli/test_listen.py",
+    "kasuwa twin paystack": f"{UNTIL_STOPPED}: tests/cli/test_command_twin.py",
     "kasuwa database distribute": "needs Citus: tests/distributed/citus_checks.py",
     "kasuwa rail check https://rail.example --secret-file secret --key-id key-1": "needs a rail: tests/rails/remote",
     "kasuwa rail accounts --same RAIL": "needs a vendor's account: tests/rails/vendors/test_live_choice.py",
     'kasuwa merchant set MID --rails \'{"bank": ["monnify"], "card": ["paystack"]}\'': "needs two vendors' keys",
     "kasuwa reconcile assign REFERENCE MID --reason … --as EMAIL": "needs unclaimed money: test_suspense.py",
     "kasuwa reconcile return REFERENCE …": "needs unclaimed money: tests/console/test_suspense.py",
-    "kasuwa reconcile feed --account rail:card:NGN@paystack": "needs a vendor's settlements: test_command_trail.py",
-    "KASUWA_NEW_SECRET_KEY_FILE=new_key kasuwa keys rotate --kek": "tests/work/test_key_rotation.py",
-    "kasuwa keys rotate --kek": "needs a new key: tests/work/test_key_rotation.py",
-    "kasuwa keys drop --kek": "needs a rotation that has ended: tests/work/test_key_rotation.py",
-    "kasuwa keys drop VERSION": "needs a rotation that has ended: tests/work/test_key_rotation.py",
-    "kasuwa --install-completion": "changes the settings of a shell: tests/test_commands.py",
-    "kasuwa --show-completion": "needs a shell: tests/test_commands.py",
+    "kasuwa reconcile feed --account rail:card:NGN@paystack": "needs a vendor's settlements: cli/test_command_trail.py",
+    "KASUWA_NEW_SECRET_KEY_FILE=new_key kasuwa keys rotate --kek": "tests/privacy/test_key_rotation.py",
+    "kasuwa keys rotate --kek": "needs a new key: tests/privacy/test_key_rotation.py",
+    "kasuwa keys drop --kek": "needs a rotation that has ended: tests/privacy/test_key_rotation.py",
+    "kasuwa keys drop VERSION": "needs a rotation that has ended: tests/privacy/test_key_rotation.py",
+    "kasuwa --install-completion": "changes the settings of a shell: tests/cli/test_commands.py",
+    "kasuwa --show-completion": "needs a shell: tests/cli/test_commands.py",
 }
 # Lines whose command ends with 1 if it has something to report.
 REPORTS = {"kasuwa doctor", "kasuwa evidence --out DIR"}
-# Commands whose usage is in docs/commands.md and that neither a line here nor test_command_trail.py runs.
+# Commands whose usage is in docs/commands.md and that neither a line here nor cli/test_command_trail.py runs.
 RUN_ELSEWHERE = {
     **{name: NOT_RUN["kasuwa twin paystack"] for name in LEAVES if name.startswith("twin ")},
     "serve": NOT_RUN["kasuwa serve"],
@@ -71,16 +71,16 @@ RUN_ELSEWHERE = {
     "reconcile assign": "tests/console/test_suspense.py",
     "reconcile return": "tests/console/test_suspense.py",
     "reconcile settlements": "tests/reconciliation",
-    "keys drop": "tests/work/test_key_rotation.py",
+    "keys drop": "tests/privacy/test_key_rotation.py",
     "rail check": "tests/rails/remote/test_conformance_kit.py",
-    "trigger": "tests/test_listen.py",
+    "trigger": "tests/cli/test_listen.py",
     "docs": "tests/documentation/test_site.py",
-    "merchant list": "tests/test_command.py",
-    "merchant keys": "tests/test_command.py",
-    "rates list": "tests/test_command_rates.py",
-    "split list": "tests/test_command_split.py",
-    "split statement": "tests/test_command_split.py",
-    "user list": "tests/test_command.py",
+    "merchant list": "tests/cli/test_command.py",
+    "merchant keys": "tests/cli/test_command.py",
+    "rates list": "tests/cli/test_command_rates.py",
+    "split list": "tests/cli/test_command_split.py",
+    "split statement": "tests/cli/test_command_split.py",
+    "user list": "tests/cli/test_command.py",
 }
 # A word in capitals, or a variable, stands for something of the reader's.
 PLACEHOLDER = re.compile(r"[A-Z][A-Z_]+|\$\w+|.*…")

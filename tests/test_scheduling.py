@@ -17,7 +17,7 @@ HTTP = "tests/methods/loans/test_http.py"
         ("tests/console/test_access.py::test_a@full console", "full console"),
         ("tests/simulate/test_model.py::test_a@model", "model"),
         ("tests/simulate/test_processes.py::test_a[2]", "tests/simulate/test_processes.py::test_a[2]"),
-        ("tests/test_command.py::test_a", "tests/test_command.py::test_a"),
+        ("tests/cli/test_command.py::test_a", "tests/cli/test_command.py::test_a"),
         (f"{HTTP}::test_a[pg18-1]", HTTP),
         (f"{HTTP}::test_a[pg15-1]", HTTP if NEWEST == OLDEST else "pg15"),
     ],

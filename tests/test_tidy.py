@@ -9,8 +9,14 @@ from tests.source_rules import Source, read_all
 from tests.source_rules_imports import COMPOSITION_ROOTS, MAY_IMPORT
 
 SERVICE = read_all("src/kasuwa")
-EXACT = ("core/money.py", "core/tariff.py", "core/loan_interest.py", "core/accrual.py", "core/thrift.py")
-PURE_DB = ("db/batch.py", "db/row_cache.py", "db/idempotency.py", "db/merchant_state.py")
+EXACT = (
+    "core/money.py",
+    "terms/tariff.py",
+    "terms/loan_interest.py",
+    "methods/investments/accrual.py",
+    "methods/investments/thrift.py",
+)
+PURE_DB = ("engine/batch.py", "engine/row_cache.py", "engine/idempotency.py", "engine/merchant_state.py")
 RECIPES = read_all("docs/recipes", "docs/recipes/")
 GENERATOR = read_all("clients/generate", "clients/generate/")
 # The Python client without its generated modules, which are as long as the API, and without its list of public names.
@@ -129,8 +135,8 @@ def test_rules_have_no_coroutines_not_even_a_signature() -> None:
 
 def test_core_and_ledger_are_pure() -> None:
     reading = (
-        *("ledger/invariants.py", "ledger/audit_scope.py"),
-        *("ledger/chain_rows.py", "ledger/chain_audit.py"),
+        *("audit/invariants/ledger.py", "audit/audit_scope.py"),
+        *("audit/chain_rows.py", "audit/chain_audit.py"),
     )
     pure = [source for source in sources_of(packages=("core", "ledger")) if source.path not in reading]
     assert complaints(source_rules.impurities, pure) == []
@@ -211,9 +217,9 @@ def offends(rule: Callable[[list[Source]], list[str]], place: str, text: str) ->
     ("place", "text", "wrong"),
     [
         ("core/x.py", "from kasuwa.core import money", False),
-        ("core/x.py", "import kasuwa.db.batch", True),
+        ("core/x.py", "import kasuwa.engine.batch", True),
         ("core/x.py", "def f():\n    from kasuwa.db import batch", True),
-        ("ledger/x.py", "from kasuwa.db.batch import BatchState", True),
+        ("ledger/x.py", "from kasuwa.engine.batch import BatchState", True),
         ("db/x.py", "from kasuwa.ledger.apply import apply", False),
         ("db/x.py", "from kasuwa import app", True),
         ("methods/bills/x.py", "from kasuwa.ledger import chart", False),
@@ -229,7 +235,7 @@ def offends(rule: Callable[[list[Source]], list[str]], place: str, text: str) ->
         ("web/x.py", "from kasuwa.methods.disburse.wire import x", True),
         ("observe/x.py", "from kasuwa.core import money", True),
         ("somewhere.py", "from kasuwa.core import money", True),
-        ("app.py", "from kasuwa.methods.disburse.actions import DISBURSE", False),
+        ("boot/app.py", "from kasuwa.methods.disburse.actions import DISBURSE", False),
     ],
 )
 def test_an_import_that_is_not_allowed_is_noticed(place: str, text: str, wrong: bool) -> None:
@@ -239,11 +245,11 @@ def test_an_import_that_is_not_allowed_is_noticed(place: str, text: str, wrong: 
 @pytest.mark.parametrize(
     ("text", "wrong"),
     [
-        ("from kasuwa.db.idempotency import IdempotencyClaim", False),
-        ("from kasuwa.db.batch import BatchState", False),
+        ("from kasuwa.engine.idempotency import IdempotencyClaim", False),
+        ("from kasuwa.engine.batch import BatchState", False),
         ("from kasuwa.db import batch", False),
-        ("from kasuwa.db.batch import IdempotencyClaim", True),
-        ("def f():\n    from kasuwa.db.batch import IdempotencyClaim", True),
+        ("from kasuwa.engine.batch import IdempotencyClaim", True),
+        ("def f():\n    from kasuwa.engine.batch import IdempotencyClaim", True),
     ],
 )
 def test_an_import_from_a_module_that_does_not_define_the_name_is_noticed(text: str, wrong: bool) -> None:
@@ -253,10 +259,10 @@ def test_an_import_from_a_module_that_does_not_define_the_name_is_noticed(text: 
 @pytest.mark.parametrize(
     ("text", "wrong"),
     [
-        ("from kasuwa.db.batch import BatchState as BatchState", True),
+        ("from kasuwa.engine.batch import BatchState as BatchState", True),
         ("import os as os", True),
         ('__all__ = ["BatchState"]', True),
-        ("from kasuwa.db.batch import BatchState as State", False),
+        ("from kasuwa.engine.batch import BatchState as State", False),
     ],
 )
 def test_a_reexport_is_noticed(text: str, wrong: bool) -> None:
@@ -265,14 +271,19 @@ def test_a_reexport_is_noticed(text: str, wrong: bool) -> None:
 
 # Modules that parse days and times of this service's own records, of validated requests, or of trusted vendors.
 OWN_DATES = {
-    *("console/payment_view.py", "console/values.py", "core/people.py", "rails/vendors/monnify_identity.py"),
-    *("console/records.py", "pages/invoice_pdf.py"),
+    *(
+        "console/merchant/payment_view.py",
+        "console/kit/values.py",
+        "wire/people.py",
+        "rails/vendors/monnify/identity.py",
+    ),
+    *("console/records/record_pages.py", "pages/invoice_pdf.py"),
     *("methods/investments/rules/thrift_plan.py", "methods/invoices/rules/issue.py"),
-    *("methods/payment/rules/installments.py", "methods/payment/rules/scheduled_charges.py"),
+    *("methods/payment/rules/plans/installments.py", "methods/payment/rules/plans/scheduled_charges.py"),
     "methods/payment/rules/split_settlement.py",
-    *("rails/vendors/paystack_feeds.py", "reconciliation/camt_statements.py", "testing/merchant.py"),
+    *("rails/vendors/paystack/feeds.py", "reconciliation/camt_statements.py", "testing/merchant.py"),
     "pages/invoice_pages.py",
-    "twins/paystack_accounts.py",
+    "rails/twins/paystack_accounts.py",
 }
 
 
@@ -404,7 +415,7 @@ def test_the_text_of_an_error_in_a_log_line_is_noticed(text: str, wrong: bool) -
 @pytest.mark.parametrize("text", ["connect_to_primary(dsn)", "asyncpg.connect(dsn)", "asyncpg.create_pool(dsn)"])
 def test_a_connection_without_deadlines_is_noticed(text: str) -> None:
     assert source_rules.unbounded_connections(Source("work/x.py", text))
-    assert source_rules.unbounded_connections(Source("db/connections.py", text)) == []
+    assert source_rules.unbounded_connections(Source("postgres/connections.py", text)) == []
 
 
 @pytest.mark.parametrize("text", ["x = 0.5", "x = float('1')", "def f(x: float): ...", "x = 1e3"])
@@ -428,9 +439,9 @@ def test_the_small_rules_notice_their_offenders() -> None:
 
 
 def test_a_merchants_page_that_reads_across_merchants_is_noticed() -> None:
-    for text in ("from kasuwa.console import operator_reads", "from kasuwa.console.operator_reads import Shop"):
-        assert offends(source_rules_sql.reads_across_merchants, "console/transfers.py", text)
-        assert not offends(source_rules_sql.reads_across_merchants, "console/operator_books.py", text)
+    for text in ("from kasuwa.console import operator_reads", "from kasuwa.console.operator.reads import Shop"):
+        assert offends(source_rules_sql.reads_across_merchants, "console/merchant/transfers.py", text)
+        assert not offends(source_rules_sql.reads_across_merchants, "console/operator/books.py", text)
 
 
 @pytest.mark.parametrize(
@@ -439,12 +450,12 @@ def test_a_merchants_page_that_reads_across_merchants_is_noticed() -> None:
         "async def show(visit):\n    async with visit.parts.reader.acquire() as connection: ...",
         "async def show(visit):\n    await visit.parts.operators.fetch('x')",
         "def show(parts): return parts.reader",
-        "from kasuwa.db.reading import snapshot",
+        "from kasuwa.engine.reading import snapshot",
     ],
 )
 def test_a_page_that_reads_past_its_visit_is_noticed(text: str) -> None:
-    assert source_rules.reads_without_the_visit(Source("console/events.py", text))
-    assert source_rules.reads_without_the_visit(Source("console/visit.py", text)) == []
+    assert source_rules.reads_without_the_visit(Source("console/merchant/events.py", text))
+    assert source_rules.reads_without_the_visit(Source("console/kit/visit.py", text)) == []
 
 
 @pytest.mark.parametrize(

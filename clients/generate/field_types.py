@@ -10,8 +10,14 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 from msgspec import inspect
 
-from kasuwa.core.documents import Document
-from kasuwa.core.fields import (
+from kasuwa.core.money import CURRENCIES
+from kasuwa.methods.checkout.field_types import LINK_TYPES, Flag, LinkType, Slug
+from kasuwa.methods.disputes.model import FileContent
+from kasuwa.methods.invoices.fields import IN_FULL, IN_PARTS, ChargeUser, Discount, DiscountType, DueDate
+from kasuwa.methods.invoices.rules.amounts import FLAT, PERCENTAGE
+from kasuwa.methods.tickets.fields import TicketCode
+from kasuwa.wire.documents import Document
+from kasuwa.wire.fields import (
     Amount,
     AmountOrZero,
     CardNumber,
@@ -25,13 +31,7 @@ from kasuwa.core.fields import (
     Probability,
     Timestamp,
 )
-from kasuwa.core.money import CURRENCIES
-from kasuwa.core.people import Bvn, DateText, Phone
-from kasuwa.methods.checkout.field_types import LINK_TYPES, Flag, LinkType, Slug
-from kasuwa.methods.disputes.model import FileContent
-from kasuwa.methods.invoices.fields import IN_FULL, IN_PARTS, ChargeUser, Discount, DiscountType, DueDate
-from kasuwa.methods.invoices.rules.amounts import FLAT, PERCENTAGE
-from kasuwa.methods.tickets.fields import TicketCode
+from kasuwa.wire.people import Bvn, DateText, Phone
 
 FieldKind = Literal[
     "text",

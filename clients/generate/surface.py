@@ -14,14 +14,14 @@ import msgspec
 from msgspec import inspect
 
 from clients.generate.field_types import FieldType, is_nullable, objects_in, reply_type, request_type
-from kasuwa.api_methods import methods_of
+from kasuwa.api.openapi.field_docs import describe_fields
 from kasuwa.core.action import Action, AdminCommand, ApiMethod, Write, only_shows, scope_of, title_of
-from kasuwa.core.documents import Document
 from kasuwa.core.dry_run import REFUSE_DRY_RUN
-from kasuwa.core.event_payloads import EVENT_KINDS, TEST_EVENT, EndpointTestEvent, EventPayload
-from kasuwa.core.fields import ChosenCurrency, scalar_schema
 from kasuwa.core.reference_tables import load_reference_data
-from kasuwa.web.field_docs import describe_fields
+from kasuwa.methods.tables import methods_of
+from kasuwa.transactions.event_payloads import EVENT_KINDS, TEST_EVENT, EndpointTestEvent, EventPayload
+from kasuwa.wire.documents import Document
+from kasuwa.wire.fields import ChosenCurrency, scalar_schema
 
 CONTRACT_MARK = re.compile(r"\s*\(?Contract: [\w#/, -]+\)?\.?")
 

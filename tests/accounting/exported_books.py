@@ -10,11 +10,11 @@ from typing import Any
 
 import asyncpg
 
+from kasuwa.accounting import books
+from kasuwa.accounting.books import BookScope
 from kasuwa.accounting.books_export import WRITERS, export_books
 from kasuwa.accounting.tax_report import TAX_NAMES, TaxReport, make_report, parse_month
 from kasuwa.core.calendar import add_months
-from kasuwa.db import books
-from kasuwa.db.books import BookScope
 from tests.running import Deployment
 
 BEAN_CHECK = Path(sys.executable).parent / "bean-check"

@@ -11,11 +11,11 @@ import msgspec
 import pytest
 
 import kasuwa
+from kasuwa.accounting import books
 from kasuwa.accounting.beancount_accounts import ROOTS, beancount_account
+from kasuwa.accounting.books import BookScope
 from kasuwa.accounting.books_export import WRITERS, csv_text, export_books, quoted
 from kasuwa.accounting.tax_report import TaxLine, TaxReport, format_csv
-from kasuwa.db import books
-from kasuwa.db.books import BookScope
 from kasuwa.ledger.chart import ACCOUNT_KINDS
 from tests.accounting.exported_books import check_exports, check_taxes, read_sums, run_bean_check
 from tests.commands import invoke

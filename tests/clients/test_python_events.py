@@ -13,9 +13,9 @@ import msgspec
 import pytest
 from standardwebhooks.webhooks import Webhook
 
-from kasuwa.core.event_payloads import EVENT_KINDS as EVENT_KINDS_OF_SERVICE
-from kasuwa.core.event_payloads import EndpointTestEvent, EventPayload
-from kasuwa.core.events import sign, standard_secret
+from kasuwa.transactions.event_payloads import EVENT_KINDS as EVENT_KINDS_OF_SERVICE
+from kasuwa.transactions.event_payloads import EndpointTestEvent, EventPayload
+from kasuwa.webhooks.signatures import sign, standard_secret
 from kasuwa_client import (
     BillEvent,
     Event,
@@ -30,7 +30,7 @@ from kasuwa_client import (
 from kasuwa_client.events import EVENT_KINDS, EventBase
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment
-from tests.work.inbox import running_inbox
+from tests.webhooks.inbox import running_inbox
 
 KEY = "merchant-key"
 NOW = 1_767_600_000

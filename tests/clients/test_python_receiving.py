@@ -17,13 +17,13 @@ from wsgiref.validate import validator
 import pytest
 
 import kasuwa_client
-from kasuwa.core.events import sign
+from kasuwa.webhooks.signatures import sign
 from kasuwa_client import AsyncKasuwa, Event, EventApp, InvalidSignature, Kasuwa, TransferEvent
 from kasuwa_client.events import EventBase
 from kasuwa_client.wsgi import MAX_BODY_BYTES, QuietHandler
 from tests.merchant_client import MerchantClient
 from tests.methods.investments.savers import enroll
-from tests.work.inbox import running_inbox
+from tests.webhooks.inbox import running_inbox
 
 BODY = json.dumps({"txnStatus": "successful", "txnRef": "GP|FD|1", "kind": "transfer", "orderRef": "a"}).encode()
 

@@ -18,7 +18,7 @@ from tests.clients.typescript_package import build_package
 from tests.merchant_client import MerchantClient
 from tests.node import find_node
 from tests.payer_pages import pay_by_card
-from tests.work.inbox import ReceivedRequest, running_inbox
+from tests.webhooks.inbox import ReceivedRequest, running_inbox
 
 # One worker builds the package of the TypeScript client.
 pytestmark = pytest.mark.xdist_group("typescript")

@@ -7,10 +7,10 @@ from urllib.parse import quote
 
 import pytest
 
-from kasuwa.console.access import NO_SESSION, PASSWORD_ONLY
-from kasuwa.console.record_table import RECORD_KINDS
+from kasuwa.authority.roles import MERCHANT_ROLES, OPERATOR_ROLES, ROLES
+from kasuwa.console.kit.access import NO_SESSION, PASSWORD_ONLY
+from kasuwa.console.records.table import RECORD_KINDS
 from kasuwa.console.routes import ConsolePage
-from kasuwa.core.roles import MERCHANT_ROLES, OPERATOR_ROLES, ROLES
 from tests.console.sample_merchant import SampleMerchant, belongs_to_merchant
 from tests.console.visitor import DEPLOYED, Visitor, sign_in_as
 from tests.merchant_client import MerchantClient

@@ -15,7 +15,7 @@ from tests.merchant_client import MerchantClient
 from tests.methods.loans.lending_client import LendingClient
 from tests.methods.payment.payment_client import PaymentClient
 from tests.running import Deployment
-from tests.work.inbox import running_inbox
+from tests.webhooks.inbox import running_inbox
 
 __all__ = ["browser", "reuse_page", "reused"]
 pytestmark = BROWSER_GROUP

@@ -9,12 +9,12 @@ import pytest
 from standardwebhooks.webhooks import Webhook
 
 from kasuwa.core.calendar import LAGOS
-from kasuwa.db.webhook_endpoints import MAX_ENDPOINTS
+from kasuwa.merchants.endpoints import MAX_ENDPOINTS
 from tests.console.visitor import Visitor, sign_in_as
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment
-from tests.work.event_log import resend, send_events_to, wait_for_state, wait_until
-from tests.work.inbox import OK, Answer, Inbox, running_inbox
+from tests.webhooks.event_log import resend, send_events_to, wait_for_state, wait_until
+from tests.webhooks.inbox import OK, Answer, Inbox, running_inbox
 
 pytestmark = pytest.mark.xdist_group("console")
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from kasuwa.core.sample_events import SAMPLE_KINDS
-from kasuwa.db import event_reads
+from kasuwa.webhooks import event_reads
+from kasuwa.webhooks.sample_events import SAMPLE_KINDS
 from tests.console.sample_merchant import SampleMerchant
 from tests.console.visitor import Visitor, sign_in_as
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment
-from tests.work.event_log import event_of, resend, send_events_to, wait_for_state
-from tests.work.inbox import OK, Answer, Inbox, running_inbox
+from tests.webhooks.event_log import event_of, resend, send_events_to, wait_for_state
+from tests.webhooks.inbox import OK, Answer, Inbox, running_inbox
 
 pytestmark = pytest.mark.xdist_group("console")
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from kasuwa.authority.roles import MERCHANT_ROLES
+from kasuwa.console.merchant.store import PAGE_ROWS
 from kasuwa.console.routes import ConsolePage
-from kasuwa.console.store import PAGE_ROWS
-from kasuwa.core.roles import MERCHANT_ROLES
 from kasuwa.methods.investments.wire import MAX_MEMBERS
-from kasuwa.work.timeline import MAX_ENTRIES
+from kasuwa.projections.timeline import MAX_ENTRIES
 from tests.console.sample_merchant import SampleMerchant
 from tests.console.visitor import DEPLOYED, LARGEST_PAGE, Visitor, sign_in_as
 from tests.merchant_client import MerchantClient

@@ -14,7 +14,7 @@ from tests.console.test_operator_pages import propose
 from tests.console.visitor import PageReply, Visitor, sign_in_as
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment, Deployments
-from tests.work.event_log import wait_until
+from tests.webhooks.event_log import wait_until
 
 pytestmark = pytest.mark.xdist_group("console")
 

@@ -8,14 +8,14 @@ from urllib.parse import quote
 
 import pytest
 
-from kasuwa.api_methods import methods_of
-from kasuwa.console.actions import CONSOLE
-from kasuwa.console.forms import convert_value
-from kasuwa.console.lists import is_query
-from kasuwa.console.record_kind import RecordKind
-from kasuwa.console.record_table import RECORD_KINDS
+from kasuwa.console.kit.forms import convert_value
+from kasuwa.console.kit.lists import is_query
+from kasuwa.console.kit.saved_lists import MAX_SAVED
+from kasuwa.console.merchant.actions import CONSOLE
+from kasuwa.console.records.kind import RecordKind
+from kasuwa.console.records.table import RECORD_KINDS
 from kasuwa.core.banks import banks_by_code
-from kasuwa.db.console_lists import MAX_SAVED
+from kasuwa.methods.tables import methods_of
 from tests.console.sample_merchant import SampleMerchant
 from tests.console.visitor import PageReply, Visitor, sign_in_as
 from tests.merchant_client import MerchantClient

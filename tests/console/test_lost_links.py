@@ -12,9 +12,9 @@ import pytest
 from tests.console.test_process import console_of, readiness
 from tests.console.test_user_invitations import PASSWORD, accept, approve, new_address, open_approval, user_id_of
 from tests.console.visitor import Visitor, sign_in_as, sign_in_link
+from tests.outbound.postbox import Postbox, taking_mail
 from tests.running import Deployment, Deployments
-from tests.work.event_log import wait_until
-from tests.work.postbox import Postbox, taking_mail
+from tests.webhooks.event_log import wait_until
 
 pytestmark = pytest.mark.xdist_group("console")
 

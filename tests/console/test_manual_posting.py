@@ -2,7 +2,7 @@
 
 import pytest
 
-from kasuwa.console.manual_posting import (
+from kasuwa.console.operator.manual_posting import (
     INSUFFICIENT_FUNDS_REFUSAL,
     ManualPosting,
     ProposedPosting,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
-from kasuwa.console.operator_approvals import MAX_PAGE_TEXT, MAX_REASON_LENGTH
+from kasuwa.console.operator.approvals import MAX_PAGE_TEXT, MAX_REASON_LENGTH
 from kasuwa.core.reference_tables import load_reference_data
 from tests.console.visitor import LARGEST_PAGE, Visitor, sign_in_as
 from tests.merchant_client import MerchantClient

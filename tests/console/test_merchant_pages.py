@@ -8,8 +8,8 @@ from urllib.parse import quote
 import msgspec
 import pytest
 
-from kasuwa.console.timelines import make_step
-from kasuwa.console.transfers import MAX_ORDERS
+from kasuwa.console.kit.timelines import make_step
+from kasuwa.console.merchant.transfers import MAX_ORDERS
 from tests.console.visitor import Visitor, link_for, sign_in_as
 from tests.contract import reply_fields, request_fields
 from tests.merchant_client import MerchantClient, to_minor_units

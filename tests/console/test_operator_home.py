@@ -7,11 +7,11 @@ from urllib.parse import quote
 
 import pytest
 
-from kasuwa.console.audit_view import make_line
-from kasuwa.console.operator_books import build_trial_balances
-from kasuwa.console.operator_home import sum_by_rail
-from kasuwa.console.operator_reads import AccountBalance, AccountSum
-from kasuwa.db.audit_trail import AuditRecord
+from kasuwa.authority.audit_trail import AuditRecord
+from kasuwa.console.kit.audit_view import make_line
+from kasuwa.console.operator.books import build_trial_balances
+from kasuwa.console.operator.home import sum_by_rail
+from kasuwa.console.operator.reads import AccountBalance, AccountSum
 from kasuwa.ledger import chart
 from tests.console.test_figures import total
 from tests.console.test_overview import count_everything
@@ -19,7 +19,7 @@ from tests.console.visitor import Visitor, sign_in_as
 from tests.merchant_client import MerchantClient
 from tests.methods.payment.payment_client import PaymentClient
 from tests.running import Deployment
-from tests.work.event_log import events_of
+from tests.webhooks.event_log import events_of
 
 pytestmark = pytest.mark.xdist_group("console")
 

@@ -8,17 +8,17 @@ from urllib.parse import quote
 
 import pytest
 
-from kasuwa.console import operator_reads
-from kasuwa.console.operator_reads import AuditCursor
-from kasuwa.console.store import PAGE_ROWS
-from kasuwa.db.audit_lock import AUDIT_LOCK
-from kasuwa.ledger.invariants import INVARIANTS, check_invariants
-from kasuwa.web.dispatch import SUSPENDED
+from kasuwa.api.dispatch import SUSPENDED
+from kasuwa.audit.audit_lock import AUDIT_LOCK
+from kasuwa.audit.invariants.ledger import INVARIANTS, check_invariants
+from kasuwa.console.merchant.store import PAGE_ROWS
+from kasuwa.console.operator import reads
+from kasuwa.console.operator.reads import AuditCursor
 from tests.console.visitor import PageReply, Visitor, link_for, sign_in_as, sign_in_link
 from tests.merchant_client import MerchantClient
 from tests.methods.virtualcard.card_client import BILLING
 from tests.running import Deployment, Deployments
-from tests.work.event_log import wait_until
+from tests.webhooks.event_log import wait_until
 
 pytestmark = pytest.mark.xdist_group("console")
 
@@ -172,11 +172,11 @@ def test_audit_pages_do_not_skip_entries_of_the_same_moment(
     mids = [open_shop().mid for _ in range(2)]
 
     async def walk(connection: Any) -> list[tuple[str | None, int]]:
-        seen, before, planted = [], operator_reads.FIRST_AUDIT_PAGE, connection.transaction()
+        seen, before, planted = [], reads.FIRST_AUDIT_PAGE, connection.transaction()
         await planted.start()
         await connection.execute("set local session_replication_role = replica")
         await connection.execute(SAME_MOMENT, mids)
-        while page := (await operator_reads.list_audit_entries(connection, before))[:PAGE_ROWS]:
+        while page := (await reads.list_audit_entries(connection, before))[:PAGE_ROWS]:
             seen += [(entry.mid, entry.seq) for entry in page if entry.action == "same moment"]
             before = AuditCursor.decode(AuditCursor(page[-1].at, page[-1].merchant_id, page[-1].seq).encode())
         await planted.rollback()

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, expect
 
-from kasuwa.db import daily_totals
+from kasuwa.projections import daily_totals
 from tests.browser import BROWSER_GROUP, OpenPage, browser, open_page
 from tests.console.visitor import Visitor, browser_state_of, sign_in_as
 from tests.merchant_client import MerchantClient

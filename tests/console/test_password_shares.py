@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from kasuwa.console.passwords import HASH_THREADS, MAX_WAITING_OF_SOURCE, HashPool, HashPoolFull, HashTurn
-from kasuwa.db.console_throttle import AttemptSource, network_source
+from kasuwa.people.passwords import HASH_THREADS, MAX_WAITING_OF_SOURCE, HashPool, HashPoolFull, HashTurn
+from kasuwa.people.throttle import AttemptSource, network_source
 
 FLOOD = network_source("192.0.2.1")
 KNOWN = AttemptSource(b"browser", is_known_device=True)

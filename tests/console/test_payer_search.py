@@ -5,13 +5,13 @@ from urllib.parse import quote
 
 import pytest
 
-from kasuwa.core.people import words_of
+from kasuwa.wire.people import words_of
 from tests.console.visitor import Visitor, sign_in_as
 from tests.merchant_client import MerchantClient
 from tests.methods.payment.payment_client import PaymentClient
 from tests.payer_pages import pay_on_page
 from tests.running import Deployment
-from tests.work.event_log import wait_until
+from tests.webhooks.event_log import wait_until
 
 pytestmark = pytest.mark.xdist_group("console")
 

@@ -6,12 +6,12 @@ What each role may ask for is written here once more, by hand: a slip in the tab
 import msgspec
 import pytest
 
-from kasuwa.api_methods import methods_of
-from kasuwa.console.actions import CONSOLE
-from kasuwa.console.record_table import RECORD_KINDS
+from kasuwa.authority.roles import MERCHANT_ROLES, ROLES_BY_PERMISSION
+from kasuwa.console.merchant.actions import CONSOLE
+from kasuwa.console.records.table import RECORD_KINDS
 from kasuwa.console.routes import RECORD_PAGES
 from kasuwa.core.action import PAY, VIEW, Action, AdminCommand, Read, Write, permission_needed, title_of
-from kasuwa.core.roles import MERCHANT_ROLES, ROLES_BY_PERMISSION
+from kasuwa.methods.tables import methods_of
 from tests.console.visitor import PageReply, Visitor, sign_in_as
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment

@@ -10,7 +10,7 @@ from tests.command_processes import is_service_process
 from tests.console.visitor import Visitor, sign_in_link
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment, Deployments, free_port
-from tests.work.event_log import wait_until
+from tests.webhooks.event_log import wait_until
 
 pytestmark = pytest.mark.xdist_group("console")
 

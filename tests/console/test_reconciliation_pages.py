@@ -7,7 +7,7 @@ from datetime import datetime
 import msgspec
 import pytest
 
-from kasuwa.console.operator_reconciliation import DECISIONS, make_posting
+from kasuwa.console.operator.reconciliation import DECISIONS, make_posting
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.references import rail_key, wire_reference
 from tests.console.visitor import PageReply, Visitor, sign_in_as

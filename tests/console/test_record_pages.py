@@ -5,15 +5,15 @@ from urllib.parse import quote
 
 import pytest
 
-from kasuwa.api_methods import methods_of
-from kasuwa.console.actions import CONSOLE
-from kasuwa.console.collection_records import PAYER_CHOOSES, RECURRENTS
-from kasuwa.console.forms import FormField, build_request
-from kasuwa.console.record_kind import RecordKind
-from kasuwa.console.record_table import RECORD_KINDS
-from kasuwa.console.sale_records import TICKETS
-from kasuwa.console.visit import has_action
+from kasuwa.console.kit.forms import FormField, build_request
+from kasuwa.console.kit.visit import has_action
+from kasuwa.console.merchant.actions import CONSOLE
+from kasuwa.console.records.collections import PAYER_CHOOSES, RECURRENTS
+from kasuwa.console.records.kind import RecordKind
+from kasuwa.console.records.sales import TICKETS
+from kasuwa.console.records.table import RECORD_KINDS
 from kasuwa.core.action import ApiMethod
+from kasuwa.methods.tables import methods_of
 from tests.console.visitor import Visitor, sign_in_as
 from tests.merchant_client import MerchantClient
 from tests.methods.payment.payment_client import PaymentClient, card

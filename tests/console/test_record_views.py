@@ -6,12 +6,12 @@ from typing import Any, Literal, get_args, get_origin
 import msgspec
 import pytest
 
-from kasuwa.api_methods import methods_of
-from kasuwa.console.actions import CONSOLE
-from kasuwa.console.charts_schedule import draw_schedule
-from kasuwa.console.record_table import RECORD_KINDS
-from kasuwa.console.vocabulary import STATE_STYLES, humanize, label
-from kasuwa.core.transactions import FINAL, PENDING, PROCESSING
+from kasuwa.console.kit.vocabulary import STATE_STYLES, humanize, label
+from kasuwa.console.merchant.actions import CONSOLE
+from kasuwa.console.records.schedule_chart import draw_schedule
+from kasuwa.console.records.table import RECORD_KINDS
+from kasuwa.methods.tables import methods_of
+from kasuwa.transactions.transactions import FINAL, PENDING, PROCESSING
 from tests.console.test_signing_in import PASSWORD
 from tests.console.test_step_up import expire_step_up, hidden_fields, sign_in_user
 from tests.console.visitor import Visitor, sign_in_as
@@ -22,7 +22,7 @@ from tests.methods.loans.lending_client import TERMS, LendingClient
 from tests.methods.payment.payment_client import PaymentClient
 from tests.methods.virtualcard.card_client import CardClient
 from tests.running import Deployment
-from tests.work.event_log import wait_until
+from tests.webhooks.event_log import wait_until
 
 pytestmark = pytest.mark.xdist_group("console")
 

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from kasuwa.console.manual_posting import (
+from kasuwa.console.operator.manual_posting import (
     ALREADY_REVERSED,
     NOT_LEFT,
     ManualPosting,

@@ -11,7 +11,7 @@ from tests.merchant_client import MerchantClient
 from tests.pages.pdf_text import read_pdf_pages
 from tests.payer_pages import pay_on_page
 from tests.running import Deployment
-from tests.work.event_log import wait_until
+from tests.webhooks.event_log import wait_until
 
 pytestmark = pytest.mark.xdist_group("console")
 

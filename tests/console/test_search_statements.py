@@ -7,11 +7,11 @@ from urllib.parse import quote
 
 import pytest
 
-from kasuwa.db.logins import APPLICATION_LOGIN, READER_LOGIN
+from kasuwa.postgres.logins import APPLICATION_LOGIN, READER_LOGIN
 from tests.console.visitor import Visitor, sign_in_as
 from tests.running import Deployment, Deployments, running_deployment
 from tests.statement_proxy import StatementProxy
-from tests.work.event_log import events_of, wait_until
+from tests.webhooks.event_log import events_of, wait_until
 
 pytestmark = pytest.mark.xdist_group("full console")
 

@@ -7,16 +7,16 @@ from concurrent.futures import ThreadPoolExecutor
 import pyotp
 import pytest
 
-from kasuwa.console.body_limits import MAX_BODIES_PER_NETWORK
+from kasuwa.console.kit.body_limits import MAX_BODIES_PER_NETWORK
 from kasuwa.core.addresses import network_of
-from kasuwa.db.console_throttle import FREE_FAILURES, FREE_FAILURES_ALL_SOURCES
-from kasuwa.db.console_users import hash_token
-from kasuwa.work.webhooks import MAX_PINGS
+from kasuwa.people.throttle import FREE_FAILURES, FREE_FAILURES_ALL_SOURCES
+from kasuwa.people.users import hash_token
+from kasuwa.webhooks.sender import MAX_PINGS
 from tests.console.test_signing_in import PASSWORD, accept_invitation, next_code, set_up_codes, sign_in
 from tests.console.visitor import Visitor, sign_in_as
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment
-from tests.work.event_log import wait_until
+from tests.webhooks.event_log import wait_until
 
 pytestmark = pytest.mark.xdist_group("console")
 

@@ -5,11 +5,11 @@ import time
 import pyotp
 import pytest
 
-from kasuwa.console.passwords import TOTP_SECONDS
+from kasuwa.people.passwords import TOTP_SECONDS
 from tests.console.visitor import PageReply, Visitor, sign_in_as, sign_in_link
 from tests.merchant_client import MerchantClient
 from tests.running import DEMO_MID, Deployment
-from tests.work.event_log import wait_until
+from tests.webhooks.event_log import wait_until
 
 OWNER = "merchant:owner"
 OF_USER = "user_id = (select user_id from console_user where email = $1)"

@@ -7,18 +7,19 @@ from typing import Any
 import pytest
 from starlette.requests import Request
 
-from kasuwa.app_console import make_console_services
-from kasuwa.app_server import make_admin_operations, make_dispatch
-from kasuwa.composition import Services
-from kasuwa.console import store
+from kasuwa.authority.roles import MERCHANT_ROLES
+from kasuwa.boot.api import make_admin_operations, make_dispatch
+from kasuwa.boot.composition import Services
+from kasuwa.boot.console import make_console_services
+from kasuwa.console.kit.visit import ConsoleServices, Visit
+from kasuwa.console.merchant import store
 from kasuwa.console.routes import ConsolePage
-from kasuwa.console.visit import ConsoleServices, Visit
 from kasuwa.core.decision import Merchant
-from kasuwa.core.roles import MERCHANT_ROLES
-from kasuwa.db import connections, rates
-from kasuwa.db.endpoint_health import list_failing_endpoints
-from kasuwa.db.reading import TornRead
-from kasuwa.settings import read_settings
+from kasuwa.engine.reading import TornRead
+from kasuwa.merchants import rates
+from kasuwa.postgres import connections
+from kasuwa.settings.settings import read_settings
+from kasuwa.webhooks.health import list_failing_endpoints
 from tests.console.sample_merchant import SampleMerchant
 from tests.console.visitor import DEPLOYED, Visitor, sign_in_as
 from tests.merchant_client import MerchantClient

@@ -8,14 +8,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from kasuwa.composition import Services
-from kasuwa.console import operator_suspense
-from kasuwa.console.manual_posting import ProposedPosting, Verdict, decide_verdict, need_verdict
+from kasuwa.boot.composition import Services
+from kasuwa.console.operator import suspense
+from kasuwa.console.operator.manual_posting import ProposedPosting, Verdict, decide_verdict, need_verdict
 from kasuwa.core.decision import AuditEntry
-from kasuwa.core.inbound_accounts import ArrivedReceipt
-from kasuwa.methods.payment.rules.rail_receipt import decide_receipt, need_receipt_rows
-from kasuwa.settings import read_settings
-from kasuwa.work.rule_submission import submit_rule
+from kasuwa.engine.rule_submission import submit_rule
+from kasuwa.methods.payment.rules.receipts.rail_receipt import decide_receipt, need_receipt_rows
+from kasuwa.settings.settings import read_settings
+from kasuwa.transactions.inbound_accounts import ArrivedReceipt
 from tests.console.test_operator_pages import propose
 from tests.console.visitor import sign_in_as
 from tests.merchant_client import MerchantClient
@@ -123,7 +123,7 @@ def test_money_that_cannot_be_assigned_any_more_stays_where_it_is(
     assert deployment.broken_invariants([shop.mid]) == []
 
 
-@pytest.mark.parametrize("kind", sorted(operator_suspense.KINDS))
+@pytest.mark.parametrize("kind", sorted(suspense.KINDS))
 def test_every_fault_of_a_proposal_is_named(deployment: Deployment, kind: str) -> None:
     finance = sign_in_as(deployment, "operator:finance")
     finance.get("/operator/approvals")
@@ -132,7 +132,7 @@ def test_every_fault_of_a_proposal_is_named(deployment: Deployment, kind: str) -
     assert "no money in suspense has this reference" in answer.words
     assert "enter a reason" in answer.words
     # The form that lists the accounts of a merchant says so too.
-    assert answer.words.count("no merchant has this mid") == (2 if kind == operator_suspense.ASSIGN else 1)
+    assert answer.words.count("no merchant has this mid") == (2 if kind == suspense.ASSIGN else 1)
 
 
 def test_a_command_proposes_and_two_operators_approve(deployment: Deployment, shop: MerchantClient) -> None:

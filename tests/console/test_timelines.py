@@ -10,14 +10,13 @@ import msgspec
 import pytest
 
 import kasuwa
-from kasuwa.api_methods import methods_of, steps_of
-from kasuwa.console.timelines import DISPUTE_TEXTS, JOB_TEXTS, STEP_TEXTS, make_step
-from kasuwa.core.transactions import DELIVER_EVENT, FAILED, SUCCESSFUL, TRANSACTION_KINDS, begin_trail
+from kasuwa.console.kit.timelines import DISPUTE_TEXTS, JOB_TEXTS, STEP_TEXTS, make_step
 from kasuwa.methods.disburse.payout_model import APPROVED
 from kasuwa.methods.disputes.model import STATES
 from kasuwa.methods.disputes.rules.steps_of_dispute import OPENED, REMINDER
 from kasuwa.methods.payment import model
-from kasuwa.work.timeline import (
+from kasuwa.methods.tables import methods_of, steps_of
+from kasuwa.projections.timeline import (
     TRAIL,
     TimelineEntry,
     attempt_entry,
@@ -26,6 +25,7 @@ from kasuwa.work.timeline import (
     posting_entry,
     render_timeline,
 )
+from kasuwa.transactions.transactions import DELIVER_EVENT, FAILED, SUCCESSFUL, TRANSACTION_KINDS, begin_trail
 
 NOW = datetime(2026, 1, 5, 9, 30, tzinfo=UTC)
 # Functions that write a step, and the place of the step among their parameters.

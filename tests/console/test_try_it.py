@@ -6,7 +6,7 @@ import re
 import msgspec
 import pytest
 
-from kasuwa.console.try_it_needs import NEEDS
+from kasuwa.console.reference.try_it_needs import NEEDS
 from tests.console.visitor import PageReply, Visitor, sign_in_as
 from tests.merchant_client import MerchantClient
 from tests.payer_pages import pay_on_page

@@ -6,8 +6,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from kasuwa.console.verification_code import JAVASCRIPT, PHP, PYTHON, SHELL
-from kasuwa.core.events import sign, standard_secret
+from kasuwa.console.reference.verification_code import JAVASCRIPT, PHP, PYTHON, SHELL
+from kasuwa.webhooks.signatures import sign, standard_secret
 from tests.node import find_node
 from tests.packages import find_openssl, find_php
 
@@ -44,7 +44,7 @@ def find_shell() -> str:
 
 
 PROGRAMS = {
-    "python": (lambda: "python3", "verify.py", PYTHON + PYTHON_MAIN),
+    "python": (lambda: "python3", "audit/verify.py", PYTHON + PYTHON_MAIN),
     "node": (lambda: str(find_node()), "verify.js", JAVASCRIPT + JAVASCRIPT_MAIN),
     "php": (lambda: str(find_php()), "verify.php", PHP + PHP_MAIN),
     "shell": (find_shell, "verify.sh", SHELL + SHELL_MAIN),

@@ -8,7 +8,7 @@ from urllib.parse import quote
 import msgspec
 import pytest
 
-from kasuwa.console.waiting_pages import PAGE_ROWS
+from kasuwa.console.merchant.waiting_pages import PAGE_ROWS
 from tests.console.visitor import LARGEST_PAGE, PageReply, Visitor, sign_in_as
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment

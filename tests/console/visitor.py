@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from kasuwa.api_methods import methods_of
-from kasuwa.console.actions import CONSOLE
+from kasuwa.console.kit.visit import has_action
+from kasuwa.console.merchant.actions import CONSOLE
 from kasuwa.console.routes import PAGES
-from kasuwa.console.visit import has_action
-from kasuwa.db import console_users
+from kasuwa.methods.tables import methods_of
+from kasuwa.people import users
 from tests.merchant_client import HttpConnection
 from tests.running import Deployment
 
@@ -104,8 +104,8 @@ def sign_in_link(
 
     async def work(connection: Any) -> str:
         vault = await deployment.open_vault(connection)
-        user_id = await console_users.add_user(connection, vault, email, mid, role)
-        return await console_users.make_link(connection, vault, user_id, purpose)
+        user_id = await users.add_user(connection, vault, email, mid, role)
+        return await users.make_link(connection, vault, user_id, purpose)
 
     return email, f"/link/{deployment.run_on_connection(work)}"
 

@@ -19,7 +19,7 @@ from kasuwa.core.banks import (
     is_sample_account,
     nuban_check_digit,
 )
-from kasuwa.core.merchant import MerchantSettings, make_merchant
+from kasuwa.merchants.merchant_settings import MerchantSettings, make_merchant
 from tests.hypothesis_settings import NO_DEADLINE
 
 VECTORS = msgspec.json.decode((Path(__file__).parents[1] / "data" / "nuban_vectors.json").read_bytes())

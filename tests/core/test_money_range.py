@@ -9,7 +9,8 @@ from datetime import date, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kasuwa.core.accrual import (
+from kasuwa.core.money import LARGEST_AMOUNT, LARGEST_BALANCE, parse_minor
+from kasuwa.methods.investments.accrual import (
     MAX_ANNUAL_PERCENT,
     UNITS_PER_MINOR,
     AccrualState,
@@ -20,13 +21,12 @@ from kasuwa.core.accrual import (
     forfeit_interest,
     unpaid_interest,
 )
-from kasuwa.core.loan_interest import INTERVALS_A_YEAR
-from kasuwa.core.money import LARGEST_AMOUNT, LARGEST_BALANCE, parse_minor
-from kasuwa.core.pricing import price_collection
-from kasuwa.core.tariff import FeeClass, read_tariff
 from kasuwa.methods.investments.rules.savings import LONGEST_PERIOD, rate_fits
 from kasuwa.methods.investments.rules.thrift_plan import check_member_count, pot_fits
 from kasuwa.methods.investments.wire import MAX_MEMBERS
+from kasuwa.terms.loan_interest import INTERVALS_A_YEAR
+from kasuwa.terms.tariff import FeeClass, read_tariff
+from kasuwa.transactions.pricing import price_collection
 from tests.hypothesis_settings import NO_DEADLINE
 from tests.rule_context import MERCHANT
 

@@ -15,8 +15,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from kasuwa import supervise
-from kasuwa.db import embedded
+from kasuwa.boot import supervise
+from kasuwa.postgres.embedded import embedded
 from tests.deploy.image import (
     SECRETS,
     Container,

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from kasuwa.api_methods import methods_of
-from kasuwa.settings import SECRET_SETTINGS
-from kasuwa.web.openapi import ApiDescription, describe_paths
+from kasuwa.api.openapi.operations import ApiDescription, describe_paths
+from kasuwa.methods.tables import methods_of
+from kasuwa.settings.settings import SECRET_SETTINGS
 from tests.deploy.deployment_files import EVERYTHING, image_environment, pod_of
 from tests.deploy.dockerfile import read_stages
 from tests.deploy.helm_templates import (

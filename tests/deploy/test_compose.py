@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from kasuwa.secret_key import decode_key
+from kasuwa.settings.secret_key import decode_key
 from tests.deploy.deployment_files import COMPOSE, DEPLOY, read_compose
 from tests.deploy.dockerfile import read_stages
 from tests.packages import find_openssl

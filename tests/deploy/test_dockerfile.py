@@ -92,7 +92,9 @@ def test_the_build_does_not_see(path: str) -> None:
     assert not is_included(path, ignore_patterns())
 
 
-@pytest.mark.parametrize("path", ["src/kasuwa/app.py", "src/kasuwa/db/migrations/0001_start.sql", "requirements.txt"])
+@pytest.mark.parametrize(
+    "path", ["src/kasuwa/boot/app.py", "src/kasuwa/postgres/migrations/0001_start.sql", "requirements.txt"]
+)
 def test_the_build_sees(path: str) -> None:
     assert is_included(path, ignore_patterns())
 

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 import kasuwa
-from kasuwa import app, supervise
-from kasuwa.db import embedded, logins
-from kasuwa.setting_values import FILE_SUFFIX, PREFIX
-from kasuwa.settings import SECRET_SETTINGS, Settings, read_settings
-from kasuwa.web import server
+from kasuwa.api import server
+from kasuwa.boot import app, supervise
+from kasuwa.postgres import logins
+from kasuwa.postgres.embedded import embedded
+from kasuwa.settings.settings import SECRET_SETTINGS, Settings, read_settings
+from kasuwa.settings.values import FILE_SUFFIX, PREFIX
 from tests.deploy.deployment_files import (
     DEPLOY,
     Setup,

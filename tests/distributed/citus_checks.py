@@ -1,7 +1,7 @@
 """The service on a database that Citus distributes over three servers: recorded examples, pages, the audit.
 
 `make test-citus CITUS=…` runs this file and citus_kills.py. They are not part of `make test`: Citus is built
-from its source (docs/scaling.md). tests/db/test_distribution.py has what can be tested without it.
+from its source (docs/scaling.md). tests/postgres/test_distribution.py has what can be tested without it.
 """
 
 from collections.abc import Callable, Iterator
@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from kasuwa.core.roles import MERCHANT_ROLES
+from kasuwa.authority.roles import MERCHANT_ROLES
 from tests.console.sample_merchant import SampleMerchant
 from tests.console.visitor import DEPLOYED, sign_in_as
 from tests.distributed.nodes import Nodes

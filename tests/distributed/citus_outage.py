@@ -10,11 +10,11 @@ from typing import Any
 import asyncpg
 import pytest
 
-from kasuwa.db.postgres_directory import socket_directory
+from kasuwa.postgres.embedded.directory import socket_directory
 from tests.distributed.nodes import WORKERS, Nodes
 from tests.simulate.load import Client, Merchant, new_merchant
 from tests.simulate.processes import Service, running_service, wait_until
-from tests.work.inbox import running_inbox
+from tests.webhooks.inbox import running_inbox
 
 MERCHANTS = 12
 ROUNDS = 3

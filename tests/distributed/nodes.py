@@ -12,9 +12,9 @@ from types import MappingProxyType
 
 import asyncpg
 
-from kasuwa.db import embedded
-from kasuwa.db.postgres_directory import PORT, socket_directory
-from kasuwa.db.shared_cluster import ensure_logins
+from kasuwa.postgres.embedded import embedded
+from kasuwa.postgres.embedded.directory import PORT, socket_directory
+from kasuwa.postgres.embedded.shared_cluster import ensure_logins
 from tests.running import CLUSTER_OPTIONS, memory_directory
 
 WORKERS = ("first", "second")

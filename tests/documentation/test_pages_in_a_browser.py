@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from kasuwa.app_documentation import make_site
+from kasuwa.boot.documentation import make_site
 from kasuwa.documentation.contents import MARKDOWN_PAGES
 from tests.browser import BROWSER_GROUP, OpenPage, browser, open_page, overflows, reuse_page, reused
 from tests.console.page_checks import faults_in_all_viewports

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from clients.generate.surface import ALIASES
-from kasuwa.app_documentation import make_site
+from kasuwa.boot.documentation import make_site
 from kasuwa.documentation.samples import make_samples, php_literal, write_curl, write_php
 from kasuwa_client import Kasuwa
 from tests.clients.python_walk import find_action, raw_of

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from kasuwa.__main__ import command
-from kasuwa.app_documentation import make_site
+from kasuwa.boot.documentation import make_site
 from kasuwa.documentation.contents import GUIDE_LABELS, MARKDOWN_PAGES
 from kasuwa.documentation.markdown import SAMPLE_LANGUAGES, render_markdown
 from kasuwa.documentation.refusals import find_refusals

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from kasuwa.audit.verify import ProofError, verify_evidence
 from kasuwa.evidence.card_scan import CANARY
 from kasuwa.evidence.readme import FILES
-from kasuwa.verify import ProofError, verify_evidence
 from tests.merchant_client import MerchantClient
 from tests.methods.payment.payment_client import PaymentClient
 from tests.running import Deployment, Deployments

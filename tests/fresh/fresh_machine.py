@@ -25,7 +25,7 @@ REQUIREMENTS = (
     "requirements.txt",
     "requirements-dev.txt",
     "tests/generators/requirements.txt",
-    "tests/web/public_client_requirements.txt",
+    "tests/api/public_client_requirements.txt",
 )
 USER, HOME = "ada", "/home/ada"
 SOURCES = f"{HOME}/kasuwa"

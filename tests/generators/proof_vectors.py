@@ -1,6 +1,6 @@
 """Proofs for every verifier, in clients/typescript/test/proof_vectors.json.
 
-`python -m tests.generators.proof_vectors` writes the file. Both verifiers (`kasuwa.verify`, the TypeScript client) are
+`python -m tests.generators.proof_vectors` writes the file. Both verifiers (`kasuwa.audit.verify`, the TypeScript client) are
 tested with it. A vector has a document, or the pages of a statement, the key, and the groups that are proven, or null
 if nothing is.
 """
@@ -15,12 +15,12 @@ from typing import Any
 import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from kasuwa.core.closes import Close, Head, close_bytes, head_bytes, mark_bytes
-from kasuwa.core.merkle import build_levels, hash_leaf, path_places, root_of
-from kasuwa.db.closes import SignedClose
+from kasuwa.audit.close_rows import SignedClose
+from kasuwa.audit.close_tree import Close, Head, close_bytes, head_bytes, mark_bytes
+from kasuwa.audit.closes import show_close, show_head
+from kasuwa.audit.merkle import build_levels, hash_leaf, path_places, root_of
 from kasuwa.ledger.apply import JournalLine
 from kasuwa.ledger.chain import EMPTY_CHAIN, extend_by_group, to_microseconds
-from kasuwa.work.closes import show_close, show_head
 
 FILE = Path(__file__).parents[2] / "clients" / "typescript" / "test" / "proof_vectors.json"
 

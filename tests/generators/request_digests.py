@@ -9,14 +9,14 @@ from typing import Any
 
 import msgspec
 
+from kasuwa.api.idempotency import HEADER, claim_of
 from kasuwa.core.action import Write
-from kasuwa.core.decoding import decode
 from kasuwa.core.vault import Vault
-from kasuwa.db.idempotency import IdempotencyClaim
+from kasuwa.engine.idempotency import IdempotencyClaim
 from kasuwa.methods.bills.rules import pay_bill
 from kasuwa.methods.cashcode.rules import issue
 from kasuwa.methods.disburse.rules import transfer
-from kasuwa.web.idempotency import HEADER, claim_of
+from kasuwa.wire.decoding import decode
 from tests.rule_context import context
 from tests.walk.rows import ACTION_ROWS, ActionRow
 

@@ -6,9 +6,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from kasuwa.audit.chain_rows import EventRecord
 from kasuwa.ledger.apply import JournalLine
 from kasuwa.ledger.chain import EMPTY_CHAIN, extend_by_event, extend_by_group
-from kasuwa.ledger.chain_rows import EventRecord
 
 AT = datetime(2026, 1, 5, 9, 30, 0, 123456, UTC)
 LINES = [

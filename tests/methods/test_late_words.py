@@ -14,10 +14,10 @@ import msgspec
 import pytest
 
 from kasuwa.core.decision import Decision, Job
-from kasuwa.core.transactions import Transaction, encode_text
 from kasuwa.methods.payment.model import JOB_DATA_DECODER
-from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.orders import Answer
+from kasuwa.transactions.transactions import Transaction, encode_text
 from tests.methods.bills.payments import SentBill
 from tests.methods.disburse.orders import SentTransfer
 from tests.methods.disputes import test_vendors_word
@@ -28,14 +28,14 @@ DAY = 24 * 3600.0
 
 # What the vendor says. A bill that is delivered comes with its token.
 WORDS = {
-    "successful": Answer(ports.SUCCESSFUL, "00", "Approved", {"token": "12345678901234567890", "units": "23.89"}),
-    "failed": Answer(ports.FAILED, "51", "No sufficient funds"),
-    "processing": Answer(ports.PROCESSING, "09", "Being processed"),
-    "unknown": Answer(ports.UNKNOWN, "09", "Request in progress"),
-    "unreadable": Answer(ports.UNREADABLE, "ZZ", "The answer could not be read"),
-    "not found": Answer(ports.NOT_FOUND, "25", "Unable to locate record"),
-    "silent": ports.RAIL_SILENT,
-    "unavailable": ports.RAIL_UNAVAILABLE,
+    "successful": Answer(orders.SUCCESSFUL, "00", "Approved", {"token": "12345678901234567890", "units": "23.89"}),
+    "failed": Answer(orders.FAILED, "51", "No sufficient funds"),
+    "processing": Answer(orders.PROCESSING, "09", "Being processed"),
+    "unknown": Answer(orders.UNKNOWN, "09", "Request in progress"),
+    "unreadable": Answer(orders.UNREADABLE, "ZZ", "The answer could not be read"),
+    "not found": Answer(orders.NOT_FOUND, "25", "Unable to locate record"),
+    "silent": orders.RAIL_SILENT,
+    "unavailable": orders.RAIL_UNAVAILABLE,
 }
 FINAL = ("successful", "failed")
 

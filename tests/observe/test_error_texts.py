@@ -12,13 +12,13 @@ import pytest
 import structlog
 
 from kasuwa.core.decision import Job
-from kasuwa.db.bulk_sql import columns_of
-from kasuwa.db.jobs import Claimed
+from kasuwa.engine.bulk_sql import columns_of
+from kasuwa.jobs.leases import Claimed
 from kasuwa.observe import log
 from kasuwa.observe.metrics import Metrics
+from tests.api.test_outcome import Local, LocalService, local_service, no_failure
 from tests.merchant_client import MerchantClient, new_reference
 from tests.running import NEWEST, Deployment, Deployments
-from tests.web.test_outcome import Local, LocalService, local_service, no_failure
 
 NUMBER = "4111111111111111"
 JOB = f"select {', '.join(columns_of(Job).names)} from scheduled_job where reference = $1"
@@ -95,7 +95,7 @@ import logging, os, sys
 from kasuwa import app, supervise
 from kasuwa.observe import log
 from kasuwa.observe.metrics import Metrics, SharedCounters
-from kasuwa.settings import Settings
+from kasuwa.settings.settings import Settings
 
 def quote_card(*_):
     raise ValueError("no such card: 4111111111111111") from KeyError("4111111111111111")

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from prometheus_client.exposition import generate_latest
 
-from kasuwa.db.backlog import Backlog
+from kasuwa.api.backlog import Backlog
+from kasuwa.api.scrape import MetricsEndpoint, ScrapeCollector, buckets
 from kasuwa.observe.metrics import (
     ALL_METRICS,
     BATCH_SIZE,
@@ -23,7 +24,6 @@ from kasuwa.observe.metrics import (
     SharedCounters,
     sum_counters,
 )
-from kasuwa.web.scrape import MetricsEndpoint, ScrapeCollector, buckets
 
 SPREAD = MetricSpec("spread", "", (), (1.0, 5.0))
 

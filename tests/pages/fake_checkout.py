@@ -10,10 +10,10 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.core.emvco import QrPayment, write_payload
-from kasuwa.db.progress import RequestProgress
+from kasuwa.engine.progress import RequestProgress
 from kasuwa.pages.checkout_view import CheckoutView
 from kasuwa.pages.router import CheckoutPages
+from kasuwa.transactions.qr_payload import QrPayment, write_payload
 
 TOKEN = "a1B2c3D4e5F6g7H8i9J0kL"
 ADDRESS = f"/pay/{TOKEN}"

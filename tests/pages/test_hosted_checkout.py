@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from kasuwa.app_server import FORMS_BURST, make_page_throttle
-from kasuwa.db.progress import RequestProgress
+from kasuwa.boot.api import FORMS_BURST, make_page_throttle
+from kasuwa.engine.progress import RequestProgress
+from kasuwa.http.shared_buckets import SharedBuckets
 from kasuwa.pages import hosted_forms
 from kasuwa.pages.hosted_checkout import HostedCheckouts, HostedServices
-from kasuwa.settings import Settings, read_settings
-from kasuwa.web.shared_buckets import SharedBuckets
+from kasuwa.settings.settings import Settings, read_settings
 
 NOTHING: Any = None
 

@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from kasuwa.core.schedule import MAX_INSTALLMENTS
 from kasuwa.pages.hosted_render import PageForm, mark_up_notes, receipt_file, render_step
 from kasuwa.pages.hosted_view import HostedView, make_view
 from kasuwa.pages.receipt_pdf import Receipt, render_receipt_pdf
+from kasuwa.transactions.schedule import MAX_INSTALLMENTS
 from tests.methods.checkout.in_memory_checkouts import InMemoryCheckout
 from tests.pages.pdf_text import read_pdf_pages
 from tests.rule_context import NOW

@@ -8,7 +8,7 @@ from hashlib import sha256
 import pytest
 import segno
 
-from kasuwa.core.page import Page
+from kasuwa.http.page import Page
 from kasuwa.pages.render import add_outcome_params, format_amount, render_checkout, render_notice, render_qr_image
 from tests.pages.fake_checkout import ADDRESS, REFERENCE, make_view
 

@@ -9,8 +9,8 @@ from urllib.parse import urlencode
 import pytest
 
 import kasuwa.pages
-from kasuwa.core.page import Page
-from kasuwa.db.writer_session import DatabaseUnreachable
+from kasuwa.engine.writer_session import DatabaseUnreachable
+from kasuwa.http.page import Page
 from kasuwa.pages import render
 from kasuwa.pages.checkout_view import CheckoutView
 from kasuwa.pages.render import TEMPLATES, compile_templates

@@ -19,11 +19,11 @@ BOUNDS = (
     ),
     Bug(
         "the only key that signs events can be revoked",
-        "db/merchant_keys.py",
+        "merchants/keys.py",
         "    if found[1] and not await connection.fetchval(COUNT_OTHER_SIGNERS, merchant_id, key_id):\n"
         "        raise KeyRefused(LAST_SIGNER)\n",
         "",
-        "web/test_keys.py::test_the_only_key_that_signs_events_is_not_revoked",
+        "merchants/test_keys.py::test_the_only_key_that_signs_events_is_not_revoked",
     ),
     Bug(
         "a gate admits the tickets of another event",
@@ -34,28 +34,28 @@ BOUNDS = (
     ),
     Bug(
         "a refund that the vendor paid in another currency is taken for ours",
-        "rails/vendors/paystack_refunds.py",
+        "rails/vendors/paystack/refunds.py",
         'if not is_same or found.get("currency", order.currency) != order.currency:',
         "if not is_same:",
         "rails/vendors/test_paystack_collection.py::test_refund_of_another_amount_or_currency_is_unreadable",
     ),
     Bug(
         "merchants have no owner while two of three processes are down",
-        "owners/partitions.py",
+        "cluster/partitions.py",
         "next((process for process in order if process in live), None)",
         "next((process for process in order[:2] if process in live), None)",
-        "owners/test_partitions.py::test_the_last_live_process_owns_everything",
+        "cluster/test_partitions.py::test_the_last_live_process_owns_everything",
     ),
     Bug(
         "events of the day before the given time are sent again",
-        "db/deliveries.py",
+        "webhooks/deliveries.py",
         "u.endpoint_id = $2 and f.at >= $3 and not exists",
         "u.endpoint_id = $2 and f.at >= $3::timestamptz - interval '1 day' and not exists",
         "console/test_event_pages.py::test_only_events_from_the_given_moment_on_are_resent",
     ),
     Bug(
         "events that another endpoint did not accept are sent again as well",
-        "db/deliveries.py",
+        "webhooks/deliveries.py",
         "where u.merchant_id = $1 and u.endpoint_id = $2 and f.at >= $3 and not exists",
         "where u.merchant_id = $1 and $2::bigint > 0 and f.at >= $3 and not exists",
         "console/test_endpoint_pages.py::test_events_that_another_endpoint_refused_are_not_sent_again",
@@ -69,7 +69,7 @@ BOUNDS = (
     ),
     Bug(
         "a bulk that two lines of a statement name is matched with one of them",
-        "db/reconciliation_matching.py",
+        "reconciliation/matching.py",
         "select min(line_id) as line_id, merchant_id, batch_ref from found group by merchant_id, batch_ref\n"
         "        having count(*) = 1),\n    noted as (insert into line_match select line_id, line_id, 'batch', 0",
         "select min(line_id) as line_id, merchant_id, batch_ref from found group by merchant_id, batch_ref\n"
@@ -92,10 +92,10 @@ BOUNDS = (
     ),
     Bug(
         "the day of a close is that of UTC",
-        "work/closes.py",
+        "audit/closes.py",
         "return lagos_day(created_at if newest is None else newest.closed_at) < lagos_day(now)",
         "return (created_at if newest is None else newest.closed_at).date() < now.date()",
-        "work/test_closer.py::test_a_day_of_closes_begins_at_midnight_in_lagos",
+        "audit/test_closer.py::test_a_day_of_closes_begins_at_midnight_in_lagos",
     ),
     Bug(
         "what is being refunded of a disputed ticket does not count",

@@ -174,24 +174,24 @@ OFFICE = (
     ),
     Bug(
         "an answer of a redirect counts as delivered",
-        "work/webhooks.py",
+        "webhooks/sender.py",
         "if 200 <= sent.status < 300:",
         "if 200 <= sent.status < 400:",
-        "work/test_delivery_retries.py::test_a_redirect_is_a_failure_and_is_not_followed",
+        "webhooks/test_delivery_retries.py::test_a_redirect_is_a_failure_and_is_not_followed",
     ),
     Bug(
         "a bank that was sent an order is given another reference when it is asked",
-        "rails/vendors/paystack.py",
+        "rails/vendors/paystack/transfers.py",
         'path = f"/transfer/verify/{wire_reference(order.key)}"',
         'path = f"/transfer/verify/{wire_reference(order.key)[::-1]}"',
         "rails/vendors/test_paystack.py::test_lost_answer_then_query",
     ),
     Bug(
         "row-level security shows the rows of every merchant",
-        "db/logins.py",
+        "postgres/logins.py",
         'OF_MERCHANT = f"(int8eq(merchant_id, {SESSION_MERCHANT}) or {SESSION_SEES_ALL})"',
         'OF_MERCHANT = f"(merchant_id > 0 or {SESSION_SEES_ALL})"',
-        "db/test_logins.py::test_three_ordinary_logins_keep_every_promise",
+        "postgres/test_logins.py::test_three_ordinary_logins_keep_every_promise",
     ),
     Bug(
         "the list of customers has those of all merchants",
@@ -223,7 +223,7 @@ OFFICE = (
     ),
     Bug(
         "the sums of settlements skip a posting at each step",
-        "db/settlement_sums.py",
+        "projections/settlement_sums.py",
         "seq > $2 and seq <= $3",
         "seq > $2 + 1 and seq <= $3",
         KEPT_SUMS,
@@ -251,7 +251,7 @@ OFFICE = (
     ),
     Bug(
         "a later charge of a recurrence has the price of the tariff on its day",
-        "methods/payment/rules/scheduled_charges.py",
+        "methods/payment/rules/plans/scheduled_charges.py",
         "    if plan.kind == INSTALLMENT:\n        prices = TERMS_DECODER",
         "    if plan.kind == RECURRENT:\n        return None\n"
         "    if plan.kind == INSTALLMENT:\n        prices = TERMS_DECODER",

@@ -60,7 +60,7 @@ VENDORS = (
     ),
     Bug(
         "a changed resolution of a vendor is not looked at",
-        "work/rail_feeds.py",
+        "rails/inbox/feed_recording.py",
         "known == (dispute.status, dispute.resolution)",
         "known is not None and known[0] == dispute.status",
         "rails/vendors/test_live_disputes.py"
@@ -124,7 +124,7 @@ VENDORS = (
     ),
     Bug(
         "the merchant's narration is shown as the bank's reason",
-        "rails/vendors/paystack.py",
+        "rails/vendors/paystack/transfers.py",
         'for name in ("gateway_response", "failures"))',
         'for name in ("gateway_response", "failures", "reason"))',
         "rails/vendors/test_paystack.py::test_the_reason_of_a_failed_transfer_is_the_banks_and_never_our_narration",
@@ -138,21 +138,21 @@ VENDORS = (
     ),
     Bug(
         "the rails of a vendor log in each for itself",
-        "vendor_rails.py",
+        "rails/vendor_rails.py",
         "return MonnifyFeeds(self._transport, base_url, self._monnify_keys(), monitor, self._monnify_tokens)",
         "return MonnifyFeeds(self._transport, base_url, self._monnify_keys(), monitor)",
         "rails/vendors/test_monnify.py::test_the_rails_of_a_process_log_in_once",
     ),
     Bug(
         "a contradiction of a rail is a notice among others",
-        "core/transactions.py",
+        "transactions/transactions.py",
         "is_contradiction=is_decided",
         "is_contradiction=False",
         f"{ACTS}::test_a_late_word_is_booked_when_two_operators_have_decided_so",
     ),
     Bug(
         "a refund that was paid after all can be refunded again",
-        "console/manual_posting.py",
+        "console/operator/manual_posting.py",
         "        rows = (*rows, msgspec.structs.replace(payment, disputed=payment.disputed + proposed.amount))\n",
         "",
         f"{ACTS}::test_a_late_word_is_booked_when_two_operators_have_decided_so",

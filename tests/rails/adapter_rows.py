@@ -57,7 +57,7 @@ NO_AMOUNTS = NotNeeded("a look-up that carries no amount")
 OWN_ACCOUNTS = NotNeeded("opening again under the same key returns the same account: there is no such refusal")
 
 EARLY = f"{LIVE}::test_call_back_before_the_answer_of_the_send_ends_it_once"
-SHARED_ROUTE = "call-backs of all vendors take one way (work/rail_callbacks.py), which is shown with Paystack"
+SHARED_ROUTE = "call-backs of all vendors take one way (rails/inbox/callbacks.py), which is shown with Paystack"
 SHARED_CLIENT = "all orders of the protocol are sent and read by one client (rails/remote/client.py)"
 
 OF_LOOK_UPS: Mapping[str, Cell] = {

@@ -1,4 +1,4 @@
-"""The contract of a collection rail, as checks that every adapter must pass (`CollectionRail` in rails/ports.py).
+"""The contract of a collection rail, as checks that every adapter must pass (`CollectionRail` in rails/ports/orders.py).
 
 Each check takes a step whose answer is lost, asks after it, and compares what is said with what the same step answers
 when nothing is lost. None may find a payment successful without the payer's proof.
@@ -12,8 +12,8 @@ from typing import Any, Protocol
 
 import msgspec
 
-from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer, CardSecrets, CollectionOrder, CollectionRail, NoAnswer
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.orders import Answer, CardSecrets, CollectionOrder, CollectionRail, NoAnswer
 
 # Facts that the caller needs to go on from where the lost step would have led.
 NEEDED_FACTS = ("auth", "session", "ussd_code")
@@ -94,7 +94,7 @@ def begun(harness: RailHarness, payer: Payer) -> CollectionOrder:
 def check_lost_begin(harness: RailHarness, payer: Payer) -> Answer:
     """The session is found with what the payer must do, and is no charge."""
     order = harness.order(payer)
-    asked = harness.asked(harness.losing(order), ports.BEGIN, payer.card)
+    asked = harness.asked(harness.losing(order), orders.BEGIN, payer.card)
     found = compare(harness, order, lambda given: harness.rail.begin(given, payer.card), asked, None)
     assert found.facts["auth"]
     return found
@@ -109,8 +109,8 @@ def check_lost_page(harness: RailHarness, payer: Payer) -> Answer:
         pass
     else:
         raise AssertionError("the answer was to be lost")
-    found = harness.run(harness.rail.query(harness.asked(lost, ports.BEGIN, None), None))
-    assert found.status == ports.FAILED or (found.status == ports.CHALLENGE and found.facts["url"]), found
+    found = harness.run(harness.rail.query(harness.asked(lost, orders.BEGIN, None), None))
+    assert found.status == orders.FAILED or (found.status == orders.CHALLENGE and found.facts["url"]), found
     return found
 
 
@@ -118,7 +118,7 @@ def check_lost_refund(harness: RailHarness, payer: Payer, refund: CollectionOrde
     """Checks a lost refund: it is found as it was taken, and one that never arrived is not found, or not known yet."""
     never_sent = msgspec.structs.replace(refund, key=f"{refund.key}B")
     missing = harness.run(harness.rail.query_refund(never_sent))
-    assert missing.status in (ports.NOT_FOUND, ports.UNKNOWN), missing
+    assert missing.status in (orders.NOT_FOUND, orders.UNKNOWN), missing
     try:
         harness.run(harness.rail.refund(refund))
     except NoAnswer:
@@ -126,27 +126,27 @@ def check_lost_refund(harness: RailHarness, payer: Payer, refund: CollectionOrde
     else:
         raise AssertionError("the answer was to be lost")
     found = harness.run(harness.rail.query_refund(refund))
-    assert found.status in (ports.SUCCESSFUL, ports.PROCESSING), found
+    assert found.status in (orders.SUCCESSFUL, orders.PROCESSING), found
     return found
 
 
 def check_lost_charge(harness: RailHarness, payer: Payer) -> Answer:
     """Checks a lost charge. A card is approved or declined by its PIN, else the payer is still to be asked."""
     order = begun(harness, payer)
-    asked = harness.asked(harness.losing(order), ports.CHARGE, payer.card)
+    asked = harness.asked(harness.losing(order), orders.CHARGE, payer.card)
     return compare(harness, order, lambda given: harness.rail.charge(given, payer.card), asked, None)
 
 
 def check_lost_validate(harness: RailHarness, payer: Payer, otp: str | None) -> Answer:
     """A right code, a wrong one, or None where the payer declined."""
     order = begun(harness, payer)
-    asked = harness.asked(harness.losing(order), ports.VALIDATE, payer.card, otp)
+    asked = harness.asked(harness.losing(order), orders.VALIDATE, payer.card, otp)
     return compare(harness, order, lambda given: harness.rail.validate(given, otp), asked, None)
 
 
 def check_lost_saved_card(harness: RailHarness, payer: Payer) -> Answer:
     order = harness.order(payer)
-    asked = harness.asked(harness.losing(order), ports.CHARGE, payer.card)
+    asked = harness.asked(harness.losing(order), orders.CHARGE, payer.card)
     return compare(harness, order, lambda given: harness.rail.charge(given, payer.card), asked, payer.card)
 
 
@@ -154,5 +154,5 @@ def check_nothing_proved(harness: RailHarness, payer: Payer, step: str) -> Answe
     """Asked after with nothing known but the order itself, as after a crash: never successful."""
     order = begun(harness, payer)
     found = harness.run(harness.rail.query(msgspec.structs.replace(order, step=step, age_seconds=3600), None))
-    assert found.status in (ports.CHALLENGE, ports.NOT_FOUND, ports.UNKNOWN, ports.PROCESSING), found
+    assert found.status in (orders.CHALLENGE, orders.NOT_FOUND, orders.UNKNOWN, orders.PROCESSING), found
     return found

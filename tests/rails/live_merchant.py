@@ -2,9 +2,9 @@
 
 import asyncio
 
-from kasuwa.composition import Services
-from kasuwa.settings import read_settings
-from kasuwa.work.sandbox import fund_new_merchant
+from kasuwa.boot.composition import Services
+from kasuwa.sandbox.operations import fund_new_merchant
+from kasuwa.settings.settings import read_settings
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment
 

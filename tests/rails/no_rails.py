@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from kasuwa.rails.routing import KnownBalances, RailSet
+from kasuwa.rails.routing.orders import KnownBalances, RailSet
 
 
 def no_rails(purpose: str) -> RailSet[Any]:

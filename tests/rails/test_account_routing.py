@@ -8,24 +8,24 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
-from kasuwa.db.clock import DatabaseClock
 from kasuwa.observe.metrics import Metrics
-from kasuwa.rail_choice import RailChoice
-from kasuwa.rails import ports
-from kasuwa.rails.account_port import AccountOrder, Receipt
-from kasuwa.rails.account_routing import RoutedAccounts, RoutedDisputes, RoutedFeeds
-from kasuwa.rails.callbacks import CallbackRefused, CallbackSource
-from kasuwa.rails.collection_routing import RoutedCollection
-from kasuwa.rails.dispute_port import DisputeAnswer
-from kasuwa.rails.ports import Answer, CollectionOrder, NothingSent, Unavailable, VendorCard, VendorToken
-from kasuwa.rails.unconfigured import NoCollection
-from kasuwa.rails.vendor_accounts import AccountRails, KnownAccounts
-from kasuwa.settings import read_settings
-from kasuwa.twins.paystack import PaystackRules
+from kasuwa.postgres.clock import DatabaseClock
+from kasuwa.rails.choice import RailChoice
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.accounts import AccountOrder, Receipt
+from kasuwa.rails.ports.callbacks import CallbackRefused, CallbackSource
+from kasuwa.rails.ports.disputes import DisputeAnswer
+from kasuwa.rails.ports.orders import Answer, CollectionOrder, NothingSent, Unavailable, VendorCard, VendorToken
+from kasuwa.rails.routing.accounts import RoutedAccounts, RoutedDisputes, RoutedFeeds
+from kasuwa.rails.routing.collections import RoutedCollection
+from kasuwa.rails.routing.unconfigured import NoCollection
+from kasuwa.rails.routing.vendor_accounts import AccountRails, KnownAccounts
+from kasuwa.rails.twins.paystack import PaystackRules
+from kasuwa.settings.settings import read_settings
 
 NOW = datetime(2026, 1, 5, 9, tzinfo=UTC)
-PAID = Answer(ports.SUCCESSFUL, "00", "")
-NOT_FOUND = Answer(ports.NOT_FOUND, None, "")
+PAID = Answer(orders.SUCCESSFUL, "00", "")
+NOT_FOUND = Answer(orders.NOT_FOUND, None, "")
 ORDER = CollectionOrder("12 GP1", "card", 150_000, "NGN", vendor="paystack", account="former", sent_at=NOW)
 REFUND = msgspec.structs.replace(ORDER, key="12 GP|RF|1", refund_of="12 GP1", amount=50_000)
 
@@ -125,7 +125,7 @@ def test_saved_card_has_the_account_that_keeps_it() -> None:
 
 
 ACCOUNT = AccountOrder("12 GP|PA|1", "Ada Obi", "ada@example.com", account="former")
-RECEIPT = Receipt("T1", 1_000, "NGN", ports.SUCCESSFUL)
+RECEIPT = Receipt("T1", 1_000, "NGN", orders.SUCCESSFUL)
 
 
 @pytest.mark.parametrize("step", ["open", "query", "close"])
@@ -143,7 +143,7 @@ def test_account_is_opened_asked_after_and_closed_where_it_is(step: str) -> None
 
 def test_receipts_of_an_unknown_account_are_not_listed_with_the_keys_of_another() -> None:
     unknown = msgspec.structs.replace(ACCOUNT, account="gone")
-    for answer in (NOT_FOUND, Answer(ports.UNKNOWN, None, "")):
+    for answer in (NOT_FOUND, Answer(orders.UNKNOWN, None, "")):
         two = TwoAccounts(answer)
         with pytest.raises(Unavailable):
             asyncio.run(RoutedAccounts("paystack", two.rails).list_receipts(unknown, NOW))

@@ -6,18 +6,18 @@ from typing import Any
 import msgspec
 import pytest
 
-from kasuwa.core.issuing import DEFAULT_ISSUING
-from kasuwa.core.magic import outcome_of_card
 from kasuwa.core.scenario import Scenario
-from kasuwa.rails import ports
-from kasuwa.rails.issued_cards import IssuedCardRail
-from kasuwa.rails.issuer_port import PurchaseOrder, RefundOrder, TakeBackOrder
-from kasuwa.rails.ports import Answer, CardSecrets, CollectionOrder, NoAnswer, Unavailable
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.issuer import PurchaseOrder, RefundOrder, TakeBackOrder
+from kasuwa.rails.ports.orders import Answer, CardSecrets, CollectionOrder, NoAnswer, Unavailable
+from kasuwa.rails.routing.issued_cards import IssuedCardRail
 from kasuwa.rails.sandbox.collection import SandboxCards
+from kasuwa.rails.sandbox.magic import outcome_of_card
+from kasuwa.terms.issuing import DEFAULT_ISSUING
 
-PAID = Answer(ports.SUCCESSFUL, "00", "Approved", {"txnRef": "GP|CP|1"})
-SHORT = Answer(ports.FAILED, "51", "Insufficient funds", {"txnRef": "GP|CP|2"})
-NEVER = Answer(ports.NOT_FOUND, "25", "Unable to locate record")
+PAID = Answer(orders.SUCCESSFUL, "00", "Approved", {"txnRef": "GP|CP|1"})
+SHORT = Answer(orders.FAILED, "51", "Insufficient funds", {"txnRef": "GP|CP|2"})
+NEVER = Answer(orders.NOT_FOUND, "25", "Unable to locate record")
 
 OURS = CardSecrets("4000001234567899", "03", "29", "321", "1111")
 THEIRS = CardSecrets("4111110000000013", "12", "30", "100", "1234")
@@ -68,14 +68,14 @@ def run(call: Any) -> Answer:
 def test_a_card_of_ours_begins_with_nobody_asked() -> None:
     cards, issuer = rail()
     begun = run(cards.begin(order(), OURS))
-    assert (begun.status, begun.facts) == (ports.SUCCESSFUL, {"session": "issued", "auth": "PIN"})
+    assert (begun.status, begun.facts) == (orders.SUCCESSFUL, {"session": "issued", "auth": "PIN"})
     assert issuer.asked == []
 
 
 def test_its_charge_is_a_purchase_under_the_merchants_key() -> None:
     cards, issuer = rail()
     answer = run(cards.charge(order(session="issued"), OURS))
-    assert (answer.status, answer.code, answer.facts) == (ports.SUCCESSFUL, "00", {"session": "issued"})
+    assert (answer.status, answer.code, answer.facts) == (orders.SUCCESSFUL, "00", {"session": "issued"})
     assert issuer.asked == [PurchaseOrder("7 GP1", OURS.number, "2029-03", "321", 150_000, "NGN", "Ada Stores")]
 
 
@@ -93,9 +93,9 @@ def test_a_card_without_a_cvv_is_asked_for_with_none_that_could_be_right() -> No
 
 def test_a_decline_is_the_issuers_and_a_number_never_issued_is_invalid() -> None:
     declined = run(rail(SHORT)[0].charge(order(session="issued"), OURS))
-    assert (declined.status, declined.code, declined.message) == (ports.FAILED, "51", "Insufficient funds")
+    assert (declined.status, declined.code, declined.message) == (orders.FAILED, "51", "Insufficient funds")
     unknown = run(rail(NEVER)[0].charge(order(session="issued"), OURS))
-    assert (unknown.status, unknown.code) == (ports.FAILED, "14")
+    assert (unknown.status, unknown.code) == (orders.FAILED, "14")
 
 
 @pytest.mark.parametrize("answer", [PAID, SHORT, NEVER])
@@ -107,29 +107,29 @@ def test_what_became_of_it_is_asked_by_its_key(answer: Answer) -> None:
     assert issuer.asked == ["7 GP1", "7 GP1"]
 
 
-@pytest.mark.parametrize(("http", "status"), [("timeout", ports.SUCCESSFUL), ("reset", ports.NOT_FOUND)])
+@pytest.mark.parametrize(("http", "status"), [("timeout", orders.SUCCESSFUL), ("reset", orders.NOT_FOUND)])
 def test_a_lost_session_of_an_issued_card_is_found_here_and_not_at_the_rail_behind(http: str, status: str) -> None:
     cards, issuer = rail(NEVER)
     outcome = outcome_of_card(OURS.number, OURS.cvv, OURS.pin)
     lost = order(
-        step=ports.BEGIN, is_issued_here=True, sandbox_outcome=outcome, age_seconds=5, scenario=Scenario(http=http)
+        step=orders.BEGIN, is_issued_here=True, sandbox_outcome=outcome, age_seconds=5, scenario=Scenario(http=http)
     )
     found = run(cards.query(lost, None))
     assert found.status == status
-    assert found.facts == ({"session": "issued", "auth": "PIN"} if status == ports.SUCCESSFUL else {})
+    assert found.facts == ({"session": "issued", "auth": "PIN"} if status == orders.SUCCESSFUL else {})
     assert issuer.asked == []
 
 
 def test_a_lost_charge_of_an_issued_card_is_not_asked_of_the_rail_behind() -> None:
     outcome = outcome_of_card(OURS.number, OURS.cvv, OURS.pin)
-    lost = order(step=ports.CHARGE, is_issued_here=True, sandbox_outcome=outcome, age_seconds=5)
-    assert run(rail(NEVER)[0].query(lost, None)).status == ports.NOT_FOUND
+    lost = order(step=orders.CHARGE, is_issued_here=True, sandbox_outcome=outcome, age_seconds=5)
+    assert run(rail(NEVER)[0].query(lost, None)).status == orders.NOT_FOUND
 
 
 def test_it_is_refunded_by_the_keys_of_both() -> None:
     cards, issuer = rail()
     back = order(key="7 GP|RF|1", refund_of="7 GP1", amount=400, session="issued")
-    assert run(cards.refund(back)).status == run(cards.query_refund(back)).status == ports.SUCCESSFUL
+    assert run(cards.refund(back)).status == run(cards.query_refund(back)).status == orders.SUCCESSFUL
     assert issuer.asked == [RefundOrder("7 GP|RF|1", "7 GP1", 400), "7 GP|RF|1"]
 
 
@@ -137,11 +137,11 @@ def test_a_delayed_answer_arrives_after_its_delay() -> None:
     cards, _ = rail()
     later = Scenario(delay=60)
     waiting = order(session="issued", scenario=later)
-    assert run(cards.charge(waiting, OURS)).status == ports.UNKNOWN
-    assert run(cards.query(waiting, None)).status == ports.UNKNOWN
-    assert run(cards.query(msgspec.structs.replace(waiting, age_seconds=60), None)).status == ports.SUCCESSFUL
-    assert run(cards.refund(waiting)).status == ports.UNKNOWN
-    assert run(rail(SHORT)[0].refund(waiting)).status == ports.FAILED
+    assert run(cards.charge(waiting, OURS)).status == orders.UNKNOWN
+    assert run(cards.query(waiting, None)).status == orders.UNKNOWN
+    assert run(cards.query(msgspec.structs.replace(waiting, age_seconds=60), None)).status == orders.SUCCESSFUL
+    assert run(cards.refund(waiting)).status == orders.UNKNOWN
+    assert run(rail(SHORT)[0].refund(waiting)).status == orders.FAILED
 
 
 @pytest.mark.parametrize(("http", "raised"), [("unavailable", Unavailable), ("reset", NoAnswer), ("timeout", NoAnswer)])
@@ -170,12 +170,12 @@ def test_any_other_card_goes_on_to_the_rail_behind_and_our_issuer_hears_nothing(
     assert session != "issued"
     known = order(session=session)
     for call in (cards.charge(known, THEIRS), cards.refund(known)):
-        assert run(call).status == ports.SUCCESSFUL
-    assert run(cards.validate(known, "123456")).status == ports.SUCCESSFUL
+        assert run(call).status == orders.SUCCESSFUL
+    assert run(cards.validate(known, "123456")).status == orders.SUCCESSFUL
     outcome = outcome_of_card(THEIRS.number, THEIRS.cvv, THEIRS.pin)
-    late = msgspec.structs.replace(known, step=ports.CHARGE, sandbox_outcome=outcome, age_seconds=5)
+    late = msgspec.structs.replace(known, step=orders.CHARGE, sandbox_outcome=outcome, age_seconds=5)
     for call in (cards.query(late, None), cards.query_refund(late)):
-        assert run(call).status == ports.SUCCESSFUL
+        assert run(call).status == orders.SUCCESSFUL
     assert run(cards.charge(order("token"), THEIRS)).facts["session"].startswith("sbx-")
     assert issuer.asked == []
 
@@ -183,10 +183,10 @@ def test_any_other_card_goes_on_to_the_rail_behind_and_our_issuer_hears_nothing(
 def test_an_order_without_a_session_is_asked_of_our_issuer_first() -> None:
     """Begun and charged in one step, and whoever did it died: it may have been a purchase."""
     lost = order(age_seconds=5)
-    assert run(rail(PAID)[0].query(lost, None)).status == ports.SUCCESSFUL
+    assert run(rail(PAID)[0].query(lost, None)).status == orders.SUCCESSFUL
     cards, issuer = rail(NEVER)
-    assert run(cards.query(lost, None)).status == ports.NOT_FOUND
-    assert run(cards.query(order("token", age_seconds=5), THEIRS)).status == ports.SUCCESSFUL
-    assert run(cards.query_refund(lost)).status == ports.SUCCESSFUL
-    assert run(cards.refund(lost)).status == ports.SUCCESSFUL
+    assert run(cards.query(lost, None)).status == orders.NOT_FOUND
+    assert run(cards.query(order("token", age_seconds=5), THEIRS)).status == orders.SUCCESSFUL
+    assert run(cards.query_refund(lost)).status == orders.SUCCESSFUL
+    assert run(cards.refund(lost)).status == orders.SUCCESSFUL
     assert len(issuer.asked) == 4

@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from kasuwa.core.billers import Biller, CatalogueEdition, Category, Item
 from kasuwa.core.routing import RailDemand
-from kasuwa.rails import ports
-from kasuwa.rails.item_lists import LIST_SECONDS, ItemList
-from kasuwa.rails.ports import (
+from kasuwa.rails.catalogue.catalogue import Biller, CatalogueEdition, Category, Item
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.orders import (
     Answer,
     BankRail,
     FloatShort,
@@ -23,12 +22,13 @@ from kasuwa.rails.ports import (
     TransferOrder,
     Unavailable,
 )
-from kasuwa.rails.routing import BALANCE_SECONDS, KnownBalances, RailSet, RoutedBank, Router
+from kasuwa.rails.routing.item_lists import LIST_SECONDS, ItemList
+from kasuwa.rails.routing.orders import BALANCE_SECONDS, KnownBalances, RailSet, RoutedBank, Router
 from kasuwa.rails.sandbox.biller import SandboxBiller
 from tests.rails.banks import GTBANK
 
 DEMAND = RailDemand("bank", 5_000, "NGN", "058")
-PAID = Answer(ports.PROCESSING, "09", "")
+PAID = Answer(orders.PROCESSING, "09", "")
 
 
 class FakeMonitor:
@@ -244,7 +244,7 @@ def order_at(rail: str, amount: int = 5_000) -> TransferOrder:
 def test_known_balance_falls_by_what_was_sent_and_lasts_for_a_while() -> None:
     vendors = Vendors()
     vendors.balances.update({("one", "NGN"): 12_000, ("two", "NGN"): 100})
-    for outcome in (PAID, Answer(ports.FAILED, "07", "no such account")):
+    for outcome in (PAID, Answer(orders.FAILED, "07", "no such account")):
         vendors.one.outcome = outcome
         assert asyncio.run(vendors.bank.transfer(order_at("one"))) is outcome
     vendors.one.outcome = NoAnswer("lost")

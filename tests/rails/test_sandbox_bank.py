@@ -9,9 +9,8 @@ import pytest
 
 from kasuwa.core.reference_tables import load_reference_data
 from kasuwa.core.scenario import NO_SCENARIO, Scenario
-from kasuwa.rails import ports
-from kasuwa.rails.beneficiaries import OTHER_BENEFICIARY
-from kasuwa.rails.ports import (
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.orders import (
     Answer,
     LookupDeclined,
     NameAnswer,
@@ -21,6 +20,7 @@ from kasuwa.rails.ports import (
     Unavailable,
     UnreadableAnswer,
 )
+from kasuwa.rails.routing.beneficiaries import OTHER_BENEFICIARY
 from kasuwa.rails.sandbox.bank import SandboxBank, person_name, response_codes
 from tests.rails.banks import GTBANK
 
@@ -28,7 +28,7 @@ BANK = SandboxBank()
 ACCOUNTS: list[dict[str, Any]] = load_reference_data("magic_values")["accounts"]["list"]
 DAY = 24 * 3600
 ORDINARY = "0123456785"
-OPEN = {ports.UNKNOWN, ports.PROCESSING, ports.NOT_FOUND, ports.UNREADABLE}
+OPEN = {orders.UNKNOWN, orders.PROCESSING, orders.NOT_FOUND, orders.UNREADABLE}
 
 AT_ONCE = [row for row in ACCOUNTS if row["after_seconds"] == 0]
 LATER = [row for row in ACCOUNTS if 0 < row["after_seconds"] < DAY]
@@ -83,7 +83,7 @@ def test_an_account_that_ends_at_once_does_so_and_stays_so(row: dict[str, Any]) 
 @pytest.mark.parametrize("row", LATER, ids=by_code)
 def test_an_account_that_ends_later_is_open_until_then_however_often_it_is_asked(row: dict[str, Any]) -> None:
     after = row["after_seconds"]
-    assert (send(row["account"]).status, send(row["account"]).code) == (ports.UNKNOWN, by_code(row))
+    assert (send(row["account"]).status, send(row["account"]).code) == (orders.UNKNOWN, by_code(row))
     for age in (0, 1, after - 0.001):
         assert ask(row["account"], age).status in OPEN
     for age in (after, after + 1, 30 * DAY):
@@ -92,19 +92,19 @@ def test_an_account_that_ends_later_is_open_until_then_however_often_it_is_asked
 
 @pytest.mark.parametrize("row", NEVER_FOUND, ids=by_code)
 def test_an_account_that_is_never_found_says_so_and_not_that_it_failed(row: dict[str, Any]) -> None:
-    assert send(row["account"]).status == ports.UNKNOWN
+    assert send(row["account"]).status == orders.UNKNOWN
     for age in (5, 3600, DAY, 30 * DAY):
-        assert ask(row["account"], age).status == ports.NOT_FOUND
+        assert ask(row["account"], age).status == orders.NOT_FOUND
 
 
 def test_99_never_ends_by_itself() -> None:
-    assert send("0000009900").status == ports.UNKNOWN
+    assert send("0000009900").status == orders.UNKNOWN
     assert ask("0000009900", 5) == ask("0000009900", 300 * DAY)
-    assert ask("0000009900", 5).status == ports.UNKNOWN
+    assert ask("0000009900", 5).status == orders.UNKNOWN
 
 
 def test_a_code_that_is_none_cannot_be_read_now_or_later() -> None:
-    assert send("0000000200").status == ask("0000000200", 5).status == ports.UNREADABLE
+    assert send("0000000200").status == ask("0000000200", 5).status == orders.UNREADABLE
     assert send("0000000200").code == "02"
 
 
@@ -118,7 +118,7 @@ def test_the_last_figure_of_a_magic_account_is_ignored(row: dict[str, Any]) -> N
 @pytest.mark.parametrize("row", ACCOUNTS, ids=by_code)
 def test_with_v_1_it_is_processing_first_and_then_as_its_code_says(row: dict[str, Any]) -> None:
     account = manner(row["account"], 1)
-    assert send(account).status == ports.PROCESSING
+    assert send(account).status == orders.PROCESSING
     assert ask(account, 4.999).status in OPEN
     assert ask(account, 5) == ask(row["account"], 5)
 
@@ -126,9 +126,9 @@ def test_with_v_1_it_is_processing_first_and_then_as_its_code_says(row: dict[str
 @pytest.mark.parametrize("row", ACCOUNTS, ids=by_code)
 def test_with_v_2_it_is_pending_until_settled(row: dict[str, Any]) -> None:
     account = manner(row["account"], 2)
-    assert send(account).status == ports.UNKNOWN
+    assert send(account).status == orders.UNKNOWN
     for age in (0, 5, DAY, 300 * DAY):
-        assert ask(account, age).status == ports.UNKNOWN
+        assert ask(account, age).status == orders.UNKNOWN
 
 
 @pytest.mark.parametrize("account", [ORDINARY, "0040000008", "8012345678", "1000000000"])
@@ -159,9 +159,9 @@ def test_a_scenario_may_name_a_code_that_cannot_be_read() -> None:
 @pytest.mark.parametrize("delay", [1, 5, 60, 3600])
 def test_a_delay_in_business_seconds_puts_the_answer_off(rr: str | None, final: str, delay: int) -> None:
     scenario = Scenario(rr=rr, delay=delay)
-    assert send(ORDINARY, scenario).status == ports.UNKNOWN
+    assert send(ORDINARY, scenario).status == orders.UNKNOWN
     due = max(delay, 5)
-    assert ask(ORDINARY, due - 0.001, scenario).status == ports.UNKNOWN
+    assert ask(ORDINARY, due - 0.001, scenario).status == orders.UNKNOWN
     assert ask(ORDINARY, due, scenario).status == final
 
 
@@ -170,8 +170,8 @@ def test_a_lost_answer_is_found_at_the_first_re_query(http: str) -> None:
     scenario = Scenario(http=http)
     with pytest.raises(NoAnswer):
         send(ORDINARY, scenario)
-    assert ask(ORDINARY, 5, scenario).status == ports.SUCCESSFUL
-    assert ask("0000005100", 5, scenario).status == ports.FAILED
+    assert ask(ORDINARY, 5, scenario).status == orders.SUCCESSFUL
+    assert ask("0000005100", 5, scenario).status == orders.FAILED
 
 
 @pytest.mark.parametrize("account", [ORDINARY, "0000000000", "0000000900", "0000000020"])
@@ -180,7 +180,7 @@ def test_a_lost_request_is_never_found(account: str) -> None:
     with pytest.raises(NoAnswer):
         send(account, scenario)
     for age in (0, 5, DAY, 30 * DAY):
-        assert ask(account, age, scenario).status == ports.NOT_FOUND
+        assert ask(account, age, scenario).status == orders.NOT_FOUND
 
 
 def test_an_unavailable_bank_refuses_the_call_and_takes_it_when_it_is_sent_again() -> None:
@@ -188,7 +188,7 @@ def test_an_unavailable_bank_refuses_the_call_and_takes_it_when_it_is_sent_again
     scenario = Scenario(http="unavailable")
     with pytest.raises(Unavailable):
         send(ORDINARY, scenario)
-    assert send(ORDINARY, scenario, age=5).status == ports.SUCCESSFUL
+    assert send(ORDINARY, scenario, age=5).status == orders.SUCCESSFUL
 
 
 # --- name enquiry -----------------------------------------------------------------------------------------------
@@ -222,7 +222,7 @@ def test_an_ordinary_account_always_has_the_same_name_and_others_have_others() -
 def test_a_transfer_tells_the_name_on_its_account_as_an_enquiry_does() -> None:
     for account in (ORDINARY, "0000000000", "0000005110"):
         answer = asyncio.run(BANK.transfer(order(account)))
-        assert answer.facts == {ports.BENEFICIARY_NAME: name_of(account).name}
+        assert answer.facts == {orders.BENEFICIARY_NAME: name_of(account).name}
     assert asyncio.run(BANK.transfer(order("0000000700"))).facts == {}, "there is no such account"
 
 
@@ -231,7 +231,7 @@ def test_an_account_that_belongs_to_another_name_than_before_is_not_paid() -> No
     assert name is not None
     same = msgspec.structs.replace(order(ORDINARY), beneficiary_name=" ".join(reversed(name.lower().split())))
     other = msgspec.structs.replace(order(ORDINARY), beneficiary_name="SOMEBODY ELSE")
-    assert asyncio.run(BANK.transfer(same)).status == ports.SUCCESSFUL
+    assert asyncio.run(BANK.transfer(same)).status == orders.SUCCESSFUL
     assert asyncio.run(BANK.transfer(other)) == OTHER_BENEFICIARY
 
 

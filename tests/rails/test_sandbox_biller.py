@@ -9,15 +9,14 @@ from typing import Any
 
 import pytest
 
-from kasuwa.core.billers import check_edition
 from kasuwa.core.reference_tables import load_reference_data
 from kasuwa.core.scenario import NO_SCENARIO, Scenario
-from kasuwa.core.transactions import FAILED, FINAL, PENDING, SUCCESSFUL
 from kasuwa.methods.bills.model import QUERY, SEND
 from kasuwa.methods.bills.steps import call_biller, fetch_delivery
-from kasuwa.rails import ports
-from kasuwa.rails.all_rails import NOT_CONFIGURED, Rails
-from kasuwa.rails.ports import (
+from kasuwa.rails.catalogue.catalogue import check_edition
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.all_rails import NOT_CONFIGURED, Rails
+from kasuwa.rails.ports.orders import (
     RAIL_SILENT,
     RAIL_UNAVAILABLE,
     Answer,
@@ -29,8 +28,9 @@ from kasuwa.rails.ports import (
     Unavailable,
     UnreadableAnswer,
 )
-from kasuwa.rails.routing import RoutedBiller
+from kasuwa.rails.routing.orders import RoutedBiller
 from kasuwa.rails.sandbox.biller import SAMPLE_PAYCODES, SandboxBiller, first_edition
+from kasuwa.transactions.transactions import FAILED, FINAL, PENDING, SUCCESSFUL
 from tests.methods.bills.payments import AIRTIME, EXAM, PREPAID, SentBill
 from tests.rails.no_rails import no_rails
 from tests.rule_context import context
@@ -175,7 +175,7 @@ class Recorder(SandboxBiller):
     [
         (1, RAIL_SILENT, ["pay"]),
         (2, RAIL_SILENT, ["query"]),
-        (2, Answer(ports.NOT_FOUND, "25", "No such order"), ["query", "pay"]),
+        (2, Answer(orders.NOT_FOUND, "25", "No such order"), ["query", "pay"]),
     ],
 )
 def test_a_job_taken_over_from_the_dead_is_asked_after_before_it_is_sent(
@@ -219,12 +219,12 @@ def test_an_exam_gets_a_pin_and_a_receipt_nothing() -> None:
 @pytest.mark.parametrize("name", [PREPAID, EXAM])
 def test_a_call_back_of_success_brings_the_goods_along(name: str) -> None:
     sent = SentBill.new(name)
-    answer = Answer(ports.SUCCESSFUL, "00", "Approved")
+    answer = Answer(orders.SUCCESSFUL, "00", "Approved")
     delivery = asyncio.run(fetch_delivery(SANDBOX, sent.job, answer))
     assert delivery.facts
     assert delivery == call(SANDBOX, sent, 0).__class__(answer.status, answer.code, answer.message, delivery.facts)
     assert delivery.facts == call(SANDBOX, sent, 0).facts
-    failed = Answer(ports.FAILED, "05", "Do not honour")
+    failed = Answer(orders.FAILED, "05", "Do not honour")
     assert asyncio.run(fetch_delivery(SANDBOX, sent.job, failed)) is failed
 
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kasuwa.core.people import is_telephone
 from kasuwa.core.scenario import NO_SCENARIO, Scenario
-from kasuwa.rails.identity_routing import RoutedIdentity
-from kasuwa.rails.ports import IdentityQuery, LookupDeclined, NoAnswer, Person, Unavailable, UnreadableAnswer
+from kasuwa.rails.ports.orders import IdentityQuery, LookupDeclined, NoAnswer, Person, Unavailable, UnreadableAnswer
+from kasuwa.rails.routing.identities import RoutedIdentity
 from kasuwa.rails.sandbox.identity import SandboxIdentity
+from kasuwa.wire.people import is_telephone
 from tests.hypothesis_settings import NO_DEADLINE
 from tests.rails.no_rails import no_rails
 

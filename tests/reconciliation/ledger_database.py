@@ -13,14 +13,14 @@ import asyncpg
 from kasuwa.core.calendar import lagos_moment
 from kasuwa.core.decision import AuditEntry
 from kasuwa.core.references import movement_reference, rail_key, wire_reference
-from kasuwa.db import reconciliation_reads
-from kasuwa.db.migrate import migrate
-from kasuwa.db.reconciliation_matching import MatchScope
-from kasuwa.db.reconciliation_reads import EntryRow, LineRow
+from kasuwa.postgres.migrate import migrate
+from kasuwa.reconciliation import reads
 from kasuwa.reconciliation.csv_mapping import CsvMapping
 from kasuwa.reconciliation.importing import ImportResult, StatementSource, import_statement
+from kasuwa.reconciliation.matching import MatchScope
 from kasuwa.reconciliation.model import ReconciledAccount, parse_account
 from kasuwa.reconciliation.opening import open_statement
+from kasuwa.reconciliation.reads import EntryRow, LineRow
 from kasuwa.reconciliation.settlement_feed import read_feed
 
 T = TypeVar("T")
@@ -114,14 +114,14 @@ class LedgerDatabase:
         return MatchScope(account_id, found.ledger_name, found.vendor, date(2026, 1, 1), date(2026, 12, 31))
 
     def lines(self, account: str, state: str) -> list[LineRow]:
-        return self.run(reconciliation_reads.list_lines(self.connection, self.scope(account), state))
+        return self.run(reads.list_lines(self.connection, self.scope(account), state))
 
     def ours_only(self, account: str) -> list[EntryRow]:
-        return self.run(reconciliation_reads.list_entries(self.connection, self.scope(account)))
+        return self.run(reads.list_entries(self.connection, self.scope(account)))
 
     def states(self, account: str) -> dict[str, tuple[int, int]]:
         """Returns number and sum by state, without states that nothing has."""
-        totals = self.run(reconciliation_reads.sum_states(self.connection, self.scope(account)))
+        totals = self.run(reads.sum_states(self.connection, self.scope(account)))
         return {total.state: (total.number, total.amount) for total in totals if total.number}
 
     def rules(self, account: str) -> dict[str, int]:

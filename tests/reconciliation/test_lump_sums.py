@@ -2,7 +2,7 @@
 
 from datetime import date
 
-from kasuwa.core.lump_sums import MAX_CANDIDATES, Days, DayTotal, LumpSum, find_days, find_subset
+from kasuwa.reconciliation.lump_sums import MAX_CANDIDATES, Days, DayTotal, LumpSum, find_days, find_subset
 
 MONDAY, TUESDAY, WEDNESDAY = date(2026, 11, 2), date(2026, 11, 3), date(2026, 11, 4)
 TOTALS = {MONDAY: DayTotal(300, 3, -50, 1), TUESDAY: DayTotal(500, 2)}

@@ -7,10 +7,10 @@ import asyncpg
 import pytest
 
 from kasuwa.core.references import movement_reference
-from kasuwa.db import reconciliation_reads
-from kasuwa.db.reconciliation import clear_descriptions
-from kasuwa.db.reconciliation_reads import MAX_LISTED, EntryPlace
+from kasuwa.reconciliation import reads
 from kasuwa.reconciliation.model import StatementError
+from kasuwa.reconciliation.reads import MAX_LISTED, EntryPlace
+from kasuwa.reconciliation.statement_rows import clear_descriptions
 from tests.reconciliation.ledger_database import LedgerDatabase, wire
 from tests.reconciliation.test_formats import MT940
 from tests.running import Deployments
@@ -285,12 +285,12 @@ def test_lists_continue_after_the_last_row_of_a_page(books: LedgerDatabase) -> N
     entries = books.ours_only(account)
     last = entries[MAX_LISTED - 1]
     place = EntryPlace(last.day, last.merchant_id, last.group_seq)
-    rest = books.run(reconciliation_reads.list_entries(books.connection, books.scope(account), place))
+    rest = books.run(reads.list_entries(books.connection, books.scope(account), place))
     assert (len(entries), len(rest), rest[0]) == (MAX_LISTED + 1, 5, entries[MAX_LISTED])
     lines = books.lines(account, "theirs only")
     place_of_line = lines[MAX_LISTED - 1].line_id
     scope = books.scope(account)
-    further = books.run(reconciliation_reads.list_lines(books.connection, scope, "theirs only", place_of_line))
+    further = books.run(reads.list_lines(books.connection, scope, "theirs only", place_of_line))
     assert (len(lines), len(further)) == (MAX_LISTED + 1, 5)
 
 

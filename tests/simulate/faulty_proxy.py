@@ -14,8 +14,8 @@ import threading
 from collections.abc import Iterator
 from typing import Self
 
-from kasuwa.db import embedded
-from kasuwa.db.postgres_directory import PORT, socket_directory
+from kasuwa.postgres.embedded import embedded
+from kasuwa.postgres.embedded.directory import PORT, socket_directory
 
 CHUNK = 65536
 

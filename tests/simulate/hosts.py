@@ -10,8 +10,8 @@ from pathlib import Path
 
 import psutil
 
-from kasuwa.owners.certificates import CertificateFiles
-from kasuwa.owners.partitions import AddressTable
+from kasuwa.cluster.certificates import CertificateFiles
+from kasuwa.cluster.partitions import AddressTable
 from tests.certificates import Authority
 from tests.merchant_client import HttpConnection, MerchantClient
 from tests.running import free_port

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import psutil
 
-from kasuwa.owners.partitions import PartitionTable
+from kasuwa.cluster.partitions import PartitionTable
 from tests.merchant_client import ANSWER_SECONDS, HttpConnection
 from tests.simulate.processes import wait_until
 

@@ -19,8 +19,8 @@ from typing import Any, TypeVar
 import asyncpg
 import psutil
 
-from kasuwa.db import embedded
-from kasuwa.ledger.invariants import check_invariants
+from kasuwa.audit.invariants.ledger import check_invariants
+from kasuwa.postgres.embedded import embedded
 from tests.command_processes import KasuwaProcess, is_service_process, run_kasuwa
 from tests.running import EMBEDDED, NEWEST, copy_cluster, free_port, start_database
 

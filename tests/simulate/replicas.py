@@ -10,9 +10,9 @@ from urllib.parse import quote, urlsplit
 
 import psutil
 
-from kasuwa.db import embedded
-from kasuwa.db.postgres_directory import PORT, socket_directory
-from kasuwa.db.postgres_programs import find_tool
+from kasuwa.postgres.embedded import embedded
+from kasuwa.postgres.embedded.directory import PORT, socket_directory
+from kasuwa.postgres.embedded.programs import find_tool
 from tests.command_processes import COMMAND_SECONDS
 from tests.running import memory_directory, programs_of, start_database
 from tests.simulate.processes import end_database, kill, postmaster_of, query, wait_until

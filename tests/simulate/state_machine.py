@@ -19,7 +19,7 @@ from hypothesis import assume
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition
 from hypothesis.stateful import rule as hypothesis_rule
 
-from kasuwa.ledger.invariants import INVARIANTS
+from kasuwa.audit.invariants.ledger import INVARIANTS
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment
 from tests.simulate.model import Model

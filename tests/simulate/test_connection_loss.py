@@ -20,13 +20,13 @@ from typing import Any
 
 import pytest
 
-from kasuwa import composition
+from kasuwa.boot import composition
+from kasuwa.boot.prepare import prepare
 from kasuwa.core.decision import Context, Decision, LoadedRows, Needs
-from kasuwa.core.transactions import Transaction, transaction_key
-from kasuwa.db import embedded
-from kasuwa.db.batch import RuleFailure, Submission
-from kasuwa.prepare import prepare
-from kasuwa.settings import Settings
+from kasuwa.engine.batch import RuleFailure, Submission
+from kasuwa.postgres.embedded import embedded
+from kasuwa.settings.settings import Settings
+from kasuwa.transactions.transactions import Transaction, transaction_key
 from tests.running import start_database
 from tests.simulate.load import (
     LOAD_TRANSFERS,

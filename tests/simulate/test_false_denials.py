@@ -26,7 +26,7 @@ from tests.simulate.shoppers import TRANSACTIONS, Attempt, Shopper, find_false_d
 
 pytestmark = pytest.mark.chaos
 
-# Longer than the timeout of the writer (db/writer.py).
+# Longer than the timeout of the writer (engine/writer.py).
 AWAY_SECONDS = 11.0
 # Delay of a commit on its way to the database and back, so that an outage interrupts some of them.
 DELAY_SECONDS = 0.03

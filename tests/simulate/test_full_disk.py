@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from kasuwa.db.postgres_log import describe_failure, describe_full_disk, last_severe_line
+from kasuwa.postgres.embedded.log import describe_failure, describe_full_disk, last_severe_line
 from tests.simulate.load import Client
 from tests.simulate.processes import Service, run_command, running_service, wait_until
 

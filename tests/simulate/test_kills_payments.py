@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from kasuwa.db.batch import JOB_LEASE
+from kasuwa.engine.batch import JOB_LEASE
 from tests.simulate.load import Client, Merchant, new_merchant
 from tests.simulate.processes import Service, fault_count, is_fully_running, kill, running_service, wait_until
 

@@ -3,7 +3,7 @@ the service goes on by itself, whichever process it belongs to and whatever the 
 
 The short form loses one answer of each kind. With KASUWA_LONG=1 every kind is lost for every role of connections that
 sends it. Only the service's own deadlines end the waits: no connection is cut, and no process restarted.
-tests/db/test_lost_answers.py does the same to the writer alone, with short deadlines.
+tests/postgres/test_lost_answers.py does the same to the writer alone, with short deadlines.
 """
 
 import os

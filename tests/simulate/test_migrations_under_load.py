@@ -19,7 +19,7 @@ import asyncpg
 import pytest
 from structlog.testing import capture_logs
 
-from kasuwa.db.migrate import Migration, apply_migration
+from kasuwa.postgres.migrate import Migration, apply_migration
 from tests.simulate.load import LOAD_TRANSFERS, LoadProcess, find_mismatches, new_merchant, running_load
 from tests.simulate.processes import Service, get, running_service, wait_until, with_connection
 from tests.simulate.replicas import shared_directory

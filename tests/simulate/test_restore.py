@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from kasuwa.db.postgres_programs import find_tool
+from kasuwa.postgres.embedded.programs import find_tool
 from tests.command_processes import COMMAND_SECONDS
 from tests.running import EMBEDDED
 from tests.simulate.load import Client, new_merchant, running_load

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from kasuwa.db import embedded
-from kasuwa.web.outcome import OUTCOME_UNKNOWN
+from kasuwa.api.outcome import OUTCOME_UNKNOWN
+from kasuwa.postgres.embedded import embedded
 from tests.running import start_database
 from tests.simulate.load import LOAD_TRANSFERS, Client, LoggedReply, Reply, find_mismatches, new_merchant, running_load
 from tests.simulate.processes import (

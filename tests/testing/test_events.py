@@ -8,7 +8,7 @@ import pytest
 
 from kasuwa.testing import SandboxMerchant, Server
 from kasuwa_client import BillEvent, InvalidSignature, TransferEvent, verify_event
-from tests.work.inbox import BROKEN, running_inbox
+from tests.webhooks.inbox import BROKEN, running_inbox
 
 
 def send(kasuwa: SandboxMerchant, order_ref: str, account: str = "0000000000") -> None:

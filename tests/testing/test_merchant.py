@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from kasuwa.api_methods import ALL_SANDBOX
+from kasuwa.methods.tables import ALL_SANDBOX
 from kasuwa.testing import SandboxMerchant
 from kasuwa_client import AsyncKasuwa, InsufficientFunds, InvalidRequest, Kasuwa
 

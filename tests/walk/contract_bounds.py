@@ -29,7 +29,7 @@ EXAMPLE = re.compile(r"^(?:```.*?^```$)", re.DOTALL | re.MULTILINE)
 HERE = "walk/test_contract_bounds.py::"
 FIELDS = "walk/test_field_bounds.py::test_a_field_accepts_what_its_words_say_and_no_more"
 BULK = "methods/disburse/test_http_bulk.py::test_a_thousand_orders_go_and_one_more_is_refused_whole"
-PAGES = "web/test_pages.py::"
+PAGES = "api/test_pages.py::"
 ROLLED = HERE + "test_a_rolled_key_overlaps_for_seven_days_at_most"
 FILES_OF_DISPUTE = "methods/disputes/test_http_crossings.py::test_large_bodies_are_for_evidence_alone"
 STATEMENT_DAYS = HERE + "test_a_statement_covers_367_days_and_a_list_of_settlements_93"
@@ -48,7 +48,7 @@ RATE_A_YEAR = HERE + "test_interest_comes_to_1000_percent_a_year_and_no_more"
 PROOFS = HERE + "test_a_proof_has_20_groups_of_postings_and_no_more"
 META = HERE + "test_an_object_of_ones_own_has_64_kib_and_no_more"
 LIFE_TIME = "methods/cashcode/test_issue.py::test_every_field_is_checked_before_anything"
-OLD_PAYCODE = "work/test_catalogue.py::test_an_old_paycode_is_accepted_for_a_day_of_wall_time_and_not_longer"
+OLD_PAYCODE = "rails/test_catalogue.py::test_an_old_paycode_is_accepted_for_a_day_of_wall_time_and_not_longer"
 TICKETS = HERE + "test_a_payer_chooses_twenty_tickets_and_no_more"
 COOLING_OFF = "console/test_merchant_authority.py::test_new_people_and_keys_approve_nothing_during_the_cooling_off_time"
 
@@ -56,33 +56,35 @@ BOUNDS: dict[str, dict[str, tuple[str, ...]]] = {
     "README": {
         "an overlap of up to seven days": (ROLLED,),
         "closed after five seconds without one": (
-            "web/test_http_server.py::test_a_connection_without_complete_headers_is_closed_in_time",
+            "http/test_http_server.py::test_a_connection_without_complete_headers_is_closed_in_time",
         ),
         "idle for longer than": (
-            "web/test_http_server.py::test_a_connection_without_complete_headers_is_closed_in_time",
+            "http/test_http_server.py::test_a_connection_without_complete_headers_is_closed_in_time",
         ),
         "A body may have 256 KiB, on `/disburse` 1 MiB, of `dispute_respond` 15 MiB": (
-            "web/test_replies.py::test_a_body_over_its_bound_is_413",
-            "web/test_replies.py::test_a_body_at_its_bound_is_read",
+            "api/test_replies.py::test_a_body_over_its_bound_is_413",
+            "api/test_replies.py::test_a_body_at_its_bound_is_read",
             "methods/disburse/test_http_bulk.py::test_a_bulk_of_a_megabyte_is_read_and_more_is_not",
             FILES_OF_DISPUTE,
         ),
         "with at most as many decimals as the currency has and at most 15 digits": (FIELDS,),
         "`errors` all of them, at most 50": (
-            "web/test_bodies.py::test_at_most_fifty_faults_are_listed_and_the_rest_is_counted",
+            "http/test_bodies.py::test_at_most_fifty_faults_are_listed_and_the_rest_is_counted",
         ),
         "(1 to 255 ASCII characters)": (
             "walk/test_reached_refusals.py::test_a_key_of_idempotency_has_1_to_255_characters",
         ),
-        "answer the stored reply for 24 hours": ("db/test_idempotency.py::test_a_key_is_kept_for_a_day_of_wall_time",),
+        "answer the stored reply for 24 hours": (
+            "engine/test_idempotency.py::test_a_key_is_kept_for_a_day_of_wall_time",
+        ),
         "(default 50, at most 200;": (FIELDS,),
         "A page of more than 1 MiB is": (PAGES + "test_a_page_is_cut_at_its_bound_and_says_how_long_it_is",),
-        "settles at least the amount": ("core/test_pricing.py::test_no_smaller_gross_settles_the_amount",),
+        "settles at least the amount": ("transactions/test_pricing.py::test_no_smaller_gross_settles_the_amount",),
         "| NGN | 1.00 | 10,000,000.00 | | USD | 0.50 | 10,000.00 | | GHS | 1.00 | 100,000.00 | | KES | 10.00 | "
         "1,000,000.00 |": (HERE + "test_amounts_are_within_the_limits_of_their_currency",),
         "100 requests a second per merchant with bursts of 200": (
             HERE + "test_a_live_merchant_has_its_rate_unless_another_is_set",
-            "web/test_settings.py::test_a_merchant_over_its_rate_gets_the_time_to_retry",
+            "api/test_settings.py::test_a_merchant_over_its_rate_gets_the_time_to_retry",
         ),
         "A bulk holds at most 1,000": (BULK,),
     },
@@ -103,7 +105,7 @@ BOUNDS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "disburse": {
         "Bank codes have 3, 5 or 6 digits": (FIELDS,),
-        "if it comes within ten seconds": ("web/test_deadline.py::test_a_rail_that_hangs_is_given_up_at_the_deadline",),
+        "if it comes within ten seconds": ("api/test_deadline.py::test_a_rail_that_hangs_is_given_up_at_the_deadline",),
         "after 5 s, 30 s, 2 min, 10 min, 30 min, then hourly": (
             TRANSFER_RETRIES + "test_an_unknown_outcome_follows_the_requery_schedule_to_exactly_one_day",
         ),
@@ -113,12 +115,12 @@ BOUNDS: dict[str, dict[str, tuple[str, ...]]] = {
         "Send up to 1,000 transfers": (BULK,),
     },
     "events": {
-        "2xx within ten seconds": ("work/test_egress_hostile.py::test_a_status_line_that_drips_is_late",),
+        "2xx within ten seconds": ("outbound/test_egress_hostile.py::test_a_status_line_that_drips_is_late",),
         "after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h": (
-            "work/test_delivery_retries.py::test_an_event_is_retried_at_each_time_of_the_schedule_and_then_kept",
+            "webhooks/test_delivery_retries.py::test_an_event_is_retried_at_each_time_of_the_schedule_and_then_kept",
         ),
         "fails for five days": (
-            "work/test_delivery_retries.py::test_an_endpoint_that_fails_for_five_days_is_switched_off_and_left_alone",
+            "webhooks/test_delivery_retries.py::test_an_endpoint_that_fails_for_five_days_is_switched_off_and_left_alone",
         ),
         "the five days until it is switched off": (
             "console/test_endpoint_pages.py::test_an_endpoint_that_fails_for_days_is_disabled_until_it_is_saved",
@@ -150,12 +152,14 @@ BOUNDS: dict[str, dict[str, tuple[str, ...]]] = {
         "today or within ten years": (HERE + "test_a_plan_starts_today_or_within_ten_years",),
     },
     "keys": {
-        "recorded at most once a minute": ("web/test_keys.py::test_the_last_use_is_recorded_at_most_once_a_minute",),
+        "recorded at most once a minute": (
+            "merchants/test_keys.py::test_the_last_use_is_recorded_at_most_once_a_minute",
+        ),
         "1 to 60 printable characters": (HERE + "test_the_name_of_a_key_has_1_to_60_characters",),
         "A merchant has at most 50 valid keys": (HERE + "test_a_merchant_has_50_valid_keys_and_no_more",),
         "works for up to seven more days": (ROLLED,),
         "stops working within a second": (
-            "web/test_settings.py::test_a_key_rolled_without_overlap_is_refused_after_a_second",
+            "api/test_settings.py::test_a_key_rolled_without_overlap_is_refused_after_a_second",
         ),
         "a transfer of more than this amount": (
             "methods/disburse/test_http_approvals.py::"
@@ -166,7 +170,7 @@ BOUNDS: dict[str, dict[str, tuple[str, ...]]] = {
         ),
         "the cooling-off time (24 hours in live, unless": (COOLING_OFF,),
         "after the cooling-off time (24 hours in live)": (
-            "db/test_payout_policy.py::test_a_looser_policy_takes_effect_after_the_cooling_off_period",
+            "merchants/test_payout_policy.py::test_a_looser_policy_takes_effect_after_the_cooling_off_period",
         ),
     },
     "loans": {
@@ -259,7 +263,7 @@ BOUNDS: dict[str, dict[str, tuple[str, ...]]] = {
         ),
         "A list covers at most 92 days": (STATEMENT_DAYS,),
         "a list over more than a million postings": (
-            "db/test_settlement_sums.py::test_a_list_is_refused_only_for_a_million_postings_behind_the_mark",
+            "projections/test_settlement_sums.py::test_a_list_is_refused_only_for_a_million_postings_behind_the_mark",
         ),
         "five minutes after the end of its day": (
             "methods/statements/test_settlement_events.py::test_a_day_is_due_five_minutes_after_midnight_in_lagos",
@@ -314,14 +318,14 @@ BOUNDS: dict[str, dict[str, tuple[str, ...]]] = {
         "at most what was charged and not refunded yet": (
             "methods/payment/test_refund.py::test_more_than_is_left_is_refused_with_what_is_left",
         ),
-        "above 0 and at most 100": ("core/test_splits.py::test_a_part_is_a_percentage_or_a_share",),
+        "above 0 and at most 100": ("transactions/test_splits.py::test_a_part_is_a_percentage_or_a_share",),
         "percentages that add up to 100, or amounts that add up to `total`": (
             "methods/payment/test_http_plans.py::test_a_schedule_that_does_not_add_up_is_refused",
         ),
-        "the hour (`daily`, 00 to 23)": ("core/test_schedule.py::test_a_value_is_within_its_range",),
+        "the hour (`daily`, 00 to 23)": ("transactions/test_schedule.py::test_a_value_is_within_its_range",),
         "Probability from 0 to 1": (FIELDS,),
-        "A ticket code of 12 characters": ("core/test_ticket_codes.py::test_what_is_no_code_is_refused",),
-        "1 to 30, at most the last day": ("core/test_schedule.py::test_a_value_is_within_its_range",),
+        "A ticket code of 12 characters": ("methods/tickets/test_ticket_codes.py::test_what_is_no_code_is_refused",),
+        "1 to 30, at most the last day": ("transactions/test_schedule.py::test_a_value_is_within_its_range",),
         "At most 64 KiB": (META,),
         "Default: 24 hours": (EXPIRES,),
         "PDF, PNG or JPEG, at most 2 MiB": (FIELDS,),

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import inspect
 
-from kasuwa.core.body import NumberLiteral
-from kasuwa.core.decoding import decoder
-from kasuwa.core.documents import Document
-from kasuwa.core.field_errors import FieldSpec, convert_value, field_specs, strip_metadata
-from kasuwa.core.fields import scalar_schema
 from kasuwa.methods.disputes.model import MAX_FILE_BYTES
+from kasuwa.wire.body import NumberLiteral
+from kasuwa.wire.decoding import decoder
+from kasuwa.wire.documents import Document
+from kasuwa.wire.field_errors import FieldSpec, convert_value, field_specs, strip_metadata
+from kasuwa.wire.fields import scalar_schema
 from tests.walk.rows import ACTION_ROWS, ActionRow
 
 # Words that name a bound in the description of a type.

@@ -3,10 +3,10 @@ compared to see that nothing has changed."""
 
 from typing import Any, NamedTuple
 
-from kasuwa.coded_tables import CODED_TABLES
+from kasuwa.authority.roles import MERCHANT_ROLES, ROLES
 from kasuwa.core.callers import KEY_SCOPES
-from kasuwa.core.roles import MERCHANT_ROLES, ROLES
-from kasuwa.db.merchant_keys import NewKey, create_key
+from kasuwa.merchants.keys import NewKey, create_key
+from kasuwa.methods.coded_tables import CODED_TABLES
 from tests.console.test_two_people_live import join
 from tests.console.visitor import Visitor
 from tests.merchant_client import MerchantClient

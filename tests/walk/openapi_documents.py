@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-from kasuwa.api_methods import methods_of
+from kasuwa.api.openapi.operations import ApiDescription, describe_actions, describe_paths
 from kasuwa.core.action import title_of
-from kasuwa.web.openapi import ApiDescription, describe_actions, describe_paths
+from kasuwa.methods.tables import methods_of
 from tests.walk.rows import ActionRow
 
 COMPONENT = "#/components/schemas/"

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import inspect
 
-from kasuwa.api_methods import methods_of
 from kasuwa.core.action import Action, Write, title_of
 from kasuwa.core.codes import (
     AUTHENTICATION_FAILED,
@@ -24,6 +23,7 @@ from kasuwa.core.codes import (
     INVALID_REQUEST,
     NOT_VALIDATED,
 )
+from kasuwa.methods.tables import methods_of
 from tests.merchant_client import MerchantClient, RawReply, new_reference, reference_numbers
 from tests.payer_pages import pay_on_page
 

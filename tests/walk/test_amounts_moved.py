@@ -9,12 +9,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from kasuwa.api_methods import methods_of
-from kasuwa.console.actions import CONSOLE
+from kasuwa.api.dispatch import Dispatch
+from kasuwa.api.routes import make_routes
+from kasuwa.console.merchant.actions import CONSOLE
 from kasuwa.core.action import PAY, Write, moves_at_least, permission_needed
-from kasuwa.core.decoding import InvalidRequest
-from kasuwa.web.dispatch import Dispatch
-from kasuwa.web.routes import make_routes
+from kasuwa.methods.tables import methods_of
+from kasuwa.wire.decoding import InvalidRequest
 from tests.rule_context import merchant
 from tests.walk.rows import ActionRow
 

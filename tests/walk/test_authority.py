@@ -9,21 +9,21 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import kasuwa.db
 import msgspec
 import pytest
 
-import kasuwa.db
-from kasuwa.api_methods import methods_of
-from kasuwa.console.actions import CONSOLE
+from kasuwa.authority import acts as authority
+from kasuwa.authority.acts import ACTS, Act, Decider, OpenProposal, explain_bar, find_excess_scopes
+from kasuwa.authority.doors import HARMLESS_COMMANDS, HARMLESS_PAGES
+from kasuwa.authority.roles import MERCHANT_ROLES, OPERATOR_ROLES, OWNER, ROLES
+from kasuwa.console.kit.visit import roles_of_action
+from kasuwa.console.merchant.actions import CONSOLE
 from kasuwa.console.routes import PAGES
-from kasuwa.console.visit import roles_of_action
-from kasuwa.core import authority
 from kasuwa.core.action import VIEW, AdminCommand, Write, only_with_of, scope_of, title_of
-from kasuwa.core.authority import ACTS, Act, Decider, OpenProposal, explain_bar, find_excess_scopes
-from kasuwa.core.authority_doors import HARMLESS_COMMANDS, HARMLESS_PAGES
 from kasuwa.core.callers import KEY_SCOPES
-from kasuwa.core.merchant import MerchantSettings
-from kasuwa.core.roles import MERCHANT_ROLES, OPERATOR_ROLES, OWNER, ROLES
+from kasuwa.merchants.merchant_settings import MerchantSettings
+from kasuwa.methods.tables import methods_of
 from tests.commands import leaf_commands
 from tests.console.test_two_people_live import COMMANDS, PROPOSING
 from tests.console.visitor import sign_in_as

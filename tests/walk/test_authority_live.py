@@ -11,14 +11,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from kasuwa.api_methods import methods_of
+from kasuwa.authority import acts as authority
+from kasuwa.authority.acts import ACTS, DECIDE, LIVE, Act
+from kasuwa.authority.roles import MERCHANT_ROLES, OPERATOR_ROLES, ROLES
+from kasuwa.console.kit.visit import roles_of_action
 from kasuwa.console.routes import PAGES
-from kasuwa.console.visit import roles_of_action
-from kasuwa.core import authority
 from kasuwa.core.action import only_shows, only_with_of, scope_of, title_of
-from kasuwa.core.authority import ACTS, DECIDE, LIVE, Act
 from kasuwa.core.callers import KEY_SCOPES
-from kasuwa.core.roles import MERCHANT_ROLES, OPERATOR_ROLES, ROLES
+from kasuwa.methods.tables import methods_of
 from tests.console.test_two_people_live import LIVE as LIVE_SETTINGS
 from tests.console.test_two_people_live import PROPOSED
 from tests.console.test_user_invitations import approve

@@ -7,10 +7,10 @@ import pytest
 
 from kasuwa.core.callers import check_key_name
 from kasuwa.core.decision import Decision, Refusal
-from kasuwa.core.merchant import check_amount_limits
 from kasuwa.core.money import DECIMALS, parse_minor
-from kasuwa.core.transactions import Transaction
+from kasuwa.merchants.merchant_settings import check_amount_limits
 from kasuwa.methods.tickets.rules import open_sale
+from kasuwa.transactions.transactions import Transaction
 from tests.merchant_client import MerchantClient
 from tests.methods.checkout.in_memory_checkouts import InMemoryCheckout
 from tests.methods.customers.test_http import listed, register

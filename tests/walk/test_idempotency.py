@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from kasuwa.api.idempotency import idempotency_payload
 from kasuwa.core.action import Write
-from kasuwa.web.idempotency import idempotency_payload
 from tests.generators.request_digests import (
     FILE,
     REPEATABLE,
@@ -224,7 +224,7 @@ def test_a_key_is_kept_or_refused_but_never_passed_over(shop: MerchantClient, ke
 
 
 def test_the_rows_with_a_unique_reference_are_those_of_orders() -> None:
-    """A process that lost the reply of another decides such a request again (web/forwarding.py)."""
+    """A process that lost the reply of another decides such a request again (api/forwarding.py)."""
     writes = {row.title: row.action for row in ACTION_ROWS if isinstance(row.action, Write)}
     marked = {name: action.unique_reference for name, action in writes.items() if action.unique_reference is not None}
     assert marked == dict.fromkeys((row.title for row in ORDERED), "orderRef")

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from kasuwa.ledger.invariant import Invariant
-from kasuwa.ledger.invariants import INVARIANTS
+from kasuwa.audit.invariants.invariant import Invariant
+from kasuwa.audit.invariants.ledger import INVARIANTS
 from tests.merchant_client import MerchantClient
 from tests.running import VIOLATIONS_QUERY, Deployment
 from tests.walk.invariant_violations import NOW, VIOLATIONS, make_history

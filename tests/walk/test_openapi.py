@@ -19,9 +19,9 @@ from schemathesis.specs.openapi.checks import (
 )
 from schemathesis.specs.openapi.definitions import OPENAPI_31
 
-from kasuwa.api_methods import methods_of
-from kasuwa.core.event_payloads import EVENT_KINDS
-from kasuwa.core.fields import READERS, Amount, NonNegativeInt, PercentOrAmount, PercentRate, scalar_schema
+from kasuwa.methods.tables import methods_of
+from kasuwa.transactions.event_payloads import EVENT_KINDS
+from kasuwa.wire.fields import READERS, Amount, NonNegativeInt, PercentOrAmount, PercentRate, scalar_schema
 from tests.console.test_operator_pages import propose
 from tests.console.visitor import sign_in_as
 from tests.generators.environment import run_tool, tools_directory
@@ -39,7 +39,7 @@ from tests.walk.openapi_documents import (
     schema_within,
 )
 from tests.walk.rows import NOW, RESET, is_refusal, make_waiting_transfer, resolve_references, send_examples
-from tests.work.event_log import events_of
+from tests.webhooks.event_log import events_of
 
 METHODS = tuple(method.name for method in methods_of("test"))
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from kasuwa.core.fields import AMOUNT_REASON
+from kasuwa.wire.fields import AMOUNT_REASON
 from tests.walk.openapi_documents import action_operation, actions_document, json_of, paths_document, properties_of
 from tests.walk.rows import ACTION_ROWS, ActionRow
 

@@ -7,11 +7,11 @@ import jsonschema_rs
 import msgspec
 import pytest
 
-from kasuwa.api_methods import methods_of
-from kasuwa.core.decoding import decoder
-from kasuwa.core.event_payloads import EVENT_KINDS
-from kasuwa.core.fields import Amount, scalar_schema
 from kasuwa.core.money import AMOUNT_PATTERN
+from kasuwa.methods.tables import methods_of
+from kasuwa.transactions.event_payloads import EVENT_KINDS
+from kasuwa.wire.decoding import decoder
+from kasuwa.wire.fields import Amount, scalar_schema
 from tests.walk.openapi_documents import (
     ERROR_BODY,
     action_operation,

@@ -7,9 +7,7 @@ import msgspec
 import pytest
 from msgspec import inspect
 
-from kasuwa.core.paging import Paged, PagedArray
-from kasuwa.core.schedule import MAX_INSTALLMENTS
-from kasuwa.db.chains import MARK_EVERY
+from kasuwa.audit.chains import MARK_EVERY
 from kasuwa.methods.checkout.store import MAX_PAYMENTS_SHOWN as MAX_LINK_PAYMENTS
 from kasuwa.methods.customers.store import MAX_CARDS_SHOWN, MAX_PAYMENTS_SHOWN
 from kasuwa.methods.disputes.model import MAX_FILES
@@ -17,12 +15,14 @@ from kasuwa.methods.investments.store import MAX_PLANS_SHOWN
 from kasuwa.methods.invoices.store import MAX_PAYMENTS
 from kasuwa.methods.invoices.wire import MAX_ITEMS
 from kasuwa.methods.keys.store import MAX_KEYS_SHOWN
-from kasuwa.methods.payment.rules.reject_transfer import MOST_KEPT
+from kasuwa.methods.payment.rules.receipts.reject_transfer import MOST_KEPT
 from kasuwa.methods.references.store import MAX_RELATED, MAX_STEPS
 from kasuwa.methods.resources.store import MOST_ATTEMPTS
 from kasuwa.methods.resources.wire import FeedReply
 from kasuwa.methods.statements.proofs.store import MAX_GROUPS
 from kasuwa.methods.tickets.model import MAX_KINDS
+from kasuwa.transactions.schedule import MAX_INSTALLMENTS
+from kasuwa.wire.paging import Paged, PagedArray
 from tests.walk.rows import ACTION_ROWS, ActionRow
 
 # The limits of lists in replies that are not pages, by row and place.
@@ -131,8 +131,8 @@ BOUNDS: dict[str, dict[str, str]] = {
         ("resources-installments-resume", "resources-installments-pause", "resources-installments-cancel"),
         INSTALLMENTS,
     ),
-    "sandbox-explain": {"data": "the newest 1,000 entries, in at most 1 MiB (work/timeline.py)"},
-    "sandbox-audit": {"data": "at most 20 lines an invariant (ledger/invariants.py)"},
+    "sandbox-explain": {"data": "the newest 1,000 entries, in at most 1 MiB (projections/timeline.py)"},
+    "sandbox-audit": {"data": "at most 20 lines an invariant (audit/invariants/ledger.py)"},
     "sandbox-advance": {"ran": "one count a kind of job"},
 }
 
@@ -177,7 +177,7 @@ def is_struct(kind: inspect.Type) -> bool:
 
 
 def is_paged(action: Any) -> bool:
-    """Returns whether the reply is cut to the requested page and to the limit in bytes (core/paging.py)."""
+    """Returns whether the reply is cut to the requested page and to the limit in bytes (wire/paging.py)."""
     if action.reply is FeedReply:
         return True
     if issubclass(action.request, PagedArray):

@@ -1,6 +1,6 @@
 """What decides where money goes cannot be changed in the database unnoticed: a changed row is named and not used.
 
-Every table is listed in `coded_tables.py`: with the columns that its code covers, or with the reason why it has none.
+Every table is listed in `methods/coded_tables.py`: with the columns that its code covers, or with the reason why it has none.
 Each covered column of each coded table is changed in SQL, in a transaction that is undone: the audit names the row, and
 what uses it refuses it.
 """
@@ -13,27 +13,29 @@ from typing import Any, NamedTuple
 import asyncpg
 import pytest
 
-from kasuwa.coded_tables import CODED_TABLES, TABLES_WITHOUT_CODES
+from kasuwa.authority import approvals
+from kasuwa.authority.policy import read_cooling_off
 from kasuwa.core.decision import Job, LoadedRows, Row
-from kasuwa.core.inbound_accounts import PersonalizedAccountRow
 from kasuwa.core.row_codes import CodedTable, RowChanged
 from kasuwa.core.token_index import TokenIndexEntry
-from kasuwa.core.transactions import Transaction
 from kasuwa.core.vault import Vault
-from kasuwa.db import approvals, console_sessions, console_users, webhook_endpoints
-from kasuwa.db.authority_policy import read_cooling_off
-from kasuwa.db.bulk_sql import select_by_key
-from kasuwa.db.merchants import MerchantDirectory
-from kasuwa.db.row_code_moves import ROWS_INTACT, find_changed_rows
-from kasuwa.db.row_codes import replace_changed
-from kasuwa.db.webhook_targets import read_targets
+from kasuwa.engine.bulk_sql import select_by_key
+from kasuwa.merchants import endpoints
+from kasuwa.merchants.merchants import MerchantDirectory
 from kasuwa.methods.clients.model import Client
+from kasuwa.methods.coded_tables import CODED_TABLES, TABLES_WITHOUT_CODES
 from kasuwa.methods.disburse.payout_model import PayoutCounter, TransferApproval
 from kasuwa.methods.loans.model import Loan
 from kasuwa.methods.payment.model import Payment
 from kasuwa.methods.payment.settlement_model import Beneficiary
 from kasuwa.methods.payouts.model import PayoutSchedule
 from kasuwa.methods.virtualcard.model import Card
+from kasuwa.people import sessions, users
+from kasuwa.postgres.row_codes import replace_changed
+from kasuwa.privacy.row_code_moves import ROWS_INTACT, find_changed_rows
+from kasuwa.transactions.inbound_accounts import PersonalizedAccountRow
+from kasuwa.transactions.transactions import Transaction
+from kasuwa.webhooks.targets import read_targets
 from tests.merchant_client import MerchantClient
 from tests.methods.loans.lending_client import LendingClient
 from tests.methods.payment.payment_client import PaymentClient
@@ -86,11 +88,11 @@ async def make_rows(deployment: Deployment, shop: MerchantClient, connection: An
     merchant_id = await connection.fetchval("select merchant_id from merchant where mid = $1 and current", shop.mid)
     async with connection.transaction():
         email = f"{shop.mid}@example.com".lower()
-        user_id = await console_users.add_user(connection, vault, email, None, "operator:auditor")
-        link = await console_users.make_link(connection, vault, user_id, "sign_in")
-        session = await console_sessions.begin(connection, vault, user_id, is_authenticated=True)
+        user_id = await users.add_user(connection, vault, email, None, "operator:auditor")
+        link = await users.make_link(connection, vault, user_id, "sign_in")
+        session = await sessions.begin(connection, vault, user_id, is_authenticated=True)
         approval_id = await approvals.propose(connection, vault, shop.mid, "tariff", "{}", "a reason", user_id)
-        endpoint_id, _ = await webhook_endpoints.add_endpoint(
+        endpoint_id, _ = await endpoints.add_endpoint(
             connection, vault, merchant_id, "http://127.0.0.1:9/", ["no such kind"], "a test"
         )
     return Place(shop, merchant_id, user_id, session, link, approval_id, endpoint_id)
@@ -245,9 +247,9 @@ USES: dict[str, Use] = {
     "merchant_key": use_key,
     "exchange_rate": use_rate,
     "authority_policy": lambda connection, vault, place: read_cooling_off(connection, vault),
-    "console_user": lambda connection, vault, place: console_users.read_link(connection, vault, place.link),
-    "console_link": lambda connection, vault, place: console_users.read_link(connection, vault, place.link),
-    "console_session": lambda connection, vault, place: console_sessions.find(connection, vault, place.session),
+    "console_user": lambda connection, vault, place: users.read_link(connection, vault, place.link),
+    "console_link": lambda connection, vault, place: users.read_link(connection, vault, place.link),
+    "console_session": lambda connection, vault, place: sessions.find(connection, vault, place.session),
     "approval": lambda connection, vault, place: approvals.lock_open_approval(connection, vault, place.approval_id),
     "webhook_endpoint": use_endpoint,
 }

@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from kasuwa.core.action import Read
-from kasuwa.db.logins import APPLICATION_LOGIN, READER_LOGIN
+from kasuwa.postgres.logins import APPLICATION_LOGIN, READER_LOGIN
 from tests.console.sample_merchant import SampleMerchant
 from tests.console.visitor import DEPLOYED, Visitor, sign_in_as
 from tests.kept_sums import count_postings, sum_up_to

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from kasuwa.api_methods import methods_of
 from kasuwa.core.action import Action, AdminCommand, Lookup, MemoryRead, PreencodedReply, Read, Step, Write, title_of
 from kasuwa.core.decision import Decision, Job, NeedsMore, Refusal
 from kasuwa.core.reading import ActionReader
-from kasuwa.rails.ports import Answer, call_no_rail
+from kasuwa.methods.tables import methods_of
+from kasuwa.rails.ports.orders import Answer, call_no_rail
 
 ROWS = [(method.name, action) for method in methods_of("test") for action in method.actions]
 STEPS = [step for method in methods_of("test") for step in method.steps]

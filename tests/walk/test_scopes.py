@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
-from kasuwa.api_methods import methods_of
 from kasuwa.core.action import AdminCommand, Write, only_shows, only_with_of, scope_of, title_of
 from kasuwa.core.callers import KEY_SCOPES
+from kasuwa.methods.tables import methods_of
 from tests.merchant_client import MerchantClient
 from tests.walk.rows import ACTION_ROWS, ActionRow
 

@@ -10,13 +10,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from kasuwa.console.passwords import seal_totp_secret, unseal_totp_secret
-from kasuwa.core import checkouts, sealed_payers
-from kasuwa.core.inbound_accounts import person_aad as account_person_aad
 from kasuwa.core.keyring import UnsealError
 from kasuwa.core.vault import Vault
-from kasuwa.db.merchant_keys import SECRET_SEAL_CONTEXT, unseal_key
-from kasuwa.db.webhook_endpoints import SEAL_CONTEXT as ENDPOINT_SEAL_CONTEXT
+from kasuwa.merchants.endpoints import SEAL_CONTEXT as ENDPOINT_SEAL_CONTEXT
+from kasuwa.merchants.keys import SECRET_SEAL_CONTEXT, unseal_key
 from kasuwa.methods.bills.model import voucher_aad
 from kasuwa.methods.clients.model import detail_aad
 from kasuwa.methods.clients.rules import manage_client, verify_bvn
@@ -24,8 +21,11 @@ from kasuwa.methods.customers import model as customers
 from kasuwa.methods.disputes.model import evidence_aad, file_aad
 from kasuwa.methods.invoices import model as invoices
 from kasuwa.methods.resources import model as personalized
+from kasuwa.methods.sealed_columns import SEALED_PLACES
 from kasuwa.methods.virtualcard.model import holder_aad, pan_aad
-from kasuwa.sealed_columns import SEALED_PLACES
+from kasuwa.people.passwords import seal_totp_secret, unseal_totp_secret
+from kasuwa.transactions import checkouts, sealed_payers
+from kasuwa.transactions.inbound_accounts import person_aad as account_person_aad
 from tests.merchant_client import MerchantClient
 from tests.running import NEWEST, Deployment, Deployments
 from tests.sealed_rows import make_two_of_each, read_vault

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from kasuwa.db import merchant_keys
+from kasuwa.merchants import keys
 from tests.merchant_client import MerchantClient
 from tests.methods.investments import savers
 from tests.running import Deployment
@@ -215,6 +215,6 @@ def test_every_act_is_in_the_table() -> None:
 def revoke(deployment: Deployment, mid: str, key_id: int) -> None:
     async def end(connection: Any) -> None:
         [[merchant_id]] = await connection.fetch("select merchant_id from merchant where mid = $1 and current", mid)
-        await merchant_keys.revoke_key(connection, await deployment.open_vault(connection), merchant_id, key_id)
+        await keys.revoke_key(connection, await deployment.open_vault(connection), merchant_id, key_id)
 
     deployment.run_on_connection(end)

@@ -13,14 +13,14 @@ import msgspec
 import pytest
 from msgspec import inspect
 
-from kasuwa.core.decoding import MASKS, is_marked
-from kasuwa.core.documents import Document
-from kasuwa.core.field_errors import field_specs
-from kasuwa.db.postgres_programs import find_tool
+from kasuwa.postgres.embedded.programs import find_tool
+from kasuwa.wire.decoding import MASKS, is_marked
+from kasuwa.wire.documents import Document
+from kasuwa.wire.field_errors import field_specs
 from tests.merchant_client import HttpConnection, MerchantClient
 from tests.running import NEWEST, Deployment, Deployments
 from tests.walk.rows import ACTION_ROWS, example_paths, fields_of, value_at, with_fresh_references, with_value
-from tests.work.event_log import wait_until
+from tests.webhooks.event_log import wait_until
 
 # One process sends and searches for all of these tests.
 pytestmark = pytest.mark.xdist_group("secrets")

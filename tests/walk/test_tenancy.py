@@ -13,8 +13,8 @@ import pytest
 
 from kasuwa.core.action import Read
 from kasuwa.core.cards import BIN_DIGITS, is_card_number, luhn_digit
-from kasuwa.core.masking import mask_reference
 from kasuwa.core.references import check_letter, is_reference
+from kasuwa.wire.masking import mask_reference
 from tests.merchant_client import MerchantClient, new_reference
 from tests.running import NEWEST, Deployment, Deployments
 from tests.walk.rows import (
@@ -29,7 +29,7 @@ from tests.walk.rows import (
     with_fresh_references,
     with_value,
 )
-from tests.work.event_log import wait_until
+from tests.webhooks.event_log import wait_until
 
 # Fields that hold references: the service's, the merchant's own, and those of funding sources.
 REFERENCES = re.compile(r"([rR]ef|ref_code|reference|_id|mid|[tT]oken|cashcode|cardpan|accountNumber)$")

@@ -12,13 +12,13 @@ from datetime import timedelta
 from itertools import groupby
 from typing import Protocol
 
+from kasuwa.accounting import books
 from kasuwa.accounting.beancount_accounts import beancount_account
+from kasuwa.accounting.books import AccountBalances, BookPosting, BookScope
 from kasuwa.core.calendar import lagos_day, lagos_text
 from kasuwa.core.money import CURRENCIES, format_minor
-from kasuwa.core.spreadsheet_cells import guard_cell
-from kasuwa.db import books
-from kasuwa.db.books import AccountBalances, BookPosting, BookScope
-from kasuwa.db.connection_pool import Connection
+from kasuwa.postgres.connection_pool import Connection
+from kasuwa.wire.spreadsheet_cells import guard_cell
 
 CSV_COLUMNS = ("entry", "date", "time", "mid", "transaction", "reference", "kind", "account", "currency", "amount")
 

@@ -13,10 +13,10 @@ from datetime import date, timedelta
 
 import msgspec
 
+from kasuwa.accounting.books import TaxRow
 from kasuwa.core.calendar import add_months
 from kasuwa.core.money import format_minor
-from kasuwa.core.spreadsheet_cells import guard_cell
-from kasuwa.db.books import TaxRow
+from kasuwa.wire.spreadsheet_cells import guard_cell
 
 TAX_NAMES = {"vat": "VAT", "stamp_duty": "stamp duty", "withholding": "withholding tax"}
 MONTH = re.compile(r"([0-9]{4})-(0[1-9]|1[0-2])", re.ASCII)

@@ -12,10 +12,10 @@ import structlog
 import typer
 
 from kasuwa import __version__
-from kasuwa.db.migrate import newest_known_version
-from kasuwa.server_records import ServerRecord, record_server
-from kasuwa.settings import DEMO_KEY, DEMO_MID, Settings, console_address, local_url
-from kasuwa.supervise import ServeError
+from kasuwa.boot.server_records import ServerRecord, record_server
+from kasuwa.boot.supervise import ServeError
+from kasuwa.postgres.migrate import newest_known_version
+from kasuwa.settings.settings import DEMO_KEY, DEMO_MID, Settings, console_address, local_url
 
 CURL = """curl -X PUT {url}/disburse -H 'mid: {mid}' -H 'key: {key}' \\
   -d '{{"action":"transfer","amount":"1500.00","bankcode":"058","accountnumber":"0000000000","orderRef":"first"}}'"""

@@ -7,18 +7,18 @@ from typing import Annotated, Any
 import asyncpg
 import typer
 
-from kasuwa.close_key import close_key_of
-from kasuwa.coded_tables import CODED_TABLES
+from kasuwa.audit.chain_audit import CHAIN_STATEMENTS
+from kasuwa.audit.close_audit import find_close_faults
+from kasuwa.audit.invariant_results import record_check
+from kasuwa.audit.invariants.ledger import INVARIANTS, describe_violations, find_violations, name_violations
+from kasuwa.boot.composition import closes_directory_of
 from kasuwa.commands.database import run_with_connection
 from kasuwa.commands.directory_option import DataOption
-from kasuwa.composition import closes_directory_of
 from kasuwa.core.vault import Vault
-from kasuwa.db.invariant_results import record_check
-from kasuwa.db.row_code_moves import ROWS_INTACT, find_changed_rows
-from kasuwa.ledger.chain_audit import CHAIN_STATEMENTS
-from kasuwa.ledger.invariants import INVARIANTS, describe_violations, find_violations, name_violations
-from kasuwa.settings import Settings
-from kasuwa.work.close_audit import find_close_faults
+from kasuwa.methods.coded_tables import CODED_TABLES
+from kasuwa.privacy.row_code_moves import ROWS_INTACT, find_changed_rows
+from kasuwa.settings.close_key import close_key_of
+from kasuwa.settings.settings import Settings
 
 KeyOption = Annotated[
     list[str] | None,

@@ -4,17 +4,17 @@ from typing import Any
 
 import typer
 
+from kasuwa.authority.audit_trail import OPERATOR_CHAIN_ID
+from kasuwa.boot.supervise import ServeError
 from kasuwa.commands.database import record_audit_entry, run_with_connection
 from kasuwa.commands.directory_option import DataOption
-from kasuwa.core.billers import InvalidCatalogue
 from kasuwa.core.vault import Vault
-from kasuwa.db.audit_trail import OPERATOR_CHAIN_ID
-from kasuwa.db.clock import DatabaseClock
 from kasuwa.observe.metrics import Metrics
-from kasuwa.rails.ports import NoAnswer, Unavailable
-from kasuwa.settings import Settings
-from kasuwa.supervise import ServeError
-from kasuwa.work.billers import fetch_edition
+from kasuwa.postgres.clock import DatabaseClock
+from kasuwa.rails.catalogue.catalogue import InvalidCatalogue
+from kasuwa.rails.catalogue.refresh import fetch_edition
+from kasuwa.rails.ports.orders import NoAnswer, Unavailable
+from kasuwa.settings.settings import Settings
 
 command = typer.Typer(no_args_is_help=True, add_completion=False, help="Manage the bill catalogue.")
 
@@ -28,7 +28,7 @@ def describe() -> None:
 def refresh_catalogue(data: DataOption = None) -> None:
     """Load the catalogue from the biller rail now. Replaced paycodes are accepted for another day."""
 
-    from kasuwa.rail_choice import RailChoice
+    from kasuwa.rails.choice import RailChoice
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> int | None:
         choice = RailChoice(settings, Metrics(), DatabaseClock())

@@ -1,8 +1,11 @@
-"""Runs what operators do in a merchant's books by command, or proposes it (console/operator_book_acts.py)."""
+"""Runs what operators do in a merchant's books by command, or proposes it (console/operator/book_acts.py)."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from kasuwa.api.dispatch import with_audit_entry
+from kasuwa.authority.acts import Act
+from kasuwa.boot.supervise import ServeError
 from kasuwa.commands.database import (
     connect_patiently,
     make_audit_entry,
@@ -11,21 +14,19 @@ from kasuwa.commands.database import (
     work_with_services,
 )
 from kasuwa.commands.proposing import must_propose, propose
-from kasuwa.console.operator_book_acts import BoundAct, bind_act, describe_reply
-from kasuwa.core.authority import Act
+from kasuwa.console.operator.book_acts import BoundAct, bind_act, describe_reply
 from kasuwa.core.decision import Decision, Merchant, Refusal
 from kasuwa.core.vault import Vault
-from kasuwa.db import merchants, migrate
-from kasuwa.db.batch import Submission
-from kasuwa.db.entropy import draw_entropy
-from kasuwa.db.merchants import MerchantDirectory
-from kasuwa.secret_key import secret_key_of
-from kasuwa.settings import Settings
-from kasuwa.supervise import ServeError
-from kasuwa.web.dispatch import with_audit_entry
+from kasuwa.engine.batch import Submission
+from kasuwa.engine.entropy import draw_entropy
+from kasuwa.merchants import merchants
+from kasuwa.merchants.merchants import MerchantDirectory
+from kasuwa.postgres import migrate
+from kasuwa.settings.secret_key import secret_key_of
+from kasuwa.settings.settings import Settings
 
 if TYPE_CHECKING:
-    from kasuwa.composition import Services
+    from kasuwa.boot.composition import Services
 
 
 def run_book_act(data: Any, act: Act, mid: str, fields: Mapping[str, Any], did: str, subject: str) -> str:

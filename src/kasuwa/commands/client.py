@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 import typer
 
+from kasuwa.api.dispatch import with_audit_entry
+from kasuwa.boot.supervise import ServeError
 from kasuwa.commands.database import make_audit_entry, record_audit_entry, run_with_connection, run_with_services
 from kasuwa.commands.directory_option import DataOption
 from kasuwa.commands.payer_rows import PAYER_ERASURES, ErasingRules, export_disputes, make_erasures
 from kasuwa.core.decision import Decision, Refusal
 from kasuwa.core.vault import Vault
-from kasuwa.db import merchants, subject_access
-from kasuwa.db.batch import Submission
-from kasuwa.db.entropy import draw_entropy
+from kasuwa.engine.batch import Submission
+from kasuwa.engine.entropy import draw_entropy
+from kasuwa.merchants import merchants
 from kasuwa.methods.clients.model import UNKNOWN_CLIENT
 from kasuwa.methods.clients.rules.manage_client import bvn_aad, decide_erase, hash_bvn, need_erase, show_client
 from kasuwa.methods.clients.store import find_client
@@ -23,18 +25,17 @@ from kasuwa.methods.disburse.rules.erase import ErasableTransfer, erase_narratio
 from kasuwa.methods.investments.rules.erase import ErasableDeposit, ErasableSavings, erase_name
 from kasuwa.methods.investments.rules.erase import erase_payer_metadata as erase_deposit_payer
 from kasuwa.methods.loans.rules.erase import ErasableRepayment, erase_payer_metadata
-from kasuwa.settings import Settings
-from kasuwa.supervise import ServeError
-from kasuwa.web.dispatch import with_audit_entry
+from kasuwa.privacy import subject_access
+from kasuwa.settings.settings import Settings
 
 if TYPE_CHECKING:
-    from kasuwa.composition import Services
+    from kasuwa.boot.composition import Services
 
 command = typer.Typer(
     no_args_is_help=True, add_completion=False, help="Export, find and erase the personal data of a client."
 )
 
-# How each kind of row with personal data that db/subject_access.py finds is erased.
+# How each kind of row with personal data that privacy/subject_access.py finds is erased.
 ERASURES: ErasingRules = {
     **PAYER_ERASURES,
     "savings": (ErasableSavings, erase_name),

@@ -5,15 +5,15 @@ from typing import Annotated
 
 import typer
 
-from kasuwa.close_key import require_close_key
+from kasuwa.audit.close_rows import SignedClose
+from kasuwa.audit.close_tree import close_time_text
+from kasuwa.audit.closes import BookCloser, file_name
+from kasuwa.boot.composition import close_terms_of
 from kasuwa.commands.database import one_line_errors, run_with_database
 from kasuwa.commands.directory_option import DataOption
-from kasuwa.composition import close_terms_of
-from kasuwa.core.closes import close_time_text
-from kasuwa.db.clock import DatabaseClock
-from kasuwa.db.closes import SignedClose
-from kasuwa.settings import Settings, read_settings
-from kasuwa.work.closes import BookCloser, file_name
+from kasuwa.postgres.clock import DatabaseClock
+from kasuwa.settings.close_key import require_close_key
+from kasuwa.settings.settings import Settings, read_settings
 
 PublicOption = Annotated[
     bool, typer.Option("--public-key", help="Print the public key that checks closes and proofs, and close nothing.")

@@ -6,19 +6,17 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import typer
 
+from kasuwa.api.dispatch import with_audit_entry
+from kasuwa.boot.supervise import ServeError
 from kasuwa.commands.client import YesOption
 from kasuwa.commands.database import make_audit_entry, record_audit_entry, run_with_connection, run_with_services
 from kasuwa.commands.directory_option import DataOption
 from kasuwa.commands.payer_rows import PAYER_ERASURES, export_disputes, make_erasures
-from kasuwa.core.checkouts import Checkout, read_checkout_detail
 from kasuwa.core.decision import Decision, Refusal
-from kasuwa.core.erasure import RowErasure
-from kasuwa.core.inbound_accounts import PersonalizedAccountRow, read_owner
-from kasuwa.core.payers import hash_customer
 from kasuwa.core.vault import Vault
-from kasuwa.db import customer_links, merchants
-from kasuwa.db.batch import Submission
-from kasuwa.db.entropy import draw_entropy
+from kasuwa.engine.batch import Submission
+from kasuwa.engine.entropy import draw_entropy
+from kasuwa.merchants import merchants
 from kasuwa.methods.checkout.rules.erase import erase_checkout_payer
 from kasuwa.methods.checkout.store import iterate_open_checkouts
 from kasuwa.methods.customers.model import UNKNOWN_CUSTOMER, Customer, customer_key
@@ -33,25 +31,28 @@ from kasuwa.methods.tickets.model import Ticket
 from kasuwa.methods.tickets.rules.records import erase_buyer
 from kasuwa.methods.tickets.rules.records import read_person as read_buyer
 from kasuwa.methods.tickets.store import list_tickets_of_payments
-from kasuwa.settings import Settings
-from kasuwa.supervise import ServeError
-from kasuwa.web.dispatch import with_audit_entry
+from kasuwa.privacy import customer_rows
+from kasuwa.privacy.erasure import RowErasure
+from kasuwa.settings.settings import Settings
+from kasuwa.transactions.checkouts import Checkout, read_checkout_detail
+from kasuwa.transactions.inbound_accounts import PersonalizedAccountRow, read_owner
+from kasuwa.transactions.payers import hash_customer
 
 if TYPE_CHECKING:
-    from kasuwa.composition import Services
+    from kasuwa.boot.composition import Services
 
 command = typer.Typer(no_args_is_help=True, add_completion=False, help="Export, find and erase the data of a customer.")
 
 
-async def find_rows(connection: Any, customer: Customer, vault: Vault) -> customer_links.CustomerRows:
+async def find_rows(connection: Any, customer: Customer, vault: Vault) -> customer_rows.CustomerRows:
     """Returns the rows that belong to a customer. An erased one has those of payments made after the erasure."""
     if customer.email_hash is not None:
         payer_hash: str | None = bytes(customer.email_hash).hex()
     else:
-        payer_hash = await customer_links.find_payer_hash(connection, customer.merchant_id, bytes(customer.key))
+        payer_hash = await customer_rows.find_payer_hash(connection, customer.merchant_id, bytes(customer.key))
     if payer_hash is None:
-        return customer_links.CustomerRows()
-    return await customer_links.find_customer_rows(connection, customer.merchant_id, payer_hash, vault.unseal)
+        return customer_rows.CustomerRows()
+    return await customer_rows.find_customer_rows(connection, customer.merchant_id, payer_hash, vault.unseal)
 
 
 async def find_unlinked_rows(
@@ -85,7 +86,7 @@ def find_by_email(mid: str, email: str, data: DataOption = None) -> None:
     async def work(connection: Any, vault: Vault, settings: Settings) -> str:
         merchant_id = await merchants.find_merchant_id(connection, mid)
         key = customer_key(merchant_id, hash_customer(vault.digest, merchant_id, email))
-        found = await customer_links.find_customer_id(connection, merchant_id, key)
+        found = await customer_rows.find_customer_id(connection, merchant_id, key)
         await record_audit_entry(connection, merchant_id, "looked for a customer by e-mail", found or "nobody")
         if found is None:
             raise ServeError("no customer of this merchant has this email address")

@@ -12,28 +12,30 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import asyncpg
 
-from kasuwa import supervise
+from kasuwa.audit.closes import PublishError
+from kasuwa.authority import audit_trail
+from kasuwa.boot import supervise
+from kasuwa.boot.ports import PortError
+from kasuwa.boot.supervise import ServeError
+from kasuwa.commands.listening import ListenError
 from kasuwa.core.decision import AuditEntry
 from kasuwa.core.vault import Vault
-from kasuwa.database_logins import LoginError, owner_url
-from kasuwa.db import audit_trail, merchants, migrate
-from kasuwa.db.backend_connection import BackendConnection
-from kasuwa.db.pgbouncer import TransactionPooling
-from kasuwa.db.postgres_account import EmbeddedError
-from kasuwa.db.primary import connect_to_primary
-from kasuwa.db.writer_session import DatabaseUnreachable
-from kasuwa.listen import ListenError
+from kasuwa.engine.writer_session import DatabaseUnreachable
+from kasuwa.merchants import merchants
 from kasuwa.observe import log
 from kasuwa.observe.metrics import Metrics
-from kasuwa.ports import PortError
-from kasuwa.secret_key import secret_key_of
-from kasuwa.setting_values import SettingsError
-from kasuwa.settings import Settings, read_settings
-from kasuwa.supervise import ServeError
-from kasuwa.work.closes import PublishError
+from kasuwa.postgres import migrate
+from kasuwa.postgres.backend_connection import BackendConnection
+from kasuwa.postgres.embedded.account import EmbeddedError
+from kasuwa.postgres.pgbouncer import TransactionPooling
+from kasuwa.postgres.primary import connect_to_primary
+from kasuwa.settings.database_logins import LoginError, owner_url
+from kasuwa.settings.secret_key import secret_key_of
+from kasuwa.settings.settings import Settings, read_settings
+from kasuwa.settings.values import SettingsError
 
 if TYPE_CHECKING:  # app takes most of a second to import, so commands import it only when they need it
-    from kasuwa.composition import Services
+    from kasuwa.boot.composition import Services
 
 T = TypeVar("T")
 
@@ -152,7 +154,7 @@ def run_with_services(data: Path | None, work: Callable[["Services"], Awaitable[
 
 async def work_with_services(settings: Settings, dsn: str, work: Callable[["Services"], Awaitable[T]]) -> T:
     """Starts services on a database that has a schema, and runs `work` with them."""
-    from kasuwa.composition import Services
+    from kasuwa.boot.composition import Services
 
     secret_key_of(settings, may_create=False)
     services = await Services.build(settings, dsn)

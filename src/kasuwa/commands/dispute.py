@@ -9,15 +9,16 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
+from kasuwa.authority.acts import DISPUTE_OPEN, DISPUTE_OUTCOME
+from kasuwa.boot.supervise import ServeError
 from kasuwa.commands.book_acts import run_book_act
 from kasuwa.commands.database import record_audit_entry, run_with_connection
 from kasuwa.commands.directory_option import DataOption
-from kasuwa.core.authority import DISPUTE_OPEN, DISPUTE_OUTCOME
 from kasuwa.core.vault import Vault
-from kasuwa.db import dispute_evidence, merchants
+from kasuwa.merchants import merchants
+from kasuwa.methods.disputes import evidence_reads
 from kasuwa.methods.disputes.model import evidence_aad, file_aad
-from kasuwa.settings import Settings
-from kasuwa.supervise import ServeError
+from kasuwa.settings.settings import Settings
 
 command = typer.Typer(no_args_is_help=True, add_completion=False, help="Open, decide and hand in disputes of payments.")
 
@@ -57,7 +58,7 @@ def show_evidence(
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> tuple[bytes, list[tuple[str, bytes]]]:
         merchant_id = await merchants.find_merchant_id(connection, mid)
-        found = await dispute_evidence.read_evidence(connection, merchant_id, dispute_id)
+        found = await evidence_reads.read_evidence(connection, merchant_id, dispute_id)
         if found is None:
             raise ServeError("no dispute of this merchant has this id, or it has no evidence")
         await record_audit_entry(connection, merchant_id, "read the evidence of a dispute", dispute_id)
@@ -77,6 +78,6 @@ def show_evidence(
         typer.echo(f"wrote {to / name}")
 
 
-def file_name(file: dispute_evidence.SealedFile) -> str:
+def file_name(file: evidence_reads.SealedFile) -> str:
     """Returns a name by place and type. The merchant's own name could be that of any file of this machine."""
     return f"{file.place + 1}.{EXTENSIONS[file.media_type]}"

@@ -4,15 +4,15 @@ from typing import Any
 
 import typer
 
+from kasuwa.authority.audit_trail import OPERATOR_CHAIN_ID
+from kasuwa.boot.supervise import ServeError
 from kasuwa.commands.database import record_audit_entry, run_with_connection
 from kasuwa.commands.directory_option import DataOption
 from kasuwa.core.vault import Vault
-from kasuwa.database_logins import find_logins
-from kasuwa.db.audit_trail import OPERATOR_CHAIN_ID
-from kasuwa.db.distribution import CannotDistribute, distribute
-from kasuwa.db.logins import grant_rights
-from kasuwa.settings import Settings
-from kasuwa.supervise import ServeError
+from kasuwa.postgres.distribution.distribute import CannotDistribute, distribute
+from kasuwa.postgres.logins import grant_rights
+from kasuwa.settings.database_logins import find_logins
+from kasuwa.settings.settings import Settings
 
 command = typer.Typer(no_args_is_help=True)
 

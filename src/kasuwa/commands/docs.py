@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from kasuwa.app_documentation import make_site
+from kasuwa.boot.documentation import make_site
 
 OutOption = Annotated[Path, typer.Option("--out", help="Directory to write. Files of an earlier run are replaced.")]
 

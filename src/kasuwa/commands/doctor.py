@@ -1,4 +1,4 @@
-"""`kasuwa doctor`: prints the findings of kasuwa.doctor."""
+"""`kasuwa doctor`: prints the findings of kasuwa.doctor.checks."""
 
 import os
 
@@ -6,8 +6,8 @@ import typer
 
 from kasuwa.commands.database import one_line_errors
 from kasuwa.commands.directory_option import DataOption
-from kasuwa.doctor import examine
-from kasuwa.settings import read_settings
+from kasuwa.doctor.checks import examine
+from kasuwa.settings.settings import read_settings
 
 
 def doctor(data: DataOption = None) -> None:

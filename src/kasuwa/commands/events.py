@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from kasuwa import listen
+from kasuwa.commands import listening
 from kasuwa.commands.database import one_line_errors
-from kasuwa.settings import DEMO_KEY, DEMO_MID
+from kasuwa.settings.settings import DEMO_KEY, DEMO_MID
 
 ServerOption = Annotated[str, typer.Option("--server", envvar="KASUWA_URL", help="Address of a running server.")]
 MidOption = Annotated[str, typer.Option("--mid", envvar="KASUWA_MID", help="As which merchant.")]
@@ -23,7 +23,7 @@ def listen_to_events(
 ) -> None:
     """Print a merchant's events as they happen, and forward them, signed."""
     with one_line_errors(), contextlib.suppress(KeyboardInterrupt):
-        listen.listen(listen.MerchantClient(server, mid, key), forward_to, typer.echo)
+        listening.listen(listening.MerchantClient(server, mid, key), forward_to, typer.echo)
 
 
 def trigger_event(
@@ -37,4 +37,4 @@ def trigger_event(
 
     The exit code is 1 if the application does not accept it."""
     with one_line_errors():
-        typer.echo(listen.trigger(listen.MerchantClient(server, mid, key), reference, forward_to))
+        typer.echo(listening.trigger(listening.MerchantClient(server, mid, key), reference, forward_to))

@@ -7,18 +7,18 @@ from typing import Annotated, Any
 import typer
 
 from kasuwa import __version__
-from kasuwa.close_key import require_close_key
+from kasuwa.authority.audit_trail import OPERATOR_CHAIN_ID
+from kasuwa.boot.composition import closes_directory_of
 from kasuwa.commands.audit import KeyOption, read_key
 from kasuwa.commands.database import record_audit_entry, run_with_connection
 from kasuwa.commands.directory_option import DataOption
-from kasuwa.composition import closes_directory_of
 from kasuwa.core.vault import Vault
-from kasuwa.db.audit_trail import OPERATOR_CHAIN_ID
 from kasuwa.evidence.collect import Deployment, ScanFailed
 from kasuwa.evidence.package import MANIFEST, DirectoryTaken, Package, make_evidence
-from kasuwa.sealed_columns import SEALED_PLACES
-from kasuwa.secret_key import SECRET_FILE, is_secret_in_data
-from kasuwa.settings import Settings
+from kasuwa.methods.sealed_columns import SEALED_PLACES
+from kasuwa.settings.close_key import require_close_key
+from kasuwa.settings.secret_key import SECRET_FILE, is_secret_in_data
+from kasuwa.settings.settings import Settings
 
 OutOption = Annotated[Path, typer.Option("--out", help="Directory to write. It must not exist, or be empty.")]
 LogsOption = Annotated[

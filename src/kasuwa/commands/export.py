@@ -7,15 +7,16 @@ from typing import Annotated, Any, TextIO
 
 import typer
 
+from kasuwa.accounting import books
+from kasuwa.accounting.books import BookScope
 from kasuwa.accounting.books_export import WRITERS, export_books
+from kasuwa.authority.audit_trail import OPERATOR_CHAIN_ID
 from kasuwa.commands.database import record_audit_entry, run_with_connection
 from kasuwa.commands.directory_option import DataOption
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.vault import Vault
-from kasuwa.db import books, merchants
-from kasuwa.db.audit_trail import OPERATOR_CHAIN_ID
-from kasuwa.db.books import BookScope
-from kasuwa.settings import Settings
+from kasuwa.merchants import merchants
+from kasuwa.settings.settings import Settings
 
 command = typer.Typer(no_args_is_help=True, add_completion=False, help="Write the books for accounting programs.")
 

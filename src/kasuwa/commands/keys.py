@@ -10,18 +10,19 @@ import asyncpg
 import msgspec
 import typer
 
+from kasuwa.authority.audit_trail import OPERATOR_CHAIN_ID
 from kasuwa.commands.database import record_audit_entry, run_with_connection, system_user
 from kasuwa.commands.directory_option import DataOption
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.keyring import INDEX, SEAL
 from kasuwa.core.vault import Vault, kek_name
-from kasuwa.database_logins import OWNER_SETTING
-from kasuwa.db import key_moves, key_versions, merchants
-from kasuwa.db.audit_trail import OPERATOR_CHAIN_ID
-from kasuwa.db.key_versions import KeyVersion, RotationRefused
-from kasuwa.sealed_columns import SEALED_PLACES
-from kasuwa.secret_key import is_secret_in_data, next_secret_key_of, replace_secret_file, secret_key_of
-from kasuwa.settings import Settings
+from kasuwa.merchants import merchants
+from kasuwa.methods.sealed_columns import SEALED_PLACES
+from kasuwa.privacy import key_moves, key_versions
+from kasuwa.privacy.key_versions import KeyVersion, RotationRefused
+from kasuwa.settings.database_logins import OWNER_SETTING
+from kasuwa.settings.secret_key import is_secret_in_data, next_secret_key_of, replace_secret_file, secret_key_of
+from kasuwa.settings.settings import Settings
 
 command = typer.Typer(no_args_is_help=True, help="List, rotate and drop the keys that encrypt.")
 

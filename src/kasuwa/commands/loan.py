@@ -2,9 +2,9 @@
 
 import typer
 
+from kasuwa.authority.acts import LOAN_WRITE_OFF
 from kasuwa.commands.book_acts import run_book_act
 from kasuwa.commands.directory_option import DataOption
-from kasuwa.core.authority import LOAN_WRITE_OFF
 
 command = typer.Typer(no_args_is_help=True, add_completion=False, help="Write off loans.")
 

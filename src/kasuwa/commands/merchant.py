@@ -8,22 +8,22 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from kasuwa import supervise
+from kasuwa.authority.acts import SETTINGS_KIND, acts_of_settings
+from kasuwa.boot import supervise
+from kasuwa.boot.supervise import ServeError
 from kasuwa.commands import merchant_keys
 from kasuwa.commands.database import record_audit_entry, run_with_connection
 from kasuwa.commands.directory_option import DataOption
 from kasuwa.commands.proposing import must_propose, propose
-from kasuwa.console.operator_settings import apply_changes, read_changes
-from kasuwa.core.authority import SETTINGS_KIND, acts_of_settings
+from kasuwa.console.operator.settings import apply_changes, read_changes
 from kasuwa.core.calendar import utc_text
-from kasuwa.core.merchant import MerchantSettings, read_logo
 from kasuwa.core.vault import Vault
-from kasuwa.db import merchants
-from kasuwa.db.merchant_keys import replace_secret
-from kasuwa.rail_settings import check_merchant_rails
-from kasuwa.settings import Settings, loopback_allowed
-from kasuwa.supervise import ServeError
-from kasuwa.work.url_policy import url_fault
+from kasuwa.merchants import merchants
+from kasuwa.merchants.keys import replace_secret
+from kasuwa.merchants.merchant_settings import MerchantSettings, read_logo
+from kasuwa.outbound.url_policy import url_fault
+from kasuwa.settings.available_rails import check_merchant_rails
+from kasuwa.settings.settings import Settings, loopback_allowed
 
 command = typer.Typer(no_args_is_help=True, add_completion=False, help="List, add and change merchants.")
 

@@ -8,18 +8,18 @@ from typing import Annotated, Any, TypeVar
 import msgspec
 import typer
 
+from kasuwa.authority.acts import HARMLESS_KEY, KEY, Act, moves_money
 from kasuwa.commands.database import record_audit_entry, run_with_connection
 from kasuwa.commands.directory_option import DataOption
 from kasuwa.commands.proposing import must_propose, propose
-from kasuwa.console.operator_keys import KeyChange, MadeKey, apply_key_change, audit_change
-from kasuwa.core.authority import HARMLESS_KEY, KEY, Act, moves_money
+from kasuwa.console.operator.keys import KeyChange, MadeKey, apply_key_change, audit_change
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.callers import check_key_name, read_ranges, read_scopes
-from kasuwa.core.events import standard_secret
 from kasuwa.core.vault import Vault
-from kasuwa.db import merchant_keys, merchants
-from kasuwa.db.merchant_keys import NOBODY, KeyRefused, UnknownKey
-from kasuwa.settings import Settings
+from kasuwa.merchants import keys, merchants
+from kasuwa.merchants.keys import NOBODY, KeyRefused, UnknownKey
+from kasuwa.settings.settings import Settings
+from kasuwa.webhooks.signatures import standard_secret
 
 T = TypeVar("T")
 MAX_EXPIRY_DAYS = 3660
@@ -67,7 +67,7 @@ async def find_act(connection: Any, mid: str, change: KeyChange) -> Act:
     scopes = change.scopes
     if change.change == "roll" and change.key_id:
         merchant_id = await merchants.find_merchant_id(connection, mid)
-        found = [key for key in await merchant_keys.list_keys(connection, merchant_id) if key.key_id == change.key_id]
+        found = [key for key in await keys.list_keys(connection, merchant_id) if key.key_id == change.key_id]
         if not found:
             raise UnknownKey(change.key_id)
         scopes = tuple(found[0].scopes)
@@ -75,7 +75,7 @@ async def find_act(connection: Any, mid: str, change: KeyChange) -> Act:
 
 
 def check_overlap(hours: float) -> float:
-    if not 0 <= hours <= merchant_keys.MAX_KEY_OVERLAP / timedelta(hours=1):
+    if not 0 <= hours <= keys.MAX_KEY_OVERLAP / timedelta(hours=1):
         sys.exit("kasuwa: --overlap-hours must be between 0 and 168")
     return hours
 
@@ -87,9 +87,9 @@ def list_keys(
 ) -> None:
     """List the valid keys of a merchant, the newest first: number, scopes, last use, end, ranges, name."""
 
-    async def work(connection: Any, vault: Vault, settings: Settings) -> list[merchant_keys.KeyRecord]:
+    async def work(connection: Any, vault: Vault, settings: Settings) -> list[keys.KeyRecord]:
         merchant_id = await merchants.find_merchant_id(connection, mid)
-        return await merchant_keys.list_keys(connection, merchant_id)
+        return await keys.list_keys(connection, merchant_id)
 
     for key in run_with_connection(data, work):
         if json:
@@ -152,7 +152,7 @@ def revoke_key(mid: str, key_id: int, data: DataOption = None) -> None:
     async def work(connection: Any, vault: Vault, settings: Settings) -> str:
         async with connection.transaction():
             merchant_id = await merchants.lock_merchant(connection, mid)
-            name = await merchant_keys.revoke_key(connection, vault, merchant_id, key_id)
+            name = await keys.revoke_key(connection, vault, merchant_id, key_id)
             await record_audit_entry(connection, merchant_id, "revoked a key", f"key {key_id}", before=name)
         return name
 

@@ -5,6 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
+from kasuwa.authority.audit_trail import OPERATOR_CHAIN_ID
+from kasuwa.boot.supervise import has_database
 from kasuwa.commands.database import (
     connect_patiently,
     one_line_errors,
@@ -14,11 +16,9 @@ from kasuwa.commands.database import (
 )
 from kasuwa.commands.directory_option import DataOption
 from kasuwa.core.vault import Vault
-from kasuwa.database_logins import owner_url
-from kasuwa.db import migrate
-from kasuwa.db.audit_trail import OPERATOR_CHAIN_ID
-from kasuwa.settings import Settings, read_settings
-from kasuwa.supervise import has_database
+from kasuwa.postgres import migrate
+from kasuwa.settings.database_logins import owner_url
+from kasuwa.settings.settings import Settings, read_settings
 
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Name the migrations to apply, and change nothing.")]
 
@@ -30,7 +30,7 @@ def migrate_database(dry_run: DryRunOption = False, data: DataOption = None) -> 
     if dry_run:
         typer.echo(plan_migration(data))
         return
-    from kasuwa.prepare import prepare
+    from kasuwa.boot.prepare import prepare
 
     applied = run_with_database(data, prepare, may_create=True)
 

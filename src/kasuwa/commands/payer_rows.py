@@ -6,9 +6,7 @@ from typing import Any
 import msgspec
 
 from kasuwa.core.decision import Refusal, Row
-from kasuwa.core.erasure import RowErasure
 from kasuwa.core.vault import Vault
-from kasuwa.db.dispute_rows import DisputeRows
 from kasuwa.methods.disputes.model import Dispute, DisputeFile, evidence_aad
 from kasuwa.methods.disputes.rules.erase import erase_evidence, erase_file
 from kasuwa.methods.payment.model import SavedCard
@@ -23,6 +21,8 @@ from kasuwa.methods.payment.rules.erase import (
     erase_plan_payer,
     erase_saved_card,
 )
+from kasuwa.privacy.dispute_rows import DisputeRows
+from kasuwa.privacy.erasure import RowErasure
 
 # Row type and erasing rule of a kind of row.
 ErasingRules = dict[str, tuple[type[Row], Callable[[Any], Row | Refusal]]]

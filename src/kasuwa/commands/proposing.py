@@ -1,4 +1,4 @@
-"""Proposals of commands: in live they propose what two people decide by the table of authority (core/authority.py).
+"""Proposals of commands: in live they propose what two people decide by the table of authority (authority/acts.py).
 Nothing proves who runs a command, so two operators approve what it proposes, on the page Approvals.
 """
 
@@ -7,13 +7,13 @@ from typing import Any
 
 import msgspec
 
+from kasuwa.authority import approvals
+from kasuwa.authority.acts import Act, is_proposed_by_command
+from kasuwa.authority.policy import read_environment
 from kasuwa.commands.database import record_audit_entry, system_user
-from kasuwa.console.operator_approvals import MAX_REASON_LENGTH, find_audit_chain, title_with_article
-from kasuwa.core.authority import Act, is_proposed_by_command
+from kasuwa.console.operator.approvals import MAX_REASON_LENGTH, find_audit_chain, title_with_article
 from kasuwa.core.callers import UNPROVEN, Maker
 from kasuwa.core.vault import Vault
-from kasuwa.db import approvals
-from kasuwa.db.authority_policy import read_environment
 
 
 def unproven_name(named: str = "") -> str:

@@ -5,20 +5,20 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
+from kasuwa.authority.acts import VENDOR_ACCOUNT
+from kasuwa.authority.audit_trail import OPERATOR_CHAIN_ID
 from kasuwa.commands.database import record_audit_entry, run_with_connection
 from kasuwa.commands.directory_option import DataOption
 from kasuwa.commands.proposing import must_propose, propose
 from kasuwa.commands.rail_conformance import check_rail
-from kasuwa.console.operator_approvals import ProposedAccounts
-from kasuwa.core.authority import VENDOR_ACCOUNT
+from kasuwa.console.operator.approvals import ProposedAccounts
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.vault import Vault
-from kasuwa.db import rail_records, vendor_accounts
-from kasuwa.db.audit_trail import OPERATOR_CHAIN_ID
-from kasuwa.db.rail_records import OpenOrders, ShadowCount, ShadowDifference
-from kasuwa.db.vendor_accounts import AccountUse
-from kasuwa.setting_values import SettingsError
-from kasuwa.settings import Settings, shadow_of
+from kasuwa.rails.watch import records, vendor_accounts
+from kasuwa.rails.watch.records import OpenOrders, ShadowCount, ShadowDifference
+from kasuwa.rails.watch.vendor_accounts import AccountUse
+from kasuwa.settings.settings import Settings, shadow_of
+from kasuwa.settings.values import SettingsError
 
 HELP = "Report on rails, and check one that speaks the rail protocol."
 command = typer.Typer(no_args_is_help=True, add_completion=False, help=HELP)
@@ -46,7 +46,7 @@ class ShadowReport(msgspec.Struct):
 
 @command.command(name="shadow")
 def report_shadow(
-    days: Annotated[int, typer.Option(min=1, max=rail_records.KEPT_SHADOW_DAYS, help="Days to report.")] = 7,
+    days: Annotated[int, typer.Option(min=1, max=records.KEPT_SHADOW_DAYS, help="Days to report.")] = 7,
     json: Annotated[bool, typer.Option("--json", help="Print one line of JSON a question.")] = False,
     data: DataOption = None,
 ) -> None:
@@ -55,8 +55,8 @@ def report_shadow(
     async def work(
         connection: Any, vault: Vault, settings: Settings
     ) -> tuple[str, list[ShadowReport], list[ShadowDifference]]:
-        found = summarize(await rail_records.list_shadow(connection, days))
-        return shadow_of(settings, "bank"), found, await rail_records.list_differences(connection, 20)
+        found = summarize(await records.list_shadow(connection, days))
+        return shadow_of(settings, "bank"), found, await records.list_differences(connection, 20)
 
     shadow, reports, differences = run_with_connection(data, work)
     if json:
@@ -85,7 +85,7 @@ def list_accounts(
     """List when which account with a vendor was used, and how many open orders each has. An order is sent and asked
     after with the account that it was taken with. In live --same is proposed, and two operators approve it."""
 
-    from kasuwa.vendor_rails import known_accounts_of
+    from kasuwa.rails.vendor_rails import known_accounts_of
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> list[str]:
         accounts = known_accounts_of(settings)
@@ -103,7 +103,7 @@ def list_accounts(
                 await record_audit_entry(connection, OPERATOR_CHAIN_ID, "rail.same_account", same, after=named)
         uses = await vendor_accounts.list_uses(connection)
         accounts.update(uses, await vendor_accounts.list_aliases(connection))
-        orders = await rail_records.count_open_orders(connection)
+        orders = await records.count_open_orders(connection)
         return [describe_use(use, accounts, orders) for use in uses]
 
     lines = run_with_connection(data, work)

@@ -8,10 +8,10 @@ from typing import Annotated
 import msgspec
 import typer
 
-from kasuwa.rail_check.all_checks import ALL_CHECKS
-from kasuwa.rail_check.callback_listener import CallbackListener
-from kasuwa.rail_check.client import RailClient
-from kasuwa.rail_check.run import NotRun, Options, RefusedToRun, Report, run_checks
+from kasuwa.rails.check.all_checks import ALL_CHECKS
+from kasuwa.rails.check.callback_listener import CallbackListener
+from kasuwa.rails.check.client import RailClient
+from kasuwa.rails.check.run import NotRun, Options, RefusedToRun, Report, run_checks
 from kasuwa.rails.remote.signing import RemoteSecret
 
 URL = re.compile(

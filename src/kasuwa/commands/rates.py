@@ -5,17 +5,17 @@ from typing import Annotated, Any
 
 import typer
 
+from kasuwa.authority.acts import RATE
 from kasuwa.commands.database import make_audit_entry, run_with_connection
 from kasuwa.commands.directory_option import DataOption
 from kasuwa.commands.proposing import must_propose, propose
-from kasuwa.console.operator_approvals import ProposedRate
-from kasuwa.core.authority import RATE
+from kasuwa.console.operator.approvals import ProposedRate
 from kasuwa.core.calendar import utc_text
-from kasuwa.core.exchange_rates import HOME, ExchangeRate, read_rate
 from kasuwa.core.money import format_minor
 from kasuwa.core.vault import Vault
-from kasuwa.db import rates
-from kasuwa.settings import Settings
+from kasuwa.merchants import rates
+from kasuwa.settings.settings import Settings
+from kasuwa.terms.exchange_rates import HOME, ExchangeRate, read_rate
 
 command = typer.Typer(no_args_is_help=True, add_completion=False, help="Show and set exchange rates.")
 

@@ -10,15 +10,13 @@ from typing import Annotated, Any, BinaryIO, TypeVar
 import msgspec
 import typer
 
+from kasuwa.authority.audit_trail import OPERATOR_CHAIN_ID
 from kasuwa.commands.database import make_audit_entry, record_audit_entry, run_with_connection
 from kasuwa.commands.directory_option import DataOption
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.money import format_minor
 from kasuwa.core.vault import Vault
-from kasuwa.db import reconciliation, reconciliation_reads
-from kasuwa.db.audit_trail import OPERATOR_CHAIN_ID
-from kasuwa.db.reconciliation_matching import MatchScope
-from kasuwa.db.reconciliation_reads import STATES, AccountSummary
+from kasuwa.reconciliation import reads, statement_rows
 from kasuwa.reconciliation.csv_mapping import CsvMapping, decode_mapping
 from kasuwa.reconciliation.importing import (
     DEFAULT_WINDOW_DAYS,
@@ -30,10 +28,12 @@ from kasuwa.reconciliation.importing import (
     preview_statement,
     read_mapping,
 )
+from kasuwa.reconciliation.matching import MatchScope
 from kasuwa.reconciliation.model import ReconciledAccount, StatementError, parse_account
 from kasuwa.reconciliation.opening import FORMATS, hash_content, open_statement
+from kasuwa.reconciliation.reads import STATES, AccountSummary
 from kasuwa.reconciliation.settlement_feed import read_feed
-from kasuwa.settings import Settings
+from kasuwa.settings.settings import Settings
 
 T = TypeVar("T")
 NOTHING_IMPORTED = "nothing was imported: "
@@ -165,7 +165,7 @@ def show_result(
     found = read_account(account)
 
     async def work(connection: Any) -> list[str]:
-        accounts = await reconciliation_reads.list_accounts(connection)
+        accounts = await reads.list_accounts(connection)
         known = next((row for row in accounts if row.name == found.name), None)
         if known is None or known.last_day is None:
             raise StatementError(f"{found.name} has no statement")
@@ -186,7 +186,7 @@ def clear_descriptions(
 
     async def work(connection: Any) -> int:
         async with connection.transaction():
-            count = await reconciliation.clear_descriptions(connection, before)
+            count = await statement_rows.clear_descriptions(connection, before)
             await record_audit_entry(
                 connection,
                 OPERATOR_CHAIN_ID,
@@ -211,7 +211,7 @@ def make_scope(
 
 
 async def describe_states(connection: Any, scope: MatchScope) -> list[str]:
-    totals = await reconciliation_reads.sum_states(connection, scope)
+    totals = await reads.sum_states(connection, scope)
     lines = [f"{scope.ledger_name} from {scope.first_day} to {scope.last_day}"]
     for total in totals:
         further = f"  fees {format_minor(total.fee)}" if total.fee else ""
@@ -224,9 +224,9 @@ async def describe_rows(connection: Any, scope: MatchScope, state: str) -> list[
     if not state:
         return []
     if state == "ours only":
-        entries = await reconciliation_reads.list_entries(connection, scope)
+        entries = await reads.list_entries(connection, scope)
         return [f"{one.day}  {format_minor(one.amount):>16}  {one.mid} {one.reference}" for one in entries]
-    rows = await reconciliation_reads.list_lines(connection, scope, state)
+    rows = await reads.list_lines(connection, scope, state)
     return [
         f"{one.booked_on}  {format_minor(one.amount):>16}  line {one.line_id}  {one.bank_reference}  {one.description}"
         + (f"  {one.rule}" if one.rule else "")

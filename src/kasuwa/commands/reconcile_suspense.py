@@ -7,18 +7,19 @@ from typing import Annotated, Any
 
 import typer
 
+from kasuwa.authority.roles import CAN_KEEP_BOOKS
+from kasuwa.boot.supervise import ServeError
 from kasuwa.commands import proposing
 from kasuwa.commands.database import run_with_connection
 from kasuwa.commands.directory_option import DataOption
-from kasuwa.console import operator_suspense
-from kasuwa.console.manual_posting import ProposedPosting
+from kasuwa.console.operator import suspense as operator_suspense
+from kasuwa.console.operator.manual_posting import ProposedPosting
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.money import format_minor
-from kasuwa.core.roles import CAN_KEEP_BOOKS
 from kasuwa.core.vault import Vault
-from kasuwa.db import console_users, suspense
-from kasuwa.settings import Settings
-from kasuwa.supervise import ServeError
+from kasuwa.people import users
+from kasuwa.reconciliation import suspense
+from kasuwa.settings.settings import Settings
 
 MAX_REASON_LENGTH = 500
 
@@ -61,7 +62,7 @@ def propose_return(
 
 def propose(data: Any, kind: str, reference: str, mid: str, reason: str, operator: str) -> None:
     async def work(connection: Any, vault: Vault, settings: Settings) -> str:
-        found = await console_users.find_joined_user(connection, vault, operator)
+        found = await users.find_joined_user(connection, vault, operator)
         faults = []
         if found is None or found.mid is not None or found.role not in CAN_KEEP_BOOKS:
             faults.append(f"--as: no operator who keeps the books has the address {operator}")

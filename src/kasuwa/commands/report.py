@@ -4,12 +4,12 @@ from typing import Annotated, Any
 
 import typer
 
+from kasuwa.accounting import books
 from kasuwa.accounting.tax_report import format_csv, format_json, make_report, parse_month
 from kasuwa.commands.database import run_with_connection
 from kasuwa.commands.directory_option import DataOption
 from kasuwa.core.vault import Vault
-from kasuwa.db import books
-from kasuwa.settings import Settings
+from kasuwa.settings.settings import Settings
 
 FORMATS = {"csv": format_csv, "json": format_json}
 

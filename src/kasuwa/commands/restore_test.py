@@ -9,8 +9,9 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from kasuwa import supervise
-from kasuwa.coded_tables import CODED_TABLES
+from kasuwa.authority.audit_trail import OPERATOR_CHAIN_ID
+from kasuwa.boot import supervise
+from kasuwa.boot.composition import closes_directory_of
 from kasuwa.commands.database import (
     one_line_errors,
     open_copy,
@@ -19,14 +20,13 @@ from kasuwa.commands.database import (
     run_with_connection,
 )
 from kasuwa.commands.directory_option import DataOption
-from kasuwa.composition import closes_directory_of
 from kasuwa.core.vault import Vault
-from kasuwa.db import migrate
-from kasuwa.db.audit_trail import OPERATOR_CHAIN_ID
-from kasuwa.db.evidence import RESTORE_TESTED
+from kasuwa.evidence.reads import RESTORE_TESTED
 from kasuwa.evidence.restored import RestoreResult, check_restored
-from kasuwa.secret_key import secret_key_of
-from kasuwa.settings import Settings, read_settings
+from kasuwa.methods.coded_tables import CODED_TABLES
+from kasuwa.postgres import migrate
+from kasuwa.settings.secret_key import secret_key_of
+from kasuwa.settings.settings import Settings, read_settings
 
 RestoredArgument = Annotated[
     str, typer.Argument(help="Data directory of the restored copy, or the URL of its database (postgresql://…).")

@@ -7,14 +7,14 @@ from typing import Annotated
 
 import typer
 
-from kasuwa import supervise
+from kasuwa.boot import supervise
+from kasuwa.boot.ports import reserve_ports
 from kasuwa.commands import announcement
 from kasuwa.commands.database import one_line_errors
 from kasuwa.commands.directory_option import DataOption
-from kasuwa.peer_files import peer_certificates_of
-from kasuwa.ports import reserve_ports
-from kasuwa.secret_key import secret_key_of
-from kasuwa.settings import read_settings
+from kasuwa.settings.peer_files import peer_certificates_of
+from kasuwa.settings.secret_key import secret_key_of
+from kasuwa.settings.settings import read_settings
 
 
 def serve(

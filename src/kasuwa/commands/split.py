@@ -8,16 +8,16 @@ from typing import Any
 
 import typer
 
+from kasuwa.authority.acts import BENEFICIARY
 from kasuwa.commands.book_acts import run_book_act
 from kasuwa.commands.database import run_with_connection
 from kasuwa.commands.directory_option import DataOption
-from kasuwa.core.authority import BENEFICIARY
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.money import format_minor
 from kasuwa.core.vault import Vault
-from kasuwa.db import merchants
+from kasuwa.merchants import merchants
 from kasuwa.methods.payment.store import read_beneficiaries, read_beneficiary, read_statement
-from kasuwa.settings import Settings
+from kasuwa.settings.settings import Settings
 
 command = typer.Typer(no_args_is_help=True, add_completion=False, help="Manage the beneficiaries of split payments.")
 

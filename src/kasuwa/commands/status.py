@@ -12,11 +12,11 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
+from kasuwa.boot.server_records import ServerRecord, find_servers
 from kasuwa.commands.directory_option import DataOption
-from kasuwa.listen import ListenError, check_address
-from kasuwa.server_records import ServerRecord, find_servers
-from kasuwa.setting_values import SettingsError
-from kasuwa.settings import Settings, local_url, read_settings
+from kasuwa.commands.listening import ListenError, check_address
+from kasuwa.settings.settings import Settings, local_url, read_settings
+from kasuwa.settings.values import SettingsError
 
 POLL_SECONDS = 0.2
 ANSWER_SECONDS = 5.0

@@ -7,13 +7,13 @@ from typing import Annotated, Protocol
 import typer
 
 from kasuwa.commands.database import one_line_errors
-from kasuwa.twins.dojah import DojahRules
-from kasuwa.twins.monnify import MonnifyRules
-from kasuwa.twins.monnify_collection import MonnifyCollectionRules
-from kasuwa.twins.paystack import PaystackRules
-from kasuwa.twins.paystack_collection import PaystackCollectionRules
-from kasuwa.twins.server import Twin
-from kasuwa.twins.vtpass import VtpassRules
+from kasuwa.rails.twins.dojah import DojahRules
+from kasuwa.rails.twins.monnify import MonnifyRules
+from kasuwa.rails.twins.monnify_collection import MonnifyCollectionRules
+from kasuwa.rails.twins.paystack import PaystackRules
+from kasuwa.rails.twins.paystack_collection import PaystackCollectionRules
+from kasuwa.rails.twins.server import Twin
+from kasuwa.rails.twins.vtpass import VtpassRules
 
 command = typer.Typer(no_args_is_help=True, add_completion=False, help="Simulate the API of a vendor on this machine.")
 

@@ -6,22 +6,24 @@ from typing import Annotated, Any
 
 import typer
 
+from kasuwa.authority.acts import FIRST_OPERATOR, FIRST_OWNER, LIVE, PERSON, Act
+from kasuwa.authority.audit_trail import OPERATOR_CHAIN_ID
+from kasuwa.authority.policy import read_cooling_off, read_environment
+from kasuwa.authority.roles import OWNER, ROLES, assignable_roles
+from kasuwa.boot.server_records import find_servers
 from kasuwa.commands.database import record_audit_entry, run_with_connection
 from kasuwa.commands.directory_option import DataOption
 from kasuwa.commands.proposing import must_propose, propose, unproven_maker
-from kasuwa.console.access import email_fault
-from kasuwa.console.operator_user_proposals import INVITE, RESET, UserChange
-from kasuwa.core.authority import FIRST_OPERATOR, FIRST_OWNER, LIVE, PERSON, Act
-from kasuwa.core.roles import OWNER, ROLES, assignable_roles
+from kasuwa.console.kit.access import email_fault
+from kasuwa.console.operator.user_proposals import INVITE, RESET, UserChange
 from kasuwa.core.vault import Vault
-from kasuwa.db import console_users, merchants, migrate
-from kasuwa.db.audit_trail import OPERATOR_CHAIN_ID
-from kasuwa.db.authority_policy import read_cooling_off, read_environment
-from kasuwa.db.console_users import ConsoleUser
-from kasuwa.db.primary import connect_to_primary
-from kasuwa.secret_key import secret_key_of
-from kasuwa.server_records import find_servers
-from kasuwa.settings import Settings, console_address
+from kasuwa.merchants import merchants
+from kasuwa.people import users
+from kasuwa.people.users import ConsoleUser
+from kasuwa.postgres import migrate
+from kasuwa.postgres.primary import connect_to_primary
+from kasuwa.settings.secret_key import secret_key_of
+from kasuwa.settings.settings import Settings, console_address
 
 command = typer.Typer(no_args_is_help=True, add_completion=False, help="Manage users of the console.")
 
@@ -55,17 +57,17 @@ def add_user(
     async def work(connection: Any, vault: Vault, settings: Settings) -> str:
         async with connection.transaction():
             chain = await find_audit_chain(connection, mid)
-            if await console_users.find_user_of_merchant(connection, vault, email, mid) is not None:
+            if await users.find_user_of_merchant(connection, vault, email, mid) is not None:
                 sys.exit(f"kasuwa: {email} exists already; for a new link run: kasuwa user link {email}")
             act = await find_act(connection, vault, mid, role)
             if await must_propose(connection, act):
                 change = UserChange(INVITE, email, role, mid=mid)
                 return await propose(connection, vault, PERSON.name, mid, change, change.description)
             if act is FIRST_OWNER and mid is not None and await read_environment(connection) == LIVE:
-                await console_users.withdraw_invitations(connection, vault, mid)
-            user_id = await console_users.add_user(connection, vault, email, mid, role)
+                await users.withdraw_invitations(connection, vault, mid)
+            user_id = await users.add_user(connection, vault, email, mid, role)
             await mark_made(connection, vault, user_id, mid)
-            token = await console_users.make_link(connection, vault, user_id, "invitation")
+            token = await users.make_link(connection, vault, user_id, "invitation")
             await record_audit_entry(connection, chain, "added a person", email, after=role)
         return link_of(settings, token)
 
@@ -85,9 +87,9 @@ def link_of(settings: Settings, token: str) -> str:
 async def find_act(connection: Any, vault: Vault, mid: str | None, role: str) -> Act:
     """Returns the act of adding or resetting a user by command. One person adds those whom nobody else could."""
     if mid is None:
-        joined = await console_users.count_operators(connection, vault, await read_cooling_off(connection, vault))
+        joined = await users.count_operators(connection, vault, await read_cooling_off(connection, vault))
         return FIRST_OPERATOR if joined < 2 else PERSON
-    is_first = role == OWNER and not await console_users.has_joined_user(connection, mid)
+    is_first = role == OWNER and not await users.has_joined_user(connection, mid)
     return FIRST_OWNER if is_first else PERSON
 
 
@@ -95,11 +97,11 @@ async def mark_made(connection: Any, vault: Vault, user_id: int, mid: str | None
     """Records that somebody whom nothing proved made or reset an account. It approves nothing for the cooling-off time,
     unless nobody else could: the first operator, and the first user of a merchant."""
     if mid is None:
-        is_first = not await console_users.has_other_operators(connection, user_id)
+        is_first = not await users.has_other_operators(connection, user_id)
     else:
-        is_first = not await console_users.has_joined_user(connection, mid)
+        is_first = not await users.has_joined_user(connection, mid)
     cooling_off = timedelta() if is_first else await read_cooling_off(connection, vault)
-    await console_users.set_makers(connection, vault, user_id, [unproven_maker()], cooling_off)
+    await users.set_makers(connection, vault, user_id, [unproven_maker()], cooling_off)
 
 
 async def find_audit_chain(connection: Any, mid: str | None) -> int:
@@ -108,9 +110,7 @@ async def find_audit_chain(connection: Any, mid: str | None) -> int:
 
 async def find_only_user(connection: Any, email: str, mid: str | None) -> ConsoleUser:
     """Returns the user with this email and mid. Exits if there is none, or several and no mid is given."""
-    found = [
-        user for user in await console_users.find_users_by_email(connection, email) if mid is None or user.mid == mid
-    ]
+    found = [user for user in await users.find_users_by_email(connection, email) if mid is None or user.mid == mid]
     if not found:
         sys.exit(f"kasuwa: nobody has the email address {email}")
     if len(found) > 1:
@@ -134,9 +134,9 @@ def make_link(email: str, mid: MidOption = None, reset: ResetOption = False, dat
                 change = UserChange(RESET, user.email, user.role, user.user_id, mid=user.mid)
                 return await propose(connection, vault, PERSON.name, user.mid, change, change.description)
             if reset:
-                await console_users.reset_credentials(connection, vault, user.user_id)
+                await users.reset_credentials(connection, vault, user.user_id)
             await mark_made(connection, vault, user.user_id, user.mid)
-            token = await console_users.make_link(connection, vault, user.user_id, "invitation")
+            token = await users.make_link(connection, vault, user.user_id, "invitation")
             what = "made a link, password and second factor to be set anew" if reset else "made a link"
             await record_audit_entry(connection, await find_audit_chain(connection, user.mid), what, email)
         return link_of(settings, token)
@@ -149,7 +149,7 @@ def list_users(data: DataOption = None) -> None:
     """List all users, including disabled ones."""
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> list[ConsoleUser]:
-        return await console_users.list_all_users(connection)
+        return await users.list_all_users(connection)
 
     for user in run_with_connection(data, work):
         state = "disabled" if user.disabled_at else user.state
@@ -163,7 +163,7 @@ def disable_user(email: str, mid: MidOption = None, data: DataOption = None) -> 
     async def work(connection: Any, vault: Vault, settings: Settings) -> None:
         async with connection.transaction():
             user = await find_only_user(connection, email, mid)
-            await console_users.disable(connection, vault, user.user_id)
+            await users.disable(connection, vault, user.user_id)
             await record_audit_entry(
                 connection, await find_audit_chain(connection, user.mid), "disabled", email, user.role
             )
@@ -182,13 +182,13 @@ async def make_demo_links(settings: Settings, dsn: str) -> list[tuple[str, str]]
         vault = await migrate.open_vault(connection, secret_key_of(settings))
         links = []
         for email, mid, role in DEMO_USERS:
-            known = await console_users.find_user_of_merchant(connection, vault, email, mid)
+            known = await users.find_user_of_merchant(connection, vault, email, mid)
             if known is None:
-                await console_users.add_user(connection, vault, email, mid, role)
-                known = await console_users.find_user_of_merchant(connection, vault, email, mid)
+                await users.add_user(connection, vault, email, mid, role)
+                known = await users.find_user_of_merchant(connection, vault, email, mid)
             assert known is not None
             if known.password_hash is None and known.disabled_at is None:
-                links.append((email, await console_users.make_link(connection, vault, known.user_id, "sign_in")))
+                links.append((email, await users.make_link(connection, vault, known.user_id, "sign_in")))
                 await record_audit_entry(connection, await find_audit_chain(connection, mid), "made a link", email)
         return links
     finally:

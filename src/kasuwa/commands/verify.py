@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from kasuwa.verify import EVIDENCE_FORMAT, ProofError, verify_evidence, verify_pages
+from kasuwa.audit.verify import EVIDENCE_FORMAT, ProofError, verify_evidence, verify_pages
 
 KeyOption = Annotated[
     list[str],

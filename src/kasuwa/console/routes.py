@@ -1,6 +1,6 @@
 """The table of routes: every page of the console with its handler and the roles that may open it.
 
-server.py decides access by this table alone. The roles of forms that do something are in core/authority.py.
+server.py decides access by this table alone. The roles of forms that do something are in authority/acts.py.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -10,50 +10,9 @@ from typing import Any
 import msgspec
 from starlette.responses import Response
 
-from kasuwa.console import (
-    account,
-    api_reference,
-    bills_page,
-    endpoint_pages,
-    events,
-    exports,
-    key_pages,
-    lists,
-    operator_approvals,
-    operator_books,
-    operator_decisions,
-    operator_home,
-    operator_invariants,
-    operator_jobs,
-    operator_merchants,
-    operator_rails,
-    operator_rates,
-    operator_reconciliation,
-    operator_search,
-    operator_taxes,
-    overview,
-    payout_pages,
-    records,
-    request_log,
-    sandbox_page,
-    search,
-    settings_pages,
-    signing_in,
-    team,
-    transaction_page,
-    transactions,
-    transfers,
-    waiting_pages,
-)
-from kasuwa.console.access import NO_SESSION, PASSWORD_ONLY, AccessRule
-from kasuwa.console.navigation import NavigationGroup, group_pages
-from kasuwa.console.record_kind import RecordKind
-from kasuwa.console.record_table import RECORD_KINDS
-from kasuwa.console.records import bind_kind
-from kasuwa.console.visit import ConsoleServices, Visit
-from kasuwa.core import authority
-from kasuwa.core.authority import RECORD_FORMS
-from kasuwa.core.roles import (
+from kasuwa.authority import acts as authority
+from kasuwa.authority.acts import RECORD_FORMS
+from kasuwa.authority.roles import (
     ALL_MERCHANT_ROLES,
     ALL_OPERATOR_ROLES,
     ALL_ROLES,
@@ -62,6 +21,47 @@ from kasuwa.core.roles import (
     CAN_MANAGE_USERS,
     CAN_MOVE_MONEY,
 )
+from kasuwa.console.account import own_account, signing_in
+from kasuwa.console.kit import exports, lists
+from kasuwa.console.kit.access import NO_SESSION, PASSWORD_ONLY, AccessRule
+from kasuwa.console.kit.navigation import NavigationGroup, group_pages
+from kasuwa.console.kit.visit import ConsoleServices, Visit
+from kasuwa.console.merchant import (
+    bills,
+    endpoints,
+    events,
+    keys,
+    overview,
+    payouts,
+    request_log,
+    sandbox,
+    search,
+    settings,
+    team,
+    transaction_page,
+    transactions,
+    transfers,
+    waiting_pages,
+)
+from kasuwa.console.operator import (
+    approvals,
+    books,
+    decisions,
+    home,
+    invariants,
+    jobs,
+    merchants,
+    rails,
+    rates,
+    reconciliation,
+    taxes,
+)
+from kasuwa.console.operator import search as operator_search
+from kasuwa.console.records import record_pages as records
+from kasuwa.console.records.kind import RecordKind
+from kasuwa.console.records.record_pages import bind_kind
+from kasuwa.console.records.table import RECORD_KINDS
+from kasuwa.console.reference import api_reference
 from kasuwa.methods.disputes.model import MAX_FILES
 
 
@@ -99,10 +99,10 @@ ACCOUNT_PAGES: tuple[ConsolePage, ...] = (
     ConsolePage("GET", "/link/{token}", signing_in.show_link, NO_SESSION),
     ConsolePage("POST", "/link/{token}", signing_in.use_link, NO_SESSION),
     ConsolePage("POST", "/sign-out", signing_in.sign_out, ALL_ROLES),
-    ConsolePage("GET", "/account", account.show_account, ALL_ROLES),
-    ConsolePage("POST", "/account/password", account.change_password, ALL_ROLES),
-    ConsolePage("GET", "/account/second-factor", account.show_second_factor, ALL_ROLES),
-    ConsolePage("POST", "/account/second-factor", account.set_second_factor, ALL_ROLES),
+    ConsolePage("GET", "/account", own_account.show_account, ALL_ROLES),
+    ConsolePage("POST", "/account/password", own_account.change_password, ALL_ROLES),
+    ConsolePage("GET", "/account/second-factor", own_account.show_second_factor, ALL_ROLES),
+    ConsolePage("POST", "/account/second-factor", own_account.set_second_factor, ALL_ROLES),
 )
 
 WAITING_BULK = "/transfers/waiting/bulk/{batch_ref}"
@@ -130,13 +130,13 @@ MONEY_PAGES: tuple[ConsolePage, ...] = (
 # Webhook endpoints of a merchant.
 ONE_ENDPOINT = "/settings/endpoints/{endpoint_id}"
 ENDPOINT_PAGES: tuple[ConsolePage, ...] = (
-    ConsolePage("GET", "/settings/endpoints", endpoint_pages.show_endpoints, ALL_MERCHANT_ROLES),
-    act_page("/settings/endpoints", endpoint_pages.add_endpoint),
-    act_page(f"{ONE_ENDPOINT}/save", endpoint_pages.change_endpoint),
-    act_page(f"{ONE_ENDPOINT}/remove", endpoint_pages.remove_endpoint),
-    act_page(f"{ONE_ENDPOINT}/secret", endpoint_pages.roll_secret),
-    act_page(f"{ONE_ENDPOINT}/test", endpoint_pages.send_test_event),
-    act_page(f"{ONE_ENDPOINT}/resend", endpoint_pages.resend_failed),
+    ConsolePage("GET", "/settings/endpoints", endpoints.show_endpoints, ALL_MERCHANT_ROLES),
+    act_page("/settings/endpoints", endpoints.add_endpoint),
+    act_page(f"{ONE_ENDPOINT}/save", endpoints.change_endpoint),
+    act_page(f"{ONE_ENDPOINT}/remove", endpoints.remove_endpoint),
+    act_page(f"{ONE_ENDPOINT}/secret", endpoints.roll_secret),
+    act_page(f"{ONE_ENDPOINT}/test", endpoints.send_test_event),
+    act_page(f"{ONE_ENDPOINT}/resend", endpoints.resend_failed),
 )
 
 # Events, settings and sandbox of a merchant.
@@ -147,25 +147,25 @@ INTEGRATION_PAGES: tuple[ConsolePage, ...] = (
     ConsolePage("GET", "/events/{seq}", events.show_event, ALL_MERCHANT_ROLES),
     act_page("/events/{seq}/resend", events.resend_event),
     act_page("/events/settlements", events.set_settlement_events),
-    ConsolePage("GET", "/settings", settings_pages.show_settings, ALL_MERCHANT_ROLES, "Settings"),
+    ConsolePage("GET", "/settings", settings.show_settings, ALL_MERCHANT_ROLES, "Settings"),
     ConsolePage("GET", "/settings/trail.csv", exports.export_audit_trail, ALL_MERCHANT_ROLES),
-    ConsolePage("GET", "/settings/trail", settings_pages.show_audit_trail, ALL_MERCHANT_ROLES),
-    act_page("/settings/key", settings_pages.roll_key),
-    ConsolePage("GET", "/settings/keys", key_pages.show_keys, ALL_MERCHANT_ROLES),
-    act_page("/settings/keys", key_pages.create_key),
-    act_page("/settings/keys/{key_id}/roll", key_pages.roll_key),
-    act_page("/settings/keys/{key_id}/revoke", key_pages.revoke_key),
-    act_page("/settings/secret", key_pages.roll_secret),
-    ConsolePage("GET", "/settings/payouts", payout_pages.show_policy, ALL_MERCHANT_ROLES),
-    act_page("/settings/payouts", payout_pages.set_policy),
-    act_page("/settings/webhook", settings_pages.set_webhook),
-    act_page("/settings/webhook/test", settings_pages.send_test_event),
+    ConsolePage("GET", "/settings/trail", settings.show_audit_trail, ALL_MERCHANT_ROLES),
+    act_page("/settings/key", settings.roll_key),
+    ConsolePage("GET", "/settings/keys", keys.show_keys, ALL_MERCHANT_ROLES),
+    act_page("/settings/keys", keys.create_key),
+    act_page("/settings/keys/{key_id}/roll", keys.roll_key),
+    act_page("/settings/keys/{key_id}/revoke", keys.revoke_key),
+    act_page("/settings/secret", keys.roll_secret),
+    ConsolePage("GET", "/settings/payouts", payouts.show_policy, ALL_MERCHANT_ROLES),
+    act_page("/settings/payouts", payouts.set_policy),
+    act_page("/settings/webhook", settings.set_webhook),
+    act_page("/settings/webhook/test", settings.send_test_event),
     *ENDPOINT_PAGES,
-    act_page("/settings/logo", settings_pages.set_logo),
-    act_page("/settings/wire", settings_pages.set_api_options),
+    act_page("/settings/logo", settings.set_logo),
+    act_page("/settings/wire", settings.set_api_options),
     ConsolePage("GET", "/requests", request_log.show_requests, ALL_MERCHANT_ROLES, "Request log", is_test_only=True),
-    ConsolePage("GET", "/sandbox", sandbox_page.show_sandbox, CAN_INTEGRATE, "Sandbox", is_test_only=True),
-    act_page("/sandbox/{action}", sandbox_page.run_sandbox_action, is_test_only=True),
+    ConsolePage("GET", "/sandbox", sandbox.show_sandbox, CAN_INTEGRATE, "Sandbox", is_test_only=True),
+    act_page("/sandbox/{action}", sandbox.run_sandbox_action, is_test_only=True),
 )
 
 # Statements and taxes.
@@ -173,51 +173,47 @@ RECONCILIATION_PAGES: tuple[ConsolePage, ...] = (
     ConsolePage(
         "GET",
         "/operator/reconciliation",
-        operator_reconciliation.show_reconciliation,
+        reconciliation.show_reconciliation,
         ALL_OPERATOR_ROLES,
         "Reconciliation",
     ),
-    ConsolePage("POST", "/operator/reconciliation/import", operator_reconciliation.submit_statement, CAN_KEEP_BOOKS),
-    ConsolePage(
-        "GET", "/operator/reconciliation/{account_id}", operator_reconciliation.show_account, ALL_OPERATOR_ROLES
-    ),
-    ConsolePage(
-        "GET", "/operator/reconciliation/{account_id}/{item}", operator_reconciliation.show_item, ALL_OPERATOR_ROLES
-    ),
-    act_page("/operator/reconciliation/{account_id}/{item}", operator_reconciliation.submit_item),
-    ConsolePage("GET", "/operator/taxes", operator_taxes.show_taxes, ALL_OPERATOR_ROLES, "Taxes"),
-    ConsolePage("GET", "/operator/taxes.csv", operator_taxes.export_taxes, ALL_OPERATOR_ROLES),
+    ConsolePage("POST", "/operator/reconciliation/import", reconciliation.submit_statement, CAN_KEEP_BOOKS),
+    ConsolePage("GET", "/operator/reconciliation/{account_id}", reconciliation.show_account, ALL_OPERATOR_ROLES),
+    ConsolePage("GET", "/operator/reconciliation/{account_id}/{item}", reconciliation.show_item, ALL_OPERATOR_ROLES),
+    act_page("/operator/reconciliation/{account_id}/{item}", reconciliation.submit_item),
+    ConsolePage("GET", "/operator/taxes", taxes.show_taxes, ALL_OPERATOR_ROLES, "Taxes"),
+    ConsolePage("GET", "/operator/taxes.csv", taxes.export_taxes, ALL_OPERATOR_ROLES),
 )
 
 OPERATOR_PAGES: tuple[ConsolePage, ...] = (
-    ConsolePage("GET", "/operator/home", operator_home.show_home, ALL_OPERATOR_ROLES, "Home"),
+    ConsolePage("GET", "/operator/home", home.show_home, ALL_OPERATOR_ROLES, "Home"),
     ConsolePage("GET", "/operator/search", operator_search.show_search, ALL_OPERATOR_ROLES, "Search"),
-    ConsolePage("GET", "/operator/merchants", operator_merchants.show_merchants, ALL_OPERATOR_ROLES, "Merchants"),
-    act_page("/operator/merchants", operator_merchants.add_merchant),
-    ConsolePage("GET", "/operator/merchants/{mid}", operator_merchants.show_merchant, ALL_OPERATOR_ROLES),
-    act_page("/operator/merchants/{mid}/suspend", operator_merchants.toggle_suspension),
-    act_page("/operator/merchants/{mid}/limits", operator_merchants.set_limits),
-    act_page("/operator/merchants/{mid}/invite", operator_merchants.invite_owner),
-    act_page("/operator/merchants/{mid}/rails", operator_rails.set_merchant_rails),
-    ConsolePage("GET", "/operator/merchants/{mid}/books", operator_books.show_books, ALL_OPERATOR_ROLES),
-    ConsolePage("GET", "/operator/merchants/{mid}/books/{kind}", operator_books.show_kind, ALL_OPERATOR_ROLES),
+    ConsolePage("GET", "/operator/merchants", merchants.show_merchants, ALL_OPERATOR_ROLES, "Merchants"),
+    act_page("/operator/merchants", merchants.add_merchant),
+    ConsolePage("GET", "/operator/merchants/{mid}", merchants.show_merchant, ALL_OPERATOR_ROLES),
+    act_page("/operator/merchants/{mid}/suspend", merchants.toggle_suspension),
+    act_page("/operator/merchants/{mid}/limits", merchants.set_limits),
+    act_page("/operator/merchants/{mid}/invite", merchants.invite_owner),
+    act_page("/operator/merchants/{mid}/rails", rails.set_merchant_rails),
+    ConsolePage("GET", "/operator/merchants/{mid}/books", books.show_books, ALL_OPERATOR_ROLES),
+    ConsolePage("GET", "/operator/merchants/{mid}/books/{kind}", books.show_kind, ALL_OPERATOR_ROLES),
     ConsolePage(
         "GET", "/operator/merchants/{mid}/records/{reference}", operator_search.show_record, ALL_OPERATOR_ROLES
     ),
-    ConsolePage("GET", "/operator/merchants/{mid}/accounts/{name}", operator_books.show_statement, ALL_OPERATOR_ROLES),
-    ConsolePage("GET", "/operator/merchants/{mid}/postings/{seq}", operator_books.show_posting, ALL_OPERATOR_ROLES),
-    ConsolePage("GET", "/operator/approvals", operator_approvals.show_approvals, ALL_OPERATOR_ROLES, "Approvals"),
-    act_page("/operator/approvals/{kind}", operator_approvals.submit_proposal),
-    act_page("/operator/approvals/{approval_id}/{verdict}", operator_decisions.decide_approval),
+    ConsolePage("GET", "/operator/merchants/{mid}/accounts/{name}", books.show_statement, ALL_OPERATOR_ROLES),
+    ConsolePage("GET", "/operator/merchants/{mid}/postings/{seq}", books.show_posting, ALL_OPERATOR_ROLES),
+    ConsolePage("GET", "/operator/approvals", approvals.show_approvals, ALL_OPERATOR_ROLES, "Approvals"),
+    act_page("/operator/approvals/{kind}", approvals.submit_proposal),
+    act_page("/operator/approvals/{approval_id}/{verdict}", decisions.decide_approval),
     *RECONCILIATION_PAGES,
-    ConsolePage("GET", "/operator/rates", operator_rates.show_rates, ALL_OPERATOR_ROLES, "Exchange rates"),
-    ConsolePage("GET", "/operator/laws", operator_invariants.show_invariants, ALL_OPERATOR_ROLES, "Ledger invariants"),
-    ConsolePage("POST", "/operator/laws", operator_invariants.run_invariant_check, CAN_KEEP_BOOKS),
-    ConsolePage("GET", "/operator/work", operator_jobs.show_jobs, ALL_OPERATOR_ROLES, "Jobs and rails"),
-    act_page("/operator/work/{key}", operator_jobs.requery_rail),
-    ConsolePage("GET", "/operator/rails", operator_rails.show_rails, ALL_OPERATOR_ROLES, "Rails"),
-    ConsolePage("GET", "/operator/notices", operator_jobs.show_notices, ALL_OPERATOR_ROLES, "Notices"),
-    ConsolePage("GET", "/operator/trail", operator_jobs.show_audit_trail, ALL_OPERATOR_ROLES, "Audit trail"),
+    ConsolePage("GET", "/operator/rates", rates.show_rates, ALL_OPERATOR_ROLES, "Exchange rates"),
+    ConsolePage("GET", "/operator/laws", invariants.show_invariants, ALL_OPERATOR_ROLES, "Ledger invariants"),
+    ConsolePage("POST", "/operator/laws", invariants.run_invariant_check, CAN_KEEP_BOOKS),
+    ConsolePage("GET", "/operator/work", jobs.show_jobs, ALL_OPERATOR_ROLES, "Jobs and rails"),
+    act_page("/operator/work/{key}", jobs.requery_rail),
+    ConsolePage("GET", "/operator/rails", rails.show_rails, ALL_OPERATOR_ROLES, "Rails"),
+    ConsolePage("GET", "/operator/notices", jobs.show_notices, ALL_OPERATOR_ROLES, "Notices"),
+    ConsolePage("GET", "/operator/trail", jobs.show_audit_trail, ALL_OPERATOR_ROLES, "Audit trail"),
 )
 
 # Users and the API reference, for merchants and operators.
@@ -234,7 +230,7 @@ SHARED_PAGES: tuple[ConsolePage, ...] = (
 
 
 # Record kinds with handlers of their own for the list page and the create form.
-CUSTOM_RECORD_VIEWS = {"bills": (bills_page.show_bills, bills_page.pay_bill)}
+CUSTOM_RECORD_VIEWS = {"bills": (bills.show_bills, bills.pay_bill)}
 
 
 def record_pages(kind: RecordKind) -> tuple[ConsolePage, ...]:

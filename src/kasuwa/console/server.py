@@ -25,16 +25,13 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Match, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from kasuwa.console import step_up
-from kasuwa.console.access import NO_SESSION, PASSWORD_ONLY, SessionRequirement
-from kasuwa.console.body_limits import BODY_TIMEOUT_SECONDS, BodyLimiter, TooManyBodies
-from kasuwa.console.cookies import FORM_SEED, SESSION, anonymous_csrf_token
-from kasuwa.console.forwarded import ForwardedClient
-from kasuwa.console.passwords import HashPoolFull, dummy_hash
-from kasuwa.console.rendering import RenderedPage
-from kasuwa.console.routes import ConsolePage, build_navigation, list_deployed_pages
-from kasuwa.console.store import read_clock
-from kasuwa.console.visit import (
+from kasuwa.console.kit import step_up
+from kasuwa.console.kit.access import NO_SESSION, PASSWORD_ONLY, SessionRequirement
+from kasuwa.console.kit.body_limits import BODY_TIMEOUT_SECONDS, BodyLimiter, TooManyBodies
+from kasuwa.console.kit.cookies import FORM_SEED, SESSION, anonymous_csrf_token
+from kasuwa.console.kit.forwarded import ForwardedClient
+from kasuwa.console.kit.rendering import RenderedPage
+from kasuwa.console.kit.visit import (
     MAX_NEXT_LENGTH,
     ConfirmationRequired,
     ConsoleServices,
@@ -43,13 +40,17 @@ from kasuwa.console.visit import (
     StepUpRequired,
     Visit,
 )
+from kasuwa.console.merchant.store import read_clock
+from kasuwa.console.routes import ConsolePage, build_navigation, list_deployed_pages
 from kasuwa.core.addresses import network_of
 from kasuwa.core.row_codes import RowChanged
 from kasuwa.core.vault import is_equal_constant_time
-from kasuwa.db import console_sessions, merchants
-from kasuwa.db.console_sessions import ROTATE_AFTER, ConsoleSession
-from kasuwa.db.progress import is_outage
+from kasuwa.engine.progress import is_outage
+from kasuwa.merchants import merchants
 from kasuwa.observe.log import RequestIds, RequestLine, RequestLog, describe_error
+from kasuwa.people import sessions
+from kasuwa.people.passwords import HashPoolFull, dummy_hash
+from kasuwa.people.sessions import ROTATE_AFTER, ConsoleSession
 
 log = structlog.get_logger("kasuwa.console")
 
@@ -295,7 +296,7 @@ async def load_session(visit: Visit) -> str | None:
         return None
     async with visit.services.operator_pool.acquire() as connection:
         try:
-            session = await console_sessions.find(connection, visit.services.vault, token)
+            session = await sessions.find(connection, visit.services.vault, token)
         except RowChanged:  # logged; the page asks to sign in
             session = None
         if session is None:
@@ -311,9 +312,7 @@ async def load_session(visit: Visit) -> str | None:
             if not visit.services.is_live:
                 visit.clock = await read_clock(connection, visit.session_merchant, datetime.now(UTC))
         return (
-            await console_sessions.rotate(connection, visit.services.vault, session)
-            if is_due_for_rotation(session)
-            else None
+            await sessions.rotate(connection, visit.services.vault, session) if is_due_for_rotation(session) else None
         )
 
 

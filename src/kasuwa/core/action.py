@@ -11,7 +11,7 @@ There are five kinds of actions, and the steps of their jobs:
 
 The tables are data. Dispatch, the OpenAPI document, the console and the tests walk the same rows. Each row is generic
 in its request and reply types, so that mypy checks its functions against them (tests/walk/test_row_types.py checks
-the rest). `rails` is Any here because core does not import the ports (rails/ports.py).
+the rest). `rails` is Any here because core does not import the ports (rails/ports/orders.py).
 """
 
 import gzip
@@ -24,10 +24,10 @@ from typing_extensions import TypeVar
 
 from kasuwa.core.callers import ActionScope, KeyScope
 from kasuwa.core.decision import Context, Job, LoadedRows, Merchant, Needs, Outcome, Refusal, ReplyT
-from kasuwa.core.payouts import PayoutPolicy
 from kasuwa.core.reading import ActionReader
 from kasuwa.core.scenario import Scenario, TakeCallScenario
 from kasuwa.core.vault import Vault
+from kasuwa.terms.payouts import PayoutPolicy
 
 RequestT = TypeVar("RequestT", bound=msgspec.Struct, default=Any)
 # What the functions of a Write take: its request, or the list of pieces that `unpack` makes of it.
@@ -39,7 +39,7 @@ AnswerT = TypeVar("AnswerT", default=Any)
 AnswerT_contra = TypeVar("AnswerT_contra", contravariant=True, default=Any)
 SecretsT = TypeVar("SecretsT", default=Any)
 
-# The permission that a person must have to request an action. Roles are mapped to permissions in console/access.py.
+# The permission that a person must have to request an action. Roles are mapped to permissions in console/kit/access.py.
 Permission = Literal["view", "collect", "pay", "manage", "integrate"]
 VIEW: Permission = "view"  # changes nothing
 COLLECT: Permission = "collect"  # collects money from payers, or gives them a way to pay
@@ -137,7 +137,7 @@ class Write(msgspec.Struct, Generic[RequestT, ReplyT, InputT], frozen=True):
     permission: Permission
     rules: tuple[FieldRule, ...] = ()
     variant: tuple[str, str] | None = None  # a body field and the value that selects this row among those of its name
-    only_with: str = ""  # a body field without which this row is not selected; Envelope in web/routes.py has it
+    only_with: str = ""  # a body field without which this row is not selected; Envelope in api/routes.py has it
     selector: str | None = None  # the body field that selects this row, if it is not one of the path's
     title: str = ""  # names the row if another of the path has the same name under another selector
     scope: ActionScope | None = None  # of the keys that may request it; None for that of the path
@@ -166,7 +166,7 @@ class Read(msgspec.Struct, Generic[RequestT, ReplyT], frozen=True):
     example: Mapping[str, Any]
     rules: tuple[FieldRule, ...] = ()
     variant: tuple[str, str] | None = None
-    only_with: str = ""  # a body field without which this row is not selected; Envelope in web/routes.py has it
+    only_with: str = ""  # a body field without which this row is not selected; Envelope in api/routes.py has it
     selector: str | None = None
     title: str = ""  # names the row if another of the path has the same name under another selector
     scope: ActionScope | None = None  # of the keys that may request it; None for that of the path

@@ -16,22 +16,22 @@ from typing import Any, ClassVar, Generic
 import msgspec
 from typing_extensions import TypeVar
 
-from kasuwa.core.account_terms import DEFAULT_ACCOUNT_TERMS, AccountTerms
 from kasuwa.core.callers import NO_CALLER, Caller
 from kasuwa.core.codes import INVALID_REQUEST
-from kasuwa.core.collection_vendors import NO_VENDORS, CollectionVendors
-from kasuwa.core.events import Endpoint
-from kasuwa.core.exchange_rates import ExchangeRate
-from kasuwa.core.issuing import DEFAULT_ISSUING, CardIssuingSettings
 from kasuwa.core.keyring import derive
-from kasuwa.core.loan_interest import LendingSettings
-from kasuwa.core.payouts import PayoutRules
-from kasuwa.core.reserve import NO_RESERVE, ReserveTerms
 from kasuwa.core.routing import NO_ROUTING, RailChooser, RailDemand
 from kasuwa.core.row_codes import RowChanged, describe_row
 from kasuwa.core.scenario import NO_SCENARIO, InjectedFault, Scenario
-from kasuwa.core.tariff import Tariff
 from kasuwa.core.vault import Vault
+from kasuwa.terms.accounts import DEFAULT_ACCOUNT_TERMS, AccountTerms
+from kasuwa.terms.exchange_rates import ExchangeRate
+from kasuwa.terms.issuing import DEFAULT_ISSUING, CardIssuingSettings
+from kasuwa.terms.loan_interest import LendingSettings
+from kasuwa.terms.payouts import PayoutRules
+from kasuwa.terms.reserve import NO_RESERVE, ReserveTerms
+from kasuwa.terms.tariff import Tariff
+from kasuwa.terms.vendors import NO_VENDORS, CollectionVendors
+from kasuwa.webhooks.signatures import Endpoint
 
 
 class Row(msgspec.Struct):
@@ -118,7 +118,7 @@ class Context(msgspec.Struct):
     scenario: Scenario = NO_SCENARIO  # test environment: how the rail behaves for this request
     injected_faults: tuple[InjectedFault, ...] = ()  # test environment: faults of the merchant's next rail calls
     endpoints: tuple[Endpoint, ...] = ()  # that the merchant's events are sent to
-    # PurposeRules by name (core.purpose.rules_of), and the CheckoutSource of each source (core.checkouts.find_source).
+    # PurposeRules by name (transactions.purpose.rules_of), and the CheckoutSource of each source (transactions.checkouts.find_source).
     purposes: Mapping[str, object] = {}
     public_url: str = ""  # the address at which payers reach this deployment
     issuing: CardIssuingSettings = DEFAULT_ISSUING
@@ -294,7 +294,7 @@ class Job(Row):
     leased_until: datetime | None
     claims: int
     attempt: int
-    idempotency_claim: bytes | None  # of the request that wrote the job (db.idempotency.parse_idempotency_claim)
+    idempotency_claim: bytes | None  # of the request that wrote the job (engine.idempotency.parse_idempotency_claim)
     work: str
     rail: str = ""  # the rail of its order; "" if it calls none, or was written before rails were
     is_rail_fixed: bool = False  # its order may have reached the rail (core/routing.py)
@@ -358,7 +358,7 @@ class OperatorNotice(msgspec.Struct, frozen=True):
 
 
 class AuditEntry(msgspec.Struct, frozen=True):
-    """An entry of the audit trail. Its sequence number and hash are set on insert (db/migrations, table audit)."""
+    """An entry of the audit trail. Its sequence number and hash are set on insert (postgres/migrations, table audit)."""
 
     actor: str
     action: str
@@ -371,7 +371,9 @@ class AuditEntry(msgspec.Struct, frozen=True):
 class SandboxEffects(msgspec.Struct, frozen=True):
     """Effects that only the test environment has."""
 
-    clock: datetime | None = None  # the merchant's new business time; its jobs keep their wall times (db/job_times.py)
+    clock: datetime | None = (
+        None  # the merchant's new business time; its jobs keep their wall times (jobs/job_times.py)
+    )
     injected_faults: tuple[InjectedFault, ...] | None = None  # replace the merchant's; None leaves them
     is_frozen: bool | None = None  # stops the merchant's clock, or lets it run again; None leaves it
 

@@ -1,4 +1,4 @@
-"""Interfaces of database reads: queries and snapshots, and unsealing for actions. Implemented in db/reading.py."""
+"""Interfaces of database reads: queries and snapshots, and unsealing for actions. Implemented in engine/reading.py."""
 
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AbstractAsyncContextManager
@@ -41,7 +41,7 @@ class ActionReader(ReplyReader, Protocol):
         ...
 
     def fetch_row_batched(self, query: str, *key: Any) -> Awaitable[Any]:
-        """Fetches one row by key in a query shared with concurrent callers (db/reading.py). The row has its position
+        """Fetches one row by key in a query shared with concurrent callers (engine/reading.py). The row has its position
         and its merchant first."""
         ...
 

@@ -12,7 +12,7 @@ refunded and reconciled with the account that it was sent with, also after the k
 
 The database keeps the last two as well: a trigger of `scheduled_job` sets `is_rail_fixed` at the second claim, and
 refuses another rail from then on (docs/decisions/0040). Another one sets `is_queried_first`: the order is sent again
-only after its rail was queried, however often the job is rescheduled meanwhile (rails.ports.send_or_query).
+only after its rail was queried, however often the job is rescheduled meanwhile (rails.ports.orders.send_or_query).
 """
 
 from typing import Protocol
@@ -47,7 +47,7 @@ class RailPurpose(msgspec.Struct, frozen=True):
 
 
 class RailChooser(Protocol):
-    """Chooses rails by the settings, and by what this process knows of each rail. Implemented by rails/routing.py."""
+    """Chooses rails by the settings, and by what this process knows of each rail. Implemented by rails/routing/orders.py."""
 
     def choose(self, demand: RailDemand, preferred: tuple[str, ...] = (), avoided: str = "") -> str:
         """Returns the rail for an order: of those in `preferred` if a merchant has rails of its own, else of the

@@ -1,7 +1,7 @@
 """The token index: finds the merchant and reference of an account number, card number, cashcode or page token.
 
 Its keys are keyed hashes, so that the table does not reveal any token. Only rail callbacks and payer pages use it, as
-they do not know the merchant. See db/token_index.py.
+they do not know the merchant. See engine/token_index.py.
 """
 
 from collections.abc import Callable

@@ -7,10 +7,10 @@ import msgspec
 
 from kasuwa.core.action import Action, ApiMethod, Write, title_of
 from kasuwa.core.decision import Refusal
-from kasuwa.core.schema_fields import SchemaField, action_schemas, list_fields
 from kasuwa.documentation.markdown import render_samples
 from kasuwa.documentation.refusals import find_refusals
 from kasuwa.documentation.samples import make_samples
+from kasuwa.wire.schema_fields import SchemaField, action_schemas, list_fields
 
 
 class ActionReference(msgspec.Struct, kw_only=True):

@@ -15,10 +15,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from kasuwa.core.action import ApiMethod
-from kasuwa.core.inline_code import inline_code
 from kasuwa.documentation.contents import MARKDOWN_PAGES, REFERENCE, MarkdownPage, read_source
 from kasuwa.documentation.markdown import RenderedMarkdown, render_markdown
 from kasuwa.documentation.reference import ActionReference, PathReference, describe_path
+from kasuwa.wire.inline_code import inline_code
 
 STATIC_FILES = ("docs.css", "docs.js")
 SEARCH_INDEX = "search-index.js"

@@ -13,7 +13,7 @@ from typing import BinaryIO, cast
 import msgspec
 
 from kasuwa.core.cards import is_card_number, range_of
-from kasuwa.core.masking import SEPARATOR, mask_match
+from kasuwa.wire.masking import SEPARATOR, mask_match
 
 # Not part of a longer word, unless it follows the sign with which the first track of a card begins.
 CARD_NUMBER = re.compile(rf"(?:(?<![0-9A-Za-z])|(?<=%B))[0-9](?:{SEPARATOR}{{0,3}}[0-9]){{12,18}}(?![0-9A-Za-z])")

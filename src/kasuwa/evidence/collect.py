@@ -8,16 +8,18 @@ from typing import Any
 import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from kasuwa.core.closes import close_time_text
+from kasuwa.audit import close_rows
+from kasuwa.audit.close_audit import find_close_faults
+from kasuwa.audit.close_tree import close_time_text
+from kasuwa.audit.invariants.ledger import INVARIANTS, check_invariants, describe_violations, name_violations
 from kasuwa.core.keyring import SEAL
-from kasuwa.core.sealed_places import SealedPlaces
 from kasuwa.core.vault import Vault
-from kasuwa.db import closes, evidence, key_moves, key_versions
-from kasuwa.db.connection_pool import Connection
-from kasuwa.db.row_code_moves import find_changed_rows
+from kasuwa.evidence import reads
 from kasuwa.evidence.card_scan import CANARY, ScanResult, is_searching, scan_logs
-from kasuwa.ledger.invariants import INVARIANTS, check_invariants, describe_violations, name_violations
-from kasuwa.work.close_audit import find_close_faults
+from kasuwa.postgres.connection_pool import Connection
+from kasuwa.privacy import key_moves, key_versions
+from kasuwa.privacy.row_code_moves import find_changed_rows
+from kasuwa.privacy.sealed_places import SealedPlaces
 
 # Violations and faults that a file lists. Their number is always there.
 MOST_LISTED = 1_000
@@ -63,18 +65,18 @@ async def list_keys(connection: Connection, deployment: Deployment) -> AsyncIter
         "age_days": age,
         "is_valid": True,
     }
-    async for root in evidence.iterate_rows(connection, evidence.ROOT_AGE):
+    async for root in reads.iterate_rows(connection, reads.ROOT_AGE):
         root.pop("environment")
         yield {"kind": "root secret", "source": "database, wrapped", **root, "is_valid": True}
     async for data_key in list_data_keys(connection, deployment):
         yield data_key
     current, is_used = deployment.public_key.hex(), False
-    async for used in evidence.iterate_rows(connection, evidence.CLOSE_KEYS):
+    async for used in reads.iterate_rows(connection, reads.CLOSE_KEYS):
         is_used |= used["public_key"] == current
         yield {**used, "is_valid": used["public_key"] == current}
     if not is_used:
         yield {"kind": "close key", "public_key": current, "closes": 0, "is_valid": True}
-    async for row in evidence.iterate_rows(connection, evidence.KEYS):
+    async for row in reads.iterate_rows(connection, reads.KEYS):
         yield row
 
 
@@ -97,16 +99,16 @@ async def list_data_keys(connection: Connection, deployment: Deployment) -> Asyn
 
 
 def list_users(connection: Connection) -> AsyncIterator[Json]:
-    return evidence.iterate_rows(connection, evidence.USERS)
+    return reads.iterate_rows(connection, reads.USERS)
 
 
 def list_decisions(connection: Connection) -> AsyncIterator[Json]:
-    return evidence.iterate_rows(connection, evidence.DECISIONS)
+    return reads.iterate_rows(connection, reads.DECISIONS)
 
 
 async def list_restore_tests(connection: Connection) -> AsyncIterator[Json]:
     """Yields the tests of restores, the newest first, as the audit trail has them."""
-    async for row in evidence.iterate_rows(connection, evidence.RESTORE_TESTS, evidence.RESTORE_TESTED):
+    async for row in reads.iterate_rows(connection, reads.RESTORE_TESTS, reads.RESTORE_TESTED):
         yield {**row, "after": msgspec.json.decode(row["after"])}
 
 
@@ -118,7 +120,7 @@ async def verify_books(connection: Connection, deployment: Deployment) -> Json:
     broken += describe_violations(await name_violations(connection, changed))
     trusted = [*deployment.former_keys, deployment.public_key]
     broken += await find_close_faults(connection, deployment.closes_directory, trusted)
-    newest = await closes.newest_close(connection)
+    newest = await close_rows.newest_close(connection)
     return {
         "invariants": [invariant.description for invariant in INVARIANTS],
         "trusted_keys": [key.hex() for key in trusted],
@@ -127,7 +129,7 @@ async def verify_books(connection: Connection, deployment: Deployment) -> Json:
         else {"number": newest.number, "closed_at": close_time_text(newest.closed_at), "root": newest.root.hex()},
         "violations": len(broken),
         "listed": broken[:MOST_LISTED],
-        "approved_by_their_proposer": await connection.fetchval(evidence.COUNT_ONE_PERSON),
+        "approved_by_their_proposer": await connection.fetchval(reads.COUNT_ONE_PERSON),
     }
 
 
@@ -139,7 +141,7 @@ async def scan_card_data(connection: Connection, logs: list[Path]) -> Json:
     """Searches every row of the database, as a dump has them, and logs. Raises ScanFailed."""
     database, canaries = ScanResult(), ScanResult()
     tables: dict[str, int] = {}
-    async for table, place, text in evidence.iterate_texts(connection, CANARY):
+    async for table, place, text in reads.iterate_texts(connection, CANARY):
         if table == "canary":
             canaries.search(text, place)
             continue

@@ -15,13 +15,12 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.core.closes import close_time_text
-from kasuwa.db import evidence
-from kasuwa.db.connection_pool import Connection
-from kasuwa.evidence import collect
+from kasuwa.audit.close_tree import close_time_text
+from kasuwa.evidence import collect, reads
 from kasuwa.evidence.collect import Deployment, Json
 from kasuwa.evidence.readme import write_readme
 from kasuwa.evidence.sbom import encode_sbom
+from kasuwa.postgres.connection_pool import Connection
 
 FORMAT = "kasuwa evidence 1"
 MANIFEST = "manifest.json"
@@ -102,7 +101,7 @@ async def write_files(connection: Connection, deployment: Deployment, writer: Wr
         await writer.write_lines("users.jsonl", collect.list_users(connection))
         await writer.write_lines("decisions.jsonl", collect.list_decisions(connection))
         restores = await writer.write_lines("restore_tests.jsonl", collect.list_restore_tests(connection))
-        retention = await evidence.read_retention(connection)
+        retention = await reads.read_retention(connection)
         scan = await collect.scan_card_data(connection, deployment.logs)
     writer.write_json("books.json", books)
     writer.write_json("card_data.json", scan)

@@ -6,14 +6,14 @@ from typing import Any
 
 import msgspec
 
+from kasuwa.audit import close_rows as closes
+from kasuwa.audit.close_audit import compare_file
+from kasuwa.audit.closes import file_name
+from kasuwa.audit.invariants.ledger import check_invariants, describe_violations, name_violations
 from kasuwa.core.row_codes import CodedTable
 from kasuwa.core.vault import Vault
-from kasuwa.db import closes
-from kasuwa.db.evidence import COUNT_POSTINGS
-from kasuwa.db.row_code_moves import find_changed_rows
-from kasuwa.ledger.invariants import check_invariants, describe_violations, name_violations
-from kasuwa.work.close_audit import compare_file
-from kasuwa.work.closes import file_name
+from kasuwa.evidence.reads import COUNT_POSTINGS
+from kasuwa.privacy.row_code_moves import find_changed_rows
 
 
 class RestoreResult(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,7 +1,7 @@
 """Applies a group of postings and holds to accounts, as a whole or not at all.
 
 Pure: takes accounts and holds and returns the changed ones with journal lines, or the account that refuses the group.
-The invariants of ledger/invariants.py hold after any sequence of calls (tests/ledger).
+The invariants of audit/invariants/ledger.py hold after any sequence of calls (tests/ledger).
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
 """Metrics of a process, and the shared memory through which they reach the process that serves `/metrics`.
 
 Counting is an addition in memory. Once a second a process publishes its values to its SharedCounters. The metrics
-process adds up those of all processes (web/scrape.py). A process that died is restarted with the same SharedCounters
+process adds up those of all processes (api/scrape.py). A process that died is restarted with the same SharedCounters
 and continues from their values, so a counter never falls.
 
 Labels come from our own fixed words, such as paths, actions, codes and kinds of jobs, never from a request.

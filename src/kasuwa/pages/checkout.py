@@ -12,11 +12,10 @@ from kasuwa.core.action import Write
 from kasuwa.core.codes import NOT_VALIDATED
 from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.core.reading import Reader
-from kasuwa.core.transactions import Transaction
 from kasuwa.core.vault import Vault
-from kasuwa.db import token_index
-from kasuwa.db.merchants import MerchantDirectory
-from kasuwa.db.progress import RequestProgress
+from kasuwa.engine import token_index
+from kasuwa.engine.progress import RequestProgress
+from kasuwa.merchants.merchants import MerchantDirectory
 from kasuwa.methods.payment import store
 from kasuwa.methods.payment.actions import ANSWER_CHALLENGE
 from kasuwa.methods.payment.model import (
@@ -33,6 +32,7 @@ from kasuwa.methods.payment.rules.charge_card import MAX_OTP_ATTEMPTS, Challenge
 from kasuwa.methods.payment.rules.replies import ReplyContext, reply_payment
 from kasuwa.methods.payment.wire_reply import PaymentReply
 from kasuwa.pages.checkout_view import CheckoutView
+from kasuwa.transactions.transactions import Transaction
 
 # Page kind by payment method. Other methods have no page.
 PAGE_BY_METHOD = {"card": "challenge", "mobile_money": "handoff", "qrpay": "qr", "bank_transfer": "transfer"}
@@ -55,7 +55,7 @@ class PageReads(NamedTuple):
 
 
 class WriteRunner(Protocol):
-    """Runs write actions. Implemented by web.dispatch."""
+    """Runs write actions. Implemented by api.dispatch."""
 
     async def run_write(self, action: Write, request: Any, merchant: Merchant, progress: RequestProgress) -> Any:
         """Runs a write and its follow-up job. Returns the reply, or a Refusal.

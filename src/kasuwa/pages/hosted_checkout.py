@@ -18,19 +18,14 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.core.checkouts import CHECKOUT_PAGE, PAID, TOKEN_DIGITS, Checkout
 from kasuwa.core.codes import NOT_VALIDATED
-from kasuwa.core.collection_vendors import CollectionVendors
 from kasuwa.core.decision import Refusal
 from kasuwa.core.keyring import UnsealError
-from kasuwa.core.links import decode_link, encode_link
-from kasuwa.core.page import Page
-from kasuwa.core.payers import hash_customer
-from kasuwa.core.ticket_codes import format_ticket_code
 from kasuwa.core.vault import NONCE_BYTES, Vault
-from kasuwa.db import token_index
-from kasuwa.db.merchants import MerchantDirectory
-from kasuwa.db.progress import RequestProgress
+from kasuwa.engine import token_index
+from kasuwa.engine.progress import RequestProgress
+from kasuwa.http.page import Page
+from kasuwa.merchants.merchants import MerchantDirectory
 from kasuwa.methods.checkout.actions import (
     ABANDON_ATTEMPT,
     BEGIN_ATTEMPT,
@@ -52,10 +47,12 @@ from kasuwa.methods.checkout.rules.served_channels import CHANNELS, mobile_provi
 from kasuwa.methods.checkout.store import read_checkout, read_link, read_saved_cards
 from kasuwa.methods.payment.model import INITIATED
 from kasuwa.methods.payment.store import read_payment
+from kasuwa.methods.statements.links import decode_link, encode_link
 from kasuwa.methods.statements.store import business_now
 from kasuwa.methods.tickets.model import TICKET
 from kasuwa.methods.tickets.rules.records import read_code
 from kasuwa.methods.tickets.store import list_purchase
+from kasuwa.methods.tickets.ticket_codes import format_ticket_code
 from kasuwa.pages import hosted_forms, hosted_view
 from kasuwa.pages.checkout import PageReads, WriteRunner
 from kasuwa.pages.hosted_forms import FormField, ReadForm, card_of, errors_for_payer, read_fields
@@ -69,6 +66,9 @@ from kasuwa.pages.hosted_render import (
 )
 from kasuwa.pages.hosted_view import HostedView, ShownTicket, bank_page_of, make_view
 from kasuwa.pages.render import JSON, make_raw_page, render_notice
+from kasuwa.terms.vendors import CollectionVendors
+from kasuwa.transactions.checkouts import CHECKOUT_PAGE, PAID, TOKEN_DIGITS, Checkout
+from kasuwa.transactions.payers import hash_customer
 
 CHECKOUT_PATH = re.compile(rf"/pay/checkout/([0-9a-f]{{{TOKEN_DIGITS}}})(/[a-z_.]{{1,30}})?", re.ASCII)
 LINK_PATH = re.compile(r"/pay/link/([a-z0-9-]{3,60})", re.ASCII)

@@ -9,10 +9,10 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.core.fields import read_card_number
 from kasuwa.core.money import parse_minor
 from kasuwa.methods.checkout.payer_model import EnteredCard
 from kasuwa.methods.payment.rules.channels import chargeable_banks
+from kasuwa.wire.fields import read_card_number
 
 EMAIL = re.compile(r"[^@\s]{1,64}@[^@\s]+\.[^@\s]+", re.ASCII)
 PHONE = re.compile(r"\+?[0-9]{7,15}", re.ASCII)

@@ -12,12 +12,11 @@ import msgspec
 from markupsafe import Markup
 
 from kasuwa.core.calendar import LAGOS
-from kasuwa.core.checkouts import PAID
 from kasuwa.core.decision import Merchant
-from kasuwa.core.page import Page
+from kasuwa.http.page import Page
 from kasuwa.methods.checkout.model import LINK_DETAIL_DECODER, PayLink
 from kasuwa.methods.payment.model import FACTS_DECODER
-from kasuwa.methods.payment.rules.installments import read_due_day
+from kasuwa.methods.payment.rules.plans.installments import read_due_day
 from kasuwa.pages import hosted_forms, hosted_view
 from kasuwa.pages.hosted_forms import FormField
 from kasuwa.pages.hosted_view import HostedView
@@ -34,6 +33,7 @@ from kasuwa.pages.render import (
     format_amount,
     security_headers,
 )
+from kasuwa.transactions.checkouts import PAID
 
 HOSTED_STYLE, SCRIPT = (Markup(LOADER.get_source(TEMPLATES, name)[0]) for name in ("hosted.css", "hosted.js"))
 STYLE_SOURCES = f"{STYLE_HASH} {csp_hash(HOSTED_STYLE)}"

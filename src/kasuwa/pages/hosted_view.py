@@ -6,11 +6,7 @@ from hashlib import blake2b
 import msgspec
 
 from kasuwa.core.calendar import lagos_day
-from kasuwa.core.checkouts import EXPIRED, PAID, Checkout, CheckoutDetail, read_checkout_detail
 from kasuwa.core.decision import Merchant
-from kasuwa.core.pricing import MOBILE_MONEY_CLASSES, bearer_of, card_class, price_collection
-from kasuwa.core.tariff import Bearer, FeeClass
-from kasuwa.core.transactions import Transaction
 from kasuwa.methods.checkout.rules.attempt import MAX_ATTEMPTS, due_today
 from kasuwa.methods.payment.model import (
     ABANDONED,
@@ -27,6 +23,10 @@ from kasuwa.methods.payment.payer_model import read_detail
 from kasuwa.methods.payment.rules.charge_card import MAX_OTP_ATTEMPTS
 from kasuwa.methods.payment.rules.check_request import CARD_CURRENCIES
 from kasuwa.methods.payment.rules.replies import ReplyContext
+from kasuwa.terms.tariff import Bearer, FeeClass
+from kasuwa.transactions.checkouts import EXPIRED, PAID, Checkout, CheckoutDetail, read_checkout_detail
+from kasuwa.transactions.pricing import MOBILE_MONEY_CLASSES, bearer_of, card_class, price_collection
+from kasuwa.transactions.transactions import Transaction
 
 COUNTRY_BY_CURRENCY = {"NGN": "NG", "GHS": "GH", "KES": "KE", "USD": "NG"}
 assert all(currency in CARD_CURRENCIES[country] for currency, country in COUNTRY_BY_CURRENCY.items())

@@ -15,12 +15,11 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.core.checkouts import TOKEN_DIGITS
 from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.core.money import parse_minor
-from kasuwa.core.page import Page
-from kasuwa.db import token_index
-from kasuwa.db.progress import RequestProgress
+from kasuwa.engine import token_index
+from kasuwa.engine.progress import RequestProgress
+from kasuwa.http.page import Page
 from kasuwa.methods.invoices.actions import OPEN_INVOICE_PAYMENT
 from kasuwa.methods.invoices.fields import IN_PARTS
 from kasuwa.methods.invoices.model import INVOICE_PAGE, PAYABLE
@@ -33,6 +32,7 @@ from kasuwa.pages.hosted_forms import AMOUNT_FIELD, errors_for_payer, read_field
 from kasuwa.pages.hosted_render import NO_FORM, PageForm, redirect, render_hosted
 from kasuwa.pages.invoice_pdf import STATUS_TEXTS, render_invoice_pdf, summary_lines
 from kasuwa.pages.render import format_amount, render_notice, security_headers
+from kasuwa.transactions.checkouts import TOKEN_DIGITS
 
 PATH = re.compile(rf"(/pay/invoice/([0-9a-f]{{{TOKEN_DIGITS}}}))(/invoice\.pdf)?", re.ASCII)
 

@@ -18,7 +18,7 @@ from markupsafe import Markup
 
 from kasuwa.core.calendar import LAGOS
 from kasuwa.core.money import format_grouped, format_minor, parse_minor
-from kasuwa.core.page import Page
+from kasuwa.http.page import Page
 from kasuwa.pages.checkout_view import CheckoutView
 
 LOADER = PackageLoader("kasuwa", "pages/templates")

@@ -18,8 +18,8 @@ from urllib.parse import parse_qs
 import msgspec
 import structlog
 
-from kasuwa.core.page import Page
-from kasuwa.db.progress import RequestProgress, is_outage
+from kasuwa.engine.progress import RequestProgress, is_outage
+from kasuwa.http.page import Page
 from kasuwa.observe.log import describe_error
 from kasuwa.pages.checkout_view import CheckoutView
 from kasuwa.pages.render import EMBEDDABLE_PAGES, JSON, make_raw_page, render_checkout, render_notice, render_qr_image

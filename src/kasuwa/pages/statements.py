@@ -15,20 +15,17 @@ from datetime import UTC, datetime
 import msgspec
 import structlog
 
+from kasuwa.concurrency.shares import FileShares, SharedFile
 from kasuwa.core.addresses import network_of
 from kasuwa.core.decision import Merchant
-from kasuwa.core.fields import read_date
 from kasuwa.core.keyring import UnsealError
-from kasuwa.core.links import decode_link
-from kasuwa.core.page import Page, StreamedPage
 from kasuwa.core.reading import Reader
 from kasuwa.core.vault import Vault
-from kasuwa.db.connection_pool import Pool
-from kasuwa.db.merchant_rows import MerchantReader
-from kasuwa.db.merchants import MerchantDirectory, has_current_books
-from kasuwa.db.progress import is_outage
-from kasuwa.db.shares import FileShares, SharedFile
+from kasuwa.engine.progress import is_outage
+from kasuwa.http.page import Page, StreamedPage
+from kasuwa.merchants.merchants import MerchantDirectory, has_current_books
 from kasuwa.methods.statements.files.store import PIECE_MOVEMENTS, Piece
+from kasuwa.methods.statements.links import decode_link
 from kasuwa.methods.statements.model import (
     LINK_AAD,
     LINK_OWNER,
@@ -56,6 +53,9 @@ from kasuwa.methods.statements.store import (
 from kasuwa.observe.log import describe_error
 from kasuwa.pages.render import render_notice
 from kasuwa.pages.statement_files import StatementHead, csv_end, csv_head, render_pdf
+from kasuwa.postgres.connection_pool import Pool
+from kasuwa.postgres.merchant_rows import MerchantReader
+from kasuwa.wire.fields import read_date
 
 LINK_PATH = re.compile(r"/statements/([A-Za-z0-9_-]{40,1000})\.(csv|pdf)", re.ASCII)
 CONTENT_TYPES = {"csv": "text/csv; charset=utf-8", "pdf": "application/pdf"}

@@ -10,11 +10,10 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.core.checkouts import TOKEN_DIGITS
 from kasuwa.core.decision import Merchant, Refusal
-from kasuwa.core.page import Page
-from kasuwa.db import token_index
-from kasuwa.db.progress import RequestProgress
+from kasuwa.engine import token_index
+from kasuwa.engine.progress import RequestProgress
+from kasuwa.http.page import Page
 from kasuwa.methods.checkout.model import ACTIVE, LINK, LINK_DETAIL_DECODER, PayLink
 from kasuwa.methods.checkout.store import read_link
 from kasuwa.methods.tickets.actions import OPEN_TICKET_PURCHASE
@@ -33,6 +32,7 @@ from kasuwa.pages.hosted_checkout import (
 from kasuwa.pages.hosted_forms import CONTACT_PHONE, EMAIL_FIELD, FULLNAME, FormField, read_fields
 from kasuwa.pages.hosted_render import PageForm, redirect, render_hosted
 from kasuwa.pages.render import format_amount
+from kasuwa.transactions.checkouts import TOKEN_DIGITS
 
 # Tickets of one kind that the form offers at once.
 MOST_OFFERED = 10

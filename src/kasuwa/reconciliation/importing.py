@@ -9,14 +9,14 @@ from typing import Any
 import asyncpg
 import msgspec
 
+from kasuwa.authority import audit_trail
+from kasuwa.authority.audit_trail import OPERATOR_CHAIN_ID
 from kasuwa.core.decision import AuditEntry
-from kasuwa.core.lump_sums import MAX_CANDIDATES, MAX_DAYS, DayTotal, find_days, find_subset
-from kasuwa.db import audit_trail, reconciliation, reconciliation_matching
-from kasuwa.db.audit_trail import OPERATOR_CHAIN_ID
-from kasuwa.db.connection_pool import Connection
-from kasuwa.db.reconciliation import KnownAccount, NewImport, Period
-from kasuwa.db.reconciliation_matching import LumpLine, MatchScope, RuleCount
+from kasuwa.postgres.connection_pool import Connection
+from kasuwa.reconciliation import matching, statement_rows
 from kasuwa.reconciliation.csv_mapping import CsvMapping
+from kasuwa.reconciliation.lump_sums import MAX_CANDIDATES, MAX_DAYS, DayTotal, find_days, find_subset
+from kasuwa.reconciliation.matching import LumpLine, MatchScope, RuleCount
 from kasuwa.reconciliation.model import (
     ReconciledAccount,
     StatementError,
@@ -25,6 +25,7 @@ from kasuwa.reconciliation.model import (
     StatementReader,
 )
 from kasuwa.reconciliation.our_references import find_line_reference
+from kasuwa.reconciliation.statement_rows import KnownAccount, NewImport, Period
 
 DEFAULT_WINDOW_DAYS = 3
 MAX_WINDOW_DAYS = 14
@@ -78,19 +79,19 @@ async def import_statement(connection: Connection, source: StatementSource, entr
 
 async def import_locked(connection: Connection, source: StatementSource, entry: AuditEntry) -> ImportResult:
     async with connection.transaction():
-        known = await reconciliation.lock_account(connection, source.account.name)
-        earlier = await reconciliation.find_import(connection, known.account_id, source.content_hash)
+        known = await statement_rows.lock_account(connection, source.account.name)
+        earlier = await statement_rows.find_import(connection, known.account_id, source.content_hash)
         if earlier is not None:
             return ImportResult(account=source.account.name, import_id=earlier.import_id, is_repeated=True)
-        staged = await reconciliation.stage_lines(connection, make_records(source.reader))
+        staged = await statement_rows.stage_lines(connection, make_records(source.reader))
         await check_facts(connection, source, known, staged)
-        new = await reconciliation.select_new_lines(connection, known.account_id)
-        import_id = await reconciliation.insert_import(
+        new = await statement_rows.select_new_lines(connection, known.account_id)
+        import_id = await statement_rows.insert_import(
             connection, known.account_id, describe_import(source, staged, new, entry)
         )
         rules = await match_lines(connection, source, known, new) if new.count else []
         if new.count:
-            await reconciliation.store_matches(connection, known.account_id, import_id)
+            await statement_rows.store_matches(connection, known.account_id, import_id)
         result = ImportResult(
             account=source.account.name,
             import_id=import_id,
@@ -140,7 +141,7 @@ async def check_facts(connection: Connection, source: StatementSource, known: Kn
             f"{known.bank_account}"
         )
     if not known.bank_account:
-        await reconciliation.set_bank_account(connection, known.account_id, facts.bank_account)
+        await statement_rows.set_bank_account(connection, known.account_id, facts.bank_account)
 
 
 # --- lines ----------------------------------------------------------------------------------------------------------
@@ -177,27 +178,27 @@ async def match_lines(
     account, window = source.account, timedelta(days=source.window_days)
     first_day, last_day = new.first_day - window - timedelta(days=MAX_DAYS), new.last_day + window
     scope = MatchScope(known.account_id, account.ledger_name, account.vendor, first_day, last_day)
-    await reconciliation_matching.open_scope(connection, scope)
-    await reconciliation_matching.match_references(connection, account.vendor)
-    await reconciliation_matching.apply_settlement_fees(connection, account.currency)
-    await reconciliation_matching.match_amounts(connection, source.window_days)
+    await matching.open_scope(connection, scope)
+    await matching.match_references(connection, account.vendor)
+    await matching.apply_settlement_fees(connection, account.currency)
+    await matching.match_amounts(connection, source.window_days)
     await match_lump_sums(connection, account.currency, source.window_days)
-    await reconciliation_matching.match_differing(connection)
-    return await reconciliation_matching.count_rules(connection)
+    await matching.match_differing(connection)
+    return await matching.count_rules(connection)
 
 
 async def match_lump_sums(connection: Connection, currency: str, window: int) -> None:
     """Matches lines with the entries of whole days, then with a few entries, where only one choice adds up."""
-    lines = await reconciliation_matching.list_lump_lines(connection, currency, MAX_LUMP_LINES)
-    totals = await reconciliation_matching.sum_days(connection) if lines else {}
+    lines = await matching.list_lump_lines(connection, currency, MAX_LUMP_LINES)
+    totals = await matching.sum_days(connection) if lines else {}
     left = []
     for line in lines:
         days = find_days(totals, line.wanted, window)
         if days is None:
             left.append(line)
             continue
-        await reconciliation_matching.take_days(connection, line, days)
-        totals = await reconciliation_matching.sum_days(connection)
+        await matching.take_days(connection, line, days)
+        totals = await matching.sum_days(connection)
     for line in left:
         await match_subset(connection, line, window, totals)
 
@@ -206,10 +207,10 @@ async def match_subset(connection: Connection, line: LumpLine, window: int, tota
     first_day = line.wanted.booked_on - timedelta(days=window)
     if not any(first_day <= day <= line.wanted.booked_on for day in totals):
         return
-    candidates = await reconciliation_matching.list_candidates(connection, line, first_day, MAX_CANDIDATES + 1)
+    candidates = await matching.list_candidates(connection, line, first_day, MAX_CANDIDATES + 1)
     places = find_subset([amount for _, _, amount in candidates], line.wanted.gross)
     if places is not None:
-        await reconciliation_matching.take_entries(connection, line, [candidates[place] for place in places])
+        await matching.take_entries(connection, line, [candidates[place] for place in places])
 
 
 # --- previews and feeds -----------------------------------------------------------------------------------------------
@@ -248,7 +249,7 @@ class LinesInMemory:
 
 async def read_mapping(connection: Connection, account: ReconciledAccount) -> CsvMapping | None:
     """Returns the mapping that is kept for an account, or None."""
-    known = await reconciliation.find_account(connection, account.name)
+    known = await statement_rows.find_account(connection, account.name)
     return None if known is None or known.mapping is None else msgspec.json.decode(known.mapping, type=CsvMapping)
 
 
@@ -257,8 +258,8 @@ async def keep_mapping(
 ) -> None:
     """Stores the mapping of an account, with its audit entry."""
     async with connection.transaction():
-        known = await reconciliation.lock_account(connection, account.name)
+        known = await statement_rows.lock_account(connection, account.name)
         text = msgspec.json.encode(mapping).decode()
-        await reconciliation.set_mapping(connection, known.account_id, text)
+        await statement_rows.set_mapping(connection, known.account_id, text)
         noted = msgspec.structs.replace(entry, before=known.mapping or "", after=text)
         await audit_trail.append_entry(connection, OPERATOR_CHAIN_ID, noted)

@@ -4,8 +4,8 @@ from hashlib import sha256
 
 import msgspec
 
-from kasuwa.db import rail_feeds
-from kasuwa.db.connection_pool import Connection
+from kasuwa.postgres.connection_pool import Connection
+from kasuwa.rails.inbox import rail_feeds
 from kasuwa.reconciliation.importing import DEFAULT_WINDOW_DAYS, LinesInMemory, StatementSource
 from kasuwa.reconciliation.model import ReconciledAccount, StatementError, StatementFacts, StatementLine
 

@@ -67,8 +67,8 @@ def stop_when_unused(users: BinaryIO, server: "subprocess.Popen[bytes]", unused:
 
 def stop_database(data: Path) -> None:
     """Stops the embedded database if the server was killed and left it running."""
-    from kasuwa.db import embedded
-    from kasuwa.db.postgres_account import EmbeddedError
+    from kasuwa.postgres.embedded import embedded
+    from kasuwa.postgres.embedded.account import EmbeddedError
 
     if (data / "cluster").is_dir():
         with contextlib.suppress(EmbeddedError, OSError):

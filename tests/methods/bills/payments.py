@@ -5,18 +5,18 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.core.billers import Item, paycode_key
 from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, NeedsMore, Refusal, Row
-from kasuwa.core.decoding import decode
 from kasuwa.core.money import minor_of
-from kasuwa.core.transactions import Transaction, transaction_key
 from kasuwa.ledger.chart import PENDING, Hold
 from kasuwa.methods.bills.model import KIND, WALLET, DuplicateGuard, Paycode, duplicate_guard_key, voucher_key
 from kasuwa.methods.bills.rules.on_biller_answer import decide_answer, need_answer
 from kasuwa.methods.bills.rules.pay_bill import decide_pay, need_pay
 from kasuwa.methods.bills.wire import PayRequest
-from kasuwa.rails.ports import Answer
+from kasuwa.rails.catalogue.catalogue import Item, paycode_key
+from kasuwa.rails.ports.orders import Answer
 from kasuwa.rails.sandbox.biller import first_edition
+from kasuwa.transactions.transactions import Transaction, transaction_key
+from kasuwa.wire.decoding import decode
 from tests.rule_context import MERCHANT, context
 
 # By name, since what a test is about is the kind of item.

@@ -6,16 +6,16 @@ from typing import Any
 import msgspec
 
 from kasuwa.core.action import PreflightContext
-from kasuwa.core.billers import EMPTY_EDITION, Catalogue
 from kasuwa.core.decision import Refusal
-from kasuwa.core.decoding import decode
-from kasuwa.core.fields import AMOUNT_REASON
 from kasuwa.core.scenario import NO_SCENARIO, Scenario
 from kasuwa.methods.bills.lookups import PAY_RULES, pull_catalogue, resolve_customer
 from kasuwa.methods.bills.rules.pay_bill import NO_SUCH_PAYCODE, UNKNOWN_PAYCODE
 from kasuwa.methods.bills.wire import PayRequest, PullRequest, ResolveReply, ResolveRequest
-from kasuwa.rails.all_rails import NOT_CONFIGURED, Rails
+from kasuwa.rails.catalogue.catalogue import EMPTY_EDITION, Catalogue
+from kasuwa.rails.ports.all_rails import NOT_CONFIGURED, Rails
 from kasuwa.rails.sandbox.biller import SandboxBiller, first_edition
+from kasuwa.wire.decoding import decode
+from kasuwa.wire.fields import AMOUNT_REASON
 from tests.methods.bills.payments import METER, PREPAID, item_of
 from tests.rule_context import MERCHANT, NOW
 

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from kasuwa.core.decision import Posting, PostingGroup
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import hold_key
-from kasuwa.core.transactions import FAILED, PENDING, SUCCESSFUL, Transaction
 from kasuwa.methods.bills.model import INCOME, QUERY, RAIL, SEND, VAT, WALLET, Voucher, voucher_aad
 from kasuwa.methods.bills.rules.on_biller_answer import seal_delivery
 from kasuwa.methods.bills.rules.pay_bill import WALLET_INSUFFICIENT
 from kasuwa.methods.bills.wire import BillDelivery
-from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.orders import Answer
+from kasuwa.transactions.transactions import FAILED, PENDING, SUCCESSFUL, Transaction
 from tests.hypothesis_settings import NO_DEADLINE
 from tests.methods.bills.payments import AIRTIME_100, EXAM, POSTPAID, PREPAID, SentBill, listed
 from tests.rule_context import context
@@ -24,14 +24,14 @@ from tests.rule_context import context
 DAY = 24 * 3600
 TOKEN = {"token": "12345678901234567890", "units": "23.89"}
 
-DELIVERED = Answer(ports.SUCCESSFUL, "00", "Delivered", TOKEN)
-EMPTY_HANDED = Answer(ports.SUCCESSFUL, "00", "Delivered")
-DECLINED = Answer(ports.FAILED, "16", "Refused")
-IN_PROGRESS = Answer(ports.UNKNOWN, "09", "The biller is still at it")
-SILENT = Answer(ports.UNKNOWN, None, "The rail has not answered")
-NOT_FOUND = Answer(ports.NOT_FOUND, "25", "No such order")
-GIBBERISH = Answer(ports.UNREADABLE, "ZZ", "The biller's answer could not be read")
-REFUSED = Answer(ports.UNAVAILABLE, None, "The rail is not available")
+DELIVERED = Answer(orders.SUCCESSFUL, "00", "Delivered", TOKEN)
+EMPTY_HANDED = Answer(orders.SUCCESSFUL, "00", "Delivered")
+DECLINED = Answer(orders.FAILED, "16", "Refused")
+IN_PROGRESS = Answer(orders.UNKNOWN, "09", "The biller is still at it")
+SILENT = Answer(orders.UNKNOWN, None, "The rail has not answered")
+NOT_FOUND = Answer(orders.NOT_FOUND, "25", "No such order")
+GIBBERISH = Answer(orders.UNREADABLE, "ZZ", "The biller's answer could not be read")
+REFUSED = Answer(orders.UNAVAILABLE, None, "The rail is not available")
 OPEN = [IN_PROGRESS, SILENT, NOT_FOUND, GIBBERISH, REFUSED, EMPTY_HANDED]
 
 
@@ -117,7 +117,7 @@ def test_a_token_is_sealed_into_its_own_row_and_shown_in_the_reply() -> None:
 
 
 def test_a_pin_is_kept_likewise() -> None:
-    decision = SentBill.new(EXAM).receive_answer(Answer(ports.SUCCESSFUL, "00", "Delivered", {"pin": "123456789012"}))
+    decision = SentBill.new(EXAM).receive_answer(Answer(orders.SUCCESSFUL, "00", "Delivered", {"pin": "123456789012"}))
     assert (decision.reply.pin, decision.reply.token) == ("123456789012", msgspec.UNSET)
     assert len(decision.rows) == 2
 
@@ -164,30 +164,30 @@ def test_a_delivery_that_tells_no_token_is_asked_for_it_and_stays_open(name: str
 )
 def test_a_malformed_token_or_pin_is_an_unreadable_answer(name: str, facts: dict[str, str]) -> None:
     sent = SentBill.new(name)
-    decision = sent.receive_answer(Answer(ports.SUCCESSFUL, "00", "Delivered", facts), 1)
+    decision = sent.receive_answer(Answer(orders.SUCCESSFUL, "00", "Delivered", facts), 1)
     assert (decision.reply.status, decision.reply.txn_status) == (201, PENDING)
     assert (decision.reply.token, decision.reply.pin) == (msgspec.UNSET, msgspec.UNSET)
     assert (decision.groups, decision.events, decision.jobs_done) == ((), (), ())
     (job,) = decision.jobs
     assert (job.kind, job.due) == (QUERY, sent.row.created_at + timedelta(seconds=5))
-    good = DELIVERED if name == PREPAID else Answer(ports.SUCCESSFUL, "00", "Delivered", {"pin": "WRC 1234-5678"})
+    good = DELIVERED if name == PREPAID else Answer(orders.SUCCESSFUL, "00", "Delivered", {"pin": "WRC 1234-5678"})
     assert sent.after(decision).receive_answer(good, 5).reply.txn_status == SUCCESSFUL
 
 
 def test_a_failure_is_one_whatever_comes_with_it() -> None:
-    decision = SentBill.new().receive_answer(Answer(ports.FAILED, "16", "The biller refused it", {"token": "none"}))
+    decision = SentBill.new().receive_answer(Answer(orders.FAILED, "16", "The biller refused it", {"token": "none"}))
     assert (decision.reply.status, decision.reply.txn_status) == (200, FAILED)
 
 
 @pytest.mark.parametrize("units", ["0", "23", "23.8", "999999999.9999"])
 def test_units_are_any_number(units: str) -> None:
-    decision = SentBill.new().receive_answer(Answer(ports.SUCCESSFUL, "00", "Delivered", {**TOKEN, "units": units}))
+    decision = SentBill.new().receive_answer(Answer(orders.SUCCESSFUL, "00", "Delivered", {**TOKEN, "units": units}))
     assert (decision.reply.txn_status, decision.reply.units) == (SUCCESSFUL, units)
 
 
 def test_of_what_else_a_biller_tells_nothing_is_kept() -> None:
     besides = {**TOKEN, "pin": "\x00", "debt": "none"}
-    decision = SentBill.new().receive_answer(Answer(ports.SUCCESSFUL, "00", "Delivered", besides))
+    decision = SentBill.new().receive_answer(Answer(orders.SUCCESSFUL, "00", "Delivered", besides))
     assert (decision.reply.token, decision.reply.pin) == (TOKEN["token"], msgspec.UNSET)
 
 

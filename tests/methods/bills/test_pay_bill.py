@@ -12,11 +12,11 @@ import pytest
 from kasuwa.core.decision import Decision, FieldError, NewHold, Refusal, SandboxEffects
 from kasuwa.core.references import hold_key, is_reference
 from kasuwa.core.scenario import InjectedFault, Scenario
-from kasuwa.core.transactions import FAILED, PENDING, SUCCESSFUL, Transaction
 from kasuwa.methods.bills.model import JOB_DATA_DECODER, SEND, WALLET, BillDetail, DuplicateGuard
 from kasuwa.methods.bills.rules.on_biller_answer import seal_delivery
 from kasuwa.methods.bills.rules.pay_bill import LIKELY_DUPLICATE, REFERENCE_USED, UNKNOWN_PAYCODE, WALLET_INSUFFICIENT
 from kasuwa.methods.bills.wire import BillDelivery, PayReply
+from kasuwa.transactions.transactions import FAILED, PENDING, SUCCESSFUL, Transaction
 from tests.methods.bills.payments import (
     AIRTIME,
     AIRTIME_100,

@@ -8,20 +8,20 @@ import pytest
 
 from kasuwa.core.decision import Decision, Job, LoadedRows, Row
 from kasuwa.core.routing import RailDemand
-from kasuwa.core.transactions import Transaction
 from kasuwa.ledger.chart import Hold
 from kasuwa.methods.bills.model import QUERY, SEND, voucher_key
 from kasuwa.methods.bills.rules.on_biller_answer import decide_answer
 from kasuwa.methods.bills.steps import call_biller, fetch_delivery, query_ended
-from kasuwa.rails import ports
-from kasuwa.rails.all_rails import NOT_CONFIGURED, Rails
-from kasuwa.rails.ports import RAIL_UNAVAILABLE, Answer, BillOrder
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.all_rails import NOT_CONFIGURED, Rails
+from kasuwa.rails.ports.orders import RAIL_UNAVAILABLE, Answer, BillOrder
 from kasuwa.rails.sandbox.biller import SandboxBiller
+from kasuwa.transactions.transactions import Transaction
 from tests.methods.bills.payments import PREPAID, decided, item_of, listed, payment
 from tests.rule_context import NOW, context
 
 NOT_SENT = msgspec.structs.replace(RAIL_UNAVAILABLE, is_unsent=True)
-DELIVERED = Answer(ports.SUCCESSFUL, "00", "Delivered")
+DELIVERED = Answer(orders.SUCCESSFUL, "00", "Delivered")
 
 
 class TwoRails:
@@ -84,7 +84,7 @@ def test_rail_is_written_with_the_bill_and_its_job() -> None:
         (NOT_SENT, 1, "two", SEND),
         (NOT_SENT, 2, "one", SEND),
         (RAIL_UNAVAILABLE, 1, "one", SEND),
-        (ports.RAIL_SILENT, 1, "one", QUERY),
+        (orders.RAIL_SILENT, 1, "one", QUERY),
     ],
 )
 def test_bill_moves_only_if_certainly_nothing_has_left(answer: Answer, claims: int, rail: str, kind: str) -> None:

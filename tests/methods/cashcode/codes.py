@@ -6,7 +6,6 @@ from typing import Any
 import msgspec
 
 from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Needs, NeedsMore, Outcome, Refusal, Row
-from kasuwa.core.decoding import decode
 from kasuwa.core.references import account_key
 from kasuwa.ledger.chart import PENDING, Hold
 from kasuwa.methods.cashcode.actions import GENERATE_RULES
@@ -14,7 +13,8 @@ from kasuwa.methods.cashcode.rules.finish import decide_cancel, decide_expiry, n
 from kasuwa.methods.cashcode.rules.issue import decide_generate, need_generate
 from kasuwa.methods.cashcode.rules.redeem import decide_redeem, need_redeem
 from kasuwa.methods.cashcode.wire import GenerateRequest, OrderRequest, RedeemRequest
-from kasuwa.rails.ports import NO_CALL_MADE
+from kasuwa.rails.ports.orders import NO_CALL_MADE
+from kasuwa.wire.decoding import decode
 from tests.rule_context import MERCHANT, context
 
 ORDER: dict[str, Any] = {"amount": "5000.00", "pin": "2580", "channel": "ATM", "orderRef": "cash-1"}

@@ -12,10 +12,10 @@ from kasuwa.core.decision import Decision, Job, NewHold
 from kasuwa.core.references import hold_key, is_reference
 from kasuwa.core.scenario import Scenario
 from kasuwa.core.token_index import TokenIndexEntry, token_key
-from kasuwa.core.transactions import Transaction, transaction_key
 from kasuwa.methods.cashcode.model import JOB_DATA_DECODER, KIND, WALLET, Cashcode
 from kasuwa.methods.cashcode.rules.issue import REFERENCE_USED, WALLET_INSUFFICIENT
 from kasuwa.methods.cashcode.wire import GenerateRequest
+from kasuwa.transactions.transactions import Transaction, transaction_key
 from tests.hypothesis_settings import NO_DEADLINE
 from tests.methods.cashcode.codes import ORDER, InMemoryCashcodes, active_cashcode, order, read
 from tests.rule_context import MERCHANT, NOW, VAULT, context, merchant

@@ -18,12 +18,12 @@ from kasuwa.core.decision import (
     Refusal,
     Row,
 )
-from kasuwa.core.purpose import PurposeEffects, PurposeRules, TransactionPurpose
 from kasuwa.core.references import row_key
-from kasuwa.core.transactions import Transaction
 from kasuwa.ledger.chart import Hold
 from kasuwa.methods.cashcode.model import INCOME, RAIL, VAT, WALLET
 from kasuwa.methods.cashcode.rules.issue import FEE_INSUFFICIENT, CashcodeOrder, issue_code
+from kasuwa.transactions.purpose import PurposeEffects, PurposeRules, TransactionPurpose
+from kasuwa.transactions.transactions import Transaction
 from tests.methods.cashcode.codes import InMemoryCashcodes
 from tests.rule_context import MERCHANT, context
 

@@ -7,7 +7,6 @@ import pytest
 
 from kasuwa.core.decision import Decision, Job, Posting
 from kasuwa.core.token_index import TokenIndexEntry, token_key
-from kasuwa.core.transactions import Transaction
 from kasuwa.methods.cashcode.model import INCOME, KIND, RAIL, VAT, WALLET, Cashcode, FailedAttempts
 from kasuwa.methods.cashcode.rules.finish import ENDED_REFUSALS, UNKNOWN_ORDER
 from kasuwa.methods.cashcode.rules.redeem import (
@@ -17,6 +16,7 @@ from kasuwa.methods.cashcode.rules.redeem import (
     UNKNOWN_CODE,
     WRONG_PIN,
 )
+from kasuwa.transactions.transactions import Transaction
 from tests.methods.cashcode.codes import InMemoryCashcodes, active_cashcode, later, refusal
 from tests.rule_context import MERCHANT, VAULT, context, merchant
 

@@ -5,17 +5,7 @@ from typing import Any
 import msgspec
 
 from kasuwa.core.action import Write
-from kasuwa.core.checkouts import (
-    Checkout,
-    CheckoutDetail,
-    CheckoutSource,
-    checkout_key,
-    read_checkout_detail,
-    source_key,
-)
-from kasuwa.core.collection_vendors import NO_VENDORS, CollectionVendors
 from kasuwa.core.decision import Decision, Job, Refusal
-from kasuwa.core.decoding import decode
 from kasuwa.core.references import job_key
 from kasuwa.methods.checkout.actions import (
     ABANDON_ATTEMPT,
@@ -34,7 +24,17 @@ from kasuwa.methods.checkout.payer_model import (
     EnteredCard,
 )
 from kasuwa.methods.checkout.rules.attempt import read_new_total
-from kasuwa.rails.ports import NO_CALL_MADE
+from kasuwa.rails.ports.orders import NO_CALL_MADE
+from kasuwa.terms.vendors import NO_VENDORS, CollectionVendors
+from kasuwa.transactions.checkouts import (
+    Checkout,
+    CheckoutDetail,
+    CheckoutSource,
+    checkout_key,
+    read_checkout_detail,
+    source_key,
+)
+from kasuwa.wire.decoding import decode
 from tests.methods.payment.in_memory_payments import APPROVED, InMemoryPayments, PaymentInProgress, opened
 from tests.rule_context import VAULT
 

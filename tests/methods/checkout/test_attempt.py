@@ -5,15 +5,15 @@ from datetime import date
 import msgspec
 import pytest
 
-from kasuwa.core.checkouts import CheckoutSource
-from kasuwa.core.collection_vendors import CollectionVendor, CollectionVendors
 from kasuwa.core.decision import Decision, Needs, Refusal, refuse_fields
 from kasuwa.core.decision import FieldError as Fault
-from kasuwa.core.purpose import PurposeEffects
 from kasuwa.methods.checkout.actions import BEGIN_ATTEMPT
 from kasuwa.methods.checkout.payer_model import BeginAttempt
 from kasuwa.methods.checkout.rules import attempt
 from kasuwa.methods.payment.model import JOB_DATA_DECODER, RAIL_ROUTES, WATCH
+from kasuwa.terms.vendors import CollectionVendor, CollectionVendors
+from kasuwa.transactions.checkouts import CheckoutSource
+from kasuwa.transactions.purpose import PurposeEffects
 from tests.methods.checkout.in_memory_checkouts import CARD, ENTERED, InMemoryCheckout
 from tests.methods.payment.in_memory_payments import (
     APPROVED,

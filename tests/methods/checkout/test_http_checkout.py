@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kasuwa.core.merchant import read_logo
+from kasuwa.merchants.merchant_settings import read_logo
 from tests.merchant_client import MerchantClient
 from tests.methods.checkout.payer import DECLINED_CARD, OK_CARD, Payer, open_checkout, verify
 from tests.pages.pdf_text import read_pdf_pages

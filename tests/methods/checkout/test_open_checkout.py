@@ -5,8 +5,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from kasuwa.core.checkouts import read_checkout_detail
-from kasuwa.core.collection_vendors import CollectionVendor, CollectionVendors
 from kasuwa.core.decision import LoadedRows, Refusal
 from kasuwa.methods.checkout.model import ACTIVE, PLAIN, PayLink, link_key
 from kasuwa.methods.checkout.payer_model import OpenFromLink
@@ -18,6 +16,8 @@ from kasuwa.methods.checkout.rules.served_channels import (
     served_channels,
     ussd_banks,
 )
+from kasuwa.terms.vendors import CollectionVendor, CollectionVendors
+from kasuwa.transactions.checkouts import read_checkout_detail
 from tests.methods.checkout.in_memory_checkouts import InMemoryCheckout
 from tests.methods.payment.in_memory_payments import APPROVED, BEGUN, IN_PROGRESS, NOBODY_ASKED, URL, fields_of
 from tests.rule_context import MERCHANT, NOW, VAULT, context, merchant

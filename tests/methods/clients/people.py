@@ -6,12 +6,12 @@ import msgspec
 
 from kasuwa.core.action import PreflightContext
 from kasuwa.core.decision import Context, Decision, LoadedRows, NeedsMore, Refusal, Row, refuse_fields
-from kasuwa.core.decoding import decode
 from kasuwa.methods.clients.model import BvnGuard, Client, client_key, unseal_detail
 from kasuwa.methods.clients.rules.manage_client import decide_create, decide_update
 from kasuwa.methods.clients.rules.validate_person import CREATE_RULES, UPDATE_RULES
 from kasuwa.methods.clients.wire import CreateRequest, UpdateRequest
-from kasuwa.rails.ports import Person
+from kasuwa.rails.ports.orders import Person
+from kasuwa.wire.decoding import decode
 from tests.rule_context import MERCHANT, context
 
 ADA: dict[str, Any] = {"firstname": "Ada", "lastname": "Obi", "phone": "08031234567"}

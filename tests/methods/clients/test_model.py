@@ -11,7 +11,6 @@ import msgspec
 import pytest
 
 from kasuwa.core.decision import Decision, Refusal, refuse_fields
-from kasuwa.core.decoding import decode
 from kasuwa.methods.clients.model import (
     ACCOUNTS_OPEN,
     PAYMENT_PENDING,
@@ -32,6 +31,7 @@ from kasuwa.methods.clients.rules.manage_client import (
     decide_update,
 )
 from kasuwa.methods.clients.wire import ClientStatus, CreateRequest, UpdateRequest
+from kasuwa.wire.decoding import decode
 from tests.methods.clients.people import ADA, InMemoryClients, faults, shown
 from tests.rule_context import MERCHANT, VAULT, context, merchant
 

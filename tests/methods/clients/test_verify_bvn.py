@@ -7,8 +7,6 @@ import msgspec
 import pytest
 
 from kasuwa.core.decision import Decision
-from kasuwa.core.erasure import TRANSACTION_IN_PROGRESS, RowErasure
-from kasuwa.core.people import magic_bvns
 from kasuwa.methods.clients.model import ACCOUNTS_OPEN, UNKNOWN_CLIENT, Client, adjust_open_accounts, client_key
 from kasuwa.methods.clients.rules.manage_client import (
     ERASED,
@@ -19,6 +17,8 @@ from kasuwa.methods.clients.rules.manage_client import (
 )
 from kasuwa.methods.clients.rules.verify_bvn import UNKNOWN_BVN, WATCH_LISTED, RegistryAnswer
 from kasuwa.methods.clients.wire import ClientChanges, UpdateRequest
+from kasuwa.privacy.erasure import TRANSACTION_IN_PROGRESS, RowErasure
+from kasuwa.wire.people import magic_bvns
 from tests.methods.clients.people import ANYONE, BVN, OTHER_BVN, InMemoryClients, faults, person, shown
 from tests.rule_context import MERCHANT, context, merchant
 

@@ -6,7 +6,7 @@ import pytest
 
 from kasuwa.core.decision import Decision
 from kasuwa.methods.clients.rules.verify_bvn import CONSENT_REFUSED, RegistryAnswer
-from kasuwa.rails.identity_port import FULL, NO_MATCH, PARTIAL, Consent, Match
+from kasuwa.rails.ports.identities import FULL, NO_MATCH, PARTIAL, Consent, Match
 from tests.methods.clients.people import BVN, OTHER_BVN, InMemoryClients, faults, person, shown
 
 CONSENT = Consent("C-1", "https://bvn.example.com/consent/C-1", "remote")

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from kasuwa.db import customer_links
+from kasuwa.privacy import customer_rows
 from tests.merchant_client import MerchantClient
 from tests.methods.payment.payment_client import MASTERCARD_OK, PaymentClient, card
 from tests.running import Deployment
@@ -141,10 +141,10 @@ def test_erasing_again_erases_what_was_paid_since(
     exported = msgspec.json.decode(deployment.run_command("customer", "export", shop.mid, customer_id))
     assert [row["txn_ref"] for row in exported["records"]["transaction"]] == [later["txnRef"]]
     # The hash is also found if the customers who paid take several pages.
-    monkeypatch.setattr(customer_links, "PAGE_SIZE", 1)
+    monkeypatch.setattr(customer_rows, "PAGE_SIZE", 1)
     [(merchant_id, key)] = deployment.fetch("select merchant_id, key from customer where customer_id = $1", customer_id)
     for sought, is_found in ((bytes(key), True), (b"nobody", False)):
-        look = partial(customer_links.find_payer_hash, merchant_id=merchant_id, key=sought)
+        look = partial(customer_rows.find_payer_hash, merchant_id=merchant_id, key=sought)
         assert (deployment.run_on_connection(look) is not None) == is_found
     deployment.run_command("customer", "erase", shop.mid, customer_id, "--yes")
     assert payments.verify(later["txnRef"])["email"] == ""

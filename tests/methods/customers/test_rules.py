@@ -5,9 +5,6 @@ from typing import Any
 import msgspec
 
 from kasuwa.core.decision import Decision, LoadedRows, NeedsMore, Refusal
-from kasuwa.core.erasure import TRANSACTION_IN_PROGRESS, RowErasure
-from kasuwa.core.payers import PaymentMark, erase_mark, hash_customer, mark_payment
-from kasuwa.core.people import words_of
 from kasuwa.methods.customers.model import (
     UNKNOWN_CUSTOMER,
     Customer,
@@ -18,6 +15,9 @@ from kasuwa.methods.customers.model import (
 )
 from kasuwa.methods.customers.rules import decide_customer, decide_erase, need_customer, read_data
 from kasuwa.methods.customers.wire import CustomerReply, CustomerRequest
+from kasuwa.privacy.erasure import TRANSACTION_IN_PROGRESS, RowErasure
+from kasuwa.transactions.payers import PaymentMark, erase_mark, hash_customer, mark_payment
+from kasuwa.wire.people import words_of
 from tests.rule_context import MERCHANT, VAULT, context
 
 ID = MERCHANT.merchant_id

@@ -6,14 +6,14 @@ from typing import Any
 import msgspec
 
 from kasuwa.core.decision import Context, Decision, HeldAmount, Job, LoadedRows, Merchant, Row
-from kasuwa.core.decoding import decode
-from kasuwa.core.transactions import Transaction, transaction_key
 from kasuwa.methods.disburse.actions import TRANSFER_RULES
 from kasuwa.methods.disburse.model import KIND
 from kasuwa.methods.disburse.rules.on_bank_answer import decide_answer, need_answer
 from kasuwa.methods.disburse.rules.transfer import decide_transfer, need_transfer
 from kasuwa.methods.disburse.wire import TransferRequest
-from kasuwa.rails.ports import Answer
+from kasuwa.rails.ports.orders import Answer
+from kasuwa.transactions.transactions import Transaction, transaction_key
+from kasuwa.wire.decoding import decode
 from tests.rule_context import MERCHANT, context
 
 ORDER: dict[str, Any] = {

@@ -8,10 +8,8 @@ import pytest
 
 from kasuwa.core.callers import Caller
 from kasuwa.core.decision import Context, Decision, HeldAmount, Job, LoadedRows, NeedsMore, Refusal, Row
-from kasuwa.core.payouts import PayoutPolicy
 from kasuwa.core.references import hold_key
-from kasuwa.core.transactions import FAILED, PENDING, PROCESSING, SUCCESSFUL, Transaction
-from kasuwa.db.locked_batch import MAX_DECIDE_ROUNDS
+from kasuwa.engine.locked_batch import MAX_DECIDE_ROUNDS
 from kasuwa.methods.disburse.model import BATCH_PREFIX, JOB_DATA_DECODER, SEND, WALLET
 from kasuwa.methods.disburse.payout_model import (
     APPROVED,
@@ -34,7 +32,9 @@ from kasuwa.methods.disburse.rules.approve import (
 )
 from kasuwa.methods.disburse.rules.bulk_transfer import make_batch, reply_order
 from kasuwa.methods.disburse.wire import VerdictRequest
-from kasuwa.rails.ports import Answer
+from kasuwa.rails.ports.orders import Answer
+from kasuwa.terms.payouts import PayoutPolicy
+from kasuwa.transactions.transactions import FAILED, PENDING, PROCESSING, SUCCESSFUL, Transaction
 from tests.methods.disburse.orders import decided, order
 from tests.rule_context import NOW, context, merchant
 

@@ -8,8 +8,7 @@ import pytest
 
 from kasuwa.core.decision import Decision, LoadedRows, Needs, PostingGroup, Refusal, Row, replace_faults
 from kasuwa.core.scenario import InjectedFault, Scenario
-from kasuwa.core.transactions import FAILED, SUCCESSFUL, Transaction
-from kasuwa.db.batch import Submission
+from kasuwa.engine.batch import Submission
 from kasuwa.ledger import chart
 from kasuwa.methods.disburse.actions import TRANSFER_RULES
 from kasuwa.methods.disburse.model import BATCH_ORDERS_DECODER, JOB_DATA_DECODER, WALLET, BatchOrder, TransferBatch
@@ -24,7 +23,8 @@ from kasuwa.methods.disburse.rules.bulk_transfer import (
 )
 from kasuwa.methods.disburse.rules.transfer import WALLET_INSUFFICIENT
 from kasuwa.methods.disburse.wire import BulkReply, BulkRequest, OrderReply
-from tests.db.memory_database import MemoryDatabase
+from kasuwa.transactions.transactions import FAILED, SUCCESSFUL, Transaction
+from tests.engine.memory_database import MemoryDatabase
 from tests.methods.disburse.orders import ORDER, SentTransfer, key_of
 from tests.rule_context import MERCHANT, context
 

@@ -9,8 +9,8 @@ import pytest
 from tests.console.visitor import sign_in_as
 from tests.merchant_client import MerchantClient, Wallet
 from tests.running import Deployment
-from tests.work.event_log import send_events_to
-from tests.work.inbox import Inbox, running_inbox
+from tests.webhooks.event_log import send_events_to
+from tests.webhooks.inbox import Inbox, running_inbox
 
 NOW = "2026-01-05T09:30:00+01:00"
 OTHER_ACCOUNT = "0123456785"

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from kasuwa.core.payouts import PayoutPolicy
-from kasuwa.db.payout_policy import change_policy
+from kasuwa.merchants.payout_policy import change_policy
+from kasuwa.terms.payouts import PayoutPolicy
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment
 

@@ -10,32 +10,32 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kasuwa.core.decision import Decision, LoadedRows, Needs, NeedsMore, Posting, PostingGroup, Row
-from kasuwa.core.payouts import PayoutPolicy
 from kasuwa.core.references import hold_key
-from kasuwa.core.requery import MAX_TRAIL_LENGTH, next_requery_at
 from kasuwa.core.scenario import Scenario
-from kasuwa.core.transactions import FAILED, PENDING, PROCESSING, SUCCESSFUL, Transaction
 from kasuwa.ledger.chart import Hold
 from kasuwa.methods.disburse.model import INCOME, QUERY, RAIL, SEND, STAMP_DUTY, VAT, WALLET, decode_job_data
 from kasuwa.methods.disburse.rules.on_bank_answer import decide_answer, need_answer
 from kasuwa.methods.disburse.rules.payout_checks import need_beneficiary, settle_counters
 from kasuwa.methods.disburse.rules.transfer import WALLET_INSUFFICIENT
-from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.orders import Answer
+from kasuwa.terms.payouts import PayoutPolicy
+from kasuwa.transactions.requery import MAX_TRAIL_LENGTH, next_requery_at
+from kasuwa.transactions.transactions import FAILED, PENDING, PROCESSING, SUCCESSFUL, Transaction
 from tests.hypothesis_settings import NO_DEADLINE, without_deadline
 from tests.methods.disburse.orders import DUTY_ON, FREE, SentTransfer
 from tests.rule_context import NOW, context, merchant
 
 DAY = 24 * 3600
 
-APPROVED = Answer(ports.SUCCESSFUL, "00", "Approved or completed successfully")
-DECLINED = Answer(ports.FAILED, "51", "No sufficient funds")
-IN_PROGRESS = Answer(ports.UNKNOWN, "09", "Request processing in progress")
-SILENT = Answer(ports.UNKNOWN, None, "The rail has not answered")
-WORKING = Answer(ports.PROCESSING, "09", "Transfer is being processed")
-NOT_FOUND = Answer(ports.NOT_FOUND, "25", "Unable to locate record")
-GIBBERISH = Answer(ports.UNREADABLE, "ZZ", "The bank's answer could not be read")
-REFUSED = Answer(ports.UNAVAILABLE, None, "The rail is not available")
+APPROVED = Answer(orders.SUCCESSFUL, "00", "Approved or completed successfully")
+DECLINED = Answer(orders.FAILED, "51", "No sufficient funds")
+IN_PROGRESS = Answer(orders.UNKNOWN, "09", "Request processing in progress")
+SILENT = Answer(orders.UNKNOWN, None, "The rail has not answered")
+WORKING = Answer(orders.PROCESSING, "09", "Transfer is being processed")
+NOT_FOUND = Answer(orders.NOT_FOUND, "25", "Unable to locate record")
+GIBBERISH = Answer(orders.UNREADABLE, "ZZ", "The bank's answer could not be read")
+REFUSED = Answer(orders.UNAVAILABLE, None, "The rail is not available")
 OPEN = [IN_PROGRESS, SILENT, WORKING, NOT_FOUND, GIBBERISH, REFUSED]
 
 
@@ -230,7 +230,7 @@ def test_the_trail_of_an_open_transfer_is_bounded_and_always_json() -> None:
 
 @pytest.mark.parametrize("text", ['"', "\\", '"},{"at":"', "\n", "💸"])
 def test_the_message_of_a_bank_is_stored_unchanged(text: str) -> None:
-    (row,) = SentTransfer.new().receive_answer(Answer(ports.FAILED, "05", text)).rows
+    (row,) = SentTransfer.new().receive_answer(Answer(orders.FAILED, "05", text)).rows
     assert isinstance(row, Transaction)
     assert msgspec.json.decode(row.trail)[-1]["said"] == row.message == f"The beneficiary's bank: {text}"
 

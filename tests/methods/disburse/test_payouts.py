@@ -17,23 +17,23 @@ from kasuwa.core.decision import (
     Refusal,
     Row,
 )
-from kasuwa.core.purpose import PurposeEffects, PurposeRules, TransactionPurpose
 from kasuwa.core.references import row_key
-from kasuwa.core.transactions import FAILED, SUCCESSFUL, Transaction
 from kasuwa.ledger.chart import PENDING, Hold
 from kasuwa.methods.disburse.model import INCOME, RAIL, VAT, WALLET, TransferDetail
 from kasuwa.methods.disburse.rules.on_bank_answer import decide_answer, need_answer
 from kasuwa.methods.disburse.rules.transfer import FEE_INSUFFICIENT, WALLET_INSUFFICIENT, send_money
-from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.orders import Answer
+from kasuwa.transactions.purpose import PurposeEffects, PurposeRules, TransactionPurpose
+from kasuwa.transactions.transactions import FAILED, SUCCESSFUL, Transaction
 from tests.rule_context import MERCHANT, NOW, context
 
 SOURCE = "savings:SV1:NGN"
 EMPTY = Refusal(301, "The savings do not cover it")
 CLAIM = row_key(MERCHANT.merchant_id, "claim", "SV1")
-APPROVED = Answer(ports.SUCCESSFUL, "00", "Approved or completed successfully")
-DECLINED = Answer(ports.FAILED, "51", "No sufficient funds")
-IN_PROGRESS = Answer(ports.UNKNOWN, "09", "Request processing in progress")
+APPROVED = Answer(orders.SUCCESSFUL, "00", "Approved or completed successfully")
+DECLINED = Answer(orders.FAILED, "51", "No sufficient funds")
+IN_PROGRESS = Answer(orders.UNKNOWN, "09", "Request processing in progress")
 ADDED = Posting("loan:LN1:NGN", "outside:loans:NGN", 7, "claim")
 
 asked: list[tuple[str, str]] = []

@@ -7,15 +7,15 @@ import msgspec
 import pytest
 
 from kasuwa.core.decision import Decision, Job, LoadedRows, Row
-from kasuwa.core.requery import AT_ONCE
 from kasuwa.core.routing import RailDemand
-from kasuwa.core.transactions import Transaction
 from kasuwa.methods.disburse.model import QUERY, SEND
 from kasuwa.methods.disburse.rules.on_bank_answer import decide_answer
 from kasuwa.methods.disburse.steps import make_transfer_order
-from kasuwa.rails import ports
-from kasuwa.rails.ports import RAIL_SILENT, RAIL_UNAVAILABLE, Answer
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.orders import RAIL_SILENT, RAIL_UNAVAILABLE, Answer
 from kasuwa.rails.vendors.bank_codes import UNSERVED_BANK
+from kasuwa.transactions.requery import AT_ONCE
+from kasuwa.transactions.transactions import Transaction
 from tests.methods.disburse.orders import SentTransfer
 from tests.rule_context import NOW, context, merchant
 
@@ -83,7 +83,7 @@ def test_account_is_written_before_anything_is_sent_and_moves_with_the_rail() ->
     assert make_transfer_order(sent.job, NOW).account == "account with one"
     row, job = changed(receive(sent, NOT_SENT, chooser))
     assert (row.rail_account, job.rail_account) == ("account with two", "account with two")
-    for answer in (RAIL_UNAVAILABLE, RAIL_SILENT, Answer(ports.NOT_FOUND, "25", "")):
+    for answer in (RAIL_UNAVAILABLE, RAIL_SILENT, Answer(orders.NOT_FOUND, "25", "")):
         row, job = changed(receive(sent, answer, chooser))
         assert (row.rail_account, job.rail_account) == ("account with one", "account with one")
 
@@ -103,11 +103,11 @@ def test_name_that_a_rail_looked_up_is_kept_with_the_order_until_its_end() -> No
     chooser = TwoRails()
     sent = take(chooser)
     assert make_transfer_order(sent.job, NOW).beneficiary_name is None
-    named = msgspec.structs.replace(NOT_SENT, facts={ports.BENEFICIARY_NAME: "ADA OBI"})
+    named = msgspec.structs.replace(NOT_SENT, facts={orders.BENEFICIARY_NAME: "ADA OBI"})
     _, job = changed(receive(sent, named, chooser))
     assert make_transfer_order(job, NOW).beneficiary_name == "ADA OBI", "the next rail compares it"
-    paid = Answer(ports.SUCCESSFUL, "00", "", facts={ports.BENEFICIARY_NAME: "ADA OBI"})
-    for answer, current in ((paid, sent.job), (Answer(ports.SUCCESSFUL, "00", ""), job)):
+    paid = Answer(orders.SUCCESSFUL, "00", "", facts={orders.BENEFICIARY_NAME: "ADA OBI"})
+    for answer, current in ((paid, sent.job), (Answer(orders.SUCCESSFUL, "00", ""), job)):
         [row] = [row for row in receive(sent, answer, chooser, current).rows if isinstance(row, Transaction)]
         assert "ADA OBI" not in msgspec.json.encode(row).decode(), "only the open order needs it"
 
@@ -127,9 +127,9 @@ ANSWERS: dict[str, Answer] = {
     "bank not served": UNSERVED_BANK,
     "refused": RAIL_UNAVAILABLE,
     "silent": RAIL_SILENT,
-    "in progress": Answer(ports.PROCESSING, "09", ""),
-    "unreadable": Answer(ports.UNREADABLE, None, ""),
-    "not found": Answer(ports.NOT_FOUND, "25", ""),
+    "in progress": Answer(orders.PROCESSING, "09", ""),
+    "unreadable": Answer(orders.UNREADABLE, None, ""),
+    "not found": Answer(orders.NOT_FOUND, "25", ""),
 }
 MOVING = ("not sent", "bank not served")
 
@@ -147,12 +147,12 @@ def test_order_moves_only_if_certainly_nothing_has_left(
     current = msgspec.structs.replace(sent.job, claims=current_claims)
     decision = receive(sent, answer, chooser, current)
     moves = name in MOVING and kind == SEND and claims == current_claims == 1 and not is_fixed
-    if answer.status == ports.FAILED and not moves:
+    if answer.status == orders.FAILED and not moves:
         assert (decision.reply.txn_status, decision.jobs_done) == ("failed", (current,))
         return
     row, job = changed(decision)
     assert row.rail == job.rail == ("two" if moves else "one")
-    assert job.kind == (SEND if moves or (answer.status == ports.UNAVAILABLE and kind == SEND) else QUERY)
+    assert job.kind == (SEND if moves or (answer.status == orders.UNAVAILABLE and kind == SEND) else QUERY)
     # From now on it can move only if nothing has left so far.
     assert job.is_rail_fixed == (not answer.is_unsent or is_fixed or current_claims > 1)
 

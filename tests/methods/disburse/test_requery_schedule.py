@@ -14,14 +14,14 @@ import pytest
 from kasuwa.core.decision import Decision
 from kasuwa.core.reference_tables import load_reference_data
 from kasuwa.core.scenario import NO_SCENARIO, Scenario
-from kasuwa.core.transactions import FAILED, FINAL, PENDING, PROCESSING, SUCCESSFUL, add_rail_notice
 from kasuwa.methods.disburse.model import QUERY, SEND
 from kasuwa.methods.disburse.steps import call_bank
-from kasuwa.rails import ports
-from kasuwa.rails.all_rails import Rails
-from kasuwa.rails.ports import RAIL_SILENT, RAIL_UNAVAILABLE, Answer, BankRail, NoAnswer, Unavailable
-from kasuwa.rails.routing import RoutedBank
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.all_rails import Rails
+from kasuwa.rails.ports.orders import RAIL_SILENT, RAIL_UNAVAILABLE, Answer, BankRail, NoAnswer, Unavailable
+from kasuwa.rails.routing.orders import RoutedBank
 from kasuwa.rails.sandbox.bank import SandboxBank
+from kasuwa.transactions.transactions import FAILED, FINAL, PENDING, PROCESSING, SUCCESSFUL, add_rail_notice
 from tests.methods.disburse.orders import SentTransfer
 from tests.rails.no_rails import no_rails
 from tests.rule_context import context
@@ -121,19 +121,19 @@ class Recorder(SandboxBank):
         self.known = known
         self.calls: list[str] = []
 
-    async def query(self, order: ports.TransferOrder) -> Answer:
+    async def query(self, order: orders.TransferOrder) -> Answer:
         self.calls.append(f"query {order.key}")
         if isinstance(self.known, Exception):
             raise self.known
         return self.known
 
-    async def transfer(self, order: ports.TransferOrder) -> Answer:
+    async def transfer(self, order: orders.TransferOrder) -> Answer:
         self.calls.append(f"transfer {order.key}")
         return await super().transfer(order)
 
 
-NOT_FOUND = Answer(ports.NOT_FOUND, "25", "Unable to locate record")
-PAID = Answer(ports.SUCCESSFUL, "00", "Approved")
+NOT_FOUND = Answer(orders.NOT_FOUND, "25", "Unable to locate record")
+PAID = Answer(orders.SUCCESSFUL, "00", "Approved")
 
 
 @pytest.mark.parametrize(
@@ -153,12 +153,12 @@ def test_a_job_taken_over_after_a_crash_is_queried_before_it_is_sent(
     assert bank.calls == [f"{verb} {sent.job.merchant_id} {sent.row.txn_ref}" for verb in verbs]
 
 
-@pytest.mark.parametrize("trouble", [ports.Unavailable("away"), ports.NoAnswer("lost")])
+@pytest.mark.parametrize("trouble", [orders.Unavailable("away"), orders.NoAnswer("lost")])
 def test_a_job_taken_over_waits_while_its_rail_cannot_be_queried(trouble: Exception) -> None:
     """The job waits. The next claim is its first again, and queries first because the database remembers."""
     sent, bank = SentTransfer.new(context()), Recorder(trouble)
     sent.job.claims = 2
-    assert call(with_bank(bank), sent, 25.0).status == ports.UNAVAILABLE
+    assert call(with_bank(bank), sent, 25.0).status == orders.UNAVAILABLE
     waiting = sent.after(sent.receive_answer(RAIL_UNAVAILABLE, 25))
     waiting.job.claims, waiting.job.is_queried_first = 1, True
     assert waiting.job.kind == SEND
@@ -172,7 +172,7 @@ def test_a_transfer_that_was_queried_and_not_found_is_not_sent_again() -> None:
     sent, bank = SentTransfer.new(), Recorder(NOT_FOUND)
     sent.job.kind = QUERY
     sent.job.claims = 2
-    assert call(with_bank(bank), sent, 25.0).status == ports.NOT_FOUND
+    assert call(with_bank(bank), sent, 25.0).status == orders.NOT_FOUND
     assert bank.calls == [f"query {sent.job.merchant_id} {sent.row.txn_ref}"]
 
 
@@ -200,5 +200,5 @@ def test_notice_of_an_answer_is_given_when_it_is_new_and_when_the_transfer_ends(
     assert [(notice.reference, notice.message) for notice in first.notices] == [(sent.row.txn_ref, "fund the account")]
     sent = sent.after(first)
     assert decide(sent, short, 5).notices == ()
-    failed = Answer(ports.FAILED, "96", "could not be delivered", notice="our fault")
+    failed = Answer(orders.FAILED, "96", "could not be delivered", notice="our fault")
     assert [notice.message for notice in decide(sent, failed, 5).notices] == ["our fault"]

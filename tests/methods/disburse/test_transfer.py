@@ -11,10 +11,10 @@ from kasuwa.core.money import minor_of
 from kasuwa.core.reference_tables import load_reference_data
 from kasuwa.core.references import is_reference
 from kasuwa.core.scenario import InjectedFault, Scenario
-from kasuwa.core.transactions import FAILED, PENDING, PROCESSING, SUCCESSFUL, Transaction
 from kasuwa.methods.disburse.model import JOB_DATA_DECODER, SEND, WALLET, TransferDetail
 from kasuwa.methods.disburse.rules.transfer import REFERENCE_USED, WALLET_INSUFFICIENT, decide_transfer, need_transfer
 from kasuwa.methods.disburse.wire import TransferReply, TransferRequest
+from kasuwa.transactions.transactions import FAILED, PENDING, PROCESSING, SUCCESSFUL, Transaction
 from tests.methods.disburse.orders import (
     DUTY_ON,
     FREE,

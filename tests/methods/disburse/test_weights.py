@@ -2,12 +2,12 @@
 
 import pytest
 
-from kasuwa.api_methods import methods_of
 from kasuwa.core.action import Write
-from kasuwa.db.fair_queue import MERCHANT_SHARE
+from kasuwa.engine.fair_queue import MERCHANT_SHARE
 from kasuwa.methods.disburse.model import MAX_ORDERS
 from kasuwa.methods.disburse.rules.approve import weigh_verdict
 from kasuwa.methods.disburse.wire import VerdictRequest
+from kasuwa.methods.tables import methods_of
 
 
 @pytest.mark.parametrize(

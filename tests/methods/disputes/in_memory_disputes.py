@@ -5,14 +5,14 @@ from typing import Any
 
 from kasuwa.core.action import Write
 from kasuwa.core.decision import Decision, Job, Merchant, Needs, Refusal
-from kasuwa.core.rail_feeds import AnnouncedDispute
 from kasuwa.core.references import job_key
 from kasuwa.core.scenario import NO_SCENARIO, Scenario
 from kasuwa.ledger.chart import open_account
 from kasuwa.methods.disputes import actions
 from kasuwa.methods.disputes.model import Dispute, dispute_key
 from kasuwa.methods.disputes.rules.rail_dispute import decide_announced, need_announced
-from kasuwa.rails.ports import NO_CALL_MADE, Answer
+from kasuwa.rails.ports.feed_entries import AnnouncedDispute
+from kasuwa.rails.ports.orders import NO_CALL_MADE, Answer
 from tests.methods.payment.in_memory_payments import InMemoryPayments, decode_fields
 from tests.rule_context import MERCHANT
 

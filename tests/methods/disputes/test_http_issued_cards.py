@@ -12,7 +12,7 @@ from tests.merchant_client import MerchantClient
 from tests.methods.disputes.dispute_client import TOTAL, dispute_of, events_of, open_dispute
 from tests.methods.payment.test_http_issued import CardAndShop
 from tests.running import Deployment
-from tests.work.event_log import wait_until
+from tests.webhooks.event_log import wait_until
 
 PAID = 150_000
 FULL = 2_000_000

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kasuwa.core.decision import Decision
-from kasuwa.core.event_payloads import DisputeEvent
 from kasuwa.methods.disputes.model import (
     ALREADY_ANSWERED,
     ALREADY_ENDED,
@@ -28,6 +27,7 @@ from kasuwa.methods.disputes.model import (
 )
 from kasuwa.methods.disputes.rules.respond import EMPTY_EVIDENCE
 from kasuwa.methods.payment.model import UNKNOWN_REFERENCE
+from kasuwa.transactions.event_payloads import DisputeEvent
 from tests.hypothesis_settings import without_deadline
 from tests.methods.disputes.in_memory_disputes import OPEN, OUTCOME, RESPOND, InMemoryDisputes
 from tests.methods.payment.in_memory_payments import (

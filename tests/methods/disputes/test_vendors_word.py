@@ -11,10 +11,10 @@ import msgspec
 import pytest
 
 from kasuwa.core.decision import Decision
-from kasuwa.core.event_payloads import DisputeEvent
 from kasuwa.methods.disputes.model import ALREADY_ENDED, Dispute
-from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.orders import Answer
+from kasuwa.transactions.event_payloads import DisputeEvent
 from tests.methods.disputes.in_memory_disputes import FUNDS, OUTCOME, InMemoryDisputes
 from tests.methods.payment.in_memory_payments import PaymentInProgress, paid_card
 from tests.rule_context import merchant
@@ -22,14 +22,14 @@ from tests.rule_context import merchant
 EVIDENCE = {"explanation": "The parcel was delivered."}
 
 # What the vendor answers when it is asked.
-SILENT = ports.RAIL_SILENT
-AWAY = Answer(ports.UNAVAILABLE, None, "The rail is not available", retry_after=7200)
-UNKNOWN = Answer(ports.NOT_FOUND, None, "it is not known there")
-WAITING = Answer(ports.SUCCESSFUL, None, "awaiting-merchant-feedback", {"due_at": "1767225600.0"})
-REVIEW = Answer(ports.SUCCESSFUL, None, "awaiting-bank-feedback", {"under_review": "yes"})
-UNREADABLE = Answer(ports.SUCCESSFUL, None, "resolved enchanted")
-WON = Answer(ports.SUCCESSFUL, None, "resolved declined", {"outcome": "won"})
-LOST = Answer(ports.SUCCESSFUL, None, "resolved auto-accepted", {"outcome": "lost"})
+SILENT = orders.RAIL_SILENT
+AWAY = Answer(orders.UNAVAILABLE, None, "The rail is not available", retry_after=7200)
+UNKNOWN = Answer(orders.NOT_FOUND, None, "it is not known there")
+WAITING = Answer(orders.SUCCESSFUL, None, "awaiting-merchant-feedback", {"due_at": "1767225600.0"})
+REVIEW = Answer(orders.SUCCESSFUL, None, "awaiting-bank-feedback", {"under_review": "yes"})
+UNREADABLE = Answer(orders.SUCCESSFUL, None, "resolved enchanted")
+WON = Answer(orders.SUCCESSFUL, None, "resolved declined", {"outcome": "won"})
+LOST = Answer(orders.SUCCESSFUL, None, "resolved auto-accepted", {"outcome": "lost"})
 
 
 class Story:
@@ -74,7 +74,7 @@ class Story:
         assert job is not None
         return job
 
-    def run_job(self, answer: Answer = ports.NO_CALL_MADE) -> None:
+    def run_job(self, answer: Answer = orders.NO_CALL_MADE) -> None:
         decided = self.books.run_job(self.job, answer)
         assert isinstance(decided, Decision), decided
 
@@ -155,7 +155,7 @@ def test_a_vendor_that_gives_more_time_moves_the_deadline() -> None:
     story = Story()
     story.bring_to("overdue")
     later = story.books.now + timedelta(hours=100)
-    story.run_job(Answer(ports.SUCCESSFUL, None, "awaiting-merchant-feedback", {"due_at": str(later.timestamp())}))
+    story.run_job(Answer(orders.SUCCESSFUL, None, "awaiting-merchant-feedback", {"due_at": str(later.timestamp())}))
     assert (story.dispute.due_at, story.job.kind) == (later, "dispute.deadline")
     assert isinstance(story.books.respond(story.dispute, evidence=EVIDENCE), Decision)
     announced = Story()

@@ -10,6 +10,8 @@ from typing import Any
 
 import msgspec
 
+from kasuwa.api.routes import Envelope, make_routes
+from kasuwa.concurrency.time_slices import run_to_completion
 from kasuwa.core.action import ApiMethod, Step, Write
 from kasuwa.core.calendar import LAGOS, lagos_moment
 from kasuwa.core.decision import (
@@ -25,12 +27,9 @@ from kasuwa.core.decision import (
     Row,
     refuse_fields,
 )
-from kasuwa.core.decoding import decode
 from kasuwa.core.references import Permutation, account_key, merchant_state_key
-from kasuwa.core.transactions import SUCCESSFUL, Transaction
-from kasuwa.db.batch import BatchState, Deployment, RuleFailure, Submission
-from kasuwa.db.merchant_state import MerchantState
-from kasuwa.db.time_slices import run_to_completion
+from kasuwa.engine.batch import BatchState, Deployment, RuleFailure, Submission
+from kasuwa.engine.merchant_state import MerchantState
 from kasuwa.ledger import chart
 from kasuwa.methods.cashcode.actions import CASHCODE, SANDBOX
 from kasuwa.methods.clients.model import ACTIVE, Client, client_key, detail_aad
@@ -40,8 +39,9 @@ from kasuwa.methods.investments.model import WALLET, Savings, record_of, savings
 from kasuwa.methods.investments.rules.purposes import CASHOUT_PURPOSE_RULES, DEPOSIT_PURPOSE_RULES
 from kasuwa.methods.investments.rules.thrift_plan import members_of, subscription_record
 from kasuwa.methods.investments.thrift_model import ThriftPlan, thrift_plan_key
-from kasuwa.rails.ports import NO_CALL_MADE, Answer
-from kasuwa.web.routes import Envelope, make_routes
+from kasuwa.rails.ports.orders import NO_CALL_MADE, Answer
+from kasuwa.transactions.transactions import SUCCESSFUL, Transaction
+from kasuwa.wire.decoding import decode
 from tests.rule_context import MERCHANT, VAULT
 
 PERMUTATION = Permutation(b"books of the tests")

@@ -4,9 +4,9 @@ import msgspec
 import pytest
 
 from kasuwa.core.keyring import UnsealError
-from kasuwa.core.purpose import device_in, read_subject, seal_payer_field, subject_device, subject_in
-from kasuwa.core.transactions import NewTransaction, begin_transaction
 from kasuwa.methods.investments.rules.erase import ErasableDeposit, erase_payer_metadata
+from kasuwa.transactions.purpose import device_in, read_subject, seal_payer_field, subject_device, subject_in
+from kasuwa.transactions.transactions import NewTransaction, begin_transaction
 from tests.rule_context import NOW, context
 
 

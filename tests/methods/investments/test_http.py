@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from kasuwa.core.accrual import annual_parts
 from kasuwa.core.money import LARGEST_AMOUNT
+from kasuwa.methods.investments.accrual import annual_parts
 from tests.merchant_client import MerchantClient, to_minor_units
 from tests.methods.investments.savers import (
     DECLINES,

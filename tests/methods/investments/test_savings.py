@@ -6,7 +6,6 @@ import pytest
 
 from kasuwa.core.decision import Refusal
 from kasuwa.core.money import format_minor
-from kasuwa.core.transactions import FAILED
 from kasuwa.ledger import chart
 from kasuwa.methods.investments.model import (
     SAVINGS_CLOSED,
@@ -16,13 +15,14 @@ from kasuwa.methods.investments.model import (
     WALLET_INSUFFICIENT,
 )
 from kasuwa.methods.investments.rules import cash_out
-from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer
-from tests.core.test_accrual import BY_HAND
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.orders import Answer
+from kasuwa.transactions.transactions import FAILED
 from tests.methods.investments.books import APPROVED, InMemorySavings, midnight
+from tests.methods.investments.test_accrual import BY_HAND
 
-DECLINED = Answer(ports.FAILED, "51", "No sufficient funds")
-IN_PROGRESS = Answer(ports.UNKNOWN, "09", "Request processing in progress")
+DECLINED = Answer(orders.FAILED, "51", "No sufficient funds")
+IN_PROGRESS = Answer(orders.UNKNOWN, "09", "Request processing in progress")
 
 
 # --- closing savings that are empty -------------------------------------------------------------------------

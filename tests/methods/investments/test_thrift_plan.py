@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from kasuwa.core.decision import Decision
 from kasuwa.core.money import format_minor
-from kasuwa.core.transactions import SUCCESSFUL
 from kasuwa.ledger import chart
 from kasuwa.methods.investments.model import SAVINGS_CLOSED, UNKNOWN_PLAN, UNKNOWN_SAVINGS
 from kasuwa.methods.investments.rules.thrift_plan import PLAN_FULL, SUBSCRIBED
+from kasuwa.transactions.transactions import SUCCESSFUL
 from tests.hypothesis_settings import without_deadline
 from tests.methods.investments.books import InMemorySavings
 

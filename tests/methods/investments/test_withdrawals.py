@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from kasuwa.core.decision import Decision, Refusal
-from kasuwa.core.transactions import FAILED
 from kasuwa.ledger import chart
-from kasuwa.rails.ports import Answer
+from kasuwa.rails.ports.orders import Answer
+from kasuwa.transactions.transactions import FAILED
 from tests.methods.investments.books import InMemorySavings
 
 DECLINED = Answer(FAILED, "05", "Do not honour")

@@ -5,9 +5,7 @@ from typing import Any
 import msgspec
 
 from kasuwa.core.action import Write
-from kasuwa.core.checkouts import Checkout, source_key
 from kasuwa.core.decision import Decision, Job
-from kasuwa.core.decoding import decode
 from kasuwa.core.references import job_key
 from kasuwa.methods.checkout.actions import PURPOSES
 from kasuwa.methods.customers.actions import RESOURCES as CUSTOMERS
@@ -15,7 +13,9 @@ from kasuwa.methods.invoices.actions import OPEN_INVOICE_PAYMENT, RESOURCES, STE
 from kasuwa.methods.invoices.model import Invoice, invoice_key
 from kasuwa.methods.invoices.payer_model import OpenInvoicePayment
 from kasuwa.methods.invoices.rules.pay_invoice import INVOICE_SOURCE
-from kasuwa.rails.ports import NO_CALL_MADE
+from kasuwa.rails.ports.orders import NO_CALL_MADE
+from kasuwa.transactions.checkouts import Checkout, source_key
+from kasuwa.wire.decoding import decode
 from tests.methods.checkout.in_memory_checkouts import InMemoryCheckout
 from tests.methods.payment.in_memory_payments import InMemoryPayments
 

@@ -5,9 +5,9 @@ from datetime import timedelta
 import msgspec
 import pytest
 
-from kasuwa.core.collection_vendors import CollectionVendor, CollectionVendors
 from kasuwa.core.decision import Decision, Refusal
 from kasuwa.methods.invoices.rules import issue, pay_invoice
+from kasuwa.terms.vendors import CollectionVendor, CollectionVendors
 from tests.methods.invoices.in_memory_invoices import InMemoryInvoices
 from tests.methods.payment.in_memory_payments import APPROVED, BEGUN, DECLINED, SILENT
 

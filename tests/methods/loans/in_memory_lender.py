@@ -10,14 +10,11 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.api_methods import PURPOSES
 from kasuwa.core.action import Step, Write
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Needs, PostingGroup, Refusal, refuse_fields
-from kasuwa.core.decoding import decode
-from kasuwa.core.loan_interest import LendingSettings
 from kasuwa.core.references import Permutation, account_key
-from kasuwa.db.batch import Deployment, RuleFailure, Submission
+from kasuwa.engine.batch import Deployment, RuleFailure, Submission
 from kasuwa.ledger import chart
 from kasuwa.ledger.chart import Account
 from kasuwa.methods.clients.model import ACTIVE, Client, client_key, detail_aad
@@ -33,17 +30,20 @@ from kasuwa.methods.loans.model import (
     loan_account,
     loan_key,
 )
-from kasuwa.rails import ports
-from kasuwa.rails.ports import NO_CALL_MADE, Answer
-from tests.db.memory_database import MemoryDatabase
+from kasuwa.methods.tables import PURPOSES
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.orders import NO_CALL_MADE, Answer
+from kasuwa.terms.loan_interest import LendingSettings
+from kasuwa.wire.decoding import decode
+from tests.engine.memory_database import MemoryDatabase
 from tests.rule_context import VAULT, merchant
 
 START = datetime(2026, 1, 31, 9, 0, tzinfo=UTC)
 OPENING = 10**13
 
-GOOD = Answer(ports.SUCCESSFUL, "00", "Approved or completed successfully")
-BAD = Answer(ports.FAILED, "05", "Do not honour")
-SLOW = Answer(ports.UNKNOWN, "09", "Request processing in progress")
+GOOD = Answer(orders.SUCCESSFUL, "00", "Approved or completed successfully")
+BAD = Answer(orders.FAILED, "05", "Do not honour")
+SLOW = Answer(orders.UNKNOWN, "09", "Request processing in progress")
 
 TERMS: dict[str, Any] = {
     "client_id": "CL1",
@@ -179,7 +179,7 @@ class Lender:
         return lagos_day(self.now).isoformat()
 
     def check_books(self) -> None:
-        """Checks the invariants of ledger/invariants.py that need no SQL."""
+        """Checks the invariants of audit/invariants/ledger.py that need no SQL."""
         assert sum(row.posted for row in self.database.all(Account, self.merchant_id)) == 0
         for loan in self.database.all(Loan, self.merchant_id):
             lines = self.lines(loan.loan_id)

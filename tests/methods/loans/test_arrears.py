@@ -15,7 +15,7 @@ from kasuwa.core.decision import Decision, Refusal
 from kasuwa.core.money import LARGEST_AMOUNT
 from kasuwa.methods.loans.model import UNKNOWN_LOAN
 from kasuwa.methods.loans.rules.arrears import decide_write_off, need_write_off
-from kasuwa.rails.ports import NO_CALL_MADE
+from kasuwa.rails.ports.orders import NO_CALL_MADE
 from tests.methods.loans.in_memory_lender import Lender
 
 ORACLES = msgspec.json.decode((Path(__file__).parents[2] / "data" / "loan_oracles.json").read_bytes())

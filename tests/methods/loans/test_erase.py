@@ -2,10 +2,10 @@
 
 import msgspec
 
-from kasuwa.core.purpose import read_subject, subject_in
 from kasuwa.methods.loans.rules.erase import ErasableRepayment, erase_payer_metadata
 from kasuwa.methods.loans.rules.repay import new_repayment
 from kasuwa.methods.loans.wire import RepayRequest
+from kasuwa.transactions.purpose import read_subject, subject_in
 from tests.methods.loans.in_memory_lender import Lender, context_at
 
 

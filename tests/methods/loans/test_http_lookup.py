@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from kasuwa.core.sealed_payers import PayerMetadata, payment_payer_aad, unseal_payer
+from kasuwa.transactions.sealed_payers import PayerMetadata, payment_payer_aad, unseal_payer
 from tests.merchant_client import MerchantClient, to_minor_units
 from tests.methods.loans.lending_client import FAILING, PENDING, START, LendingClient
 from tests.methods.payment.payment_client import OTP, card

@@ -11,13 +11,13 @@ import msgspec
 import pytest
 
 from kasuwa.core.decision import Decision, Refusal
-from kasuwa.core.transactions import Transaction
 from kasuwa.methods.clients.model import NO_BANK_ACCOUNT, UNKNOWN_CLIENT
 from kasuwa.methods.disburse.model import JOB_DATA_DECODER
 from kasuwa.methods.disburse.rules.transfer import WALLET_INSUFFICIENT
 from kasuwa.methods.loans.model import UNKNOWN_LOAN
 from kasuwa.methods.loans.rules.origination import TOO_LARGE
-from kasuwa.rails.ports import Answer
+from kasuwa.rails.ports.orders import Answer
+from kasuwa.transactions.transactions import Transaction
 from tests.methods.loans.in_memory_lender import BAD, BANK, GOOD, OPENING, SLOW, START, Lender
 
 FEES = 1_000 + 75

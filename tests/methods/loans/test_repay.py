@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kasuwa.core.decision import Decision, LoadedRows, Needs, NeedsMore, PostingGroup, Refusal
-from kasuwa.core.purpose import NO_EFFECTS, PurposeEffects, TransactionPurpose, effects_of_purpose
-from kasuwa.core.transactions import FAILED, PENDING, SUCCESSFUL, Transaction
 from kasuwa.methods.loans.model import MORE_THAN_OWED, REPAYMENT_PURPOSE, UNKNOWN_LOAN, loan_account
 from kasuwa.methods.loans.rules.arrears import decide_write_off, need_write_off
 from kasuwa.methods.loans.rules.repay import end_repayment, new_repayment
 from kasuwa.methods.loans.wire import RepayRequest
+from kasuwa.transactions.purpose import NO_EFFECTS, PurposeEffects, TransactionPurpose, effects_of_purpose
+from kasuwa.transactions.transactions import FAILED, PENDING, SUCCESSFUL, Transaction
 from tests.hypothesis_settings import without_deadline
 from tests.methods.loans.in_memory_lender import Lender, context_at, seen_by
 

@@ -11,7 +11,6 @@ from typing import Any
 import msgspec
 
 from kasuwa.core.action import PreflightContext, Write
-from kasuwa.core.collection_vendors import NO_VENDORS, CollectionVendors
 from kasuwa.core.decision import (
     Context,
     Decision,
@@ -25,11 +24,8 @@ from kasuwa.core.decision import (
     Refusal,
     Row,
 )
-from kasuwa.core.decoding import decode
-from kasuwa.core.purpose import PurposeRules
 from kasuwa.core.routing import NO_ROUTING, RailChooser
 from kasuwa.core.scenario import NO_SCENARIO, InjectedFault, Scenario
-from kasuwa.core.transactions import Transaction, transaction_key
 from kasuwa.ledger.apply import LedgerChanges, apply_group
 from kasuwa.ledger.chart import Account, open_account
 from kasuwa.methods.disburse.actions import DISBURSE
@@ -38,32 +34,36 @@ from kasuwa.methods.payment.model import KIND, Payment, PaymentDetail, payment_k
 from kasuwa.methods.payment.payer_model import open_payment_job, read_detail
 from kasuwa.methods.payment.plan_model import Plan
 from kasuwa.methods.payment.rules.charge_card import ChallengeAnswer
-from kasuwa.rails import ports
-from kasuwa.rails.all_rails import NOT_CONFIGURED, Rails
-from kasuwa.rails.ports import Answer
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.all_rails import NOT_CONFIGURED, Rails
+from kasuwa.rails.ports.orders import Answer
+from kasuwa.terms.vendors import NO_VENDORS, CollectionVendors
+from kasuwa.transactions.purpose import PurposeRules
+from kasuwa.transactions.transactions import Transaction, transaction_key
+from kasuwa.wire.decoding import decode
 from tests.rule_context import MERCHANT, NOW, VAULT, context
 
 STEPS = {step.kind: step for method in (PAYMENT, DISBURSE) for step in method.steps}
 WRITES = [action for action in (*PAYMENT.actions, *RESOURCES, *SANDBOX) if isinstance(action, Write)]
 URL = "https://pay.example"
 
-OPENED = Answer(ports.SUCCESSFUL, "00", "", {"session": "S-1", "auth": "OTP"})
-APPROVED = Answer(ports.SUCCESSFUL, "00", "Approved")
-DECLINED = Answer(ports.FAILED, "51", "Insufficient Funds")
-IN_PROGRESS = Answer(ports.UNKNOWN, "09", "Request in progress")
-WORKING = Answer(ports.PROCESSING, "09", "Being processed")
-NOT_FOUND = Answer(ports.NOT_FOUND, "25", "Unable to locate record")
-GIBBERISH = Answer(ports.UNREADABLE, "ZZ", "The rail's answer could not be read")
-WRONG = Answer(ports.WRONG_CODE, None, "The OTP is not right")
-SILENT, REFUSED, NOBODY_ASKED = ports.RAIL_SILENT, ports.RAIL_UNAVAILABLE, ports.NO_CALL_MADE
+OPENED = Answer(orders.SUCCESSFUL, "00", "", {"session": "S-1", "auth": "OTP"})
+APPROVED = Answer(orders.SUCCESSFUL, "00", "Approved")
+DECLINED = Answer(orders.FAILED, "51", "Insufficient Funds")
+IN_PROGRESS = Answer(orders.UNKNOWN, "09", "Request in progress")
+WORKING = Answer(orders.PROCESSING, "09", "Being processed")
+NOT_FOUND = Answer(orders.NOT_FOUND, "25", "Unable to locate record")
+GIBBERISH = Answer(orders.UNREADABLE, "ZZ", "The rail's answer could not be read")
+WRONG = Answer(orders.WRONG_CODE, None, "The OTP is not right")
+SILENT, REFUSED, NOBODY_ASKED = orders.RAIL_SILENT, orders.RAIL_UNAVAILABLE, orders.NO_CALL_MADE
 
 
 def opened(auth: str) -> Answer:
-    return Answer(ports.SUCCESSFUL, "00", "", {"session": "S-1", "auth": auth})
+    return Answer(orders.SUCCESSFUL, "00", "", {"session": "S-1", "auth": auth})
 
 
 def challenge(auth: str = "device", **facts: str) -> Answer:
-    return Answer(ports.CHALLENGE, None, "", {"auth": auth, **facts})
+    return Answer(orders.CHALLENGE, None, "", {"auth": auth, **facts})
 
 
 def action_named(name: str, variant: str | None = None) -> Write:

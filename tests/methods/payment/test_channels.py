@@ -6,13 +6,13 @@ import msgspec
 import pytest
 
 from kasuwa.core.banks import banks_by_code, is_account_of
-from kasuwa.core.inbound_accounts import ACCOUNT
 from kasuwa.core.token_index import make_token_entry
 from kasuwa.methods.payment.model import DETAIL_DECODER, JOB_DATA_DECODER, RAIL_ROUTES, EnrolledPhone
 from kasuwa.methods.payment.payer_model import read_detail
 from kasuwa.methods.payment.rules.channels import chargeable_banks
 from kasuwa.methods.payment.rules.erase import ErasablePayment, erase_payer
 from kasuwa.methods.payment.steps import order_of
+from kasuwa.transactions.inbound_accounts import ACCOUNT
 from tests.methods.payment.in_memory_payments import (
     BEGUN,
     BODIES,

@@ -18,7 +18,7 @@ from kasuwa.methods.payment.rules.charge_card import (
     VALIDATION_NOT_AWAITED,
     PayerCode,
 )
-from kasuwa.rails.ports import CardSecrets
+from kasuwa.rails.ports.orders import CardSecrets
 from tests.methods.payment.in_memory_payments import (
     APPROVED,
     CARD,

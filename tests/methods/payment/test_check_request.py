@@ -9,11 +9,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kasuwa.core.decision import Merchant, Refusal, refuse_fields
-from kasuwa.core.decoding import decode
 from kasuwa.core.money import format_minor
 from kasuwa.methods.payment.lookups import CHARGES_RULES, show_charges
 from kasuwa.methods.payment.wire import ChargesRequest
 from kasuwa.methods.payment.wire_reply import ChargesReply
+from kasuwa.wire.decoding import decode
 from tests.hypothesis_settings import without_deadline
 from tests.methods.payment.in_memory_payments import (
     APPROVED,

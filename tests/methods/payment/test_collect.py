@@ -6,15 +6,15 @@ import msgspec
 import pytest
 
 from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs, Refusal
-from kasuwa.core.purpose import PurposeEffects, PurposeRules, TransactionPurpose
 from kasuwa.core.scenario import InjectedFault
-from kasuwa.core.transactions import Transaction
 from kasuwa.ledger.chart import Hold
 from kasuwa.methods.payment.model import WALLET_INSUFFICIENT
 from kasuwa.methods.payment.rules.collect import REQUIRED_FIELDS, PayerFields, collect_payment, need_collect
 from kasuwa.methods.payment.rules.refund import USED_FOR_LOAN_OR_SAVINGS
 from kasuwa.methods.payment.settlement_model import Beneficiary, beneficiary_key
 from kasuwa.methods.payment.wire_reply import InboundReply
+from kasuwa.transactions.purpose import PurposeEffects, PurposeRules, TransactionPurpose
+from kasuwa.transactions.transactions import Transaction
 from tests.methods.payment.in_memory_payments import (
     APPROVED,
     BODIES,

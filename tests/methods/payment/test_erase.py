@@ -6,7 +6,6 @@ import msgspec
 import pytest
 
 from kasuwa.core.decision import FieldError, Job, LoadedRows, Refusal
-from kasuwa.core.erasure import TRANSACTION_IN_PROGRESS, RowErasure, erase_rows, need_rows
 from kasuwa.core.references import job_key
 from kasuwa.methods.payment.model import CARD_SUMMARY_DECODER, SavedCard
 from kasuwa.methods.payment.payer_model import read_detail, read_terms
@@ -18,6 +17,7 @@ from kasuwa.methods.payment.rules.erase import (
     erase_plan_payer,
     erase_saved_card,
 )
+from kasuwa.privacy.erasure import TRANSACTION_IN_PROGRESS, RowErasure, erase_rows, need_rows
 from tests.methods.payment.in_memory_payments import NOBODY_ASKED, InMemoryPayments, PaymentInProgress, begin, paid_card
 from tests.rule_context import VAULT, context
 

@@ -4,13 +4,13 @@ import msgspec
 import pytest
 
 from kasuwa.core.decision import Decision, Job, LoadedRows, Refusal
-from kasuwa.core.erasure import RowErasure, erase_rows
 from kasuwa.methods.payment.model import CardSummary, SavedCard, SealedCardData, saved_card_aad, saved_card_key
 from kasuwa.methods.payment.rules.erase import FOLLOWING_JOBS, erase_saved_card
 from kasuwa.methods.payment.rules.forget_card import DEACTIVATE, decide_deactivation, make_deactivation
 from kasuwa.methods.payment.steps import unseal_forgotten_card
-from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer, VendorToken
+from kasuwa.privacy.erasure import RowErasure, erase_rows
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.orders import Answer, VendorToken
 from tests.rule_context import MERCHANT, NOW, VAULT, context
 
 TOKEN = "abcdefgh.1"
@@ -59,7 +59,7 @@ def test_an_erasure_makes_the_job_once() -> None:
     assert (again.rows, again.jobs) == ((), ())
 
 
-@pytest.mark.parametrize("status", [ports.UNAVAILABLE, ports.UNKNOWN])
+@pytest.mark.parametrize("status", [orders.UNAVAILABLE, orders.UNKNOWN])
 def test_a_vendor_that_does_not_answer_is_asked_again(status: str) -> None:
     job = job_of(saved())
     decision = decide(job, Answer(status, None, "", notice="look"), job)
@@ -70,9 +70,9 @@ def test_a_vendor_that_does_not_answer_is_asked_again(status: str) -> None:
 
 def test_a_deactivated_card_ends_the_job_and_a_refusal_is_a_notice() -> None:
     job = job_of(saved())
-    done = decide(job, Answer(ports.SUCCESSFUL, "00", ""), job)
+    done = decide(job, Answer(orders.SUCCESSFUL, "00", ""), job)
     assert (done.jobs_done, done.notices) == ((job,), ())
-    refused = decide(job, Answer(ports.FAILED, "05", "not yours"), job)
+    refused = decide(job, Answer(orders.FAILED, "05", "not yours"), job)
     [notice] = refused.notices
     assert (refused.jobs_done, "remove it there (not yours)" in notice.message) == ((job,), True)
-    assert decide(job, Answer(ports.SUCCESSFUL, "00", ""), None) == Decision()
+    assert decide(job, Answer(orders.SUCCESSFUL, "00", ""), None) == Decision()

@@ -5,16 +5,16 @@ from typing import Any
 import msgspec
 import pytest
 
-from kasuwa.core.collection_vendors import CollectionVendors
-from kasuwa.core.pricing import fee_and_vat
 from kasuwa.ledger.chart import Hold
 from kasuwa.methods.payment.rules.hosted_card import price_by_card
-from kasuwa.rails.ports import VendorCard
-from kasuwa.rails.vendors import paystack_collection
+from kasuwa.rails.ports.orders import VendorCard
+from kasuwa.rails.vendors.paystack import collection
+from kasuwa.terms.vendors import CollectionVendors
+from kasuwa.transactions.pricing import fee_and_vat
 from tests.methods.payment.in_memory_payments import APPROVED, InMemoryPayments, PaymentInProgress, challenge
 from tests.rule_context import MERCHANT, context
 
-PAYSTACK = CollectionVendors((paystack_collection.SERVED,), (paystack_collection.SERVED,))
+PAYSTACK = CollectionVendors((collection.SERVED,), (collection.SERVED,))
 PAGE = challenge("redirect", url="https://checkout.example/1", session="ac1")
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from kasuwa.core.schedule import COUNT_REASON, MAX_INSTALLMENTS
+from kasuwa.transactions.schedule import COUNT_REASON, MAX_INSTALLMENTS
 from tests.methods.payment.payment_client import VISA_OK, PaymentClient, card
 
 NOW = "2026-01-30T08:00:00+01:00"

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kasuwa.core.inbound_accounts import ACCOUNT, AccountOwner, PersonalizedAccountRow, personalized_key
 from kasuwa.core.scenario import NO_SCENARIO, Scenario
 from kasuwa.core.token_index import TokenIndexEntry, make_token_entry
-from kasuwa.core.transactions import Transaction
-from kasuwa.methods.payment.rules.inbound_transfer import UNKNOWN_ACCOUNT
+from kasuwa.methods.payment.rules.receipts.inbound_transfer import UNKNOWN_ACCOUNT
 from kasuwa.methods.payment.rules.refund import REFUND_DETAIL_DECODER
 from kasuwa.methods.resources.rules.open_account import seal_owner
+from kasuwa.transactions.inbound_accounts import ACCOUNT, AccountOwner, PersonalizedAccountRow, personalized_key
+from kasuwa.transactions.transactions import Transaction
 from tests.hypothesis_settings import without_deadline
 from tests.methods.payment.in_memory_payments import (
     APPROVED,

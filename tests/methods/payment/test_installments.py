@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from kasuwa.core.decision import Refusal
-from kasuwa.methods.payment.rules.installments import UNKNOWN_PLAN
-from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer
+from kasuwa.methods.payment.rules.plans.installments import UNKNOWN_PLAN
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.orders import Answer
 from tests.methods.payment.in_memory_payments import (
     APPROVED,
     DECLINED,
@@ -18,7 +18,7 @@ from tests.methods.payment.in_memory_payments import (
     paid_card,
 )
 
-HARD = Answer(ports.FAILED, "54", "Expired Card")
+HARD = Answer(orders.FAILED, "54", "Expired Card")
 SCHEDULE = {"05-01-2026": 400, "05-02-2026": 300, "05-03-2026": 300}
 LATER = {"05-02-2026": 500, "05-03-2026": 500}
 

@@ -5,10 +5,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from kasuwa.core.pricing import price_collection
-from kasuwa.core.transactions import encode_text
 from kasuwa.methods.payment.model import DETAIL_DECODER
 from kasuwa.methods.payment.plan_model import TERMS_DECODER
+from kasuwa.transactions.pricing import price_collection
+from kasuwa.transactions.transactions import encode_text
 from tests.methods.payment.in_memory_payments import (
     APPROVED,
     NOBODY_ASKED,

@@ -6,10 +6,10 @@ import msgspec
 import pytest
 
 from kasuwa.core.decision import Decision
-from kasuwa.core.purpose import device_in
-from kasuwa.core.sealed_payers import device_of
 from kasuwa.methods.payment.model import SavedCard
 from kasuwa.methods.payment.payer_model import payer_of, read_detail
+from kasuwa.transactions.purpose import device_in
+from kasuwa.transactions.sealed_payers import device_of
 from tests.methods.payment.in_memory_payments import (
     APPROVED,
     BEGUN,

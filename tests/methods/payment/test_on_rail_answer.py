@@ -12,11 +12,11 @@ import msgspec
 import pytest
 
 from kasuwa.core.decision import Job, Refusal
-from kasuwa.core.requery import MAX_TRAIL_LENGTH, REQUERY_EVERY_SECONDS
 from kasuwa.methods.payment.model import JOB_DATA_DECODER
 from kasuwa.methods.payment.rules.on_rail_answer import PAYER_APPROVED_METHODS, RAIL_UNAVAILABLE
-from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.orders import Answer
+from kasuwa.transactions.requery import MAX_TRAIL_LENGTH, REQUERY_EVERY_SECONDS
 from tests.methods.payment.in_memory_payments import (
     APPROVED,
     BEGUN,
@@ -297,13 +297,13 @@ def test_a_pending_payment_has_the_code_of_the_last_answer(answer: Answer, code:
 
 def test_the_session_of_a_pending_answer_is_used_by_the_next_query() -> None:
     paying = charging(InMemoryPayments())
-    paying.receive_answer(Answer(ports.UNKNOWN, "09", "Request in progress", {"session": "S-2"}))
+    paying.receive_answer(Answer(orders.UNKNOWN, "09", "Request in progress", {"session": "S-2"}))
     assert JOB_DATA_DECODER.decode(paying.job.work).session == paying.payment.session == "S-2"
 
 
 def test_a_fraud_flag_is_kept_to_the_end() -> None:
     paying = charging(InMemoryPayments(), "OTP")
-    reply = paying.receive_answer(Answer(ports.CHALLENGE, None, "", {"auth": "OTP", "fraud": "flagged"})).reply
+    reply = paying.receive_answer(Answer(orders.CHALLENGE, None, "", {"auth": "OTP", "fraud": "flagged"})).reply
     assert reply.fraud_status == "flagged"
     paying.payments.put("validate", txnRef=paying.txn_ref, otp="123456")
     paying.receive_answer(APPROVED)
@@ -384,9 +384,9 @@ def test_a_payer_step_that_succeeds_at_once_still_has_status_202(method: str) ->
     payments = InMemoryPayments()
     paying = begin(payments, method)
     facts = BEGUN[method].facts
-    reply = paying.receive_answer(Answer(ports.SUCCESSFUL, "00", "Approved", facts)).reply
+    reply = paying.receive_answer(Answer(orders.SUCCESSFUL, "00", "Approved", facts)).reply
     assert (reply.status, paying.row.status) == (202, "successful")
-    failed = begin(payments, method).receive_answer(Answer(ports.FAILED, "51", "No", facts)).reply
+    failed = begin(payments, method).receive_answer(Answer(orders.FAILED, "51", "No", facts)).reply
     assert (failed.status, failed.txn_status) == (200, "failed")
 
 

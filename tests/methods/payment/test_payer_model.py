@@ -5,9 +5,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from kasuwa.core.purpose import TransactionPurpose
-from kasuwa.core.sealed_payers import NO_PAYER, PayerData, PayerMetadata
-from kasuwa.core.transactions import encode_text
 from kasuwa.methods.payment.model import DETAIL_DECODER, JOB_DATA_DECODER, WATCH, PaymentDetail
 from kasuwa.methods.payment.payer_model import (
     add_payer,
@@ -19,6 +16,9 @@ from kasuwa.methods.payment.payer_model import (
     seal_detail,
 )
 from kasuwa.methods.payment.steps import order_of
+from kasuwa.transactions.purpose import TransactionPurpose
+from kasuwa.transactions.sealed_payers import NO_PAYER, PayerData, PayerMetadata
+from kasuwa.transactions.transactions import encode_text
 from tests.methods.payment.in_memory_payments import (
     BEGUN,
     BODIES,

@@ -6,9 +6,9 @@ import msgspec
 import pytest
 
 from kasuwa.core.action import PreflightContext
-from kasuwa.core.decoding import decode
 from kasuwa.methods.loans.wire import RepayRequest
 from kasuwa.methods.payment.rules.collect import PAYER_RULES
+from kasuwa.wire.decoding import decode
 from tests.methods.payment.in_memory_payments import ACCOUNT, CARD, InMemoryPayments, fields_of
 from tests.rule_context import MERCHANT, NOW
 

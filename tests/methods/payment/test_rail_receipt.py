@@ -6,7 +6,10 @@ import msgspec
 import pytest
 
 from kasuwa.core.decision import Decision, LoadedRows, NeedsMore, Posting, Row
-from kasuwa.core.inbound_accounts import (
+from kasuwa.methods.payment.model import DETAIL_DECODER, FACTS_DECODER, Payment
+from kasuwa.methods.payment.rules.receipts.rail_receipt import decide_receipt, need_receipt_rows
+from kasuwa.methods.resources.rules.open_account import seal_owner
+from kasuwa.transactions.inbound_accounts import (
     AccountOwner,
     ArrivedReceipt,
     InboundReceipt,
@@ -14,9 +17,6 @@ from kasuwa.core.inbound_accounts import (
     personalized_key,
     receipt_key,
 )
-from kasuwa.methods.payment.model import DETAIL_DECODER, FACTS_DECODER, Payment
-from kasuwa.methods.payment.rules.rail_receipt import decide_receipt, need_receipt_rows
-from kasuwa.methods.resources.rules.open_account import seal_owner
 from tests.rule_context import MERCHANT, NOW, context
 
 ACCOUNT_KEY = personalized_key(MERCHANT.merchant_id, "tenant")

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from kasuwa.core.decision import Decision, Job, Refusal
 from kasuwa.core.scenario import InjectedFault
-from kasuwa.core.transactions import Transaction
 from kasuwa.methods.payment.model import JOB_DATA_DECODER, UNKNOWN_REFERENCE, PaymentFacts
 from kasuwa.methods.payment.rules.refund import (
     METHOD_NOT_REFUNDABLE,
@@ -17,7 +16,8 @@ from kasuwa.methods.payment.rules.refund import (
     WALLET_INSUFFICIENT,
     refundable,
 )
-from kasuwa.rails.ports import Answer
+from kasuwa.rails.ports.orders import Answer
+from kasuwa.transactions.transactions import Transaction
 from tests.hypothesis_settings import without_deadline
 from tests.methods.payment.in_memory_payments import (
     APPROVED,

@@ -8,9 +8,9 @@ import pytest
 
 from kasuwa.core.decision import Decision
 from kasuwa.core.references import payment_reference, rail_key, wire_reference
-from kasuwa.core.rejections import Rejection
 from kasuwa.methods.payment.model import FACTS_DECODER
-from kasuwa.methods.payment.rules.reject_transfer import MOST_KEPT, decide_rejection, need_rejection
+from kasuwa.methods.payment.rules.receipts.reject_transfer import MOST_KEPT, decide_rejection, need_rejection
+from kasuwa.rails.ports.rejections import Rejection
 from kasuwa.rails.vendors.rejections import read_rejection
 from tests.merchant_client import MerchantClient
 from tests.methods.payment.in_memory_payments import InMemoryPayments, PaymentInProgress, begin, challenge

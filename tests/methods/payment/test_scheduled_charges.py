@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.decision import Job
 from kasuwa.core.scenario import InjectedFault
-from kasuwa.core.schedule import next_due
-from kasuwa.core.transactions import encode_text
 from kasuwa.methods.payment.model import JOB_DATA_DECODER, Payment
 from kasuwa.methods.payment.plan_model import TERMS_DECODER, Plan
-from kasuwa.methods.payment.rules.installments import reply_installment_plan
-from kasuwa.methods.payment.rules.recurrent import PLAN_FINISHED, UNKNOWN_PLAN
-from kasuwa.methods.payment.rules.scheduled_charges import recurrence_of, retry_classes
-from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer
+from kasuwa.methods.payment.rules.plans.installments import reply_installment_plan
+from kasuwa.methods.payment.rules.plans.recurrent import PLAN_FINISHED, UNKNOWN_PLAN
+from kasuwa.methods.payment.rules.plans.scheduled_charges import recurrence_of, retry_classes
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.orders import Answer
+from kasuwa.transactions.schedule import next_due
+from kasuwa.transactions.transactions import encode_text
 from tests.hypothesis_settings import without_deadline
 from tests.methods.payment.in_memory_payments import (
     APPROVED,
@@ -39,7 +39,7 @@ from tests.methods.payment.in_memory_payments import (
 )
 from tests.rule_context import NOW, VAULT
 
-HARD = Answer(ports.FAILED, "54", "Expired Card")
+HARD = Answer(orders.FAILED, "54", "Expired Card")
 DAILY = {"frequency": "daily", "value": "12"}
 
 
@@ -222,7 +222,7 @@ def test_three_missed_cycles_in_a_row_pause_a_plan() -> None:
 def test_every_decline_but_a_soft_one_pauses_the_plan_at_once(code: str) -> None:
     payments = InMemoryPayments()
     recurrent(payments, frequency="monthly", value="20")
-    fall_due(payments).receive_answer(Answer(ports.FAILED, code, "no"))
+    fall_due(payments).receive_answer(Answer(orders.FAILED, code, "no"))
     assert (payments.plan().state, payments.plan().charging, payments.jobs(payments.plan().key)) == (
         "paused",
         False,

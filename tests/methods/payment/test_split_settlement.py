@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.decision import Job
-from kasuwa.core.reserve import ReserveTerms
-from kasuwa.core.transactions import Transaction, encode_text
 from kasuwa.methods.payment.settlement_model import SettlementBatch
-from kasuwa.rails.ports import Answer
+from kasuwa.rails.ports.orders import Answer
+from kasuwa.terms.reserve import ReserveTerms
+from kasuwa.transactions.transactions import Transaction, encode_text
 from tests.hypothesis_settings import without_deadline
 from tests.methods.payment.in_memory_payments import (
     APPROVED,

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from kasuwa.console.manual_posting import (
+from kasuwa.console.operator.manual_posting import (
     ManualPosting,
     ProposedPosting,
     Verdict,
@@ -15,9 +15,8 @@ from kasuwa.console.manual_posting import (
     posting_key,
 )
 from kasuwa.core.decision import AuditEntry, Decision, Job, LoadedRows, Posting, Refusal, Row
-from kasuwa.core.inbound_accounts import ALREADY_DECIDED, NOT_IN_SUSPENSE, InboundReceipt, receipt_key
 from kasuwa.methods.payment.model import JOB_DATA_DECODER
-from kasuwa.methods.payment.rules.suspense import (
+from kasuwa.methods.payment.rules.receipts.suspense import (
     QUERY_RETURN,
     SEND_RETURN,
     AssignedMoney,
@@ -30,8 +29,9 @@ from kasuwa.methods.payment.rules.suspense import (
     need_assigned,
     need_return_answer,
 )
-from kasuwa.rails import ports
-from kasuwa.rails.ports import RAIL_UNAVAILABLE, Answer
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.orders import RAIL_UNAVAILABLE, Answer
+from kasuwa.transactions.inbound_accounts import ALREADY_DECIDED, NOT_IN_SUSPENSE, InboundReceipt, receipt_key
 from tests.rule_context import MERCHANT, NOW, context
 
 SUSPENSE, WALLET, RAIL = "suspense:inbound:NGN", "wallet:main:NGN", "rail:debit:NGN"
@@ -40,7 +40,7 @@ KEY, RECEIPT_KEY = decision_key(*PLACE), receipt_key(*PLACE)
 RECEIPT = InboundReceipt(
     RECEIPT_KEY, MERCHANT.merchant_id, "paystack", "T1", "9900000009", 33_300, "NGN", "", NOW, "account-1"
 )
-PAID = Answer(ports.SUCCESSFUL, "00", "")
+PAID = Answer(orders.SUCCESSFUL, "00", "")
 
 
 def verdict_on(action: Any, target_id: int = 0, state: Any = "approved") -> Verdict:
@@ -148,8 +148,8 @@ def test_returned_money_leaves_suspense() -> None:
 @pytest.mark.parametrize(
     ("answer", "seconds", "kind"),
     [
-        (Answer(ports.FAILED, "05", "the sender's account is closed"), 1, SEND_RETURN),
-        (Answer(ports.NOT_FOUND, None, "no such refund"), 25 * 3600, QUERY_RETURN),
+        (Answer(orders.FAILED, "05", "the sender's account is closed"), 1, SEND_RETURN),
+        (Answer(orders.NOT_FOUND, None, "no such refund"), 25 * 3600, QUERY_RETURN),
     ],
 )
 def test_money_that_cannot_be_returned_stays_in_suspense(answer: Answer, seconds: float, kind: str) -> None:
@@ -164,9 +164,9 @@ def test_money_that_cannot_be_returned_stays_in_suspense(answer: Answer, seconds
     ("answer", "expected"),
     [
         (RAIL_UNAVAILABLE, SEND_RETURN),
-        (ports.RAIL_SILENT, QUERY_RETURN),
-        (Answer(ports.PROCESSING, "09", ""), QUERY_RETURN),
-        (Answer(ports.NOT_FOUND, None, ""), QUERY_RETURN),
+        (orders.RAIL_SILENT, QUERY_RETURN),
+        (Answer(orders.PROCESSING, "09", ""), QUERY_RETURN),
+        (Answer(orders.NOT_FOUND, None, ""), QUERY_RETURN),
     ],
 )
 def test_open_return_is_sent_again_only_if_the_rail_refused_it(answer: Answer, expected: str) -> None:

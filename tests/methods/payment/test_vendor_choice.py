@@ -9,14 +9,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from kasuwa.core.collection_vendors import CollectionVendor, CollectionVendors
 from kasuwa.core.decision import Decision, Refusal
-from kasuwa.core.payers import PAYMENT_MARK_DECODER
 from kasuwa.core.routing import RailDemand
 from kasuwa.methods.payment.model import JOB_DATA_DECODER
 from kasuwa.methods.payment.rules.on_rail_answer import RAIL_UNAVAILABLE as NOT_AVAILABLE
-from kasuwa.rails import ports
-from kasuwa.rails.ports import RAIL_SILENT, RAIL_UNAVAILABLE, Answer, VendorCard, VendorToken
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.orders import RAIL_SILENT, RAIL_UNAVAILABLE, Answer, VendorCard, VendorToken
+from kasuwa.terms.vendors import CollectionVendor, CollectionVendors
+from kasuwa.transactions.payers import PAYMENT_MARK_DECODER
 from tests.methods.payment.in_memory_payments import (
     APPROVED,
     InMemoryPayments,
@@ -38,7 +38,7 @@ BOTH = CollectionVendors((ONE, TWO), (ONE, TWO), {"one": ONE, "two": TWO})
 
 
 class TwoVendors:
-    """Chooses as rails/routing.py does: the first of those that may take it, and another one than `avoided`."""
+    """Chooses as rails/routing/orders.py does: the first of those that may take it, and another one than `avoided`."""
 
     def __init__(self, *away: str) -> None:
         self.away = away
@@ -152,7 +152,7 @@ def test_payment_that_was_not_sent_goes_to_the_second_vendor_at_once(method: str
     assert "one" not in msgspec.json.encode(shown).decode().split('"')
 
 
-ANSWERS = (NOT_SENT, RAIL_UNAVAILABLE, RAIL_SILENT, PAGE, Answer(ports.PROCESSING, "09", ""))
+ANSWERS = (NOT_SENT, RAIL_UNAVAILABLE, RAIL_SILENT, PAGE, Answer(orders.PROCESSING, "09", ""))
 
 
 @pytest.mark.parametrize(("answer", "claims", "is_fixed"), list(product(ANSWERS, (1, 2), (False, True))))

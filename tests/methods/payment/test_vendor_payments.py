@@ -8,7 +8,6 @@ import msgspec
 import pytest
 
 from kasuwa.core.cards import luhn_digit
-from kasuwa.core.collection_vendors import CollectionVendors
 from kasuwa.core.decision import Decision, FieldError, Job, Refusal
 from kasuwa.methods.payment.model import (
     FACTS_DECODER,
@@ -20,12 +19,14 @@ from kasuwa.methods.payment.model import (
 )
 from kasuwa.methods.payment.rules.hosted_card import CARD_NOT_TAKEN, CARD_REQUIRED
 from kasuwa.methods.payment.steps import call_rail, call_refund, order_of, step_of, unseal_saved_card
-from kasuwa.rails import ports
-from kasuwa.rails.all_rails import NOT_CONFIGURED, Rails
-from kasuwa.rails.collection_routing import RoutedCollection
-from kasuwa.rails.ports import Answer, CollectionOrder, Unavailable, VendorCard, VendorToken
-from kasuwa.rails.unconfigured import NoCollection
-from kasuwa.rails.vendors import monnify_collection, paystack_collection
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.all_rails import NOT_CONFIGURED, Rails
+from kasuwa.rails.ports.orders import Answer, CollectionOrder, Unavailable, VendorCard, VendorToken
+from kasuwa.rails.routing.collections import RoutedCollection
+from kasuwa.rails.routing.unconfigured import NoCollection
+from kasuwa.rails.vendors.monnify import collection as monnify_collection
+from kasuwa.rails.vendors.paystack import collection as paystack_collection
+from kasuwa.terms.vendors import CollectionVendors
 from tests.methods.payment.in_memory_payments import (
     APPROVED,
     CARD,
@@ -106,7 +107,7 @@ def test_payment_begins_at_the_vendor_that_is_written_with_it() -> None:
     work = JOB_DATA_DECODER.decode(paying.opened_job.work)
     order = order_of(paying.job, work, NOW)
     assert (order.vendor, order.step, order.payer_email, order.payer_name) == (
-        *("paystack", ports.BEGIN),
+        *("paystack", orders.BEGIN),
         *("ada@example.com", "Ada"),
     )
     assert order.return_url.startswith("https://pay.example/pay/")
@@ -177,7 +178,7 @@ def test_paid_page_saves_the_vendors_token_sealed() -> None:
     assert "AUTH_1" not in repr((paying.payment, paying.row, PAID))
     charged = PaymentInProgress(payments, payments.put("charge", "token", token=saved.token, amount="700.00"))
     work = JOB_DATA_DECODER.decode(charged.job.work)
-    assert (work.vendor, step_of(charged.job, work)) == ("paystack", ports.CHARGE)
+    assert (work.vendor, step_of(charged.job, work)) == ("paystack", orders.CHARGE)
     assert "AUTH_1" not in charged.job.work
 
 
@@ -218,7 +219,7 @@ def test_payment_expires_if_its_payer_does_not_come(answer: Answer) -> None:
     assert (paying.row.status, paying.row.code) == ("failed", "expired")
 
 
-@pytest.mark.parametrize("answer", [SILENT, Answer(ports.PROCESSING, None, "The bank is working on it")])
+@pytest.mark.parametrize("answer", [SILENT, Answer(orders.PROCESSING, None, "The bank is working on it")])
 def test_payment_that_may_have_been_paid_does_not_expire(answer: Answer) -> None:
     payments = InMemoryPayments(vendors=PAYSTACK)
     paying = at_page(payments)
@@ -257,7 +258,7 @@ def test_late_money_is_booked_and_returned_once() -> None:
     order = order_of(refund, JOB_DATA_DECODER.decode(refund.work), payments.now)
     assert (order.vendor, order.amount, order.refund_of) == ("paystack", 1500_00, f"7 {paying.txn_ref}")
     assert order.rail_facts["rail_id"] == "4001"
-    payments.receive_answer(refund, Answer(ports.PROCESSING, "09", "", {"refund_id": "77"}))
+    payments.receive_answer(refund, Answer(orders.PROCESSING, "09", "", {"refund_id": "77"}))
     [refund] = [row for row in payments.jobs() if row.kind == "payment.ask_refund"]
     assert JOB_DATA_DECODER.decode(refund.work).rail_facts["refund_id"] == "77"
     ended = payments.receive_answer(refund, APPROVED)
@@ -283,7 +284,7 @@ def test_excess_is_booked_and_returned_and_the_payment_stands() -> None:
     shown = challenge("device", session="M1", account_number="5000000001", account_name="A", bank_name="Wema")
     reply = paying.receive_answer(shown).reply
     assert (reply.account_number, reply.bank_name) == ("5000000001", "Wema")
-    more = Answer(ports.SUCCESSFUL, "00", "Approved", {"rail_id": "M1", "excess": "20050"})
+    more = Answer(orders.SUCCESSFUL, "00", "Approved", {"rail_id": "M1", "excess": "20050"})
     paying.receive_answer(more, seconds=5)
     assert paying.row.status == "successful"
     assert payments.balance("unapplied:main:NGN") == 200_50
@@ -362,7 +363,7 @@ def test_payment_that_another_process_began_is_not_called_refused_by_a_query_tha
     job = msgspec.structs.replace(begin(payments).job, claims=2)
     rail = ScriptedRail(Unavailable("away", retry_after=9, notice="keys"))
     answer = asyncio.run(call_rail(rails_with(rail), job, NOW, None))
-    assert (answer.status, answer.code, answer.retry_after, answer.notice) == (ports.UNKNOWN, None, 9, "keys")
+    assert (answer.status, answer.code, answer.retry_after, answer.notice) == (orders.UNKNOWN, None, 9, "keys")
     assert rail.calls == ["query"]
 
 
@@ -390,8 +391,8 @@ def test_refund_is_sent_again_only_where_the_vendor_knows_its_key(can_resend: bo
 def test_payments_of_a_vendor_without_keys_wait_and_new_ones_fail() -> None:
     routed = RoutedCollection(NoCollection(), {})
     order = CollectionOrder("7 GP1", "token", 100, "NGN", vendor="monnify")
-    assert asyncio.run(routed.charge(order, None)).status == ports.FAILED
-    assert asyncio.run(routed.begin(order, None)).status == ports.FAILED
+    assert asyncio.run(routed.charge(order, None)).status == orders.FAILED
+    assert asyncio.run(routed.begin(order, None)).status == orders.FAILED
     for call in (
         routed.query(order, None),
         routed.refund(order),

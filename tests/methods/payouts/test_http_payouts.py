@@ -9,8 +9,8 @@ from tests.console.visitor import sign_in_as
 from tests.merchant_client import MerchantClient
 from tests.methods.disburse.test_http_approvals import with_key
 from tests.running import Deployment
-from tests.work.event_log import send_events_to, wait_until
-from tests.work.inbox import running_inbox
+from tests.webhooks.event_log import send_events_to, wait_until
+from tests.webhooks.inbox import running_inbox
 
 START = "2026-01-05T09:30:00+01:00"
 BALANCE = 5_000_000

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from kasuwa.core.action import Write
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.decision import Decision, Job
-from kasuwa.core.tariff import Tariff, calculate_transfer_fees
-from kasuwa.core.transactions import Transaction, encode_text
 from kasuwa.ledger.chart import open_account
 from kasuwa.methods.disburse.model import SEND, decode_job_data
 from kasuwa.methods.payouts import actions
 from kasuwa.methods.payouts.model import PAY_OUT, next_payout
 from kasuwa.methods.payouts.rules import largest_transfer
-from kasuwa.rails.ports import NO_CALL_MADE
+from kasuwa.rails.ports.orders import NO_CALL_MADE
+from kasuwa.terms.tariff import Tariff, calculate_transfer_fees
+from kasuwa.transactions.transactions import Transaction, encode_text
 from tests.hypothesis_settings import without_deadline
 from tests.methods.payment.in_memory_payments import (
     APPROVED,

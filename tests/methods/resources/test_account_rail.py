@@ -5,16 +5,16 @@ from itertools import product
 import msgspec
 import pytest
 
-from kasuwa.core.account_terms import AccountTerms
 from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Refusal
-from kasuwa.core.inbound_accounts import PersonalizedAccountRow, personalized_key
 from kasuwa.core.references import job_key
 from kasuwa.core.routing import RailDemand
 from kasuwa.methods.resources.model import ACCOUNT_JOB_DECODER
 from kasuwa.methods.resources.rules.open_account import BVN_REQUIRED, decide_account_answer, decide_personalized
 from kasuwa.methods.resources.wire import PersonalizedRequest
-from kasuwa.rails import ports
-from kasuwa.rails.ports import RAIL_SILENT, RAIL_UNAVAILABLE, Answer
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.orders import RAIL_SILENT, RAIL_UNAVAILABLE, Answer
+from kasuwa.terms.accounts import AccountTerms
+from kasuwa.transactions.inbound_accounts import PersonalizedAccountRow, personalized_key
 from tests.rule_context import MERCHANT, context, merchant
 
 TERMS = AccountTerms(("monnify", "paystack"), frozenset({"monnify", "paystack", "remote"}), frozenset({"monnify"}))
@@ -22,7 +22,7 @@ KEY = personalized_key(MERCHANT.merchant_id, "r 1")
 WITH_BVN = PersonalizedRequest(name="Ada Obi", reference="r 1", email="ada@example.com", bvn="22212345678")
 WITHOUT = msgspec.structs.replace(WITH_BVN, bvn=None)
 NOT_SENT = msgspec.structs.replace(RAIL_UNAVAILABLE, is_unsent=True)
-ANSWERS = (NOT_SENT, RAIL_UNAVAILABLE, RAIL_SILENT, Answer(ports.PROCESSING, "09", ""))
+ANSWERS = (NOT_SENT, RAIL_UNAVAILABLE, RAIL_SILENT, Answer(orders.PROCESSING, "09", ""))
 
 
 class Rails:

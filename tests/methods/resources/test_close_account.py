@@ -6,8 +6,6 @@ import msgspec
 import pytest
 
 from kasuwa.core.decision import Decision, Job, LoadedRows, Refusal, Row
-from kasuwa.core.erasure import TRANSACTION_IN_PROGRESS
-from kasuwa.core.inbound_accounts import AccountOwner, PersonalizedAccountRow, personalized_key
 from kasuwa.core.references import job_key
 from kasuwa.methods.resources.model import ACCOUNT_JOB_DECODER, CLOSE_ACCOUNT
 from kasuwa.methods.resources.rules.close_account import (
@@ -19,8 +17,10 @@ from kasuwa.methods.resources.rules.close_account import (
 from kasuwa.methods.resources.rules.erase import erase_owner
 from kasuwa.methods.resources.rules.open_account import seal_owner
 from kasuwa.methods.resources.wire import CloseAccountRequest
-from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer
+from kasuwa.privacy.erasure import TRANSACTION_IN_PROGRESS
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.orders import Answer
+from kasuwa.transactions.inbound_accounts import AccountOwner, PersonalizedAccountRow, personalized_key
 from tests.rule_context import MERCHANT, NOW, context
 
 KEY = personalized_key(MERCHANT.merchant_id, "r 1")
@@ -38,7 +38,7 @@ OPEN = PersonalizedAccountRow(
     facts='{"rail_id": "17"}',
     person_sealed=seal_owner(KEY, AccountOwner("Ada Obi", "ada@example.com"), context()),
 )
-DONE = Answer(ports.SUCCESSFUL, "00", "closed")
+DONE = Answer(orders.SUCCESSFUL, "00", "closed")
 
 
 def request_close(row: PersonalizedAccountRow | None) -> Decision | Refusal:
@@ -101,7 +101,7 @@ def test_the_rails_confirmation_closes_it_and_has_one_event() -> None:
     assert (late.rows, late.events, late.reply.status) == ((), (), 200)
 
 
-@pytest.mark.parametrize("status", [ports.UNAVAILABLE, ports.UNKNOWN, ports.PROCESSING])
+@pytest.mark.parametrize("status", [orders.UNAVAILABLE, orders.UNKNOWN, orders.PROCESSING])
 def test_a_rail_that_does_not_answer_is_asked_until_it_does(status: str) -> None:
     closing, job = begin()
     answer = Answer(status, None, "words", notice="look")
@@ -115,7 +115,7 @@ def test_a_rail_that_does_not_answer_is_asked_until_it_does(status: str) -> None
 
 def test_an_account_that_the_rail_does_not_close_is_open_again() -> None:
     closing, job = begin()
-    decision = answer_close(closing, job, Answer(ports.FAILED, "05", "not now"), job)
+    decision = answer_close(closing, job, Answer(orders.FAILED, "05", "not now"), job)
     [kept] = decision.rows
     assert isinstance(kept, PersonalizedAccountRow)
     assert (kept.state, decision.jobs_done, decision.events) == ("open", (job,), ())

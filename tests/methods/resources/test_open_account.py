@@ -9,10 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from kasuwa.core.account_terms import DEFAULT_ACCOUNT_TERMS, AccountTerms
 from kasuwa.core.banks import banks_by_code, is_account_of
 from kasuwa.core.decision import Decision, Job, LoadedRows, NeedsMore, Refusal, Row
-from kasuwa.core.inbound_accounts import ACCOUNT, AccountOwner, PersonalizedAccountRow, personalized_key, read_owner
 from kasuwa.core.references import job_key
 from kasuwa.core.token_index import TokenIndexEntry, make_token_entry, token_key
 from kasuwa.methods.resources.model import OPEN_ACCOUNT, QUERY_ACCOUNT, bvn_aad
@@ -24,11 +22,19 @@ from kasuwa.methods.resources.rules.open_account import (
 )
 from kasuwa.methods.resources.steps import call_account_rail, restore_secrets
 from kasuwa.methods.resources.wire import PersonalizedRequest
-from kasuwa.rails import ports
-from kasuwa.rails.account_port import AccountOrder
-from kasuwa.rails.all_rails import NOT_CONFIGURED, Rails
-from kasuwa.rails.ports import Answer
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.accounts import AccountOrder
+from kasuwa.rails.ports.all_rails import NOT_CONFIGURED, Rails
+from kasuwa.rails.ports.orders import Answer
 from kasuwa.rails.sandbox.accounts import SandboxAccounts
+from kasuwa.terms.accounts import DEFAULT_ACCOUNT_TERMS, AccountTerms
+from kasuwa.transactions.inbound_accounts import (
+    ACCOUNT,
+    AccountOwner,
+    PersonalizedAccountRow,
+    personalized_key,
+    read_owner,
+)
 from tests.rule_context import MERCHANT, NOW, VAULT, context, merchant
 
 REQUEST = PersonalizedRequest(name="Ada Obi", reference="r 1", email="ada@example.com")
@@ -36,7 +42,7 @@ NO_BANKS: tuple[Any, ...] = ("no such bank", "999", True, 5.5, {}, [], -1, 10**3
 KEY = personalized_key(MERCHANT.merchant_id, "r 1")
 MONNIFY, MONNIFY_WITH_BVN = AccountTerms(("monnify",)), AccountTerms(("monnify",), bvn_rails=frozenset({"monnify"}))
 NUMBER = "9912345678"
-OPENED = Answer(ports.SUCCESSFUL, "00", "open", {"account_number": NUMBER, "bank_name": "Wema bank"})
+OPENED = Answer(orders.SUCCESSFUL, "00", "open", {"account_number": NUMBER, "bank_name": "Wema bank"})
 
 
 def request_account(
@@ -172,7 +178,7 @@ def test_a_copy_of_a_request_waits_until_the_rail_has_answered() -> None:
     copy = request_account(row)
     assert isinstance(copy, Decision)
     assert (copy.in_progress, copy.reply.status, copy.jobs) == (True, 202, ())
-    [waiting] = answer_account(row, job, Answer(ports.PROCESSING, "09", "The bank is opening it")).rows
+    [waiting] = answer_account(row, job, Answer(orders.PROCESSING, "09", "The bank is opening it")).rows
     assert isinstance(waiting, PersonalizedAccountRow)
     later = request_account(waiting)
     assert isinstance(later, Decision)
@@ -182,11 +188,11 @@ def test_a_copy_of_a_request_waits_until_the_rail_has_answered() -> None:
 @pytest.mark.parametrize(
     ("status", "kind"),
     [
-        (ports.UNAVAILABLE, OPEN_ACCOUNT),
-        (ports.NOT_FOUND, OPEN_ACCOUNT),
-        (ports.UNKNOWN, QUERY_ACCOUNT),
-        (ports.PROCESSING, QUERY_ACCOUNT),
-        (ports.UNREADABLE, QUERY_ACCOUNT),
+        (orders.UNAVAILABLE, OPEN_ACCOUNT),
+        (orders.NOT_FOUND, OPEN_ACCOUNT),
+        (orders.UNKNOWN, QUERY_ACCOUNT),
+        (orders.PROCESSING, QUERY_ACCOUNT),
+        (orders.UNREADABLE, QUERY_ACCOUNT),
     ],
 )
 def test_an_answer_that_is_not_final_is_asked_after_under_the_same_reference(status: str, kind: str) -> None:
@@ -200,13 +206,13 @@ def test_an_answer_that_is_not_final_is_asked_after_under_the_same_reference(sta
 def test_an_unavailable_rail_that_is_queried_is_queried_again() -> None:
     row, job = begin()
     querying = msgspec.structs.replace(job, kind=QUERY_ACCOUNT)
-    [next_job] = answer_account(row, querying, ports.RAIL_UNAVAILABLE).jobs
+    [next_job] = answer_account(row, querying, orders.RAIL_UNAVAILABLE).jobs
     assert next_job.kind == QUERY_ACCOUNT
 
 
 def test_a_refused_account_fails_and_is_ordered_anew_when_asked_again() -> None:
     row, job = begin()
-    decision = answer_account(row, job, Answer(ports.FAILED, "05", "Invalid BVN supplied", notice="look"))
+    decision = answer_account(row, job, Answer(orders.FAILED, "05", "Invalid BVN supplied", notice="look"))
     [failed] = decision.rows
     assert isinstance(failed, PersonalizedAccountRow)
     assert (failed.state, decision.jobs_done, len(decision.notices)) == ("failed", (job,), 1)
@@ -218,7 +224,7 @@ def test_a_refused_account_fails_and_is_ordered_anew_when_asked_again() -> None:
 
 def test_a_notice_is_given_once_while_the_rail_says_the_same() -> None:
     row, job = begin()
-    answer = Answer(ports.NOT_FOUND, None, "Something went wrong", notice="the rail opens no account")
+    answer = Answer(orders.NOT_FOUND, None, "Something went wrong", notice="the rail opens no account")
     first = answer_account(row, job, answer)
     [waiting], [next_job] = first.rows, first.jobs
     assert isinstance(waiting, PersonalizedAccountRow)
@@ -245,7 +251,7 @@ def test_a_late_second_answer_changes_nothing() -> None:
     row, job = begin()
     opened = answer_account(row, job, OPENED).rows[0]
     assert isinstance(opened, PersonalizedAccountRow)
-    late = answer_account(opened, None, Answer(ports.FAILED, "05", "no"))
+    late = answer_account(opened, None, Answer(orders.FAILED, "05", "no"))
     assert (late.rows, late.jobs, late.reply.data.account_number) == ((), (), NUMBER)
 
 

@@ -13,8 +13,8 @@ import pytest
 from tests.merchant_client import MerchantClient
 from tests.methods.payment.payment_client import PaymentClient, card
 from tests.running import Deployment, Deployments
-from tests.work.event_log import send_events_to, wait_until
-from tests.work.inbox import OK, Answer, Inbox, ReceivedRequest, running_inbox
+from tests.webhooks.event_log import send_events_to, wait_until
+from tests.webhooks.inbox import OK, Answer, Inbox, ReceivedRequest, running_inbox
 
 START = "2026-01-05T09:00:00+01:00"
 ASKED_AGAIN_AFTER_5_SECONDS = "0000000900"

@@ -12,8 +12,8 @@ import pytest
 from tests.merchant_client import MerchantClient
 from tests.methods.payment.payment_client import OTP, VISA_OK, PaymentClient, card
 from tests.running import Deployment
-from tests.work.event_log import send_events_to
-from tests.work.inbox import Inbox, running_inbox
+from tests.webhooks.event_log import send_events_to
+from tests.webhooks.inbox import Inbox, running_inbox
 
 NOW = "2026-01-30T10:00:00+01:00"
 DELAYED = {"x-sandbox-scenario": "delay=30"}

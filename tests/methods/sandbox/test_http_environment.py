@@ -12,8 +12,8 @@ from tests.methods.loans.lending_client import LendingClient
 from tests.methods.virtualcard.card_client import BILLING
 from tests.running import Deployment
 from tests.walk.rows import NOW, RESET, leaves, send_examples
-from tests.work.event_log import event_of, events_of, resend, send_events_to, wait_for_state, wait_until
-from tests.work.inbox import BROKEN, HANG, OK, Answer, Inbox, ReceivedRequest, running_inbox
+from tests.webhooks.event_log import event_of, events_of, resend, send_events_to, wait_for_state, wait_until
+from tests.webhooks.inbox import BROKEN, HANG, OK, Answer, Inbox, ReceivedRequest, running_inbox
 
 START = "2026-01-05T09:00:00Z"
 OPENING = Wallet(1_000_000_000, 1_000_000_000, 0)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from tests.merchant_client import MerchantClient, Wallet
-from tests.work.inbox import running_inbox
+from tests.webhooks.inbox import running_inbox
 
 PROCESSING_ACCOUNT = "0000000010"
 

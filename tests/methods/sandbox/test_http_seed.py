@@ -8,7 +8,7 @@ from tests.methods.virtualcard.card_client import BILLING
 from tests.running import NEWEST, Deployment, Deployments
 from tests.walk import rows
 from tests.walk.rows import NOW
-from tests.work.event_log import wait_until
+from tests.webhooks.event_log import wait_until
 
 SEED = "a seed of the tests"
 ORDER = {"amount": "1500.00", "bankcode": "058"}

@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 
 import pytest
 
+from kasuwa.concurrency.shares import MERCHANT_FILES, NETWORK_FILES, FileShares
 from kasuwa.core.calendar import lagos_text
 from kasuwa.core.money import format_minor
-from kasuwa.core.spreadsheet_cells import guard_cell, guard_cell_in_sql
-from kasuwa.db.shares import MERCHANT_FILES, NETWORK_FILES, FileShares
 from kasuwa.methods.statements.files.store import LINE
+from kasuwa.wire.spreadsheet_cells import guard_cell, guard_cell_in_sql
 from tests.running import NEWEST, Deployment, Deployments
 
 AT = datetime(2026, 1, 5, 23, 30, 1, 999_999, tzinfo=UTC)

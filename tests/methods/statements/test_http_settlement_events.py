@@ -7,7 +7,7 @@ import pytest
 from tests.merchant_client import MerchantClient
 from tests.methods.payment.payment_client import PaymentClient
 from tests.running import Deployment
-from tests.work.event_log import wait_until
+from tests.webhooks.event_log import wait_until
 
 START = "2026-01-05T09:30:00+01:00"
 UNREACHABLE_URL = "http://127.0.0.1:9/events"

@@ -4,12 +4,12 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from kasuwa.core.fields import read_date
-from kasuwa.core.links import decode_link, encode_link
 from kasuwa.methods.statements import rules
+from kasuwa.methods.statements.links import decode_link, encode_link
 from kasuwa.methods.statements.model import Movement, Source, StatementAccount, class_of, period_of
 from kasuwa.methods.statements.wire import StatementTotal
 from kasuwa.pages.statement_files import StatementHead, csv_end, csv_head, printable, render_pdf
+from kasuwa.wire.fields import read_date
 from tests.rule_context import MERCHANT
 
 AT = datetime(2026, 1, 5, 23, 30, tzinfo=UTC)

@@ -8,10 +8,10 @@ import pytest
 
 from kasuwa.core.action import Write
 from kasuwa.core.decision import Decision, Event, Job
-from kasuwa.core.transactions import DELIVER_EVENT
 from kasuwa.methods.statements.settlement_events import actions
 from kasuwa.methods.statements.settlement_events.model import REPORT_DAY, SettlementEvents, day_of, time_to_report
-from kasuwa.rails.ports import RAIL_SILENT, RAIL_UNAVAILABLE, SUCCESSFUL, Answer
+from kasuwa.rails.ports.orders import RAIL_SILENT, RAIL_UNAVAILABLE, SUCCESSFUL, Answer
+from kasuwa.transactions.transactions import DELIVER_EVENT
 from tests.methods.payment.in_memory_payments import InMemoryPayments, decode_fields
 
 [STEP] = actions.STEPS

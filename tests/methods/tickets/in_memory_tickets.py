@@ -5,15 +5,15 @@ from typing import Any
 import msgspec
 
 from kasuwa.core.action import Write
-from kasuwa.core.checkouts import Checkout, source_key
 from kasuwa.core.decision import Decision
-from kasuwa.core.decoding import decode
 from kasuwa.methods.checkout.actions import PURPOSES
 from kasuwa.methods.tickets.actions import OPEN_TICKET_PURCHASE, RESOURCES
 from kasuwa.methods.tickets.model import Ticket, TicketKind, ticket_kind_key
 from kasuwa.methods.tickets.payer_model import OpenTicketPurchase
 from kasuwa.methods.tickets.rules.records import read_code
 from kasuwa.methods.tickets.rules.sell import TICKET_SOURCE
+from kasuwa.transactions.checkouts import Checkout, source_key
+from kasuwa.wire.decoding import decode
 from tests.methods.invoices.in_memory_invoices import OpenedCheckout
 from tests.methods.payment.in_memory_payments import InMemoryPayments
 from tests.rule_context import VAULT

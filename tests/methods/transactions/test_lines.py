@@ -8,13 +8,13 @@ import msgspec
 import pytest
 
 from kasuwa.core.calendar import utc_text
-from kasuwa.core.json_rows import json_text, json_word, render_object
 from kasuwa.core.money import LARGEST_AMOUNT, format_minor
-from kasuwa.core.transactions import TRANSACTION_KINDS
 from kasuwa.methods.statements import store as statements
 from kasuwa.methods.statements.wire import StatementMovement
 from kasuwa.methods.transactions import store as transactions
 from kasuwa.methods.transactions.wire import Method, Status, TransactionSummary
+from kasuwa.transactions.transactions import TRANSACTION_KINDS
+from kasuwa.wire.json_rows import json_text, json_word, render_object
 from tests.running import NEWEST, OLDEST, Deployments
 
 CONTROLS = "".join(map(chr, range(1, 32)))

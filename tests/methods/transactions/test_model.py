@@ -7,11 +7,11 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
-from kasuwa.core.fields import read_amount_or_zero, read_date
 from kasuwa.methods.payment.model import RAIL_ROUTES
 from kasuwa.methods.transactions import rules, wire
 from kasuwa.methods.transactions.model import Cursor, Filters, Stream, decode_cursor, filters_of
 from kasuwa.methods.transactions.wire import TransactionsRequest
+from kasuwa.wire.fields import read_amount_or_zero, read_date
 from tests.rule_context import MERCHANT
 
 AT = datetime(2026, 1, 5, 8, 30, 0, 123456, UTC)

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from kasuwa.db.connections import APPLICATION_ROLE
 from kasuwa.methods.transactions import store
+from kasuwa.postgres.connections import APPLICATION_ROLE
 from tests.running import Deployment
 
 # A plan sorts, or reads without an index, only if it cannot do otherwise.

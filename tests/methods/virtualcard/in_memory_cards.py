@@ -9,13 +9,11 @@ import msgspec
 
 from kasuwa.core.action import Write
 from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Needs, PostingGroup, Refusal, Row
-from kasuwa.core.decoding import decode
-from kasuwa.core.exchange_rates import ExchangeRate
-from kasuwa.core.merchant import MerchantSettings, make_merchant
 from kasuwa.core.references import account_key
-from kasuwa.db.batch import RuleFailure, Submission
+from kasuwa.engine.batch import RuleFailure, Submission
 from kasuwa.ledger import chart
 from kasuwa.ledger.chart import Account
+from kasuwa.merchants.merchant_settings import MerchantSettings, make_merchant
 from kasuwa.methods.virtualcard.actions import SANDBOX, VIRTUALCARD
 from kasuwa.methods.virtualcard.model import Card, CardRecord, card_key
 from kasuwa.methods.virtualcard.rules.issuer_port import (
@@ -25,10 +23,12 @@ from kasuwa.methods.virtualcard.rules.issuer_port import (
     need_refund_order,
 )
 from kasuwa.methods.virtualcard.rules.monthly_fee import decide_monthly_fee, need_monthly_fee
-from kasuwa.rails.issuer_port import PurchaseOrder, RefundOrder
-from kasuwa.rails.ports import NO_CALL_MADE, Answer
-from tests.db.memory_database import MemoryDatabase
-from tests.db.toy import WALL, WORLD
+from kasuwa.rails.ports.issuer import PurchaseOrder, RefundOrder
+from kasuwa.rails.ports.orders import NO_CALL_MADE, Answer
+from kasuwa.terms.exchange_rates import ExchangeRate
+from kasuwa.wire.decoding import decode
+from tests.engine.memory_database import MemoryDatabase
+from tests.engine.toy import WALL, WORLD
 
 ACTIONS: dict[str, Write] = {
     action.name: action for action in (*VIRTUALCARD.actions, *SANDBOX) if isinstance(action, Write)

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 import asyncpg
 import pytest
 
-from kasuwa.db.merchants import add_merchant
-from kasuwa.db.migrate import open_vault
-from kasuwa.secret_key import secret_key_of
-from kasuwa.settings import read_settings
+from kasuwa.merchants.merchants import add_merchant
+from kasuwa.postgres.migrate import open_vault
+from kasuwa.settings.secret_key import secret_key_of
+from kasuwa.settings.settings import read_settings
 from tests.merchant_client import MerchantClient
 from tests.methods.virtualcard.card_client import BILLING, CardClient
 from tests.running import Deployment

@@ -9,12 +9,12 @@ from typing import Any, TypeVar
 
 import pytest
 
-from kasuwa.composition import Services
+from kasuwa.boot.composition import Services
 from kasuwa.core.scenario import Scenario
-from kasuwa.rails import ports
-from kasuwa.rails.issuer_port import IssuerRail, PurchaseOrder, RefundOrder
-from kasuwa.rails.ports import Answer, NoAnswer, Unavailable
-from kasuwa.settings import read_settings
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.issuer import IssuerRail, PurchaseOrder, RefundOrder
+from kasuwa.rails.ports.orders import Answer, NoAnswer, Unavailable
+from kasuwa.settings.settings import read_settings
 from tests.merchant_client import MerchantClient, new_reference
 from tests.methods.virtualcard.card_client import CardClient
 from tests.running import Deployment
@@ -53,11 +53,11 @@ def test_a_card_pays_by_its_number_wherever_it_is_shown(shop: MerchantClient, de
         return [*asked, await issuer.query(good.key), await issuer.query(short.key), await issuer.query("never")]
 
     paid, again, declined, asked, asked_short, never = with_issuer(deployment, work)
-    assert (paid.status, paid.code, paid.facts["txnRef"][:6]) == (ports.SUCCESSFUL, "00", "GP|CP|")
+    assert (paid.status, paid.code, paid.facts["txnRef"][:6]) == (orders.SUCCESSFUL, "00", "GP|CP|")
     assert paid == again == asked
-    assert (declined.status, declined.code) == (ports.FAILED, "51")
+    assert (declined.status, declined.code) == (orders.FAILED, "51")
     assert asked_short == declined
-    assert never.status == ports.NOT_FOUND
+    assert never.status == orders.NOT_FOUND
     assert card.balance == 9_000
     assert [line[3] for line in card.record_summaries()[:2]] == ["Failed", "Successful"]
 
@@ -65,7 +65,7 @@ def test_a_card_pays_by_its_number_wherever_it_is_shown(shop: MerchantClient, de
 def test_what_is_no_card_of_ours_is_not_found(shop: MerchantClient, deployment: Deployment) -> None:
     stranger = order(CardClient(shop), pan="4111111111111111")
     answer = with_issuer(deployment, lambda issuer: issuer.authorize(stranger))
-    assert (answer.status, answer.code) == (ports.NOT_FOUND, "14")
+    assert (answer.status, answer.code) == (orders.NOT_FOUND, "14")
 
 
 def test_a_key_is_one_orders_also_over_two_merchants(
@@ -109,7 +109,7 @@ def test_a_purchase_is_given_back_by_its_key_once(shop: MerchantClient, deployme
 
     first, again, too_much, unknown, asked = with_issuer(deployment, work)
     assert first == again == asked
-    assert (first.status, too_much.status, unknown.status) == (ports.SUCCESSFUL, ports.FAILED, ports.NOT_FOUND)
+    assert (first.status, too_much.status, unknown.status) == (orders.SUCCESSFUL, orders.FAILED, orders.NOT_FOUND)
     assert card.balance == 9_400
 
 
@@ -128,5 +128,5 @@ def test_a_line_that_breaks_is_asked_after(
             await issuer.authorize(broken)
         return await issuer.query(broken.key)
 
-    assert with_issuer(deployment, work).status == (ports.SUCCESSFUL if done else ports.NOT_FOUND)
+    assert with_issuer(deployment, work).status == (orders.SUCCESSFUL if done else orders.NOT_FOUND)
     assert card.balance == (9_000 if done else 10_000)

@@ -7,9 +7,8 @@ import msgspec
 import pytest
 
 from kasuwa.core.decision import FieldError, Posting
-from kasuwa.core.issuing import CardIssuingSettings
 from kasuwa.core.token_index import TokenIndexEntry
-from kasuwa.db.batch import Deployment
+from kasuwa.engine.batch import Deployment
 from kasuwa.methods.virtualcard.model import CARD_TERMINATED, UNKNOWN_CARD, read_holder
 from kasuwa.methods.virtualcard.rules import funding
 from kasuwa.methods.virtualcard.rules.funding import (
@@ -23,7 +22,8 @@ from kasuwa.methods.virtualcard.rules.funding import (
     WalletDebit,
 )
 from kasuwa.methods.virtualcard.wire import DoneReply
-from tests.db.toy import WALL, WORLD
+from kasuwa.terms.issuing import CardIssuingSettings
+from tests.engine.toy import WALL, WORLD
 from tests.methods.virtualcard import in_memory_cards as counters
 from tests.methods.virtualcard.in_memory_cards import BILLING, RATE, InMemoryCards, dollars, naira
 

@@ -9,13 +9,13 @@ import pytest
 from kasuwa.core.decision import FieldError
 from kasuwa.core.references import is_reference
 from kasuwa.core.scenario import Scenario
-from kasuwa.core.transactions import Transaction
 from kasuwa.methods.virtualcard.rules.purchase import PURCHASE_DETAIL_DECODER
 from kasuwa.methods.virtualcard.rules.refund import PURCHASE_DECLINED, TOO_MUCH, UNKNOWN_PURCHASE, prorate_refund
-from kasuwa.rails import ports
-from kasuwa.rails.issuer_port import PurchaseOrder, RefundOrder
-from kasuwa.rails.ports import Answer
-from tests.db.toy import WALL
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.issuer import PurchaseOrder, RefundOrder
+from kasuwa.rails.ports.orders import Answer
+from kasuwa.transactions.transactions import Transaction
+from tests.engine.toy import WALL
 from tests.methods.virtualcard.in_memory_cards import InMemoryCards, dollars, naira
 
 LIMITS = {"per_transaction": "50", "per_day": "60", "per_month": "70", "categories": ["5411"]}
@@ -100,22 +100,22 @@ def test_the_first_reason_that_applies_is_reported() -> None:
 
 def test_a_purchase_may_reach_a_limit_and_not_exceed_it() -> None:
     held = Held(dollars(), amount=200, limits={"per_transaction": "50", "per_day": "60", "per_month": "60"})
-    assert held.pay(amount=5_000).status == ports.SUCCESSFUL
+    assert held.pay(amount=5_000).status == orders.SUCCESSFUL
     assert held.pay(key="b", amount=1_001).code == "61"
-    assert held.pay(key="c", amount=1_000).status == ports.SUCCESSFUL
+    assert held.pay(key="c", amount=1_000).status == orders.SUCCESSFUL
 
 
 def test_days_and_months_are_those_of_lagos() -> None:
     counter = dollars()
     counter.now = datetime(2026, 1, 31, 22, 59, 59, tzinfo=UTC)
     held = Held(counter, amount=500, limits={"per_day": "10", "per_month": "15"})
-    assert held.pay().status == ports.SUCCESSFUL
+    assert held.pay().status == orders.SUCCESSFUL
     assert held.pay(key="b").code == "61"
     counter.now += timedelta(seconds=1)
-    assert held.pay(key="c").status == ports.SUCCESSFUL
+    assert held.pay(key="c").status == orders.SUCCESSFUL
     counter.now += timedelta(days=1)
     assert held.pay(key="d").code == "61"
-    assert held.pay(key="e", amount=500).status == ports.SUCCESSFUL
+    assert held.pay(key="e", amount=500).status == orders.SUCCESSFUL
     card = counter.row(held.reference)
     assert (card.spent_on, card.spent_day, card.spent_month) == ("2026-02-02", 500, 1_500)
 
@@ -165,14 +165,14 @@ def test_another_order_under_a_used_key_is_a_duplicate(change: dict[str, Any]) -
     held = Held(counter)
     held.pay()
     before = counter.database.contents()
-    assert (held.pay(**change).status, held.pay(**change).code) == (ports.FAILED, "94")
+    assert (held.pay(**change).status, held.pay(**change).code) == (orders.FAILED, "94")
     assert counter.database.contents() == before
 
 
 def test_a_card_that_is_not_here_is_not_found() -> None:
     counter = dollars()
     held = Held(counter)
-    assert counter.authorize(held.order(), "KSW|GVC|1|x").status == ports.NOT_FOUND
+    assert counter.authorize(held.order(), "KSW|GVC|1|x").status == orders.NOT_FOUND
 
 
 # --- other currencies ---------------------------------------------------------------------------------------------
@@ -181,7 +181,7 @@ def test_a_card_that_is_not_here_is_not_found() -> None:
 def test_a_purchase_in_the_other_currency_goes_through_the_positions() -> None:
     counter = dollars()
     held = Held(counter)
-    assert held.pay(amount=1_500_001, currency="NGN").status == ports.SUCCESSFUL
+    assert held.pay(amount=1_500_001, currency="NGN").status == orders.SUCCESSFUL
     account = counter.row(held.reference).account
     assert [(p.debit, p.credit, p.amount) for p in counter.database.postings[-2:]] == [
         (account, "fx:position:USD", 1_001),
@@ -194,14 +194,14 @@ def test_a_purchase_in_the_other_currency_goes_through_the_positions() -> None:
 def test_a_saved_card_pays_without_its_cvv_and_an_empty_one_is_wrong() -> None:
     held = Held(dollars())
     assert held.pay(cvv="").code == "82"
-    assert held.pay(key="b", cvv=None).status == ports.SUCCESSFUL
+    assert held.pay(key="b", cvv=None).status == orders.SUCCESSFUL
 
 
 def test_a_shop_may_look_at_a_card_and_ask_for_nothing() -> None:
     held = Held(dollars())
     before = held.balance
-    assert held.pay(amount=0).status == ports.SUCCESSFUL
-    assert held.pay(key="b", amount=0, currency="NGN").status == ports.SUCCESSFUL
+    assert held.pay(amount=0).status == orders.SUCCESSFUL
+    assert held.pay(key="b", amount=0, currency="NGN").status == orders.SUCCESSFUL
     assert held.pay(key="c", amount=0, cvv=wrong(held.cvv)).code == "82"
     assert held.balance == before
 
@@ -220,7 +220,7 @@ def test_a_refund_with_a_scripted_decline_moves_nothing_and_can_be_retried() -> 
     left = held.balance
     assert counter.refund(refund_order(scenario=Scenario(rr="05"))).code == "05"
     assert held.balance == left
-    assert counter.refund(refund_order()).status == ports.SUCCESSFUL
+    assert counter.refund(refund_order()).status == orders.SUCCESSFUL
 
 
 def test_a_refund_goes_back_the_same_way_once_under_its_key() -> None:
@@ -228,14 +228,14 @@ def test_a_refund_goes_back_the_same_way_once_under_its_key() -> None:
     held = Held(counter)
     held.pay()
     first = counter.refund(refund_order())
-    assert (first.status, held.balance) == (ports.SUCCESSFUL, 9_400)
+    assert (first.status, held.balance) == (orders.SUCCESSFUL, 9_400)
     before = counter.database.contents()
     assert counter.refund(refund_order()) == first
     assert counter.refund(refund_order(amount=401)).code == "94"
     assert counter.refund(refund_order(purchase_key="other")).code == "94"
     assert counter.database.contents() == before
     assert counter.refund(refund_order(key="b", amount=601)).code == "13"
-    assert counter.refund(refund_order(key="c", amount=600)).status == ports.SUCCESSFUL
+    assert counter.refund(refund_order(key="c", amount=600)).status == orders.SUCCESSFUL
     assert held.balance == 10_000
     event = counter.database.events[-1]
     assert (event.object, event.object_seq) == (counter.database.events[0].reference, 3)
@@ -260,7 +260,7 @@ def test_what_comes_back_after_the_end_goes_to_the_wallet_and_not_to_the_card() 
         held.pay()
         counter.ask("terminate", reference=held.reference)
         before = {currency: counter.wallet(currency) for currency in gained}
-        assert counter.refund(refund_order(amount=1_000)).status == ports.SUCCESSFUL
+        assert counter.refund(refund_order(amount=1_000)).status == orders.SUCCESSFUL
         assert {currency: counter.wallet(currency) - was for currency, was in before.items()} == gained
         assert held.balance == 0
 
@@ -270,7 +270,7 @@ def test_a_blocked_card_takes_back_what_it_paid() -> None:
     held = Held(counter)
     held.pay()
     counter.ask("block", reference=held.reference)
-    assert counter.refund(refund_order(amount=1_000)).status == ports.SUCCESSFUL
+    assert counter.refund(refund_order(amount=1_000)).status == orders.SUCCESSFUL
     assert held.balance == 10_000
 
 

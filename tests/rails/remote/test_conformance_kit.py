@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from kasuwa.rail_check import collection_checks
-from kasuwa.rail_check.all_checks import ALL_CHECKS
-from kasuwa.rail_check.callback_listener import CallbackListener
-from kasuwa.rail_check.client import RailClient, TooLate
-from kasuwa.rail_check.run import Check, CheckRun, Options, Report, run_checks
+from kasuwa.rails.check import collection_checks
+from kasuwa.rails.check.all_checks import ALL_CHECKS
+from kasuwa.rails.check.callback_listener import CallbackListener
+from kasuwa.rails.check.client import RailClient, TooLate
+from kasuwa.rails.check.run import Check, CheckRun, Options, Report, run_checks
 from tests.rails.remote.example_rails import FOLDER, SECRET, ExampleRail, running_rail
 from tests.running import free_port
 

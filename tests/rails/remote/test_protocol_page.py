@@ -5,11 +5,11 @@ import re
 
 import msgspec
 
-from kasuwa.rail_check.run import SAMPLES_OF_TEST
+from kasuwa.rails.check.run import SAMPLES_OF_TEST
 from kasuwa.rails.remote.messages import Callback, OrderAnswer, TransferRequest
 from kasuwa.rails.remote.paths import PATHS
 from kasuwa.rails.remote.signing import SIGNATURE, RemoteSecret, sign
-from kasuwa.settings import Settings
+from kasuwa.settings.settings import Settings
 from tests.rail_protocol import FILE, write_document
 from tests.source_rules import REPOSITORY
 

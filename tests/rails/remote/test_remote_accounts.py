@@ -10,17 +10,17 @@ import msgspec
 import pytest
 
 from kasuwa.core.references import movement_reference, rail_key, wire_reference
-from kasuwa.doctor_rails import examine_services
-from kasuwa.rails import ports
-from kasuwa.rails.account_port import AccountOrder, Receipt
-from kasuwa.rails.hints import Hint
-from kasuwa.rails.ports import Answer, CollectionOrder, NoAnswer
+from kasuwa.doctor.rails import examine_services
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.accounts import AccountOrder, Receipt
+from kasuwa.rails.ports.hints import Hint
+from kasuwa.rails.ports.orders import Answer, CollectionOrder, NoAnswer
 from kasuwa.rails.remote.accounts import RemoteAccounts, read_account
 from kasuwa.rails.remote.callbacks import read_hint
 from kasuwa.rails.remote.client import RemoteClient
 from kasuwa.rails.remote.collection import RemoteCollection
 from kasuwa.rails.remote.messages import AccountAnswer, AccountRequest, CatalogueAnswer
-from kasuwa.settings import read_settings
+from kasuwa.settings.settings import read_settings
 from tests.rails.remote.example_rails import ExampleRail, running_rail
 from tests.rails.remote.test_remote_adapters import ScriptedRail, at_scripted, with_client
 
@@ -40,7 +40,9 @@ def account(number: int, name: str = "ADA OBI", **changes: Any) -> AccountOrder:
 
 
 def payment(number: int, method: str = "card", **changes: Any) -> CollectionOrder:
-    order = CollectionOrder(rail_key(12, REFERENCES[number]), method, 150_000, "NGN", step=ports.BEGIN, vendor="remote")
+    order = CollectionOrder(
+        rail_key(12, REFERENCES[number]), method, 150_000, "NGN", step=orders.BEGIN, vendor="remote"
+    )
     return msgspec.structs.replace(order, **changes)
 
 
@@ -57,18 +59,18 @@ async def repeat(ask: Callable[[], Awaitable[Any]], is_done: Callable[[Any], boo
 def test_an_account_is_opened_once_and_closed(rail: ExampleRail) -> None:
     async def work(client: RemoteClient) -> None:
         accounts, order = RemoteAccounts(client), account(0)
-        assert (await accounts.query(order)).status == ports.NOT_FOUND
+        assert (await accounts.query(order)).status == orders.NOT_FOUND
         opened = await accounts.open(order)
-        assert opened.status == ports.SUCCESSFUL
+        assert opened.status == orders.SUCCESSFUL
         assert opened.facts["bank_name"], "the rail named the code of the bank alone"
         assert await accounts.open(order) == opened
         assert await accounts.query(order) == opened
         other = msgspec.structs.replace(order, name="BOLA ADE")
         assert (await accounts.open(other)).facts == opened.facts, "the key was used: the account is asked for"
         for _ in range(2):
-            assert (await accounts.close(order)).status == ports.SUCCESSFUL
-        assert (await accounts.query(order)).status == ports.FAILED
-        assert (await accounts.close(account(1))).status == ports.SUCCESSFUL
+            assert (await accounts.close(order)).status == orders.SUCCESSFUL
+        assert (await accounts.query(order)).status == orders.FAILED
+        assert (await accounts.close(account(1))).status == orders.SUCCESSFUL
 
     with_client(rail.url, work)
 
@@ -84,7 +86,7 @@ def test_money_that_comes_in_is_found_listed_and_given_back_once(rail: ExampleRa
             reference=reference,
             amount=250_000,
             currency="NGN",
-            status=ports.SUCCESSFUL,
+            status=orders.SUCCESSFUL,
             account_number=opened.facts["account_number"],
             account_key=order.key,
             sender_name="BOLA ADE",
@@ -92,13 +94,13 @@ def test_money_that_comes_in_is_found_listed_and_given_back_once(rail: ExampleRa
         assert await accounts.find_receipt("C-999999") is None
         assert await accounts.list_receipts(order, datetime.now(UTC) + timedelta(days=1)) == []
         refund = payment(
-            4, "bank_transfer", refund_of=order.key, amount=250_000, rail_facts={ports.TRANSACTION_FACT: reference}
+            4, "bank_transfer", refund_of=order.key, amount=250_000, rail_facts={orders.TRANSACTION_FACT: reference}
         )
         collection = RemoteCollection(client)
         for _ in range(2):
-            assert (await collection.refund(refund)).status == ports.SUCCESSFUL
+            assert (await collection.refund(refund)).status == orders.SUCCESSFUL
         second = msgspec.structs.replace(refund, key=rail_key(12, REFERENCES[5]))
-        assert (await collection.refund(second)).status == ports.FAILED
+        assert (await collection.refund(second)).status == orders.FAILED
 
     with_client(rail.url, work)
 
@@ -108,12 +110,12 @@ def test_a_card_is_entered_on_the_rails_page_and_charged_again_by_its_token(rail
         collection = RemoteCollection(client)
         unpaid = payment(6, payer_email="ada@example.com")
         begun = await collection.begin(unpaid, None)
-        assert (begun.status, begun.facts["auth"]) == (ports.CHALLENGE, "redirect")
+        assert (begun.status, begun.facts["auth"]) == (orders.CHALLENGE, "redirect")
         assert await collection.query(unpaid, None) == begun
         paying = payment(7, payer_email="pays@example.com")
         await collection.begin(paying, None)
         paid: Answer = await repeat(
-            lambda: collection.query(paying, None), lambda answer: answer.status == ports.SUCCESSFUL
+            lambda: collection.query(paying, None), lambda answer: answer.status == orders.SUCCESSFUL
         )
         assert paid.card is not None
         assert paid.card.token is not None
@@ -121,12 +123,12 @@ def test_a_card_is_entered_on_the_rails_page_and_charged_again_by_its_token(rail
             *("408408******4081", "remote"),
             "pays@example.com",
         )
-        charge = payment(8, "token", step=ports.CHARGE, saved_card=paid.card.token)
+        charge = payment(8, "token", step=orders.CHARGE, saved_card=paid.card.token)
         for _ in range(2):
-            assert (await collection.charge(charge, None)).status == ports.SUCCESSFUL
-        assert (await collection.query(charge, None)).status == ports.SUCCESSFUL
+            assert (await collection.charge(charge, None)).status == orders.SUCCESSFUL
+        assert (await collection.query(charge, None)).status == orders.SUCCESSFUL
         refund = payment(9, refund_of=paying.key, amount=50_000)
-        assert (await collection.refund(refund)).status == ports.SUCCESSFUL
+        assert (await collection.refund(refund)).status == orders.SUCCESSFUL
 
     with_client(rail.url, work)
 
@@ -134,17 +136,17 @@ def test_a_card_is_entered_on_the_rails_page_and_charged_again_by_its_token(rail
 def test_an_answer_for_another_account_is_unreadable() -> None:
     found = AccountAnswer(outcome="open", key="kz12-other", account_number="9900000001")
     answer = read_account(found, account(0))
-    assert (answer.status, bool(answer.notice)) == (ports.UNREADABLE, True)
+    assert (answer.status, bool(answer.notice)) == (orders.UNREADABLE, True)
 
 
 @pytest.mark.parametrize(
     ("outcome", "status"),
     [
-        ("open", ports.SUCCESSFUL),
-        ("processing", ports.PROCESSING),
-        ("failed", ports.FAILED),
-        ("closed", ports.FAILED),
-        ("not_found", ports.NOT_FOUND),
+        ("open", orders.SUCCESSFUL),
+        ("processing", orders.PROCESSING),
+        ("failed", orders.FAILED),
+        ("closed", orders.FAILED),
+        ("not_found", orders.NOT_FOUND),
     ],
 )
 def test_states_of_an_account(outcome: Any, status: str) -> None:
@@ -160,7 +162,7 @@ def test_an_account_whose_answer_is_lost_may_be_open(rail: ExampleRail) -> None:
     async def work(client: RemoteClient) -> None:
         with pytest.raises(NoAnswer):
             await client.place("/accounts", request, CatalogueAnswer)
-        assert (await RemoteAccounts(client).query(account(10))).status == ports.SUCCESSFUL
+        assert (await RemoteAccounts(client).query(account(10))).status == orders.SUCCESSFUL
 
     with_client(rail.url, work)
 

@@ -11,12 +11,13 @@ import msgspec
 import pytest
 from aiohttp import web
 
-from kasuwa.core.billers import check_edition
 from kasuwa.core.references import movement_reference, rail_key, wire_reference
-from kasuwa.rails import ports
-from kasuwa.rails.callbacks import CallbackRefused
-from kasuwa.rails.identity_port import CONSENT, MATCH, Consent, ConsentRefused, IdentityClaim, Match, verify_person
-from kasuwa.rails.ports import (
+from kasuwa.outbound.egress import EgressClient
+from kasuwa.rails.catalogue.catalogue import check_edition
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.callbacks import CallbackRefused
+from kasuwa.rails.ports.identities import CONSENT, MATCH, Consent, ConsentRefused, IdentityClaim, Match, verify_person
+from kasuwa.rails.ports.orders import (
     BillOrder,
     CardSecrets,
     CollectionOrder,
@@ -40,11 +41,10 @@ from kasuwa.rails.remote.collection import RemoteCollection, card_of
 from kasuwa.rails.remote.identity import RemoteIdentity
 from kasuwa.rails.remote.messages import OrderAnswer, OrderQuery
 from kasuwa.rails.remote.signing import HEADER, RemoteSecret, check_signature, sign
-from kasuwa.twins.facts import VendorFacts
-from kasuwa.twins.forms import Problem
-from kasuwa.twins.server import FaultKind, Twin
-from kasuwa.work.egress import EgressClient
-from kasuwa.work.rail_transport import RAIL_LIMITS, EgressTransport
+from kasuwa.rails.twins.facts import VendorFacts
+from kasuwa.rails.twins.forms import Problem
+from kasuwa.rails.twins.server import FaultKind, Twin
+from kasuwa.rails.watch.transport import RAIL_LIMITS, EgressTransport
 from tests.rails.banks import GTBANK
 from tests.rails.remote.example_rails import SECRET, ExampleRail, running_rail
 from tests.rails.vendors.adapters import FAULTS_OF_ORDERS, Observed, twin_of
@@ -83,15 +83,15 @@ def rail(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ExampleRail]:
 def test_transfers_names_and_balances(rail: ExampleRail) -> None:
     async def work(client: RemoteClient) -> None:
         bank, order = RemoteBank(client), transfer_order()
-        assert (await bank.query(order)).status == ports.NOT_FOUND
+        assert (await bank.query(order)).status == orders.NOT_FOUND
         before = await bank.balance()
         for _ in range(2):
             sent = await bank.transfer(order)
-            assert (sent.status, sent.code) == (ports.SUCCESSFUL, "00")
+            assert (sent.status, sent.code) == (orders.SUCCESSFUL, "00")
         assert before["NGN"] - (await bank.balance())["NGN"] == 150_000
         assert await bank.query(order) == sent
         failed = await bank.transfer(transfer_order(1, account_number=FAILS))
-        assert (failed.status, failed.code, failed.message) == (ports.FAILED, "07", "There is no such account")
+        assert (failed.status, failed.code, failed.message) == (orders.FAILED, "07", "There is no such account")
         assert (await bank.find_account_name(NameEnquiry(GTBANK, PAYS))).name == "ADA OBI"
         assert (await bank.find_account_name(NameEnquiry(GTBANK, UNKNOWN))).name is None
         await bank.check_environment("test")
@@ -107,10 +107,10 @@ def test_a_used_key_is_looked_up_and_never_fails_the_order(rail: ExampleRail) ->
         bank, order = RemoteBank(client), transfer_order(2)
         await bank.transfer(order)
         other = await bank.transfer(msgspec.structs.replace(order, amount=150_001))
-        assert other.status == ports.UNREADABLE
+        assert other.status == orders.UNREADABLE
         assert other.notice.startswith("the remote rail answered for another order than kz12-gp-fd-")
         renamed = await bank.transfer(msgspec.structs.replace(order, narration="Other"))
-        assert (renamed.status, renamed.notice[:40]) == (ports.SUCCESSFUL, "the rail has another order under the key")
+        assert (renamed.status, renamed.notice[:40]) == (orders.SUCCESSFUL, "the rail has another order under the key")
 
     with_client(rail.url, work)
 
@@ -119,8 +119,8 @@ def test_a_used_key_is_looked_up_and_never_fails_the_order(rail: ExampleRail) ->
 def test_amounts_are_exact(rail: ExampleRail, amount: int) -> None:
     async def work(client: RemoteClient) -> None:
         order = transfer_order(3 + len(str(amount)), amount=amount, account_number=FAILS)
-        assert (await RemoteBank(client).transfer(order)).status == ports.FAILED
-        assert (await RemoteBank(client).query(order)).status == ports.FAILED
+        assert (await RemoteBank(client).transfer(order)).status == orders.FAILED
+        assert (await RemoteBank(client).query(order)).status == orders.FAILED
 
     with_client(rail.url, work)
 
@@ -153,7 +153,7 @@ def test_bills(rail: ExampleRail) -> None:
         with pytest.raises(Unavailable):
             await biller.reprint(order)
         paid = await biller.pay(order)
-        assert (paid.status, len(paid.facts["token"])) == (ports.SUCCESSFUL, 20)
+        assert (paid.status, len(paid.facts["token"])) == (orders.SUCCESSFUL, 20)
         assert (await biller.query(order), await biller.reprint(order)) == (paid, paid.facts)
 
     with_client(rail.url, work)
@@ -164,18 +164,18 @@ def test_payments_and_refunds(rail: ExampleRail) -> None:
         debit = RemoteCollection(client)
         order = CollectionOrder(rail_key(12, REFERENCES[20]), "account", 10_000, "NGN", payer=PAYS, provider="058")
         begun = await debit.begin(order, None)
-        assert (begun.status, begun.facts["auth"]) == (ports.CHALLENGE, "OTP")
-        order = msgspec.structs.replace(order, session=begun.facts["session"], step=ports.BEGIN)
+        assert (begun.status, begun.facts["auth"]) == (orders.CHALLENGE, "OTP")
+        order = msgspec.structs.replace(order, session=begun.facts["session"], step=orders.BEGIN)
         assert await debit.query(order, None) == begun
-        order = msgspec.structs.replace(order, step=ports.VALIDATE)
-        assert (await debit.query(order, None)).status == ports.NOT_FOUND
-        assert (await debit.validate(order, "000000")).status == ports.WRONG_CODE
-        assert (await debit.validate(order, "123456")).status == ports.SUCCESSFUL
-        assert (await debit.query(order, None)).status == ports.SUCCESSFUL
+        order = msgspec.structs.replace(order, step=orders.VALIDATE)
+        assert (await debit.query(order, None)).status == orders.NOT_FOUND
+        assert (await debit.validate(order, "000000")).status == orders.WRONG_CODE
+        assert (await debit.validate(order, "123456")).status == orders.SUCCESSFUL
+        assert (await debit.query(order, None)).status == orders.SUCCESSFUL
         refund = CollectionOrder(rail_key(12, REFERENCES[21]), "account", 4_000, "NGN", refund_of=order.key)
-        assert (await debit.query_refund(refund)).status == ports.NOT_FOUND
-        assert (await debit.refund(refund)).status == ports.SUCCESSFUL
-        assert (await debit.query_refund(refund)).status == ports.SUCCESSFUL
+        assert (await debit.query_refund(refund)).status == orders.NOT_FOUND
+        assert (await debit.refund(refund)).status == orders.SUCCESSFUL
+        assert (await debit.query_refund(refund)).status == orders.SUCCESSFUL
         with pytest.raises(Unavailable) as raised:
             await client.place("/vouchers", OrderQuery(key="kz12-1"), OrderAnswer)
         assert raised.value.notice == "the remote rail does not serve /v1/vouchers"
@@ -288,24 +288,24 @@ def state(outcome: str = "successful", **changes: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("body", "status"),
     [
-        (state(), ports.SUCCESSFUL),
-        (state("processing"), ports.PROCESSING),
-        (state("failed", message="No such account"), ports.FAILED),
-        (state("challenge"), ports.CHALLENGE),
-        (state("paid"), ports.UNREADABLE),
-        (state(amount=150_001), ports.UNREADABLE),
-        (state(amount=150_000.0), ports.UNREADABLE),
-        (state(amount="150000"), ports.UNREADABLE),
-        (state(amount=None), ports.UNREADABLE),
-        (state(currency="USD"), ports.UNREADABLE),
-        (state(key="kz12-other"), ports.UNREADABLE),
-        (state("not_found"), ports.UNREADABLE),
+        (state(), orders.SUCCESSFUL),
+        (state("processing"), orders.PROCESSING),
+        (state("failed", message="No such account"), orders.FAILED),
+        (state("challenge"), orders.CHALLENGE),
+        (state("paid"), orders.UNREADABLE),
+        (state(amount=150_001), orders.UNREADABLE),
+        (state(amount=150_000.0), orders.UNREADABLE),
+        (state(amount="150000"), orders.UNREADABLE),
+        (state(amount=None), orders.UNREADABLE),
+        (state(currency="USD"), orders.UNREADABLE),
+        (state(key="kz12-other"), orders.UNREADABLE),
+        (state("not_found"), orders.UNREADABLE),
     ],
 )
 def test_outcomes_of_a_transfer(body: dict[str, Any], status: str) -> None:
     answer = at_scripted(ScriptedRail(body), lambda bank, _: bank.transfer(transfer_order()))
     assert answer.status == status
-    assert bool(answer.notice) == (status == ports.UNREADABLE)
+    assert bool(answer.notice) == (status == orders.UNREADABLE)
 
 
 @pytest.mark.parametrize(
@@ -351,7 +351,7 @@ def test_an_answer_that_is_not_signed_is_not_believed() -> None:
 def test_answers_may_be_signed_with_the_secret_before() -> None:
     rules = ScriptedRail(state(), secret=OLD_SECRET)
     answer = at_scripted(rules, lambda bank, _: bank.transfer(transfer_order()), SECRET, OLD_SECRET)
-    assert answer.status == ports.SUCCESSFUL
+    assert answer.status == orders.SUCCESSFUL
     with pytest.raises(NoAnswer):
         at_scripted(rules, lambda bank, _: bank.transfer(transfer_order()))
 

@@ -16,12 +16,12 @@ import pytest
 
 from kasuwa.core.references import rail_key, wire_reference
 from kasuwa.rails.remote.signing import HEADER, RemoteSecret, sign
-from kasuwa.twins.server import Twin, TwinThread
-from kasuwa.twins.vtpass import VtpassRules
+from kasuwa.rails.twins.server import Twin, TwinThread
+from kasuwa.rails.twins.vtpass import VtpassRules
 from tests.rails.live_merchant import add_merchant, fund
 from tests.rails.remote.example_rails import SECRET, ExampleRail
 from tests.running import Deployment, Deployments
-from tests.work.event_log import wait_until
+from tests.webhooks.event_log import wait_until
 
 # One deployment serves all of them.
 pytestmark = pytest.mark.xdist_group("live remote collections")

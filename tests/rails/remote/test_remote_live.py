@@ -22,7 +22,7 @@ from tests.rails.live_merchant import add_merchant, fund
 from tests.rails.remote.example_rails import SECRET, ExampleRail
 from tests.rails.vendors.test_live import kill_service
 from tests.running import Deployment, Deployments, stop, terminated_with_us
-from tests.work.event_log import wait_until
+from tests.webhooks.event_log import wait_until
 
 # One deployment serves all of them.
 pytestmark = pytest.mark.xdist_group("live remote rail")

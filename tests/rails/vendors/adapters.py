@@ -3,11 +3,11 @@
 import contextlib
 from collections.abc import AsyncIterator
 
-from kasuwa.rails.ports import NoAnswer, Unavailable
-from kasuwa.rails.transport import HttpTransport
-from kasuwa.twins.server import FaultKind, Twin, VendorPart, VendorRules
-from kasuwa.work.egress import EgressClient
-from kasuwa.work.rail_transport import RAIL_LIMITS, EgressTransport
+from kasuwa.outbound.egress import EgressClient
+from kasuwa.rails.ports.orders import NoAnswer, Unavailable
+from kasuwa.rails.ports.transport import HttpTransport
+from kasuwa.rails.twins.server import FaultKind, Twin, VendorPart, VendorRules
+from kasuwa.rails.watch.transport import RAIL_LIMITS, EgressTransport
 
 # Faults of a call that moves money: what the sender learns, and whether the vendor carried out the order.
 FAULTS_OF_ORDERS: dict[FaultKind, tuple[type[Exception], bool]] = {

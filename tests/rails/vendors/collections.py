@@ -8,18 +8,18 @@ from typing import Any
 import msgspec
 
 from kasuwa.core.references import movement_reference, payment_reference, rail_key, wire_reference
-from kasuwa.rails import ports
-from kasuwa.rails.ports import CollectionOrder, VendorToken
-from kasuwa.rails.vendors import paystack
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.orders import CollectionOrder, VendorToken
+from kasuwa.rails.twins.monnify import MonnifyRules
+from kasuwa.rails.twins.monnify_collection import MonnifyCollectionRules
+from kasuwa.rails.twins.paystack import PaystackRules
+from kasuwa.rails.twins.paystack_collection import PaystackCollectionRules
+from kasuwa.rails.twins.server import Twin
 from kasuwa.rails.vendors.client import VendorClient
-from kasuwa.rails.vendors.monnify_collection import MonnifyCollection
-from kasuwa.rails.vendors.monnify_session import MonnifyKeys
-from kasuwa.rails.vendors.paystack_collection import PaystackCollection
-from kasuwa.twins.monnify import MonnifyRules
-from kasuwa.twins.monnify_collection import MonnifyCollectionRules
-from kasuwa.twins.paystack import PaystackRules
-from kasuwa.twins.paystack_collection import PaystackCollectionRules
-from kasuwa.twins.server import Twin
+from kasuwa.rails.vendors.monnify.collection import MonnifyCollection
+from kasuwa.rails.vendors.monnify.session import MonnifyKeys
+from kasuwa.rails.vendors.paystack import transfers
+from kasuwa.rails.vendors.paystack.collection import PaystackCollection
 from tests.rails.vendors.adapters import Observed, twin_of
 
 DAY = date(2026, 1, 5)
@@ -38,7 +38,7 @@ def order(method: str = "card", **changes: Any) -> CollectionOrder:
         method=method,
         amount=150_000,
         currency="NGN",
-        step=ports.BEGIN,
+        step=orders.BEGIN,
         vendor="vendor",
         merchant_name="Ada Stores",
         expires_at=datetime.now(UTC) + timedelta(minutes=10),
@@ -51,7 +51,7 @@ def order(method: str = "card", **changes: Any) -> CollectionOrder:
 def token_order(vendor: str, token: str, email: str, number: int = 7, **changes: Any) -> CollectionOrder:
     """An order that charges a saved card."""
     key = rail_key(12, payment_reference(number, DAY))
-    return order("token", key=key, step=ports.CHARGE, saved_card=VendorToken(vendor, token, email), **changes)
+    return order("token", key=key, step=orders.CHARGE, saved_card=VendorToken(vendor, token, email), **changes)
 
 
 def refund_order(amount: int = 150_000, **changes: Any) -> CollectionOrder:
@@ -64,7 +64,7 @@ class PaystackHarness:
     def __init__(self, twin: Twin, rules: PaystackCollectionRules, rail: PaystackCollection) -> None:
         self.twin, self.rules, self.rail = twin, rules, rail
 
-    async def pay_card(self, **changes: Any) -> ports.Answer:
+    async def pay_card(self, **changes: Any) -> orders.Answer:
         """Has a payer pay by card on the page."""
         begun = await self.rail.begin(order(**changes), None)
         self.rules.pay(REFERENCE)
@@ -77,7 +77,7 @@ class MonnifyHarness:
     def __init__(self, twin: Twin, rules: MonnifyCollectionRules, rail: MonnifyCollection, bank: MonnifyRules) -> None:
         self.twin, self.rules, self.rail, self.bank = twin, rules, rail, bank
 
-    async def pay_card(self) -> ports.Answer:
+    async def pay_card(self) -> orders.Answer:
         """Has a payer pay by card on the page."""
         begun = await self.rail.begin(order(), None)
         self.rules.pay(REFERENCE)
@@ -92,7 +92,7 @@ def at_paystack(work: Callable[[PaystackHarness], Awaitable[Any]], secret_key: s
         rules = PaystackRules()
         collection = PaystackCollectionRules(rules)
         async with twin_of(rules, collection) as (twin, transport):
-            client = VendorClient("paystack", twin.url, transport, paystack.is_envelope, Observed())
+            client = VendorClient("paystack", twin.url, transport, transfers.is_envelope, Observed())
             rail = PaystackCollection(client, secret_key, "test", DOMAIN, find_bank_code)
             return await work(PaystackHarness(twin, collection, rail))
 

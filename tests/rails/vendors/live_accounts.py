@@ -7,23 +7,23 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from kasuwa.api_methods import DISPUTE_RULES, RECEIPT_RULES
-from kasuwa.composition import Services
-from kasuwa.console import operator_suspense
-from kasuwa.console.manual_posting import ProposedPosting, Verdict, decide_verdict, need_verdict
+from kasuwa.boot.composition import Services
+from kasuwa.console.operator import suspense
+from kasuwa.console.operator.manual_posting import ProposedPosting, Verdict, decide_verdict, need_verdict
 from kasuwa.core.decision import AuditEntry
-from kasuwa.db import connections
-from kasuwa.db.rail_inbox import InboxEntry
-from kasuwa.settings import read_settings
-from kasuwa.twins.monnify import MonnifyRules
-from kasuwa.twins.paystack import PaystackRules
-from kasuwa.twins.paystack_collection import PaystackCollectionRules
-from kasuwa.twins.server import Twin, TwinThread
-from kasuwa.work.rail_inbox import InboxServices, RailInbox
-from kasuwa.work.rule_submission import submit_rule
+from kasuwa.engine.rule_submission import submit_rule
+from kasuwa.methods.tables import DISPUTE_RULES, RECEIPT_RULES
+from kasuwa.postgres import connections
+from kasuwa.rails.inbox.inbox import InboxEntry
+from kasuwa.rails.inbox.processing import InboxServices, RailInbox
+from kasuwa.rails.twins.monnify import MonnifyRules
+from kasuwa.rails.twins.paystack import PaystackRules
+from kasuwa.rails.twins.paystack_collection import PaystackCollectionRules
+from kasuwa.rails.twins.server import Twin, TwinThread
+from kasuwa.settings.settings import read_settings
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment, Deployments
-from tests.work.event_log import wait_until
+from tests.webhooks.event_log import wait_until
 
 SECRET = base64.b64encode(bytes(range(32))).decode()
 BVN = "22212345678"
@@ -142,7 +142,7 @@ async def approve_return(harness: AccountHarness, reference: str) -> None:
     services.writer.start()
     try:
         merchant = await services.merchant_directory.get_by_id(harness.merchant_id)
-        read = await operator_suspense.read(services.reader, operator_suspense.RETURN, reference, "")
+        read = await suspense.read(services.reader, suspense.RETURN, reference, "")
         assert isinstance(read, ProposedPosting), read
         verdict = Verdict(1_000_000, "approved", 1, read, AuditEntry("operator", "approved", "approval"))
         decide = partial(decide_verdict, verdict)

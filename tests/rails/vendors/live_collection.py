@@ -7,15 +7,15 @@ from decimal import Decimal
 from typing import Any
 
 from kasuwa.core.references import rail_key, wire_reference
-from kasuwa.twins.monnify import MonnifyRules
-from kasuwa.twins.monnify_collection import MonnifyCollectionRules
-from kasuwa.twins.paystack import PaystackRules
-from kasuwa.twins.paystack_collection import PaystackCollectionRules
-from kasuwa.twins.server import Twin, TwinThread
+from kasuwa.rails.twins.monnify import MonnifyRules
+from kasuwa.rails.twins.monnify_collection import MonnifyCollectionRules
+from kasuwa.rails.twins.paystack import PaystackRules
+from kasuwa.rails.twins.paystack_collection import PaystackCollectionRules
+from kasuwa.rails.twins.server import Twin, TwinThread
 from tests.merchant_client import RawReply
 from tests.rails.live_merchant import add_merchant, fund
 from tests.running import Deployment, Deployments
-from tests.work.event_log import wait_until
+from tests.webhooks.event_log import wait_until
 
 SECRET = base64.b64encode(bytes(range(32))).decode()
 EMAIL_DOMAIN = "payers.example.com"

@@ -8,10 +8,17 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.twins import monnify, monnify_accounts, monnify_collection, paystack, paystack_accounts, paystack_collection
-from kasuwa.twins.dojah import DojahRules
-from kasuwa.twins.server import VendorPart, VendorRules
-from kasuwa.twins.vtpass import SoldBill, VtpassRules
+from kasuwa.rails.twins import (
+    monnify,
+    monnify_accounts,
+    monnify_collection,
+    paystack,
+    paystack_accounts,
+    paystack_collection,
+)
+from kasuwa.rails.twins.dojah import DojahRules
+from kasuwa.rails.twins.server import VendorPart, VendorRules
+from kasuwa.rails.twins.vtpass import SoldBill, VtpassRules
 
 NOON = datetime(2026, 1, 5, 11, tzinfo=UTC)
 EMAIL = "payer@example.com"

@@ -6,18 +6,18 @@ from typing import Any
 
 import pytest
 
-from kasuwa.rails.ports import FundedRail, UnreadableAnswer
+from kasuwa.rails.ports.orders import FundedRail, UnreadableAnswer
+from kasuwa.rails.twins.dojah import DojahRules
+from kasuwa.rails.twins.monnify import MonnifyRules
+from kasuwa.rails.twins.paystack import PaystackRules
+from kasuwa.rails.twins.server import VendorRules
+from kasuwa.rails.twins.vtpass import VtpassRules
 from kasuwa.rails.vendors.amounts import read_balance, read_major
 from kasuwa.rails.vendors.dojah import DojahIdentity, DojahKeys
-from kasuwa.rails.vendors.monnify import MonnifyBank
-from kasuwa.rails.vendors.monnify_session import MonnifyKeys
-from kasuwa.rails.vendors.paystack import PaystackBank, PaystackKeys
-from kasuwa.rails.vendors.vtpass import VtpassBiller, VtpassKeys
-from kasuwa.twins.dojah import DojahRules
-from kasuwa.twins.monnify import MonnifyRules
-from kasuwa.twins.paystack import PaystackRules
-from kasuwa.twins.server import VendorRules
-from kasuwa.twins.vtpass import VtpassRules
+from kasuwa.rails.vendors.monnify.session import MonnifyKeys
+from kasuwa.rails.vendors.monnify.transfers import MonnifyBank
+from kasuwa.rails.vendors.paystack.transfers import PaystackBank, PaystackKeys
+from kasuwa.rails.vendors.vtpass.bills import VtpassBiller, VtpassKeys
 from tests.rails.vendors.adapters import Observed, twin_of
 
 

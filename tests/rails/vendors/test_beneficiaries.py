@@ -11,15 +11,15 @@ import pytest
 
 from kasuwa.core.banks import Bank, all_banks, bank_of_code
 from kasuwa.core.references import movement_reference, rail_key
-from kasuwa.rails import ports
-from kasuwa.rails.beneficiaries import OTHER_BENEFICIARY, are_names_of_one
-from kasuwa.rails.ports import BENEFICIARY_NAME, BankRail, NoAnswer, TransferOrder, Unavailable
-from kasuwa.rails.vendors.monnify import MonnifyBank
-from kasuwa.rails.vendors.monnify_session import MonnifyKeys
-from kasuwa.rails.vendors.paystack import PaystackBank, PaystackKeys
-from kasuwa.twins.monnify import MonnifyRules
-from kasuwa.twins.paystack import PaystackRules
-from kasuwa.twins.server import FaultKind, Twin
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.orders import BENEFICIARY_NAME, BankRail, NoAnswer, TransferOrder, Unavailable
+from kasuwa.rails.routing.beneficiaries import OTHER_BENEFICIARY, are_names_of_one
+from kasuwa.rails.twins.monnify import MonnifyRules
+from kasuwa.rails.twins.paystack import PaystackRules
+from kasuwa.rails.twins.server import FaultKind, Twin
+from kasuwa.rails.vendors.monnify.session import MonnifyKeys
+from kasuwa.rails.vendors.monnify.transfers import MonnifyBank
+from kasuwa.rails.vendors.paystack.transfers import PaystackBank, PaystackKeys
 from tests.rails.banks import GTBANK
 from tests.rails.vendors.adapters import FAULTS_OF_ORDERS, Observed, twin_of
 
@@ -64,7 +64,7 @@ def test_name_is_kept_also_if_no_answer_comes(vendor: str, fault: FaultKind) -> 
             await rail.transfer(ORDER)
         error = caught.value
         recorded = (
-            ports.record_unavailable(error) if isinstance(error, Unavailable) else ports.record_silence(error)  # type: ignore[arg-type]
+            orders.record_unavailable(error) if isinstance(error, Unavailable) else orders.record_silence(error)  # type: ignore[arg-type]
         )
         assert recorded.facts == {BENEFICIARY_NAME: "ADA OBI"}
 
@@ -77,7 +77,7 @@ def test_account_of_another_name_than_before_is_not_paid(vendor: str) -> None:
         assert await rail.transfer(msgspec.structs.replace(ORDER, beneficiary_name="CHIDI EZE")) == OTHER_BENEFICIARY
         assert rules.transfers == {}
         same = msgspec.structs.replace(ORDER, beneficiary_name="Obi, Ada Chidinma")
-        assert (await rail.transfer(same)).status == ports.PROCESSING
+        assert (await rail.transfer(same)).status == orders.PROCESSING
         assert len(rules.transfers) == 1
 
     at_vendor(vendor, work)

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from kasuwa.rails import ports
-from kasuwa.rails.hints import Hint
-from kasuwa.rails.ports import IdentityQuery, NameEnquiry, UnreadableAnswer
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.hints import Hint
+from kasuwa.rails.ports.orders import IdentityQuery, NameEnquiry, UnreadableAnswer
+from kasuwa.rails.twins.dojah import DojahRules
+from kasuwa.rails.twins.paystack_accounts import Account
 from kasuwa.rails.vendors.dojah import DojahIdentity
-from kasuwa.rails.vendors.monnify_hints import read_hint
-from kasuwa.twins.dojah import DojahRules
-from kasuwa.twins.paystack_accounts import Account
+from kasuwa.rails.vendors.monnify.hints import read_hint
 from tests.rails.banks import GTBANK
 from tests.rails.vendors import (
     collections,
@@ -32,7 +32,7 @@ def test_a_used_reference_of_a_transfer_is_looked_up(tells_code: bool) -> None:
     async def work(harness: test_paystack.VendorHarness) -> None:
         harness.rules.tells_duplicate_code = tells_code
         await harness.rail.transfer(test_paystack.order())
-        assert (await harness.rail.transfer(test_paystack.order())).status == ports.SUCCESSFUL
+        assert (await harness.rail.transfer(test_paystack.order())).status == orders.SUCCESSFUL
         assert len(harness.rules.transfers) == 1
 
     test_paystack.at_paystack(work)
@@ -44,24 +44,24 @@ def test_an_account_that_does_not_exist_has_no_name(http: Any) -> None:
         harness.rules.unresolved_http = http
         assert (await harness.rail.find_account_name(NameEnquiry(GTBANK, "0123456709"))).name is None
         answer = await harness.rail.transfer(test_paystack.order("0123456709"))
-        assert (answer.status, answer.code, harness.rules.transfers) == (ports.FAILED, "07", {})
+        assert (answer.status, answer.code, harness.rules.transfers) == (orders.FAILED, "07", {})
 
     test_paystack.at_paystack(work)
 
 
 # What the vendor says of a transfer, and what a query answers then.
 WORDS = {
-    "success": ports.SUCCESSFUL,
-    "failed": ports.FAILED,
-    "reversed": ports.FAILED,
-    "abandoned": ports.FAILED,
-    "blocked": ports.FAILED,
-    "rejected": ports.FAILED,
-    "pending": ports.PROCESSING,
-    "otp": ports.UNKNOWN,
-    "received": ports.UNKNOWN,
-    "queued": ports.UNREADABLE,
-    "processing": ports.UNREADABLE,
+    "success": orders.SUCCESSFUL,
+    "failed": orders.FAILED,
+    "reversed": orders.FAILED,
+    "abandoned": orders.FAILED,
+    "blocked": orders.FAILED,
+    "rejected": orders.FAILED,
+    "pending": orders.PROCESSING,
+    "otp": orders.UNKNOWN,
+    "received": orders.UNKNOWN,
+    "queued": orders.UNREADABLE,
+    "processing": orders.UNREADABLE,
 }
 
 
@@ -83,7 +83,7 @@ def test_a_query_tells_the_last_word_about_a_transfer(first: str, later: str) ->
 def test_an_unknown_payment_is_not_found_at_paystack(http: Any) -> None:
     async def work(harness: collections.PaystackHarness) -> None:
         harness.rules.access.accounts.not_found_http = http
-        assert (await harness.rail.query(collections.order(), None)).status == ports.NOT_FOUND
+        assert (await harness.rail.query(collections.order(), None)).status == orders.NOT_FOUND
 
     collections.at_paystack(work)
 
@@ -93,9 +93,9 @@ def test_a_wrong_otp_is_asked_for_again_only_while_the_charge_is_open(wrong_otp:
     async def work(harness: collections.PaystackHarness) -> None:
         harness.rules.wrong_otp = wrong_otp
         begun = await harness.rail.begin(collections.order("account", payer="0123456701", provider="058"), None)
-        changes = {"step": ports.VALIDATE, "session": begun.facts["session"]}
+        changes = {"step": orders.VALIDATE, "session": begun.facts["session"]}
         sent = collections.order("account", payer="0123456701", **changes)
-        expected = ports.WRONG_CODE if wrong_otp == "refused" else ports.FAILED
+        expected = orders.WRONG_CODE if wrong_otp == "refused" else orders.FAILED
         assert (await harness.rail.validate(sent, "999999")).status == expected
 
     collections.at_paystack(work)
@@ -106,9 +106,9 @@ def test_an_account_whose_opening_was_lost_is_opened_once(repeats: bool) -> None
     async def work(harness: test_paystack_accounts.VendorHarness) -> None:
         harness.rules.repeats_accounts = repeats
         harness.twin.add_fault("lose", test_paystack_accounts.PATH, method="POST")
-        with pytest.raises(ports.NoAnswer):
+        with pytest.raises(orders.NoAnswer):
             await harness.rail.open(test_paystack_accounts.order())
-        assert (await harness.rail.open(test_paystack_accounts.order())).status == ports.SUCCESSFUL
+        assert (await harness.rail.open(test_paystack_accounts.order())).status == orders.SUCCESSFUL
         assert harness.opened == 1
 
     test_paystack_accounts.at_paystack(work)
@@ -136,8 +136,8 @@ def test_amounts_of_transfers_are_read_as_numbers_and_as_texts(as_text: bool, am
         harness.rules.writes_amounts_as_text = as_text
         harness.rules.balance = Decimal(2**40)
         order = test_monnify.order(amount=amount)
-        assert (await harness.rail.transfer(order)).status == ports.PROCESSING
-        assert (await harness.rail.query(order)).status == ports.SUCCESSFUL
+        assert (await harness.rail.transfer(order)).status == orders.PROCESSING
+        assert (await harness.rail.query(order)).status == orders.SUCCESSFUL
 
     test_monnify.at_monnify(work)
 
@@ -148,7 +148,7 @@ def test_codes_are_read_as_numbers_and_as_texts(as_numbers: bool) -> None:
         harness.rules.writes_codes_as_numbers = as_numbers
         await harness.rail.transfer(test_monnify.order())
         harness.rules.end_token()  # the next call is refused with a code
-        assert (await harness.rail.query(test_monnify.order())).status == ports.SUCCESSFUL
+        assert (await harness.rail.query(test_monnify.order())).status == orders.SUCCESSFUL
 
     test_monnify.at_monnify(work)
 
@@ -157,11 +157,11 @@ def test_codes_are_read_as_numbers_and_as_texts(as_numbers: bool) -> None:
 def test_an_unknown_reference_is_not_found_at_monnify(http: Any) -> None:
     async def ask_for_transfer(harness: test_monnify.VendorHarness) -> None:
         harness.rules.not_found_http = http
-        assert (await harness.rail.query(test_monnify.order())).status == ports.NOT_FOUND
+        assert (await harness.rail.query(test_monnify.order())).status == orders.NOT_FOUND
 
     async def ask_for_payment(harness: collections.MonnifyHarness) -> None:
         harness.bank.not_found_http = http
-        assert (await harness.rail.query(collections.order(), None)).status == ports.NOT_FOUND
+        assert (await harness.rail.query(collections.order(), None)).status == orders.NOT_FOUND
 
     test_monnify.at_monnify(ask_for_transfer)
     collections.at_monnify(ask_for_payment)
@@ -172,7 +172,7 @@ def test_a_refund_that_met_a_fault_of_the_vendor_is_no_failed_refund(code: str) 
     async def work(harness: collections.MonnifyHarness) -> None:
         await harness.pay_card()
         harness.rules.refund_code = code
-        assert (await harness.rail.refund(collections.refund_order())).status == ports.NOT_FOUND
+        assert (await harness.rail.refund(collections.refund_order())).status == orders.NOT_FOUND
 
     collections.at_monnify(work)
 

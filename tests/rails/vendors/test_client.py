@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from kasuwa.rails.ports import NoAnswer, NothingSent, Unavailable, UnreadableAnswer
-from kasuwa.rails.transport import AnswerLost, HttpReply, NotSent
+from kasuwa.rails.ports.orders import NoAnswer, NothingSent, Unavailable, UnreadableAnswer
+from kasuwa.rails.ports.transport import AnswerLost, HttpReply, NotSent
 from kasuwa.rails.vendors.client import RefusedCredentials, VendorClient, VendorLimits, VendorMonitor
 from tests.rails.vendors.adapters import Observed
 

@@ -9,20 +9,20 @@ import msgspec
 import pytest
 
 from kasuwa.core.references import movement_reference, payment_reference, rail_key, wire_reference
-from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer, CardSecrets, CollectionOrder, CollectionRail, VendorToken
-from kasuwa.rails.vendors import paystack
+from kasuwa.outbound.egress import EgressClient
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.orders import Answer, CardSecrets, CollectionOrder, CollectionRail, VendorToken
+from kasuwa.rails.twins.monnify import MonnifyRules
+from kasuwa.rails.twins.monnify_collection import MonnifyCollectionRules
+from kasuwa.rails.twins.paystack import PaystackRules
+from kasuwa.rails.twins.paystack_collection import PaystackCollectionRules
+from kasuwa.rails.twins.server import Twin, TwinThread
 from kasuwa.rails.vendors.client import VendorClient
-from kasuwa.rails.vendors.monnify_collection import MonnifyCollection
-from kasuwa.rails.vendors.monnify_session import MonnifyKeys
-from kasuwa.rails.vendors.paystack_collection import PaystackCollection
-from kasuwa.twins.monnify import MonnifyRules
-from kasuwa.twins.monnify_collection import MonnifyCollectionRules
-from kasuwa.twins.paystack import PaystackRules
-from kasuwa.twins.paystack_collection import PaystackCollectionRules
-from kasuwa.twins.server import Twin, TwinThread
-from kasuwa.work.egress import EgressClient
-from kasuwa.work.rail_transport import RAIL_LIMITS, EgressTransport
+from kasuwa.rails.vendors.monnify.collection import MonnifyCollection
+from kasuwa.rails.vendors.monnify.session import MonnifyKeys
+from kasuwa.rails.vendors.paystack import transfers
+from kasuwa.rails.vendors.paystack.collection import PaystackCollection
+from kasuwa.rails.watch.transport import RAIL_LIMITS, EgressTransport
 from tests.rails.collection_contract import (
     Payer,
     check_lost_begin,
@@ -118,7 +118,7 @@ def make_paystack(twin: Twin, transport: EgressTransport) -> CollectionRail:
     async def find_bank_code(code: str) -> str | None:
         return code
 
-    client = VendorClient("paystack", twin.url, transport, paystack.is_envelope, Observed())
+    client = VendorClient("paystack", twin.url, transport, transfers.is_envelope, Observed())
     return PaystackCollection(client, "sk_test_1", "test", DOMAIN, find_bank_code)
 
 
@@ -146,7 +146,7 @@ def harness(request: pytest.FixtureRequest) -> Iterator[VendorHarness]:
 
 def test_a_lost_begin_is_found_with_what_the_payer_must_do(harness: VendorHarness) -> None:
     found = check_lost_begin(harness, Payer("bank_transfer"))
-    assert (found.status, found.facts["auth"]) == (ports.CHALLENGE, "device")
+    assert (found.status, found.facts["auth"]) == (orders.CHALLENGE, "device")
     assert found.facts["account_number"]
 
 
@@ -164,16 +164,16 @@ def test_lost_charges_of_paystack_are_found(harness: VendorHarness, payer: Payer
 
 
 def test_a_lost_page_fails(harness: VendorHarness) -> None:
-    assert check_lost_page(harness, Payer("card")).status == ports.FAILED
+    assert check_lost_page(harness, Payer("card")).status == orders.FAILED
 
 
 def test_a_lost_charge_of_a_saved_card_is_found(harness: VendorHarness) -> None:
     harness.pay_card()
-    assert check_lost_saved_card(harness, Payer("token")).status == ports.SUCCESSFUL
+    assert check_lost_saved_card(harness, Payer("token")).status == orders.SUCCESSFUL
 
 
 def test_a_page_that_nobody_has_paid_on_is_never_successful(harness: VendorHarness) -> None:
-    check_nothing_proved(harness, Payer("card"), ports.BEGIN)
+    check_nothing_proved(harness, Payer("card"), orders.BEGIN)
 
 
 def test_a_lost_refund_is_found(harness: VendorHarness) -> None:

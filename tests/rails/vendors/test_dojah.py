@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from kasuwa.rails.ports import IdentityQuery, LookupDeclined, NoAnswer, Person, Unavailable, UnreadableAnswer
+from kasuwa.rails.ports.orders import IdentityQuery, LookupDeclined, NoAnswer, Person, Unavailable, UnreadableAnswer
+from kasuwa.rails.twins.dojah import DojahRules
+from kasuwa.rails.twins.server import FaultKind, Twin
 from kasuwa.rails.vendors.client import VendorReply
 from kasuwa.rails.vendors.dojah import DojahIdentity, DojahKeys, read_person
-from kasuwa.twins.dojah import DojahRules
-from kasuwa.twins.server import FaultKind, Twin
 from tests.rails.vendors.adapters import Observed, twin_of
 
 BVN = "22212345678"

@@ -12,16 +12,16 @@ import pytest
 from structlog.testing import capture_logs
 
 from kasuwa.core.references import movement_reference, rail_key
-from kasuwa.db.clock import DatabaseClock
-from kasuwa.rails import ports
-from kasuwa.rails.account_port import AccountOrder
-from kasuwa.rails.dispute_port import DisputeAnswer
-from kasuwa.rails.identity_port import IdentityClaim, verify_person
-from kasuwa.rails.ports import BillOrder, CollectionOrder, NoAnswer, NothingSent, TransferOrder, Unavailable
-from kasuwa.rails.transport import AnswerLost, HttpReply, NotSent
+from kasuwa.postgres.clock import DatabaseClock
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.accounts import AccountOrder
+from kasuwa.rails.ports.disputes import DisputeAnswer
+from kasuwa.rails.ports.identities import IdentityClaim, verify_person
+from kasuwa.rails.ports.orders import BillOrder, CollectionOrder, NoAnswer, NothingSent, TransferOrder, Unavailable
+from kasuwa.rails.ports.transport import AnswerLost, HttpReply, NotSent
+from kasuwa.rails.vendor_rails import VendorRails
 from kasuwa.rails.vendors.client import VendorMonitor
-from kasuwa.settings import read_settings
-from kasuwa.vendor_rails import VendorRails
+from kasuwa.settings.settings import read_settings
 from tests.rails.banks import GTBANK
 from tests.rails.vendors.adapters import Observed
 from tests.rails.vendors.test_client import ScriptedTransport
@@ -170,8 +170,8 @@ def test_adapter_and_its_orders_show_no_secret(adapter: str) -> None:
     if purpose == "accounts":
         shown.append(repr(order))
     if purpose == "payments":
-        card = ports.CardSecrets("5061460410120223210", "12", "30", "123", "1234")
-        token = ports.VendorToken("paystack", "AUTH_hidden", "ada@example.com")
+        card = orders.CardSecrets("5061460410120223210", "12", "30", "123", "1234")
+        token = orders.VendorToken("paystack", "AUTH_hidden", "ada@example.com")
         shown += [repr(card), repr(msgspec.structs.replace(order, saved_card=token))]
     for secret in (*SECRETS.values(), "hidden", BVN, "5061460410120223210"):
         assert secret not in "\n".join(shown)

@@ -9,16 +9,17 @@ import msgspec
 import pytest
 
 from kasuwa.core.references import movement_reference, rail_key, wire_reference
-from kasuwa.rails.hints import Hint
-from kasuwa.rails.ports import NoAnswer, Unavailable, UnreadableAnswer
-from kasuwa.rails.vendors import monnify_hints, paystack_hints
-from kasuwa.rails.vendors.monnify_accounts import MonnifyAccounts
-from kasuwa.rails.vendors.monnify_feeds import MonnifyFeeds, sum_settlement
-from kasuwa.rails.vendors.monnify_session import MonnifyKeys
-from kasuwa.rails.vendors.paystack import PaystackKeys
-from kasuwa.rails.vendors.paystack_feeds import PaystackFeeds, read_dispute, read_settlement, read_time
-from kasuwa.twins.monnify import MonnifyRules
-from kasuwa.twins.paystack import PaystackRules
+from kasuwa.rails.ports.hints import Hint
+from kasuwa.rails.ports.orders import NoAnswer, Unavailable, UnreadableAnswer
+from kasuwa.rails.twins.monnify import MonnifyRules
+from kasuwa.rails.twins.paystack import PaystackRules
+from kasuwa.rails.vendors.monnify import hints as monnify_hints
+from kasuwa.rails.vendors.monnify.accounts import MonnifyAccounts
+from kasuwa.rails.vendors.monnify.feeds import MonnifyFeeds, sum_settlement
+from kasuwa.rails.vendors.monnify.session import MonnifyKeys
+from kasuwa.rails.vendors.paystack import hints as paystack_hints
+from kasuwa.rails.vendors.paystack.feeds import PaystackFeeds, read_dispute, read_settlement, read_time
+from kasuwa.rails.vendors.paystack.transfers import PaystackKeys
 from tests.rails.vendors.adapters import Observed, twin_of
 from tests.rails.vendors.test_monnify_accounts import order
 

@@ -16,14 +16,14 @@ import msgspec
 import psutil
 import pytest
 
-from kasuwa.twins.dojah import DojahRules
-from kasuwa.twins.paystack import PaystackRules
-from kasuwa.twins.server import Twin, TwinThread
-from kasuwa.twins.vtpass import VtpassRules
+from kasuwa.rails.twins.dojah import DojahRules
+from kasuwa.rails.twins.paystack import PaystackRules
+from kasuwa.rails.twins.server import Twin, TwinThread
+from kasuwa.rails.twins.vtpass import VtpassRules
 from tests.command_processes import service_processes
 from tests.rails.live_merchant import add_merchant, fund
 from tests.running import Deployment, Deployments, stop, terminated_with_us
-from tests.work.event_log import wait_until
+from tests.webhooks.event_log import wait_until
 
 # One deployment serves all of them.
 pytestmark = pytest.mark.xdist_group("live rails")

@@ -14,12 +14,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from kasuwa.db.rail_inbox import InboxEntry
+from kasuwa.rails.inbox.inbox import InboxEntry
 from tests.rails.live_merchant import fund
 from tests.rails.vendors.live_accounts import BVN, AccountHarness, approve_return, book_at_once, running
 from tests.rails.vendors.test_live import kill_service
 from tests.running import Deployments, stop, terminated_with_us
-from tests.work.event_log import wait_until
+from tests.webhooks.event_log import wait_until
 
 pytestmark = pytest.mark.xdist_group("live rails")
 

@@ -12,11 +12,11 @@ from functools import partial
 
 import pytest
 
-from kasuwa.twins.monnify import MonnifyRules
-from kasuwa.twins.server import Twin, TwinThread
+from kasuwa.rails.twins.monnify import MonnifyRules
+from kasuwa.rails.twins.server import Twin, TwinThread
 from tests.rails.vendors.test_live import ACCOUNT, LiveHarness, Twins, kill_service, rail_settings, running_twins
 from tests.running import Deployments, stop
-from tests.work.event_log import wait_until
+from tests.webhooks.event_log import wait_until
 
 pytestmark = pytest.mark.xdist_group("live rails")
 

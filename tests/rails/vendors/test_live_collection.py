@@ -12,7 +12,7 @@ import pytest
 from tests.methods.checkout.payer import Payer
 from tests.rails.vendors.live_collection import CollectionHarness, collecting, to_minor
 from tests.running import Deployments
-from tests.work.event_log import wait_until
+from tests.webhooks.event_log import wait_until
 
 # One deployment serves all of them.
 pytestmark = pytest.mark.xdist_group("live collection")

@@ -15,7 +15,7 @@ import pytest
 from tests.rails.vendors.live_collection import CollectionHarness, collecting
 from tests.rails.vendors.test_live import kill_service
 from tests.running import Deployments, stop, terminated_with_us
-from tests.work.event_log import wait_until
+from tests.webhooks.event_log import wait_until
 
 
 @contextlib.contextmanager

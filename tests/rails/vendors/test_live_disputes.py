@@ -8,7 +8,7 @@ import pytest
 
 from tests.rails.vendors.live_accounts import AccountHarness, running
 from tests.running import Deployments
-from tests.work.event_log import wait_until
+from tests.webhooks.event_log import wait_until
 
 pytestmark = pytest.mark.xdist_group("live rails")
 

@@ -21,16 +21,16 @@ from typing import Any
 import msgspec
 
 from kasuwa.core.references import rail_key, wire_reference
-from kasuwa.twins.paystack import PaystackRules
-from kasuwa.twins.paystack_collection import PaystackCollectionRules
-from kasuwa.twins.server import FaultKind, Twin, TwinThread
-from kasuwa.twins.vtpass import VtpassRules
+from kasuwa.rails.twins.paystack import PaystackRules
+from kasuwa.rails.twins.paystack_collection import PaystackCollectionRules
+from kasuwa.rails.twins.server import FaultKind, Twin, TwinThread
+from kasuwa.rails.twins.vtpass import VtpassRules
 from tests.merchant_client import MerchantClient
 from tests.rails.live_merchant import add_merchant, fund
 from tests.rails.vendors.live_collection import EMAIL_DOMAIN, SECRET
 from tests.rails.vendors.test_live import kill_service
 from tests.running import Deployment, Deployments, stop, terminated_with_us
-from tests.work.event_log import wait_until
+from tests.webhooks.event_log import wait_until
 
 ACCOUNT, METER, PAYCODE = "0123456785", "45012345678", "ikeja-electric/prepaid"
 LEASES = (

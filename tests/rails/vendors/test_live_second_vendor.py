@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from kasuwa.twins.server import TwinThread
+from kasuwa.rails.twins.server import TwinThread
 from tests.rails.vendors.live_collection import CollectionHarness, Vendors
 from tests.running import Deployments
-from tests.work.event_log import wait_until
+from tests.webhooks.event_log import wait_until
 
 # One deployment serves all of them.
 pytestmark = pytest.mark.xdist_group("live second vendor")

@@ -9,18 +9,18 @@ import msgspec
 import pytest
 
 from kasuwa.core.references import movement_reference, rail_key, wire_reference
-from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer, BillOrder, NoAnswer, TransferOrder
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.orders import Answer, BillOrder, NoAnswer, TransferOrder
 from kasuwa.rails.remote.bank import RemoteBank
 from kasuwa.rails.remote.client import RemoteClient
-from kasuwa.rails.vendors.monnify import MonnifyBank
-from kasuwa.rails.vendors.monnify_session import MonnifyKeys
-from kasuwa.rails.vendors.paystack import PaystackBank, PaystackKeys, Recipient
-from kasuwa.rails.vendors.vtpass import VtpassBiller, VtpassKeys
-from kasuwa.twins.monnify import MonnifyRules
-from kasuwa.twins.paystack import PaystackRules
-from kasuwa.twins.server import Twin
-from kasuwa.twins.vtpass import VtpassRules
+from kasuwa.rails.twins.monnify import MonnifyRules
+from kasuwa.rails.twins.paystack import PaystackRules
+from kasuwa.rails.twins.server import Twin
+from kasuwa.rails.twins.vtpass import VtpassRules
+from kasuwa.rails.vendors.monnify.session import MonnifyKeys
+from kasuwa.rails.vendors.monnify.transfers import MonnifyBank
+from kasuwa.rails.vendors.paystack.transfers import PaystackBank, PaystackKeys, Recipient
+from kasuwa.rails.vendors.vtpass.bills import VtpassBiller, VtpassKeys
 from tests.rails.banks import GTBANK
 from tests.rails.remote.example_rails import SECRET
 from tests.rails.remote.test_remote_adapters import ScriptedRail
@@ -108,10 +108,10 @@ ORDERS = {
 }
 # What the vendor knows when it is asked, in turn, and what the queries answer.
 ENDS: dict[str, tuple[tuple[str, str], ...]] = {
-    "success": (("success", ports.SUCCESSFUL),),
-    "failure": (("failure", ports.FAILED),),
-    "not found": (("hidden", ports.NOT_FOUND), ("hidden", ports.NOT_FOUND)),
-    "not found, then success": (("hidden", ports.NOT_FOUND), ("success", ports.SUCCESSFUL)),
+    "success": (("success", orders.SUCCESSFUL),),
+    "failure": (("failure", orders.FAILED),),
+    "not found": (("hidden", orders.NOT_FOUND), ("hidden", orders.NOT_FOUND)),
+    "not found, then success": (("hidden", orders.NOT_FOUND), ("success", orders.SUCCESSFUL)),
 }
 
 

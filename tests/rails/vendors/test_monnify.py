@@ -10,18 +10,18 @@ import pytest
 
 from kasuwa.core.banks import bank_of_code
 from kasuwa.core.references import movement_reference, rail_key, wire_reference
-from kasuwa.db.clock import DatabaseClock
-from kasuwa.doctor_rails import examine_banks
-from kasuwa.rails import ports
-from kasuwa.rails.callbacks import CallbackRefused
-from kasuwa.rails.ports import LookupDeclined, NameAnswer, NameEnquiry, NoAnswer, TransferOrder, Unavailable
+from kasuwa.doctor.rails import examine_banks
+from kasuwa.postgres.clock import DatabaseClock
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.callbacks import CallbackRefused
+from kasuwa.rails.ports.orders import LookupDeclined, NameAnswer, NameEnquiry, NoAnswer, TransferOrder, Unavailable
+from kasuwa.rails.twins.monnify import MonnifyRules
+from kasuwa.rails.twins.server import FaultKind, Twin
+from kasuwa.rails.vendor_rails import VendorRails
 from kasuwa.rails.vendors.client import VendorMonitor, VendorReply
-from kasuwa.rails.vendors.monnify import SEND, MonnifyBank, clean_narration, make_callbacks, read_transfer
-from kasuwa.rails.vendors.monnify_session import LOG_IN, MonnifyKeys
-from kasuwa.settings import read_settings
-from kasuwa.twins.monnify import MonnifyRules
-from kasuwa.twins.server import FaultKind, Twin
-from kasuwa.vendor_rails import VendorRails
+from kasuwa.rails.vendors.monnify.session import LOG_IN, MonnifyKeys
+from kasuwa.rails.vendors.monnify.transfers import SEND, MonnifyBank, clean_narration, make_callbacks, read_transfer
+from kasuwa.settings.settings import read_settings
 from tests.rails.banks import GTBANK, OPAY_CODE, UNION
 from tests.rails.vendors.adapters import FAULTS_OF_ORDERS, Observed, twin_of
 
@@ -75,7 +75,7 @@ def test_token_that_ends_during_an_order_is_renewed_and_it_is_sent_once() -> Non
     async def work(harness: VendorHarness) -> None:
         await harness.rail.find_account_name(NameEnquiry(GTBANK, "0123456784"))
         harness.rules.end_token()
-        assert (await harness.rail.transfer(order())).status == ports.PROCESSING
+        assert (await harness.rail.transfer(order())).status == orders.PROCESSING
         assert harness.twin.count(LOG_IN) == 2
         assert len(harness.rules.transfers) == 1
 
@@ -99,9 +99,9 @@ def test_wrong_keys_tell_the_operator_and_show_nothing() -> None:
 
 def test_transfer_is_sent_once_and_ends_by_a_query() -> None:
     async def work(harness: VendorHarness) -> None:
-        assert (await harness.rail.transfer(order())).status == ports.PROCESSING
+        assert (await harness.rail.transfer(order())).status == orders.PROCESSING
         ended = await harness.rail.query(order())
-        assert (ended.status, ended.code) == (ports.SUCCESSFUL, "00")
+        assert (ended.status, ended.code) == (orders.SUCCESSFUL, "00")
         [paid] = harness.rules.transfers.values()
         assert (paid.reference, str(paid.amount)) == (wire_reference(KEY), "1500.00")
         [sent] = [request.body for request in harness.twin.requests if request.path == SEND]
@@ -113,12 +113,12 @@ def test_transfer_is_sent_once_and_ends_by_a_query() -> None:
 @pytest.mark.parametrize(
     ("account", "status", "code", "has_notice"),
     [
-        ("0123456701", ports.PROCESSING, "09", False),
-        ("0123456702", ports.FAILED, "05", False),
-        ("0123456703", ports.UNKNOWN, "09", True),
-        ("0123456705", ports.UNREADABLE, None, False),
-        ("0123456709", ports.FAILED, "07", False),
-        ("0123456799", ports.NOT_FOUND, None, False),
+        ("0123456701", orders.PROCESSING, "09", False),
+        ("0123456702", orders.FAILED, "05", False),
+        ("0123456703", orders.UNKNOWN, "09", True),
+        ("0123456705", orders.UNREADABLE, None, False),
+        ("0123456709", orders.FAILED, "07", False),
+        ("0123456799", orders.NOT_FOUND, None, False),
     ],
 )
 def test_outcomes(account: str, status: str, code: str | None, has_notice: bool) -> None:
@@ -131,7 +131,7 @@ def test_code_of_one_bank_with_the_name_of_another_is_refused() -> None:
 
     async def work(harness: VendorHarness) -> None:
         answer = await harness.rail.transfer(order(bank=OPAY_CODE))
-        assert (answer.status, answer.code) == (ports.FAILED, "16")
+        assert (answer.status, answer.code) == (orders.FAILED, "16")
         assert harness.rules.transfers == {}
 
     at_monnify(work)
@@ -147,7 +147,7 @@ def test_the_largest_banks_are_paid_whichever_list_the_vendor_gives(
     async def work(harness: VendorHarness) -> None:
         harness.rules.tells_nip_codes = tells_nip_codes
         answer = await harness.rail.transfer(order(bank=bank_of_code(nip_code)))
-        assert answer.status == ports.PROCESSING
+        assert answer.status == orders.PROCESSING
         [sent] = [seen.body for seen in harness.twin.requests if seen.path == SEND]
         assert sent["destinationBankCode"] == code
         assert bank_of_code(nip_code).name not in await harness.rail.list_unmapped_banks()
@@ -207,7 +207,7 @@ def test_lost_answer_then_query(fault: FaultKind) -> None:
         assert len(harness.rules.transfers) == is_paid
         if fault != "too_many":
             asked = await harness.rail.query(order())
-            assert asked.status == (ports.SUCCESSFUL if is_paid else ports.NOT_FOUND)
+            assert asked.status == (orders.SUCCESSFUL if is_paid else orders.NOT_FOUND)
 
     at_monnify(work)
 
@@ -229,7 +229,7 @@ def test_used_reference_is_looked_up_and_paid_once() -> None:
         harness.twin.add_fault("lose", SEND)
         with pytest.raises(NoAnswer):
             await harness.rail.transfer(order())
-        assert (await harness.rail.transfer(order())).status == ports.SUCCESSFUL
+        assert (await harness.rail.transfer(order())).status == orders.SUCCESSFUL
         assert len(harness.rules.transfers) == 1
 
     at_monnify(work)
@@ -274,19 +274,19 @@ def reply(**body: Any) -> VendorReply:
 @pytest.mark.parametrize(
     ("body", "status"),
     [
-        ({"status": "COMPLETED", "amount": "1500.00"}, ports.SUCCESSFUL),
-        ({"status": "SUCCESS"}, ports.SUCCESSFUL),
-        ({"status": "REVERSED"}, ports.FAILED),
-        ({"status": "EXPIRED"}, ports.FAILED),
-        ({"status": "AWAITING_PROCESSING"}, ports.PROCESSING),
-        ({"status": "IN_PROGRESS"}, ports.PROCESSING),
-        ({"status": "PENDING_BATCH_AUTHORIZATION"}, ports.UNKNOWN),
-        ({"status": "OTP_EMAIL_DISPATCH_FAILED"}, ports.UNKNOWN),
-        ({"status": "success"}, ports.UNREADABLE),
-        ({"status": "SUCCESS", "amount": 1500.01}, ports.UNREADABLE),
-        ({"status": "SUCCESS", "amount": "x"}, ports.UNREADABLE),
-        ({"status": "SUCCESS", "reference": "other"}, ports.UNREADABLE),
-        ({}, ports.UNREADABLE),
+        ({"status": "COMPLETED", "amount": "1500.00"}, orders.SUCCESSFUL),
+        ({"status": "SUCCESS"}, orders.SUCCESSFUL),
+        ({"status": "REVERSED"}, orders.FAILED),
+        ({"status": "EXPIRED"}, orders.FAILED),
+        ({"status": "AWAITING_PROCESSING"}, orders.PROCESSING),
+        ({"status": "IN_PROGRESS"}, orders.PROCESSING),
+        ({"status": "PENDING_BATCH_AUTHORIZATION"}, orders.UNKNOWN),
+        ({"status": "OTP_EMAIL_DISPATCH_FAILED"}, orders.UNKNOWN),
+        ({"status": "success"}, orders.UNREADABLE),
+        ({"status": "SUCCESS", "amount": 1500.01}, orders.UNREADABLE),
+        ({"status": "SUCCESS", "amount": "x"}, orders.UNREADABLE),
+        ({"status": "SUCCESS", "reference": "other"}, orders.UNREADABLE),
+        ({}, orders.UNREADABLE),
     ],
 )
 def test_statuses(body: dict[str, Any], status: str) -> None:
@@ -299,7 +299,7 @@ def test_statuses(body: dict[str, Any], status: str) -> None:
 def test_refusals_of_the_order_itself(words: str, code: str) -> None:
     refusal = VendorReply(400, {"requestSuccessful": False, "responseMessage": words, "responseCode": "99"})
     answer = at_monnify(lambda harness: harness.rail._judge_refusal(refusal, order()))
-    assert (answer.status, answer.code) == (ports.FAILED, code)
+    assert (answer.status, answer.code) == (orders.FAILED, code)
 
 
 def test_query_that_is_refused_for_another_reason_says_nothing() -> None:

@@ -10,15 +10,15 @@ import msgspec
 import pytest
 
 from kasuwa.core.references import movement_reference, rail_key, wire_reference
-from kasuwa.rails import ports
-from kasuwa.rails.account_port import AccountOrder
-from kasuwa.rails.ports import NoAnswer, Unavailable
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.accounts import AccountOrder
+from kasuwa.rails.ports.orders import NoAnswer, Unavailable
+from kasuwa.rails.twins.monnify import MonnifyRules
+from kasuwa.rails.twins.monnify_accounts import MonnifyAccountRules
+from kasuwa.rails.twins.server import FaultKind, Twin
 from kasuwa.rails.vendors.client import VendorReply
-from kasuwa.rails.vendors.monnify_accounts import RESERVE, MonnifyAccounts, read_account, read_receipt
-from kasuwa.rails.vendors.monnify_session import LOG_IN, MonnifyKeys
-from kasuwa.twins.monnify import MonnifyRules
-from kasuwa.twins.monnify_accounts import MonnifyAccountRules
-from kasuwa.twins.server import FaultKind, Twin
+from kasuwa.rails.vendors.monnify.accounts import RESERVE, MonnifyAccounts, read_account, read_receipt
+from kasuwa.rails.vendors.monnify.session import LOG_IN, MonnifyKeys
 from tests.rails.vendors.adapters import FAULTS_OF_ORDERS, Observed, twin_of
 
 KEYS = MonnifyKeys("MK_TEST_1", "secret-1", "8016472829", "4934121686")
@@ -59,7 +59,7 @@ def at_monnify(work: Callable[[VendorHarness], Awaitable[Any]], keys: MonnifyKey
 
 def test_account_is_opened_at_the_preferred_bank() -> None:
     answer = at_monnify(lambda harness: harness.rail.open(order()))
-    assert (answer.status, answer.code) == (ports.SUCCESSFUL, "00")
+    assert (answer.status, answer.code) == (orders.SUCCESSFUL, "00")
     assert answer.facts == {
         "account_number": "6010000000",
         "bank_name": "Wema bank",
@@ -87,7 +87,7 @@ def test_token_that_ends_is_renewed_and_the_account_opened_once() -> None:
     async def work(harness: VendorHarness) -> None:
         await harness.rail.query(order())
         harness.bank.end_token()
-        assert (await harness.rail.open(order())).status == ports.SUCCESSFUL
+        assert (await harness.rail.open(order())).status == orders.SUCCESSFUL
         assert (harness.twin.count(LOG_IN), len(harness.rules.accounts)) == (2, 1)
 
     at_monnify(work)
@@ -96,9 +96,9 @@ def test_token_that_ends_is_renewed_and_the_account_opened_once() -> None:
 @pytest.mark.parametrize(
     ("bvn", "status", "words", "has_notice"),
     [
-        ("22212345601", ports.FAILED, "Invalid BVN supplied", False),
-        ("22212345602", ports.NOT_FOUND, "Something went wrong", True),
-        ("", ports.FAILED, "BVN or NIN is required", False),
+        ("22212345601", orders.FAILED, "Invalid BVN supplied", False),
+        ("22212345602", orders.NOT_FOUND, "Something went wrong", True),
+        ("", orders.FAILED, "BVN or NIN is required", False),
     ],
 )
 def test_refusals(bvn: str, status: str, words: str, has_notice: bool) -> None:
@@ -125,8 +125,8 @@ def test_lost_answer_is_asked_after_and_one_account_is_opened(fault: FaultKind) 
             await harness.rail.open(order())
         if fault != "too_many":
             found = await harness.rail.query(order())
-            assert found.status == (ports.SUCCESSFUL if is_done else ports.NOT_FOUND)
-            assert (await harness.rail.open(order())).status == ports.SUCCESSFUL
+            assert found.status == (orders.SUCCESSFUL if is_done else orders.NOT_FOUND)
+            assert (await harness.rail.open(order())).status == orders.SUCCESSFUL
         assert len(harness.rules.accounts) == (0 if fault == "too_many" else 1)
 
     at_monnify(work)
@@ -157,14 +157,14 @@ def test_query_that_is_not_answered_says_nothing_of_the_account() -> None:
 def test_account_that_was_not_ordered_is_unreadable(changes: dict[str, Any]) -> None:
     accounts = [{"bankCode": "035", "bankName": "Wema bank", "accountNumber": "6010000000", "accountName": "Ada"}]
     body = {"accountReference": wire_reference(KEY), "status": "ACTIVE", "accounts": accounts, **changes}
-    assert read_account(VendorReply(200, {"responseBody": body}), order()).status == ports.UNREADABLE
+    assert read_account(VendorReply(200, {"responseBody": body}), order()).status == orders.UNREADABLE
 
 
 def test_closing_twice_is_harmless() -> None:
     async def work(harness: VendorHarness) -> None:
         await harness.rail.open(order())
         for _ in range(2):
-            assert (await harness.rail.close(order())).status == ports.SUCCESSFUL
+            assert (await harness.rail.close(order())).status == orders.SUCCESSFUL
         assert harness.rules.accounts == {}
 
     at_monnify(work)
@@ -184,7 +184,7 @@ def test_receipt_is_fetched_exactly(naira: str, kobo: int) -> None:
         reference = harness.pay_into(opened.facts["account_number"], naira)
         receipt = await harness.rail.find_receipt(reference)
         assert receipt is not None
-        assert (receipt.amount, receipt.currency, receipt.status) == (kobo, "NGN", ports.SUCCESSFUL)
+        assert (receipt.amount, receipt.currency, receipt.status) == (kobo, "NGN", orders.SUCCESSFUL)
         assert (receipt.account_key, receipt.sender_name, receipt.reference) == (KEY, "CHIDI EZE", reference)
 
     at_monnify(work)
@@ -203,16 +203,16 @@ def test_receipt_into_another_number_of_the_account_names_the_same_account() -> 
 @pytest.mark.parametrize(
     ("word", "status"),
     [
-        ("PAID", ports.SUCCESSFUL),
-        ("OVERPAID", ports.SUCCESSFUL),
-        ("PENDING", ports.PROCESSING),
-        ("PARTIALLY_PAID", ports.PROCESSING),
-        ("FAILED", ports.FAILED),
-        ("CANCELLED", ports.FAILED),
-        ("ABANDONED", ports.FAILED),
-        ("EXPIRED", ports.FAILED),
-        ("REVERSED", ports.FAILED),
-        ("ENCHANTED", ports.UNREADABLE),
+        ("PAID", orders.SUCCESSFUL),
+        ("OVERPAID", orders.SUCCESSFUL),
+        ("PENDING", orders.PROCESSING),
+        ("PARTIALLY_PAID", orders.PROCESSING),
+        ("FAILED", orders.FAILED),
+        ("CANCELLED", orders.FAILED),
+        ("ABANDONED", orders.FAILED),
+        ("EXPIRED", orders.FAILED),
+        ("REVERSED", orders.FAILED),
+        ("ENCHANTED", orders.UNREADABLE),
     ],
 )
 def test_statuses_of_receipts(word: str, status: str) -> None:
@@ -223,7 +223,7 @@ def test_statuses_of_receipts(word: str, status: str) -> None:
     "changes", [{"amountPaid": "1500.001"}, {"amountPaid": None}, {"amountPaid": 0}, {"transactionReference": "other"}]
 )
 def test_receipt_that_cannot_be_trusted_is_unreadable(changes: dict[str, Any]) -> None:
-    assert read(changes) == ports.UNREADABLE
+    assert read(changes) == orders.UNREADABLE
 
 
 def read(changes: dict[str, Any]) -> str | None:

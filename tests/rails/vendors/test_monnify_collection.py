@@ -7,11 +7,12 @@ import msgspec
 import pytest
 
 from kasuwa.core.references import rail_key
-from kasuwa.rails import ports
-from kasuwa.rails.callbacks import CallbackRefused
-from kasuwa.rails.ports import CardSecrets, NoAnswer, Unavailable
-from kasuwa.rails.vendors.monnify import make_callbacks
-from kasuwa.rails.vendors.monnify_collection import (
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.callbacks import CallbackRefused
+from kasuwa.rails.ports.orders import CardSecrets, NoAnswer, Unavailable
+from kasuwa.rails.twins.monnify import MonnifyRules
+from kasuwa.rails.twins.server import FaultKind
+from kasuwa.rails.vendors.monnify.collection import (
     BEGIN,
     CHARGE_TOKEN,
     OPEN_ACCOUNT,
@@ -20,9 +21,8 @@ from kasuwa.rails.vendors.monnify_collection import (
     read_payment,
     read_refund,
 )
-from kasuwa.rails.vendors.monnify_session import MonnifyKeys
-from kasuwa.twins.monnify import MonnifyRules
-from kasuwa.twins.server import FaultKind
+from kasuwa.rails.vendors.monnify.session import MonnifyKeys
+from kasuwa.rails.vendors.monnify.transfers import make_callbacks
 from tests.rails.vendors.adapters import FAULTS_OF_ORDERS
 from tests.rails.vendors.collections import (
     DOMAIN,
@@ -42,14 +42,14 @@ from tests.rails.vendors.collections import (
 def test_card_is_paid_on_the_page_and_saved() -> None:
     async def work(harness: MonnifyHarness) -> None:
         begun = await harness.rail.begin(order(return_url="https://shop.example.com/back"), None)
-        assert (begun.status, begun.facts["auth"]) == (ports.CHALLENGE, "redirect")
+        assert (begun.status, begun.facts["auth"]) == (orders.CHALLENGE, "redirect")
         assert begun.facts["url"].startswith("https://sandbox.sdk.monnify.com/checkout/")
         shown = order(session=begun.facts["session"])
         waiting = await harness.rail.query(shown, None)
-        assert (waiting.status, waiting.code) == (ports.PROCESSING, "09")
+        assert (waiting.status, waiting.code) == (orders.PROCESSING, "09")
         harness.rules.pay(REFERENCE)
         paid = await harness.rail.query(shown, None)
-        assert (paid.status, paid.code, paid.facts["rail_id"]) == (ports.SUCCESSFUL, "00", begun.facts["session"])
+        assert (paid.status, paid.code, paid.facts["rail_id"]) == (orders.SUCCESSFUL, "00", begun.facts["session"])
         assert paid.card is not None
         assert paid.card.token is not None
         assert (paid.card.mask, paid.card.token.email) == ("539983******1111", f"{REFERENCE}@{DOMAIN}")
@@ -75,14 +75,14 @@ def test_card_numbers_are_never_sent() -> None:
 @pytest.mark.parametrize(
     ("status", "expected", "code"),
     [
-        ("PENDING", ports.PROCESSING, "09"),
-        ("PARTIALLY_PAID", ports.UNKNOWN, None),
-        ("FAILED", ports.FAILED, "05"),
-        ("CANCELLED", ports.FAILED, "17"),
-        ("ABANDONED", ports.FAILED, "05"),
-        ("EXPIRED", ports.FAILED, "05"),
-        ("REVERSED", ports.FAILED, "05"),
-        ("ENCHANTED", ports.UNREADABLE, None),
+        ("PENDING", orders.PROCESSING, "09"),
+        ("PARTIALLY_PAID", orders.UNKNOWN, None),
+        ("FAILED", orders.FAILED, "05"),
+        ("CANCELLED", orders.FAILED, "17"),
+        ("ABANDONED", orders.FAILED, "05"),
+        ("EXPIRED", orders.FAILED, "05"),
+        ("REVERSED", orders.FAILED, "05"),
+        ("ENCHANTED", orders.UNREADABLE, None),
     ],
 )
 def test_every_status_of_a_payment(status: str, expected: str, code: str | None) -> None:
@@ -98,12 +98,16 @@ def test_every_status_of_a_payment(status: str, expected: str, code: str | None)
 def test_transfer_gets_an_account_and_less_than_the_amount_goes_back() -> None:
     async def work(harness: MonnifyHarness) -> None:
         begun = await harness.rail.begin(order("bank_transfer"), None)
-        assert (begun.status, begun.facts["auth"], begun.facts["bank_name"]) == (ports.CHALLENGE, "device", "Wema bank")
+        assert (begun.status, begun.facts["auth"], begun.facts["bank_name"]) == (
+            orders.CHALLENGE,
+            "device",
+            "Wema bank",
+        )
         shown = order("bank_transfer", session=begun.facts["session"])
         harness.rules.pay(REFERENCE, Decimal("1499.99"))
-        assert (await harness.rail.query(shown, None)).status == ports.PROCESSING
+        assert (await harness.rail.query(shown, None)).status == orders.PROCESSING
         harness.rules.pay(REFERENCE)
-        assert (await harness.rail.query(shown, None)).status == ports.SUCCESSFUL
+        assert (await harness.rail.query(shown, None)).status == orders.SUCCESSFUL
 
     at_monnify(work)
 
@@ -113,7 +117,7 @@ def test_too_much_is_a_success_with_its_excess() -> None:
         begun = await harness.rail.begin(order("bank_transfer"), None)
         harness.rules.pay(REFERENCE, Decimal("1700.50"))
         found = await harness.rail.query(order("bank_transfer", session=begun.facts["session"]), None)
-        assert (found.status, found.facts["excess"], bool(found.notice)) == (ports.SUCCESSFUL, "20050", True)
+        assert (found.status, found.facts["excess"], bool(found.notice)) == (orders.SUCCESSFUL, "20050", True)
 
     at_monnify(work)
 
@@ -125,7 +129,7 @@ def test_lost_answers_of_a_transfer_lead_to_the_same_account(path: str) -> None:
         with pytest.raises(NoAnswer):
             await harness.rail.begin(order("bank_transfer"), None)
         found = await harness.rail.query(order("bank_transfer"), None)
-        assert (found.status, found.facts["auth"]) == (ports.CHALLENGE, "device")
+        assert (found.status, found.facts["auth"]) == (orders.CHALLENGE, "device")
         again = await harness.rail.begin(order("bank_transfer"), None)  # refused as a duplicate, and looked up
         assert again.facts == found.facts
         assert len(harness.rules.payments) == 1
@@ -145,7 +149,7 @@ def test_faults_of_a_begin(fault: FaultKind) -> None:
         if fault != "too_many":
             # Nobody was shown the page of a lost answer.
             found = await harness.rail.query(order(), None)
-            assert found.status == (ports.FAILED if is_done else ports.NOT_FOUND)
+            assert found.status == (orders.FAILED if is_done else orders.NOT_FOUND)
 
     at_monnify(work)
 
@@ -154,7 +158,7 @@ def test_token_that_expires_in_the_middle_is_renewed_and_the_order_sent_once() -
     async def work(harness: MonnifyHarness) -> None:
         await harness.rail.query(order(), None)
         harness.bank.end_token()
-        assert (await harness.rail.begin(order("bank_transfer"), None)).status == ports.CHALLENGE
+        assert (await harness.rail.begin(order("bank_transfer"), None)).status == orders.CHALLENGE
         assert harness.twin.count("/api/v1/auth/login") == 2
         assert len(harness.rules.payments) == 1
 
@@ -173,8 +177,8 @@ def test_contract_that_the_vendor_refuses_raises_a_notice() -> None:
 
 def test_refused_form_fails_with_the_vendors_words() -> None:
     answer = at_monnify(lambda harness: harness.rail.begin(order(amount=100), None))
-    assert (answer.status, answer.message) == (ports.FAILED, "amount or currency is not valid")
-    assert at_monnify(lambda harness: harness.rail.begin(order("qrpay"), None)).status == ports.FAILED
+    assert (answer.status, answer.message) == (orders.FAILED, "amount or currency is not valid")
+    assert at_monnify(lambda harness: harness.rail.begin(order("qrpay"), None)).status == orders.FAILED
 
 
 @pytest.mark.parametrize("amount", [20_00, 20_01, 20_99, 9_007_199_254_740_992])
@@ -183,7 +187,7 @@ def test_amounts_are_exact_on_the_wire_and_back(amount: int) -> None:
         begun = await harness.rail.begin(order(amount=amount), None)
         harness.rules.pay(REFERENCE)
         found = await harness.rail.query(order(amount=amount, session=begun.facts["session"]), None)
-        assert found.status == ports.SUCCESSFUL
+        assert found.status == orders.SUCCESSFUL
         assert "excess" not in found.facts
 
     at_monnify(work)
@@ -191,7 +195,7 @@ def test_amounts_are_exact_on_the_wire_and_back(amount: int) -> None:
 
 def test_payment_of_another_amount_currency_or_reference_is_unreadable() -> None:
     paid = {"paymentStatus": "PAID", "amountPaid": "1500.00", "paymentReference": REFERENCE, "currency": "NGN"}
-    assert read_payment(paid, order()).status == ports.SUCCESSFUL
+    assert read_payment(paid, order()).status == orders.SUCCESSFUL
     for change in (
         {"amountPaid": "1499.99"},
         {"amountPaid": "1500.01"},
@@ -201,7 +205,7 @@ def test_payment_of_another_amount_currency_or_reference_is_unreadable() -> None
         {"paymentReference": "kz12-gp00000000120260105a"},
     ):
         answer = read_payment({**paid, **change}, order())
-        assert (answer.status, bool(answer.notice)) == (ports.UNREADABLE, True)
+        assert (answer.status, bool(answer.notice)) == (orders.UNREADABLE, True)
     assert [read_minor(value) for value in ("0.01", 30, "30.00", Decimal("0.99"), "NaN", "", "x")] == [
         *(1, 3000, 3000, 99),
         *(None, None, None),
@@ -220,7 +224,7 @@ async def save_card(harness: MonnifyHarness) -> tuple[str, str]:
 
 @pytest.mark.parametrize(
     ("status", "expected", "code"),
-    [("PAID", ports.SUCCESSFUL, "00"), ("FAILED", ports.FAILED, "05"), ("PENDING", ports.PROCESSING, "09")],
+    [("PAID", orders.SUCCESSFUL, "00"), ("FAILED", orders.FAILED, "05"), ("PENDING", orders.PROCESSING, "09")],
 )
 def test_saved_card_is_charged_with_its_own_address(status: str, expected: str, code: str) -> None:
     async def work(harness: MonnifyHarness) -> None:
@@ -236,7 +240,7 @@ def test_saved_card_of_another_address_is_declined() -> None:
     async def work(harness: MonnifyHarness) -> None:
         token, _ = await save_card(harness)
         answer = await harness.rail.charge(token_order("monnify", token, EMAIL), None)
-        assert (answer.status, answer.code) == (ports.FAILED, "14")
+        assert (answer.status, answer.code) == (orders.FAILED, "14")
 
     at_monnify(work)
 
@@ -248,11 +252,11 @@ def test_lost_charge_of_a_saved_card_is_asked_after_and_charged_once() -> None:
         harness.twin.add_fault("lose", CHARGE_TOKEN)
         with pytest.raises(NoAnswer):
             await harness.rail.charge(ordered, None)
-        assert (await harness.rail.query(ordered, None)).status == ports.SUCCESSFUL
-        assert (await harness.rail.charge(ordered, None)).status == ports.SUCCESSFUL
+        assert (await harness.rail.query(ordered, None)).status == orders.SUCCESSFUL
+        assert (await harness.rail.charge(ordered, None)).status == orders.SUCCESSFUL
         assert len(harness.rules.payments) == 2
         unknown = msgspec.structs.replace(ordered, key=rail_key(99, "GP12345678920260105A"))
-        assert (await harness.rail.query(unknown, None)).status == ports.NOT_FOUND
+        assert (await harness.rail.query(unknown, None)).status == orders.NOT_FOUND
 
     at_monnify(work)
 
@@ -263,10 +267,10 @@ def test_lost_charge_of_a_saved_card_is_asked_after_and_charged_once() -> None:
 @pytest.mark.parametrize(
     ("status", "expected"),
     [
-        ("COMPLETED", ports.SUCCESSFUL),
-        ("IN_PROGRESS", ports.PROCESSING),
-        ("FAILED", ports.FAILED),
-        ("ENCHANTED", ports.UNREADABLE),
+        ("COMPLETED", orders.SUCCESSFUL),
+        ("IN_PROGRESS", orders.PROCESSING),
+        ("FAILED", orders.FAILED),
+        ("ENCHANTED", orders.UNREADABLE),
     ],
 )
 def test_every_status_of_a_refund(status: str, expected: str) -> None:
@@ -289,7 +293,7 @@ def test_refused_refunds_fail(refusal: str, code: str) -> None:
         await harness.pay_card()
         harness.rules.refund_code = refusal
         answer = await harness.rail.refund(refund_order())
-        assert (answer.status, answer.code) == (ports.FAILED, code)
+        assert (answer.status, answer.code) == (orders.FAILED, code)
 
     at_monnify(work)
 
@@ -310,15 +314,15 @@ def test_lost_refund_is_found_by_its_reference_and_paid_once() -> None:
     async def work(harness: MonnifyHarness) -> None:
         await harness.pay_card()
         missing = await harness.rail.query_refund(refund_order())
-        assert (missing.status, missing.can_resend) == (ports.NOT_FOUND, True)
+        assert (missing.status, missing.can_resend) == (orders.NOT_FOUND, True)
         harness.twin.add_fault("lose", REFUND)
         with pytest.raises(NoAnswer):
             await harness.rail.refund(refund_order(50_000))
-        assert (await harness.rail.query_refund(refund_order(50_000))).status == ports.PROCESSING
-        assert (await harness.rail.refund(refund_order(50_000))).status == ports.PROCESSING  # R9, and looked up
+        assert (await harness.rail.query_refund(refund_order(50_000))).status == orders.PROCESSING
+        assert (await harness.rail.refund(refund_order(50_000))).status == orders.PROCESSING  # R9, and looked up
         assert len(harness.rules.refunds) == 1
         harness.rules.refund_code = "99"
-        assert (await harness.rail.refund(refund_order(50_000))).status == ports.PROCESSING
+        assert (await harness.rail.refund(refund_order(50_000))).status == orders.PROCESSING
 
     at_monnify(work)
 
@@ -326,7 +330,7 @@ def test_lost_refund_is_found_by_its_reference_and_paid_once() -> None:
 def test_refund_of_another_amount_is_unreadable() -> None:
     found = {"refundStatus": "COMPLETED", "refundAmount": "1499.99", "refundReference": REFUND_REFERENCE}
     answer = read_refund(found, refund_order())
-    assert (answer.status, bool(answer.notice)) == (ports.UNREADABLE, True)
+    assert (answer.status, bool(answer.notice)) == (orders.UNREADABLE, True)
 
 
 # --- call-backs ----------------------------------------------------------------------------------------------------

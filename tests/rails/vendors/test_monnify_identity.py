@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from msgspec.structs import replace
 
-from kasuwa.rails.identity_port import (
+from kasuwa.rails.ports.identities import (
     FULL,
     NO_MATCH,
     PARTIAL,
@@ -15,13 +15,13 @@ from kasuwa.rails.identity_port import (
     Verdict,
     verify_person,
 )
-from kasuwa.rails.ports import IdentityQuery, LookupDeclined, NoAnswer, Unavailable, UnreadableAnswer
+from kasuwa.rails.ports.orders import IdentityQuery, LookupDeclined, NoAnswer, Unavailable, UnreadableAnswer
+from kasuwa.rails.twins.dojah import DojahRules
+from kasuwa.rails.twins.monnify import MonnifyRules
+from kasuwa.rails.twins.server import FaultKind, Twin
 from kasuwa.rails.vendors.dojah import DojahKeys, DojahMatching
-from kasuwa.rails.vendors.monnify_identity import MonnifyIdentity
-from kasuwa.rails.vendors.monnify_session import MonnifyKeys
-from kasuwa.twins.dojah import DojahRules
-from kasuwa.twins.monnify import MonnifyRules
-from kasuwa.twins.server import FaultKind, Twin
+from kasuwa.rails.vendors.monnify.identity import MonnifyIdentity
+from kasuwa.rails.vendors.monnify.session import MonnifyKeys
 from tests.rails.vendors.adapters import Observed, twin_of
 
 BVN = "22212345678"

@@ -10,24 +10,24 @@ import msgspec
 import pytest
 
 from kasuwa.core.references import rail_key
-from kasuwa.rails import ports
-from kasuwa.rails.account_port import ACCOUNT_NUMBER
-from kasuwa.rails.ports import CollectionOrder, UnreadableAnswer
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.accounts import ACCOUNT_NUMBER
+from kasuwa.rails.ports.orders import CollectionOrder, UnreadableAnswer
+from kasuwa.rails.twins import monnify_envelope, paystack_envelope
+from kasuwa.rails.twins.facts import ROWS_PER_PAGE
+from kasuwa.rails.twins.monnify import MonnifyRules
+from kasuwa.rails.twins.paystack import PaystackRules
+from kasuwa.rails.twins.paystack_accounts import Payment
+from kasuwa.rails.twins.paystack_collection import PaidRefund, PaystackCollectionRules
 from kasuwa.rails.vendors import pages
 from kasuwa.rails.vendors.client import VendorClient, VendorLimits, VendorMonitor
-from kasuwa.rails.vendors.monnify_accounts import MonnifyAccounts
-from kasuwa.rails.vendors.monnify_feeds import MonnifyFeeds
+from kasuwa.rails.vendors.monnify.accounts import MonnifyAccounts
+from kasuwa.rails.vendors.monnify.feeds import MonnifyFeeds
 from kasuwa.rails.vendors.pages import Page, read_pages
-from kasuwa.rails.vendors.paystack import PaystackKeys, is_envelope
-from kasuwa.rails.vendors.paystack_accounts import PaystackAccounts, PaystackAccountTerms
-from kasuwa.rails.vendors.paystack_feeds import PaystackFeeds
-from kasuwa.rails.vendors.paystack_refunds import PaystackRefunds
-from kasuwa.twins import monnify_envelope, paystack_envelope
-from kasuwa.twins.facts import ROWS_PER_PAGE
-from kasuwa.twins.monnify import MonnifyRules
-from kasuwa.twins.paystack import PaystackRules
-from kasuwa.twins.paystack_accounts import Payment
-from kasuwa.twins.paystack_collection import PaidRefund, PaystackCollectionRules
+from kasuwa.rails.vendors.paystack.accounts import PaystackAccounts, PaystackAccountTerms
+from kasuwa.rails.vendors.paystack.feeds import PaystackFeeds
+from kasuwa.rails.vendors.paystack.refunds import PaystackRefunds
+from kasuwa.rails.vendors.paystack.transfers import PaystackKeys, is_envelope
 from tests.rails.vendors import test_monnify_accounts, test_paystack_accounts
 from tests.rails.vendors.adapters import Observed, twin_of
 
@@ -103,7 +103,7 @@ def test_a_refund_on_the_last_page_is_found_and_not_paid_again(marker: Any) -> N
         async with twin_of(rules, collections) as (twin, transport):
             client = VendorClient("paystack", twin.url, transport, is_envelope, unhurried())
             refunds = PaystackRefunds(client, {"Authorization": "Bearer sk_test_1"})
-            assert (await refunds.refund(order)).status == ports.SUCCESSFUL
+            assert (await refunds.refund(order)).status == orders.SUCCESSFUL
             assert len(collections.refunds) == ROWS
 
     asyncio.run(run())

@@ -10,19 +10,14 @@ import pytest
 
 from kasuwa.core.banks import banks_by_code
 from kasuwa.core.references import movement_reference, rail_key, wire_reference
-from kasuwa.rails import ports
-from kasuwa.rails.callbacks import CallbackRefused
-from kasuwa.rails.ports import (
-    LookupDeclined,
-    NameAnswer,
-    NameEnquiry,
-    NoAnswer,
-    TransferOrder,
-    Unavailable,
-)
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.callbacks import CallbackRefused
+from kasuwa.rails.ports.orders import LookupDeclined, NameAnswer, NameEnquiry, NoAnswer, TransferOrder, Unavailable
+from kasuwa.rails.twins.paystack import PaystackRules
+from kasuwa.rails.twins.server import FaultKind, Twin
 from kasuwa.rails.vendors.bank_codes import VendorBank, map_banks
 from kasuwa.rails.vendors.client import VendorReply
-from kasuwa.rails.vendors.paystack import (
+from kasuwa.rails.vendors.paystack.transfers import (
     EXCEPTIONS,
     PaystackBank,
     PaystackKeys,
@@ -31,8 +26,6 @@ from kasuwa.rails.vendors.paystack import (
     read_bank,
     read_transfer,
 )
-from kasuwa.twins.paystack import PaystackRules
-from kasuwa.twins.server import FaultKind, Twin
 from tests.rails.banks import GTBANK, UNION
 from tests.rails.vendors.adapters import FAULTS_OF_ORDERS, Observed, twin_of
 
@@ -69,9 +62,9 @@ def at_paystack(work: Callable[[VendorHarness], Awaitable[Any]], keys: PaystackK
 
 def test_transfer_is_sent_once_and_ends_by_a_query() -> None:
     async def work(harness: VendorHarness) -> None:
-        assert (await harness.rail.transfer(order())).status == ports.PROCESSING
+        assert (await harness.rail.transfer(order())).status == orders.PROCESSING
         ended = await harness.rail.query(order())
-        assert (ended.status, ended.code) == (ports.SUCCESSFUL, "00")
+        assert (ended.status, ended.code) == (orders.SUCCESSFUL, "00")
         [paid] = harness.rules.transfers.values()
         assert (paid.reference, paid.amount, paid.recipient) == (wire_reference(KEY), 150_000, "RCP_0580123456784")
 
@@ -95,12 +88,12 @@ def test_recipient_and_banks_are_looked_up_once() -> None:
 @pytest.mark.parametrize(
     ("account", "status", "code", "has_notice"),
     [
-        ("0123456701", ports.PROCESSING, "09", False),
-        ("0123456702", ports.FAILED, "05", False),
-        ("0123456703", ports.UNKNOWN, "09", True),
-        ("0123456704", ports.FAILED, "05", True),
-        ("0123456705", ports.UNREADABLE, None, False),
-        ("0123456709", ports.FAILED, "07", False),
+        ("0123456701", orders.PROCESSING, "09", False),
+        ("0123456702", orders.FAILED, "05", False),
+        ("0123456703", orders.UNKNOWN, "09", True),
+        ("0123456704", orders.FAILED, "05", True),
+        ("0123456705", orders.UNREADABLE, None, False),
+        ("0123456709", orders.FAILED, "07", False),
     ],
 )
 def test_outcomes(account: str, status: str, code: str | None, has_notice: bool) -> None:
@@ -111,7 +104,7 @@ def test_outcomes(account: str, status: str, code: str | None, has_notice: bool)
 def test_bank_that_cannot_be_mapped_is_refused_before_anything_is_sent() -> None:
     async def work(harness: VendorHarness) -> None:
         answer = await harness.rail.transfer(order(bank=UNION))
-        assert (answer.status, answer.code) == (ports.FAILED, "16")
+        assert (answer.status, answer.code) == (orders.FAILED, "16")
         assert harness.twin.count("/transfer") == 0
 
     at_paystack(work)
@@ -131,7 +124,7 @@ def test_lost_answer_then_query(fault: FaultKind) -> None:
         assert len(harness.rules.transfers) == is_paid
         if fault != "too_many":
             asked = await harness.rail.query(order())
-            assert asked.status == (ports.SUCCESSFUL if is_paid else ports.NOT_FOUND)
+            assert asked.status == (orders.SUCCESSFUL if is_paid else orders.NOT_FOUND)
 
     at_paystack(work)
 
@@ -155,7 +148,7 @@ def test_used_reference_is_looked_up_and_paid_once() -> None:
         harness.rules.recipients["RCP_0580123456784"] = ("058", "0123456784")
         with pytest.raises(NoAnswer):
             await harness.rail.transfer(order())
-        assert (await harness.rail.transfer(order())).status == ports.SUCCESSFUL
+        assert (await harness.rail.transfer(order())).status == orders.SUCCESSFUL
         assert len(harness.rules.transfers) == 1
 
     at_paystack(work)
@@ -165,7 +158,7 @@ def test_used_reference_is_looked_up_and_paid_once() -> None:
 def test_a_transfer_without_a_narration_names_the_sender_or_gives_no_reason(narration: str, sender: str) -> None:
     async def work(harness: VendorHarness) -> None:
         answer = await harness.rail.transfer(order(narration=narration, sender_name=sender))
-        assert answer.status == ports.PROCESSING
+        assert answer.status == orders.PROCESSING
         assert harness.twin.requests[-1].body.get("reason", "") == sender.strip()
 
     at_paystack(work)
@@ -176,7 +169,7 @@ def test_recipient_that_the_vendor_forgot_is_made_again() -> None:
         await harness.rail.transfer(order())
         harness.rules.recipients.clear()
         second = order(key=rail_key(13, REFERENCE))
-        assert (await harness.rail.transfer(second)).status == ports.PROCESSING
+        assert (await harness.rail.transfer(second)).status == orders.PROCESSING
         assert len(harness.rules.transfers) == 2
 
     at_paystack(work)
@@ -212,18 +205,18 @@ def test_amounts_are_exact_on_the_wire(amount: int) -> None:
         await harness.rail.transfer(order(amount=amount))
         [paid] = harness.rules.transfers.values()
         assert paid.amount == amount
-        assert (await harness.rail.query(order(amount=amount))).status == ports.SUCCESSFUL
+        assert (await harness.rail.query(order(amount=amount))).status == orders.SUCCESSFUL
 
     at_paystack(work)
 
 
 REFUSALS: dict[str, tuple[int, dict[str, Any], str | type[Exception]]] = {
-    "fraud": (400, {"message": "This recipient is on our fraud list"}, ports.FAILED),
-    "form": (400, {"message": "Amount is invalid", "type": "validation_error"}, ports.FAILED),
-    "bank error": (400, {"message": "An unspecified error occurred"}, ports.NOT_FOUND),
-    "api error": (400, {"message": "Oops", "type": "api_error", "code": "unknown"}, ports.NOT_FOUND),
+    "fraud": (400, {"message": "This recipient is on our fraud list"}, orders.FAILED),
+    "form": (400, {"message": "Amount is invalid", "type": "validation_error"}, orders.FAILED),
+    "bank error": (400, {"message": "An unspecified error occurred"}, orders.NOT_FOUND),
+    "api error": (400, {"message": "Oops", "type": "api_error", "code": "unknown"}, orders.NOT_FOUND),
     "starter": (400, {"message": "You cannot initiate third party payouts as a starter business"}, Unavailable),
-    "refused with 200": (200, {"message": "Could not process"}, ports.NOT_FOUND),
+    "refused with 200": (200, {"message": "Could not process"}, orders.NOT_FOUND),
 }
 
 
@@ -249,17 +242,17 @@ DATA = {"status": "success", "amount": 150_000, "currency": "NGN", "reference": 
 @pytest.mark.parametrize(
     ("change", "status"),
     [
-        ({}, ports.SUCCESSFUL),
-        ({"status": "reversed"}, ports.FAILED),
-        ({"status": "abandoned"}, ports.FAILED),
-        ({"status": "rejected"}, ports.FAILED),
-        ({"status": "received"}, ports.UNKNOWN),
-        ({"status": "queued"}, ports.UNREADABLE),
-        ({"status": None}, ports.UNREADABLE),
-        ({"amount": 150_001}, ports.UNREADABLE),
-        ({"currency": "GHS"}, ports.UNREADABLE),
-        ({"reference": "somebody-elses"}, ports.UNREADABLE),
-        ({"domain": "live"}, ports.UNREADABLE),
+        ({}, orders.SUCCESSFUL),
+        ({"status": "reversed"}, orders.FAILED),
+        ({"status": "abandoned"}, orders.FAILED),
+        ({"status": "rejected"}, orders.FAILED),
+        ({"status": "received"}, orders.UNKNOWN),
+        ({"status": "queued"}, orders.UNREADABLE),
+        ({"status": None}, orders.UNREADABLE),
+        ({"amount": 150_001}, orders.UNREADABLE),
+        ({"currency": "GHS"}, orders.UNREADABLE),
+        ({"reference": "somebody-elses"}, orders.UNREADABLE),
+        ({"domain": "live"}, orders.UNREADABLE),
     ],
 )
 def test_statuses(change: dict[str, Any], status: str) -> None:
@@ -290,7 +283,7 @@ def test_the_reason_of_a_failed_transfer_is_the_banks_and_never_our_narration(wo
         harness.rules.bank_words = words
         await harness.rail.transfer(order("0123456702"))
         found = await harness.rail.query(order("0123456702"))
-        assert (found.status, found.message) == (ports.FAILED, message)
+        assert (found.status, found.message) == (orders.FAILED, message)
 
     at_paystack(work)
 

@@ -9,14 +9,14 @@ import msgspec
 import pytest
 
 from kasuwa.core.references import movement_reference, rail_key
-from kasuwa.rails import ports
-from kasuwa.rails.account_port import AccountOrder
-from kasuwa.rails.ports import NoAnswer, Unavailable
-from kasuwa.rails.vendors.paystack import PaystackKeys
-from kasuwa.rails.vendors.paystack_accounts import PaystackAccounts, PaystackAccountTerms, read_account, read_receipt
-from kasuwa.twins.paystack import PaystackRules
-from kasuwa.twins.paystack_accounts import PaystackAccountRules
-from kasuwa.twins.server import FaultKind, Twin
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.accounts import AccountOrder
+from kasuwa.rails.ports.orders import NoAnswer, Unavailable
+from kasuwa.rails.twins.paystack import PaystackRules
+from kasuwa.rails.twins.paystack_accounts import PaystackAccountRules
+from kasuwa.rails.twins.server import FaultKind, Twin
+from kasuwa.rails.vendors.paystack.accounts import PaystackAccounts, PaystackAccountTerms, read_account, read_receipt
+from kasuwa.rails.vendors.paystack.transfers import PaystackKeys
 from tests.rails.vendors.adapters import FAULTS_OF_ORDERS, Observed, twin_of
 
 KEYS = PaystackKeys("sk_test_1")
@@ -63,7 +63,7 @@ def at_paystack(work: Callable[[VendorHarness], Awaitable[Any]], terms: Paystack
 def test_account_is_opened_for_a_customer_of_its_own() -> None:
     async def work(harness: VendorHarness) -> None:
         answer = await harness.rail.open(order())
-        assert (answer.status, answer.facts["bank_name"]) == (ports.SUCCESSFUL, "Test Bank")
+        assert (answer.status, answer.facts["bank_name"]) == (orders.SUCCESSFUL, "Test Bank")
         assert answer.facts["account_name"] == "KASUWA/ADA OBI"
         other = await harness.rail.open(order(key=OTHER_KEY))
         assert other.facts["account_number"] != answer.facts["account_number"]
@@ -88,24 +88,24 @@ def test_second_opening_looks_first_and_opens_nothing() -> None:
 def test_account_that_is_assigned_later_is_in_progress_until_then() -> None:
     async def work(harness: VendorHarness) -> None:
         harness.rules.holds_assignments = True
-        assert (await harness.rail.open(order())).status == ports.PROCESSING
-        assert (await harness.rail.query(order())).status == ports.PROCESSING
+        assert (await harness.rail.open(order())).status == orders.PROCESSING
+        assert (await harness.rail.query(order())).status == orders.PROCESSING
         harness.rules.assign(next(iter(harness.rules.customers)))
-        assert (await harness.rail.query(order())).status == ports.SUCCESSFUL
+        assert (await harness.rail.query(order())).status == orders.SUCCESSFUL
 
     at_paystack(work)
 
 
 def test_unknown_customer_and_customer_without_account_are_not_found() -> None:
     async def work(harness: VendorHarness) -> None:
-        assert (await harness.rail.query(order())).status == ports.NOT_FOUND
+        assert (await harness.rail.query(order())).status == orders.NOT_FOUND
         harness.twin.add_fault("drop", PATH, count=2)
         with pytest.raises(Unavailable):
             await harness.rail.open(order())
         with pytest.raises(Unavailable):
             await harness.rail.query(order())
-        assert (await harness.rail.query(order())).status == ports.NOT_FOUND
-        assert (await harness.rail.open(order())).status == ports.SUCCESSFUL
+        assert (await harness.rail.query(order())).status == orders.NOT_FOUND
+        assert (await harness.rail.open(order())).status == orders.SUCCESSFUL
         assert harness.opened == 1
 
     at_paystack(work)
@@ -114,8 +114,8 @@ def test_unknown_customer_and_customer_without_account_are_not_found() -> None:
 @pytest.mark.parametrize(
     ("name", "status", "notice"),
     [
-        ("Ada Refused", ports.FAILED, "wants a customer's identity"),
-        ("Ada Vague", ports.NOT_FOUND, "does not open an account"),
+        ("Ada Refused", orders.FAILED, "wants a customer's identity"),
+        ("Ada Vague", orders.NOT_FOUND, "does not open an account"),
     ],
 )
 def test_refusals(name: str, status: str, notice: str) -> None:
@@ -126,7 +126,7 @@ def test_refusals(name: str, status: str, notice: str) -> None:
 def test_form_that_the_vendor_refuses_fails_with_a_notice() -> None:
     terms = msgspec.structs.replace(TERMS, bank="no-bank")
     answer = at_paystack(lambda harness: harness.rail.open(order()), terms)
-    assert (answer.status, answer.message) == (ports.FAILED, "Preferred bank is invalid")
+    assert (answer.status, answer.message) == (orders.FAILED, "Preferred bank is invalid")
     assert "refused the form" in answer.notice
 
 
@@ -140,7 +140,7 @@ def test_trouble_with_our_account_is_the_operators(name: str, terms: PaystackAcc
 
 
 def test_owner_with_one_name_is_taken() -> None:
-    assert at_paystack(lambda harness: harness.rail.open(order(name="Ada"))).status == ports.SUCCESSFUL
+    assert at_paystack(lambda harness: harness.rail.open(order(name="Ada"))).status == orders.SUCCESSFUL
 
 
 @pytest.mark.parametrize("fault", FAULTS_OF_ORDERS)
@@ -152,8 +152,8 @@ def test_lost_answer_is_asked_after_and_one_account_is_opened(fault: FaultKind) 
         with pytest.raises(error):
             await harness.rail.open(order())
         if fault != "too_many":
-            assert (await harness.rail.query(order())).status == (ports.SUCCESSFUL if is_done else ports.NOT_FOUND)
-            assert (await harness.rail.open(order())).status == ports.SUCCESSFUL
+            assert (await harness.rail.query(order())).status == (orders.SUCCESSFUL if is_done else orders.NOT_FOUND)
+            assert (await harness.rail.open(order())).status == orders.SUCCESSFUL
             assert harness.opened == 1
 
     at_paystack(work)
@@ -165,7 +165,7 @@ def test_lost_answer_to_the_customer_means_that_nothing_was_opened() -> None:
         with pytest.raises(Unavailable):
             await harness.rail.open(order())
         assert (len(harness.rules.customers), harness.opened) == (1, 0)
-        assert (await harness.rail.open(order())).status == ports.SUCCESSFUL
+        assert (await harness.rail.open(order())).status == orders.SUCCESSFUL
         assert len(harness.rules.customers) == 1
 
     at_paystack(work)
@@ -177,17 +177,17 @@ def test_lost_answer_to_the_customer_means_that_nothing_was_opened() -> None:
 )
 def test_account_that_was_not_ordered_is_unreadable(changes: dict[str, Any]) -> None:
     row = {"id": 1, "account_number": "9960000000", "bank": {"name": "Wema"}, "assigned": True, "currency": "NGN"}
-    assert read_account({**row, **changes}, order(), "a@pay.example.com").status == ports.UNREADABLE
+    assert read_account({**row, **changes}, order(), "a@pay.example.com").status == orders.UNREADABLE
 
 
 def test_closed_account_is_not_found_again() -> None:
     async def work(harness: VendorHarness) -> None:
         opened = await harness.rail.open(order())
         closing = order(facts=opened.facts)
-        assert (await harness.rail.close(closing)).status == ports.SUCCESSFUL
-        assert (await harness.rail.query(order())).status == ports.NOT_FOUND
+        assert (await harness.rail.close(closing)).status == orders.SUCCESSFUL
+        assert (await harness.rail.query(order())).status == orders.NOT_FOUND
         unknown = order(facts={**opened.facts, "rail_id": "5"})
-        assert (await harness.rail.close(unknown)).status == ports.SUCCESSFUL
+        assert (await harness.rail.close(unknown)).status == orders.SUCCESSFUL
 
     at_paystack(work)
 
@@ -201,7 +201,7 @@ def test_receipt_is_fetched_exactly(kobo: int) -> None:
         number = (await harness.rail.open(order())).facts["account_number"]
         receipt = await harness.rail.find_receipt(harness.pay_into(number, kobo))
         assert receipt is not None
-        assert (receipt.amount, receipt.currency, receipt.status) == (kobo, "NGN", ports.SUCCESSFUL)
+        assert (receipt.amount, receipt.currency, receipt.status) == (kobo, "NGN", orders.SUCCESSFUL)
         assert (receipt.account_number, receipt.sender_name) == (number, "CHIDI EZE")
 
     at_paystack(work)
@@ -225,15 +225,15 @@ def read(**changes: Any) -> str | None:
 @pytest.mark.parametrize(
     ("word", "status"),
     [
-        ("success", ports.SUCCESSFUL),
-        ("failed", ports.FAILED),
-        ("reversed", ports.FAILED),
-        ("abandoned", ports.FAILED),
-        ("pending", ports.PROCESSING),
-        ("ongoing", ports.PROCESSING),
-        ("processing", ports.PROCESSING),
-        ("queued", ports.PROCESSING),
-        ("enchanted", ports.UNREADABLE),
+        ("success", orders.SUCCESSFUL),
+        ("failed", orders.FAILED),
+        ("reversed", orders.FAILED),
+        ("abandoned", orders.FAILED),
+        ("pending", orders.PROCESSING),
+        ("ongoing", orders.PROCESSING),
+        ("processing", orders.PROCESSING),
+        ("queued", orders.PROCESSING),
+        ("enchanted", orders.UNREADABLE),
     ],
 )
 def test_statuses_of_receipts(word: str, status: str) -> None:
@@ -244,7 +244,7 @@ def test_statuses_of_receipts(word: str, status: str) -> None:
     "changes", [{"amount": 0}, {"amount": "100"}, {"amount": True}, {"reference": "other"}, {"domain": "test"}]
 )
 def test_receipt_that_cannot_be_trusted_is_unreadable(changes: dict[str, Any]) -> None:
-    assert read(**changes) == ports.UNREADABLE
+    assert read(**changes) == orders.UNREADABLE
 
 
 def test_other_payments_are_no_receipts() -> None:

@@ -6,14 +6,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from kasuwa.rails import ports
-from kasuwa.rails.callbacks import CallbackRefused
-from kasuwa.rails.ports import CardSecrets, NoAnswer, Unavailable
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.callbacks import CallbackRefused
+from kasuwa.rails.ports.orders import CardSecrets, NoAnswer, Unavailable
+from kasuwa.rails.twins.paystack import PaystackRules
+from kasuwa.rails.twins.server import FaultKind
 from kasuwa.rails.vendors.client import VendorReply
-from kasuwa.rails.vendors.paystack import PaystackKeys, make_callbacks
-from kasuwa.rails.vendors.paystack_refunds import read_refund
-from kasuwa.twins.paystack import PaystackRules
-from kasuwa.twins.server import FaultKind
+from kasuwa.rails.vendors.paystack.refunds import read_refund
+from kasuwa.rails.vendors.paystack.transfers import PaystackKeys, make_callbacks
 from tests.rails.vendors.adapters import FAULTS_OF_ORDERS
 from tests.rails.vendors.collections import (
     DOMAIN,
@@ -30,14 +30,14 @@ from tests.rails.vendors.collections import (
 )
 
 OTHER_STATUSES = [
-    ("abandoned", ports.UNKNOWN, "09"),
-    ("ongoing", ports.UNKNOWN, "09"),
-    ("pending", ports.PROCESSING, None),
-    ("processing", ports.PROCESSING, None),
-    ("queued", ports.PROCESSING, None),
-    ("failed", ports.FAILED, "05"),
-    ("reversed", ports.FAILED, "05"),
-    ("enchanted", ports.UNREADABLE, None),
+    ("abandoned", orders.UNKNOWN, "09"),
+    ("ongoing", orders.UNKNOWN, "09"),
+    ("pending", orders.PROCESSING, None),
+    ("processing", orders.PROCESSING, None),
+    ("queued", orders.PROCESSING, None),
+    ("failed", orders.FAILED, "05"),
+    ("reversed", orders.FAILED, "05"),
+    ("enchanted", orders.UNREADABLE, None),
 ]
 
 
@@ -47,13 +47,13 @@ OTHER_STATUSES = [
 def test_card_is_paid_on_the_page_and_saved() -> None:
     async def work(harness: PaystackHarness) -> None:
         begun = await harness.rail.begin(order(return_url="https://shop.example.com/back"), None)
-        assert (begun.status, begun.facts["auth"]) == (ports.CHALLENGE, "redirect")
+        assert (begun.status, begun.facts["auth"]) == (orders.CHALLENGE, "redirect")
         assert begun.facts["url"].startswith("https://checkout.paystack.com/pay/")
         waiting = await harness.rail.query(order(session=begun.facts["session"]), None)
-        assert (waiting.status, waiting.code) == (ports.UNKNOWN, "09")
+        assert (waiting.status, waiting.code) == (orders.UNKNOWN, "09")
         harness.rules.pay(REFERENCE)
         paid = await harness.rail.query(order(session=begun.facts["session"]), None)
-        assert (paid.status, paid.code) == (ports.SUCCESSFUL, "00")
+        assert (paid.status, paid.code) == (orders.SUCCESSFUL, "00")
         assert paid.card is not None
         assert paid.card.token is not None
         assert (paid.card.mask, paid.card.type) == ("408408******4081", "visa")
@@ -76,7 +76,7 @@ def test_card_numbers_are_never_sent() -> None:
         with pytest.raises(Unavailable):
             await harness.rail.begin(order(), CardSecrets("5123450000000008", "12", "30"))
         with pytest.raises(Unavailable):
-            await harness.rail.charge(order(step=ports.CHARGE), CardSecrets("5123450000000008", "12", "30"))
+            await harness.rail.charge(order(step=orders.CHARGE), CardSecrets("5123450000000008", "12", "30"))
         assert harness.twin.requests == []
 
     at_paystack(work)
@@ -88,8 +88,8 @@ def test_lost_page_fails_because_nobody_was_shown_it() -> None:
         with pytest.raises(NoAnswer):
             await harness.rail.begin(order(), None)
         found = await harness.rail.query(order(), None)
-        assert (found.status, found.message) == (ports.FAILED, "The payment page could not be opened")
-        assert (await harness.rail.begin(order(), None)).status == ports.FAILED  # the reference is used
+        assert (found.status, found.message) == (orders.FAILED, "The payment page could not be opened")
+        assert (await harness.rail.begin(order(), None)).status == orders.FAILED  # the reference is used
         assert len(harness.rules.payments) == 1
 
     at_paystack(work)
@@ -113,7 +113,7 @@ def test_success_of_another_sum_is_unreadable_with_a_notice(field: str, value: A
         harness.rules.pay(REFERENCE)
         ordered = order(session=begun.facts["session"], **{field: value})
         found = await harness.rail.query(ordered, None)
-        assert (found.status, bool(found.notice)) == (ports.UNREADABLE, True)
+        assert (found.status, bool(found.notice)) == (orders.UNREADABLE, True)
 
     at_paystack(work)
 
@@ -125,14 +125,14 @@ def test_answer_of_another_mode_or_reference_is_unreadable() -> None:
             data = harness.rules.describe(harness.rules.payments[REFERENCE]) | change
             reply = VendorReply(200, {"status": True, "message": "", "data": data})
             found = harness.rail._read_transaction(reply, order())
-            assert (found.status, bool(found.notice)) == (ports.UNREADABLE, True)
+            assert (found.status, bool(found.notice)) == (orders.UNREADABLE, True)
 
     at_paystack(work)
 
 
 def test_unknown_reference_is_not_found_and_other_refusals_are_no_verdict() -> None:
     async def work(harness: PaystackHarness) -> None:
-        assert (await harness.rail.query(order(), None)).status == ports.NOT_FOUND
+        assert (await harness.rail.query(order(), None)).status == orders.NOT_FOUND
         harness.rules.access.secret_key = "sk_test_2"  # type: ignore[attr-defined]
         with pytest.raises(Unavailable) as raised:
             await harness.rail.query(order(), None)
@@ -152,7 +152,7 @@ def test_faults_of_a_begin(fault: FaultKind) -> None:
         assert len(harness.rules.payments) == is_done
         if fault != "too_many":
             found = await harness.rail.query(order("ussd", provider="gtb"), None)
-            assert found.status == (ports.CHALLENGE if is_done else ports.NOT_FOUND)
+            assert found.status == (orders.CHALLENGE if is_done else orders.NOT_FOUND)
 
     at_paystack(work)
 
@@ -160,12 +160,12 @@ def test_faults_of_a_begin(fault: FaultKind) -> None:
 @pytest.mark.parametrize("amount", [50_00, 50_01, 50_99, 9_007_199_254_740_992])
 def test_amounts_are_exact_on_the_wire_and_back(amount: int) -> None:
     answer = at_paystack(lambda harness: harness.pay_card(amount=amount))
-    assert answer.status == ports.SUCCESSFUL
+    assert answer.status == orders.SUCCESSFUL
 
 
 def test_amount_below_the_vendors_least_is_declined_with_its_words() -> None:
     answer = at_paystack(lambda harness: harness.rail.begin(order(amount=1), None))
-    assert (answer.status, answer.code, answer.message) == (ports.FAILED, "13", "Invalid Amount Sent")
+    assert (answer.status, answer.code, answer.message) == (orders.FAILED, "13", "Invalid Amount Sent")
 
 
 def test_currency_that_is_not_switched_on_raises_a_notice() -> None:
@@ -183,12 +183,12 @@ def test_currency_that_is_not_switched_on_raises_a_notice() -> None:
 @pytest.mark.parametrize(
     ("account", "status", "auth"),
     [
-        ("0123456701", ports.CHALLENGE, "OTP"),
-        ("0123456702", ports.FAILED, None),
-        ("0123456703", ports.CHALLENGE, "redirect"),
-        ("0123456704", ports.PROCESSING, None),
-        ("0123456705", ports.UNREADABLE, None),
-        ("0123456706", ports.FAILED, None),
+        ("0123456701", orders.CHALLENGE, "OTP"),
+        ("0123456702", orders.FAILED, None),
+        ("0123456703", orders.CHALLENGE, "redirect"),
+        ("0123456704", orders.PROCESSING, None),
+        ("0123456705", orders.UNREADABLE, None),
+        ("0123456706", orders.FAILED, None),
     ],
 )
 def test_what_a_bank_asks_of_its_customer(account: str, status: str, auth: str | None) -> None:
@@ -200,7 +200,7 @@ def test_what_a_bank_asks_of_its_customer(account: str, status: str, auth: str |
 def test_bank_that_the_vendor_does_not_serve_fails_before_anything_is_sent() -> None:
     async def work(harness: PaystackHarness) -> None:
         answer = await harness.rail.begin(order("account", payer="0123456701", provider="999"), None)
-        assert (answer.status, answer.code) == (ports.FAILED, "16")
+        assert (answer.status, answer.code) == (orders.FAILED, "16")
         assert harness.twin.requests == []
 
     at_paystack(work)
@@ -209,13 +209,13 @@ def test_bank_that_the_vendor_does_not_serve_fails_before_anything_is_sent() -> 
 def test_codes_of_an_account_wrong_right_and_refused_by_the_payer() -> None:
     async def work(harness: PaystackHarness) -> None:
         begun = await harness.rail.begin(order("account", payer="0123456701", provider="058"), None)
-        sent = order("account", payer="0123456701", step=ports.VALIDATE, session=begun.facts["session"])
-        assert (await harness.rail.validate(sent, "999999")).status == ports.WRONG_CODE
-        assert (await harness.rail.query(sent, None)).status == ports.CHALLENGE
+        sent = order("account", payer="0123456701", step=orders.VALIDATE, session=begun.facts["session"])
+        assert (await harness.rail.validate(sent, "999999")).status == orders.WRONG_CODE
+        assert (await harness.rail.query(sent, None)).status == orders.CHALLENGE
         declined = await harness.rail.validate(sent, None)
-        assert (declined.status, declined.code) == (ports.FAILED, "17")
-        assert (await harness.rail.validate(sent, "123456")).status == ports.SUCCESSFUL
-        assert (await harness.rail.validate(sent, None)).status == ports.SUCCESSFUL  # the payer declines too late
+        assert (declined.status, declined.code) == (orders.FAILED, "17")
+        assert (await harness.rail.validate(sent, "123456")).status == orders.SUCCESSFUL
+        assert (await harness.rail.validate(sent, None)).status == orders.SUCCESSFUL  # the payer declines too late
 
     at_paystack(work)
 
@@ -223,11 +223,11 @@ def test_codes_of_an_account_wrong_right_and_refused_by_the_payer() -> None:
 def test_lost_code_is_asked_after_and_not_sent_again() -> None:
     async def work(harness: PaystackHarness) -> None:
         begun = await harness.rail.begin(order("account", payer="0123456701", provider="058"), None)
-        sent = order("account", payer="0123456701", step=ports.VALIDATE, session=begun.facts["session"])
+        sent = order("account", payer="0123456701", step=orders.VALIDATE, session=begun.facts["session"])
         harness.twin.add_fault("lose", "/charge/submit_otp")
         with pytest.raises(NoAnswer):
             await harness.rail.validate(sent, "123456")
-        assert (await harness.rail.query(sent, None)).status == ports.SUCCESSFUL
+        assert (await harness.rail.query(sent, None)).status == orders.SUCCESSFUL
         assert harness.twin.count("/charge/submit_otp") == 1
 
     at_paystack(work)
@@ -239,15 +239,19 @@ def test_transfer_gets_an_account_also_if_the_answer_was_lost() -> None:
         with pytest.raises(NoAnswer):
             await harness.rail.begin(order("bank_transfer"), None)
         early = await harness.rail.query(order("bank_transfer", age_seconds=5), None)
-        assert (early.status, early.code) == (ports.UNKNOWN, None)
+        assert (early.status, early.code) == (orders.UNKNOWN, None)
         found = await harness.rail.query(order("bank_transfer"), None)
-        assert (found.status, found.facts["auth"], found.facts["bank_name"]) == (ports.CHALLENGE, "device", "Test Bank")
+        assert (found.status, found.facts["auth"], found.facts["bank_name"]) == (
+            orders.CHALLENGE,
+            "device",
+            "Test Bank",
+        )
         assert len(found.facts["account_number"]) == 10
         harness.rules.pay(REFERENCE, 149_999)
         shown = order("bank_transfer", session=found.facts["session"])
-        assert (await harness.rail.query(shown, None)).status == ports.UNKNOWN  # the wrong sum went back
+        assert (await harness.rail.query(shown, None)).status == orders.UNKNOWN  # the wrong sum went back
         harness.rules.pay(REFERENCE)
-        assert (await harness.rail.query(shown, None)).status == ports.SUCCESSFUL
+        assert (await harness.rail.query(shown, None)).status == orders.SUCCESSFUL
 
     at_paystack(work)
 
@@ -271,7 +275,7 @@ def test_payers_are_asked_on_their_phones(changes: dict[str, str], sent: dict[st
 
     async def work(harness: PaystackHarness) -> None:
         answer = await harness.rail.begin(order(currency=currency, payer_email=EMAIL, **changes), None)
-        assert answer.status == ports.CHALLENGE
+        assert answer.status == orders.CHALLENGE
         assert bool(answer.facts.get("ussd_code")) == (changes["method"] == "ussd")
         [seen] = harness.twin.requests
         assert seen.body.items() >= {**sent, "email": EMAIL, "currency": currency}.items()
@@ -281,7 +285,7 @@ def test_payers_are_asked_on_their_phones(changes: dict[str, str], sent: dict[st
 
 def test_network_that_nobody_knows_fails_before_anything_is_sent() -> None:
     ordered = order("mobile_money", provider="ghana", network="glo", currency="GHS")
-    assert at_paystack(lambda harness: harness.rail.begin(ordered, None)).status == ports.FAILED
+    assert at_paystack(lambda harness: harness.rail.begin(ordered, None)).status == orders.FAILED
 
 
 # --- saved cards ---------------------------------------------------------------------------------------------------
@@ -296,7 +300,7 @@ async def save_card(harness: PaystackHarness) -> tuple[str, str]:
 
 @pytest.mark.parametrize(
     ("status", "expected", "code"),
-    [("success", ports.SUCCESSFUL, "00"), ("failed", ports.FAILED, "51"), ("processing", ports.PROCESSING, None)],
+    [("success", orders.SUCCESSFUL, "00"), ("failed", orders.FAILED, "51"), ("processing", orders.PROCESSING, None)],
 )
 def test_saved_card_is_charged_with_its_own_address(status: str, expected: str, code: str | None) -> None:
     async def work(harness: PaystackHarness) -> None:
@@ -312,7 +316,7 @@ def test_saved_card_of_another_address_is_declined() -> None:
     async def work(harness: PaystackHarness) -> None:
         token, _ = await save_card(harness)
         answer = await harness.rail.charge(token_order("paystack", token, "else@example.com"), None)
-        assert (answer.status, "Email does not match" in answer.message) == (ports.FAILED, True)
+        assert (answer.status, "Email does not match" in answer.message) == (orders.FAILED, True)
         assert len(harness.rules.payments) == 1
 
     at_paystack(work)
@@ -323,7 +327,7 @@ def test_bank_that_wants_the_payer_of_a_saved_card_gets_a_page() -> None:
         token, email = await save_card(harness)
         harness.rules.token_status = "paused"
         answer = await harness.rail.charge(token_order("paystack", token, email), None)
-        assert (answer.status, answer.facts["auth"]) == (ports.CHALLENGE, "redirect")
+        assert (answer.status, answer.facts["auth"]) == (orders.CHALLENGE, "redirect")
         assert answer.facts["url"]
 
     at_paystack(work)
@@ -336,9 +340,9 @@ def test_lost_charge_of_a_saved_card_is_asked_after_and_charged_once() -> None:
         harness.twin.add_fault("lose", "/transaction/charge_authorization")
         with pytest.raises(NoAnswer):
             await harness.rail.charge(ordered, None)
-        assert (await harness.rail.query(ordered, None)).status == ports.SUCCESSFUL
+        assert (await harness.rail.query(ordered, None)).status == orders.SUCCESSFUL
         # Sent again, it is refused as a duplicate, and looked up.
-        assert (await harness.rail.charge(ordered, None)).status == ports.SUCCESSFUL
+        assert (await harness.rail.charge(ordered, None)).status == orders.SUCCESSFUL
         assert len(harness.rules.payments) == 2
 
     at_paystack(work)
@@ -360,12 +364,12 @@ def test_nothing_secret_is_shown_by_orders_and_answers() -> None:
 @pytest.mark.parametrize(
     ("status", "expected", "code", "has_notice"),
     [
-        ("processed", ports.SUCCESSFUL, "00", False),
-        ("pending", ports.PROCESSING, "09", False),
-        ("processing", ports.PROCESSING, "09", False),
-        ("failed", ports.FAILED, "05", False),
-        ("needs-attention", ports.UNKNOWN, "09", True),
-        ("enchanted", ports.UNREADABLE, None, False),
+        ("processed", orders.SUCCESSFUL, "00", False),
+        ("pending", orders.PROCESSING, "09", False),
+        ("processing", orders.PROCESSING, "09", False),
+        ("failed", orders.FAILED, "05", False),
+        ("needs-attention", orders.UNKNOWN, "09", True),
+        ("enchanted", orders.UNREADABLE, None, False),
     ],
 )
 def test_every_status_of_a_refund(status: str, expected: str, code: str | None, has_notice: bool) -> None:
@@ -392,9 +396,9 @@ def test_lost_refund_is_found_by_its_note_and_sent_once() -> None:
         with pytest.raises(NoAnswer):
             await harness.rail.refund(refund_order(50_000))
         # Sent again, it is found in the list.
-        assert (await harness.rail.refund(refund_order(50_000))).status == ports.PROCESSING
+        assert (await harness.rail.refund(refund_order(50_000))).status == orders.PROCESSING
         assert [refund.amount for refund in harness.rules.refunds] == [50_000]
-        assert (await harness.rail.query_refund(refund_order(50_000))).status == ports.PROCESSING
+        assert (await harness.rail.query_refund(refund_order(50_000))).status == orders.PROCESSING
 
     at_paystack(work)
 
@@ -403,9 +407,9 @@ def test_refund_that_is_not_listed_is_unknown_for_an_hour_and_never_sent_again()
     async def work(harness: PaystackHarness) -> None:
         await harness.pay_card()
         early = await harness.rail.query_refund(refund_order())
-        assert (early.status, early.code) == (ports.UNKNOWN, None)
+        assert (early.status, early.code) == (orders.UNKNOWN, None)
         late = await harness.rail.query_refund(msgspec.structs.replace(refund_order(), age_seconds=3601))
-        assert (late.status, late.can_resend) == (ports.NOT_FOUND, False)
+        assert (late.status, late.can_resend) == (orders.NOT_FOUND, False)
         assert harness.rules.refunds == []
 
     at_paystack(work)
@@ -419,7 +423,7 @@ def test_refund_is_found_behind_a_hundred_others() -> None:
             msgspec.structs.replace(harness.rules.refunds[0], id=number, note="") for number in range(150)
         ]
         found = await harness.rail.query_refund(refund_order(50_000))
-        assert (found.status, found.facts["refund_id"]) == (ports.PROCESSING, "15000000")
+        assert (found.status, found.facts["refund_id"]) == (orders.PROCESSING, "15000000")
 
     at_paystack(work)
 
@@ -428,7 +432,7 @@ def test_refund_above_the_payment_fails_and_one_without_balance_waits() -> None:
     async def work(harness: PaystackHarness) -> None:
         await harness.pay_card()
         above = await harness.rail.refund(refund_order(150_001))
-        assert (above.status, above.code) == (ports.FAILED, "13")
+        assert (above.status, above.code) == (orders.FAILED, "13")
         harness.rules.access.balance = 0
         with pytest.raises(Unavailable) as raised:
             await harness.rail.refund(refund_order())
@@ -441,10 +445,10 @@ def test_refund_of_a_transfer_into_an_account_names_the_vendors_reference() -> N
     async def work(harness: PaystackHarness) -> None:
         await harness.pay_card()
         [reference] = harness.rules.payments
-        order = refund_order(50_000, rail_facts={ports.TRANSACTION_FACT: reference})
+        order = refund_order(50_000, rail_facts={orders.TRANSACTION_FACT: reference})
         order = msgspec.structs.replace(order, refund_of="12 another payment")
-        assert (await harness.rail.refund(order)).status == ports.PROCESSING
-        assert (await harness.rail.query_refund(order)).status == ports.PROCESSING
+        assert (await harness.rail.refund(order)).status == orders.PROCESSING
+        assert (await harness.rail.query_refund(order)).status == orders.PROCESSING
         assert [refund.amount for refund in harness.rules.refunds] == [50_000]
 
     at_paystack(work)
@@ -452,15 +456,15 @@ def test_refund_of_a_transfer_into_an_account_names_the_vendors_reference() -> N
 
 def test_refund_of_a_payment_that_nobody_knows_fails() -> None:
     answer = at_paystack(lambda harness: harness.rail.refund(refund_order()))
-    assert (answer.status, answer.code) == (ports.FAILED, "25")
+    assert (answer.status, answer.code) == (orders.FAILED, "25")
 
 
 @pytest.mark.parametrize("wrong", [{"amount": "149999"}, {"currency": "USD"}])
 def test_refund_of_another_amount_or_currency_is_unreadable(wrong: dict[str, str]) -> None:
     found = {"id": 1, "status": "processed", "amount": "150000", "currency": "NGN"}
     answer = read_refund({**found, **wrong}, refund_order())
-    assert (answer.status, bool(answer.notice)) == (ports.UNREADABLE, True)
-    assert read_refund(found, refund_order()).status == ports.SUCCESSFUL
+    assert (answer.status, bool(answer.notice)) == (orders.UNREADABLE, True)
+    assert read_refund(found, refund_order()).status == orders.SUCCESSFUL
 
 
 def test_refund_is_looked_for_from_the_day_before_it_was_sent() -> None:
@@ -469,7 +473,7 @@ def test_refund_is_looked_for_from_the_day_before_it_was_sent() -> None:
         await harness.rail.refund(refund_order())
         later = datetime.now(UTC) + timedelta(days=3)
         found = await harness.rail.query_refund(msgspec.structs.replace(refund_order(), sent_at=later))
-        assert found.status == ports.UNKNOWN
+        assert found.status == orders.UNKNOWN
 
     at_paystack(work)
 

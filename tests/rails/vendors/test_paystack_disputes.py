@@ -7,14 +7,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from kasuwa.rails import ports
-from kasuwa.rails.dispute_port import DisputeAnswer, EvidenceFile
-from kasuwa.rails.ports import NoAnswer, Unavailable
-from kasuwa.rails.vendors.paystack import PaystackKeys
-from kasuwa.rails.vendors.paystack_disputes import PaystackDisputes
-from kasuwa.twins.paystack import PaystackRules
-from kasuwa.twins.paystack_disputes import PaystackDisputeRules
-from kasuwa.twins.server import FaultKind, Twin
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.disputes import DisputeAnswer, EvidenceFile
+from kasuwa.rails.ports.orders import NoAnswer, Unavailable
+from kasuwa.rails.twins.paystack import PaystackRules
+from kasuwa.rails.twins.paystack_disputes import PaystackDisputeRules
+from kasuwa.rails.twins.server import FaultKind, Twin
+from kasuwa.rails.vendors.paystack.disputes import PaystackDisputes
+from kasuwa.rails.vendors.paystack.transfers import PaystackKeys
 from tests.rails.vendors.adapters import FAULTS_OF_ORDERS, Observed, twin_of
 
 PDF = EvidenceFile("1.pdf", "application/pdf", b"%PDF-1.4 receipt")
@@ -57,7 +57,7 @@ def test_texts_and_files_are_handed_in_once() -> None:
         second = EvidenceFile("2.png", "image/png", b"\x89PNG")
         answer = msgspec.structs.replace(EVIDENCE, files=(PDF, second))
         for _ in range(2):
-            assert (await harness.rail.answer_dispute(answer)).status == ports.SUCCESSFUL
+            assert (await harness.rail.answer_dispute(answer)).status == orders.SUCCESSFUL
         assert harness.vendor.files == {"358950-1.pdf": PDF.content, "358950-2.png": second.content}
         [texts], [answered] = harness.vendor.evidence, harness.vendor.answers
         assert texts == {
@@ -82,7 +82,7 @@ def test_texts_and_files_are_handed_in_once() -> None:
 def test_accepted_dispute_is_accepted_there_with_its_amount(asks_file: bool) -> None:
     async def work(harness: VendorHarness) -> None:
         harness.vendor.asks_file_of_acceptance = asks_file
-        assert (await harness.rail.answer_dispute(ACCEPTED)).status == ports.SUCCESSFUL
+        assert (await harness.rail.answer_dispute(ACCEPTED)).status == orders.SUCCESSFUL
         [answered] = harness.vendor.answers
         assert (answered["resolution"], answered["refund_amount"]) == ("merchant-accepted", 90_000)
         assert harness.dispute.status == "resolved"
@@ -94,7 +94,7 @@ def test_accepted_dispute_is_accepted_there_with_its_amount(asks_file: bool) -> 
 def test_texts_that_the_vendor_takes_only_together_are_left_out() -> None:
     async def work(harness: VendorHarness) -> None:
         answer = msgspec.structs.replace(EVIDENCE, customer_phone="")
-        assert (await harness.rail.answer_dispute(answer)).status == ports.SUCCESSFUL
+        assert (await harness.rail.answer_dispute(answer)).status == orders.SUCCESSFUL
         assert (harness.vendor.evidence, len(harness.vendor.answers)) == ([], 1)
 
     at_paystack(work)
@@ -104,11 +104,11 @@ def test_what_the_vendor_does_not_take_is_left_to_the_operator() -> None:
     async def work(harness: VendorHarness) -> None:
         without_file = await harness.rail.answer_dispute(msgspec.structs.replace(EVIDENCE, files=()))
         assert (without_file.status, without_file.message) == (
-            ports.FAILED,
+            orders.FAILED,
             "paystack takes no evidence without a file",
         )
         unknown = await harness.rail.answer_dispute(msgspec.structs.replace(EVIDENCE, dispute_id="1"))
-        assert (unknown.status, unknown.message) == (ports.FAILED, "Dispute not found")
+        assert (unknown.status, unknown.message) == (orders.FAILED, "Dispute not found")
         assert harness.vendor.answers == []
 
     at_paystack(work)
@@ -124,7 +124,7 @@ def test_lost_answer_is_looked_up_and_the_dispute_answered_once(fault: FaultKind
         assert len(harness.vendor.answers) == is_done
         for client in (harness.rail._client,):
             client._held_until = 0.0
-        assert (await harness.rail.answer_dispute(EVIDENCE)).status == ports.SUCCESSFUL
+        assert (await harness.rail.answer_dispute(EVIDENCE)).status == orders.SUCCESSFUL
         assert len(harness.vendor.answers) == 1
 
     at_paystack(work)

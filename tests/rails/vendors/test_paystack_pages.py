@@ -2,28 +2,28 @@
 
 import pytest
 
-from kasuwa.core.collection_vendors import CollectionVendors
 from kasuwa.methods.payment.model import DETAIL_DECODER
-from kasuwa.rails import ports
-from kasuwa.rails.collection_routing import RoutedCollection
-from kasuwa.rails.ports import NoAnswer, Unavailable, VendorToken
-from kasuwa.rails.unconfigured import NoCollection
-from kasuwa.rails.vendors import paystack_collection
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.orders import NoAnswer, Unavailable, VendorToken
+from kasuwa.rails.routing.collections import RoutedCollection
+from kasuwa.rails.routing.unconfigured import NoCollection
+from kasuwa.rails.vendors.paystack import collection
+from kasuwa.terms.vendors import CollectionVendors
 from tests.methods.payment.in_memory_payments import InMemoryPayments, PaymentInProgress, challenge
 from tests.rails.vendors.collections import REFERENCE, PaystackHarness, at_paystack, order
 
-PAYSTACK = CollectionVendors((paystack_collection.SERVED,), (paystack_collection.SERVED,))
+PAYSTACK = CollectionVendors((collection.SERVED,), (collection.SERVED,))
 
 
 def test_qr_payment_is_paid_on_the_page() -> None:
     async def work(harness: PaystackHarness) -> None:
         begun = await harness.rail.begin(order("qrpay"), None)
-        assert (begun.status, begun.facts["auth"]) == (ports.CHALLENGE, "redirect")
+        assert (begun.status, begun.facts["auth"]) == (orders.CHALLENGE, "redirect")
         [sent] = [seen for seen in harness.twin.requests if seen.path == "/transaction/initialize"]
         assert sent.body["channels"] == ["qr"]
         harness.rules.pay(REFERENCE)
         paid = await harness.rail.query(order("qrpay", session=begun.facts["session"]), None)
-        assert (paid.status, paid.card) == (ports.SUCCESSFUL, None)
+        assert (paid.status, paid.card) == (orders.SUCCESSFUL, None)
 
     at_paystack(work)
 
@@ -33,7 +33,7 @@ def test_qr_page_whose_address_was_lost_fails() -> None:
         harness.twin.add_fault("lose", "/transaction/initialize")
         with pytest.raises(NoAnswer):
             await harness.rail.begin(order("qrpay"), None)
-        assert (await harness.rail.query(order("qrpay"), None)).status == ports.FAILED
+        assert (await harness.rail.query(order("qrpay"), None)).status == orders.FAILED
 
     at_paystack(work)
 
@@ -55,7 +55,7 @@ def test_saved_card_is_deactivated_and_stays_so() -> None:
         assert paid.card.token is not None
         rail = RoutedCollection(NoCollection(), {"paystack": harness.rail})
         for _ in range(2):
-            assert (await rail.deactivate_token(paid.card.token)).status == ports.SUCCESSFUL
+            assert (await rail.deactivate_token(paid.card.token)).status == orders.SUCCESSFUL
         assert harness.rules.saved_cards == {}
         harness.twin.add_fault("bad_gateway", "/customer/authorization")
         with pytest.raises(NoAnswer):

@@ -6,14 +6,15 @@ from typing import Any
 
 import pytest
 
-from kasuwa.app_rails import describe_health, start_rail_tasks, use_balances
-from kasuwa.db import billers, rail_records
-from kasuwa.doctor_rails import examine_open_orders, examine_rails
+from kasuwa.boot.rails import describe_health, start_rail_tasks, use_balances
+from kasuwa.doctor.rails import examine_open_orders, examine_rails
 from kasuwa.observe.metrics import Metrics, SharedCounters
-from kasuwa.rails.ports import NameAnswer, NameEnquiry, NoAnswer, TransferOrder, Unavailable
-from kasuwa.settings import float_least_of
-from kasuwa.work.rail_shadow import MAX_WAITING, ShadowComparer, are_same_name, mask_name
-from kasuwa.work.rail_watch import BalanceReader, RailWatch
+from kasuwa.rails.catalogue import editions
+from kasuwa.rails.ports.orders import NameAnswer, NameEnquiry, NoAnswer, TransferOrder, Unavailable
+from kasuwa.rails.watch import records
+from kasuwa.rails.watch.shadow import MAX_WAITING, ShadowComparer, are_same_name, mask_name
+from kasuwa.rails.watch.watch import BalanceReader, RailWatch
+from kasuwa.settings.settings import float_least_of
 from tests.rails.banks import GTBANK
 from tests.rails.vendors.two_vendors import ACCOUNT, Ground, Process, play, prepare_database, process_of
 from tests.running import Deployments
@@ -54,7 +55,7 @@ def test_low_balance_is_one_notice_for_each_fall(address: tuple[str, str]) -> No
             assert counts == [0, 1, 1, 1, 2]
             message = "our balance with monnify is 499999.00 NGN, below 500000.00: fund it"
             assert (await notices_of(process))[-1] == message
-            rows = await rail_records.list_balances(process.connection)
+            rows = await records.list_balances(process.connection)
             assert [(row.rail, row.amount, row.is_low) for row in rows] == [
                 ("monnify", 49_999_900, True),
                 ("paystack", 1_000_000_000, False),
@@ -67,9 +68,9 @@ def test_balances_are_read_by_one_worker_at_a_time(address: tuple[str, str]) -> 
     async def story(ground: Ground, merchant_id: int) -> None:
         async with process_of(ground, ground.settings(), merchant_id) as process:
             reader = reader_of(ground, process)
-            await process.connection.execute("select pg_advisory_lock($1)", rail_records.BALANCE_LOCK_ID)
+            await process.connection.execute("select pg_advisory_lock($1)", records.BALANCE_LOCK_ID)
             assert not await reader.run_once()
-            await process.connection.execute("select pg_advisory_unlock($1)", rail_records.BALANCE_LOCK_ID)
+            await process.connection.execute("select pg_advisory_unlock($1)", records.BALANCE_LOCK_ID)
             assert await reader.run_once()
             patient = BalanceReader(ground.dsn, process.services.rail_choice.funded_rails(), {}, 60)
             assert not await patient.run_once(), "they were read a moment ago"
@@ -85,7 +86,7 @@ def test_vendor_that_does_not_answer_keeps_its_last_balance(address: tuple[str, 
             ground.monnify_rules.balance = Decimal(1)
             ground.monnify.add_fault("bad_gateway", "/api/v2/disbursements/wallet-balance")
             await reader.run_once()
-            [monnify, _] = await rail_records.list_balances(process.connection)
+            [monnify, _] = await records.list_balances(process.connection)
             assert (monnify.rail, monnify.amount) == ("monnify", 1_000_000_000)
 
     play(address, story)
@@ -116,7 +117,7 @@ def test_processes_publish_the_state_of_their_vendors(address: tuple[str, str]) 
             assert balances.pop(("monnify", "NGN")) == 7
             await watch.run_once()
             assert balances == {}, "a reading counts once"
-            monnify, paystack = await rail_records.list_health(process.connection)
+            monnify, paystack = await records.list_health(process.connection)
             assert (monnify.rail, monnify.is_paused, monnify.errors) == ("monnify", False, [])
             assert "Zenith Bank" in (monnify.unmapped_banks or [])
             assert (paystack.rail, paystack.is_paused, paystack.unmapped_banks) == ("paystack", True, None)
@@ -246,14 +247,14 @@ def test_comparisons_are_counted_and_differences_are_masked(address: tuple[str, 
             running = asyncio.create_task(comparer.run())
             await comparer.drain()
             running.cancel()
-            counts = await rail_records.list_shadow(process.connection, 1)
+            counts = await records.list_shadow(process.connection, 1)
             assert {(row.question, row.outcome): row.count for row in counts if row.shadow == "monnify"} == {
                 ("name", "agreed"): 1,
                 ("name", "differed"): 2,
                 ("name", "unanswered"): 2,
                 ("balance", "agreed"): 1,
             }
-            differences = await rail_records.list_differences(process.connection, 10)
+            differences = await records.list_differences(process.connection, 10)
             assert [(one.ours, one.theirs) for one in differences] == [
                 ("A** O**", "no such account"),
                 ("A** O**", "C** O**"),
@@ -298,13 +299,13 @@ def test_changed_catalogue_is_fetched_soon_and_not_too_often(address: tuple[str,
     async def story(ground: Ground, merchant_id: int) -> None:
         async with process_of(ground, ground.settings(), merchant_id) as process:
             age = "update bill_edition set taken_at = now() - $1::text::interval"
-            await billers.request_refresh(process.connection)
+            await editions.request_refresh(process.connection)
             await process.connection.execute(age, "9 minutes")
-            assert await billers.is_edition_fresh(process.connection)
+            assert await editions.is_edition_fresh(process.connection)
             await process.connection.execute(age, "11 minutes")
-            assert not await billers.is_edition_fresh(process.connection)
-            await billers.request_refresh(process.connection)
+            assert not await editions.is_edition_fresh(process.connection)
+            await editions.request_refresh(process.connection)
             await process.connection.execute("update bill_refresh set requested_at = now() - interval '1 hour'")
-            assert await billers.is_edition_fresh(process.connection)
+            assert await editions.is_edition_fresh(process.connection)
 
     play(address, story)

@@ -13,8 +13,8 @@ import msgspec
 import pytest
 
 from kasuwa.core.decision import Decision
-from kasuwa.db.batch import RuleFailure
-from kasuwa.rails.ports import RAIL_UNAVAILABLE, NameEnquiry
+from kasuwa.engine.batch import RuleFailure
+from kasuwa.rails.ports.orders import RAIL_UNAVAILABLE, NameEnquiry
 from tests.rails.banks import GTBANK
 from tests.rails.remote.example_rails import SECRET, running_rail
 from tests.rails.vendors.two_vendors import (

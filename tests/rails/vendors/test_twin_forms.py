@@ -15,8 +15,8 @@ from urllib.parse import quote, urlencode
 import pytest
 from aiohttp import ClientSession
 
-from kasuwa.twins.forms import Call, Field
-from kasuwa.twins.server import OUTSIDE, Twin
+from kasuwa.rails.twins.forms import Call, Field
+from kasuwa.rails.twins.server import OUTSIDE, Twin
 from tests.rails.vendors.prepared_twins import BEFORE, MAKERS, PreparedTwin
 
 CALLS = [(vendor, call) for vendor, make in MAKERS.items() for call in make().rules.facts.calls]

@@ -8,24 +8,24 @@ import pytest
 
 from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Needs, SandboxEffects
 from kasuwa.core.routing import AccountAlias
-from kasuwa.db import vendor_accounts
-from kasuwa.db.batch import Submission
-from kasuwa.db.vendor_accounts import AccountUse
-from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer, Unavailable
-from kasuwa.rails.vendor_accounts import MARGIN, KnownAccounts
-from kasuwa.settings import Settings
-from kasuwa.twins.paystack import PaystackRules
-from kasuwa.twins.server import Twin
-from kasuwa.vendor_rails import vendor_accounts_of
-from kasuwa.work.rail_watch import RailWatch
+from kasuwa.engine.batch import Submission
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.orders import Answer, Unavailable
+from kasuwa.rails.routing.vendor_accounts import MARGIN, KnownAccounts
+from kasuwa.rails.twins.paystack import PaystackRules
+from kasuwa.rails.twins.server import Twin
+from kasuwa.rails.vendor_rails import vendor_accounts_of
+from kasuwa.rails.watch import vendor_accounts
+from kasuwa.rails.watch.vendor_accounts import AccountUse
+from kasuwa.rails.watch.watch import RailWatch
+from kasuwa.settings.settings import Settings
 from tests.rails.vendors.two_vendors import Ground, Process, play, prepare_database, process_of
 from tests.running import Deployments
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
-NOT_FOUND = Answer(ports.NOT_FOUND, None, "")
-PAID = Answer(ports.SUCCESSFUL, "00", "")
+NOT_FOUND = Answer(orders.NOT_FOUND, None, "")
+PAID = Answer(orders.SUCCESSFUL, "00", "")
 
 
 def is_believed(known: KnownAccounts, rail: str, sent_at: datetime | None, account: str = "") -> bool:
@@ -59,7 +59,7 @@ def test_order_of_an_earlier_version_is_missing_if_no_other_account_was_used(
     with pytest.raises(Unavailable) as caught:
         known.confirm("paystack", "", NOON, NOT_FOUND)
     assert "--same paystack" in caught.value.notice
-    found = Answer(ports.PROCESSING, "09", "")
+    found = Answer(orders.PROCESSING, "09", "")
     assert known.confirm("paystack", "", sent_at, found) is found, "an order that is found is this account's"
     known.update(uses, [AccountAlias("paystack", "b", "a")])
     assert is_believed(known, "paystack", sent_at), "only the key was another"
@@ -75,7 +75,7 @@ def test_missing_order_is_believed_from_its_own_account_alone() -> None:
     assert "KASUWA_RAIL_FORMER_ACCOUNTS" in caught.value.notice
 
 
-@pytest.mark.parametrize("status", [ports.UNKNOWN, ports.UNREADABLE, ports.UNAVAILABLE])
+@pytest.mark.parametrize("status", [orders.UNKNOWN, orders.UNREADABLE, orders.UNAVAILABLE])
 def test_answer_that_does_not_find_the_order_proves_no_account(status: str) -> None:
     known = KnownAccounts({"paystack": "a"})
     answer = Answer(status, None, "")

@@ -8,11 +8,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from kasuwa.core.billers import GIVES_PIN, GIVES_TOKEN, check_edition
 from kasuwa.core.references import movement_reference, rail_key
-from kasuwa.rails import ports
-from kasuwa.rails.callbacks import CallbackRefused
-from kasuwa.rails.ports import (
+from kasuwa.rails.catalogue.catalogue import GIVES_PIN, GIVES_TOKEN, check_edition
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.callbacks import CallbackRefused
+from kasuwa.rails.ports.orders import (
     Answer,
     BillOrder,
     CustomerAnswer,
@@ -22,8 +22,10 @@ from kasuwa.rails.ports import (
     Unavailable,
     UnreadableAnswer,
 )
+from kasuwa.rails.twins.server import FaultKind, Twin
+from kasuwa.rails.twins.vtpass import VtpassRules
 from kasuwa.rails.vendors.client import VendorReply
-from kasuwa.rails.vendors.vtpass import (
+from kasuwa.rails.vendors.vtpass.bills import (
     VtpassBiller,
     VtpassCallbacks,
     VtpassKeys,
@@ -31,8 +33,6 @@ from kasuwa.rails.vendors.vtpass import (
     read_customer,
     request_id_of,
 )
-from kasuwa.twins.server import FaultKind, Twin
-from kasuwa.twins.vtpass import VtpassRules
 from tests.rails.vendors.adapters import FAULTS_OF_ORDERS, Observed, twin_of
 
 # Half past eleven in the evening, in Lagos.
@@ -99,7 +99,7 @@ async def pay(harness: VendorHarness) -> Answer:
 def test_prepaid_meter_gets_its_token() -> None:
     async def work(harness: VendorHarness) -> None:
         paid = await harness.rail.pay(order())
-        assert (paid.status, paid.code) == (ports.SUCCESSFUL, "00")
+        assert (paid.status, paid.code) == (orders.SUCCESSFUL, "00")
         assert len(paid.facts["token"]) == 20
         assert paid.facts["units"] == "79.9"
         assert await harness.rail.query(order()) == paid
@@ -126,7 +126,7 @@ def test_bill_has_the_telephone_number_of_its_customer(phone: str, sent_as: str)
 
 def test_airtime_goes_to_the_phone() -> None:
     async def work(harness: VendorHarness) -> None:
-        assert (await harness.rail.pay(AIRTIME)).status == ports.SUCCESSFUL
+        assert (await harness.rail.pay(AIRTIME)).status == orders.SUCCESSFUL
         [sent] = [request.body for request in harness.twin.requests]
         del sent["request_id"]
         assert sent == {"serviceID": "mtn", "amount": 100, "phone": "08031234567"}
@@ -149,12 +149,12 @@ def test_television_subscription() -> None:
         bill = order(
             biller="dstv", paycode="dstv/dstv-padi", fulfillment="topup", reference="1212121212", amount=185_000
         )
-        assert (await harness.rail.pay(bill)).status == ports.SUCCESSFUL
+        assert (await harness.rail.pay(bill)).status == orders.SUCCESSFUL
 
     at_vtpass(work)
 
 
-@pytest.mark.parametrize(("customer", "status"), [("45000000016", ports.FAILED), ("45000000040", ports.FAILED)])
+@pytest.mark.parametrize(("customer", "status"), [("45000000016", orders.FAILED), ("45000000040", orders.FAILED)])
 def test_refused_bills(customer: str, status: str) -> None:
     answer = at_vtpass(lambda harness: harness.rail.pay(order(reference=customer)))
     assert answer.status == status
@@ -163,12 +163,12 @@ def test_refused_bills(customer: str, status: str) -> None:
 def test_pending_bill_ends_when_the_vendor_settles_it() -> None:
     async def work(harness: VendorHarness) -> None:
         bill = order(reference="45000000201")
-        assert (await harness.rail.pay(bill)).status == ports.PROCESSING
-        assert (await harness.rail.query(bill)).status == ports.PROCESSING
+        assert (await harness.rail.pay(bill)).status == orders.PROCESSING
+        assert (await harness.rail.query(bill)).status == orders.PROCESSING
         with pytest.raises(Unavailable):
             await harness.rail.reprint(bill)
         harness.rules.settle(request_id_of(bill), "delivered")
-        assert (await harness.rail.query(bill)).status == ports.SUCCESSFUL
+        assert (await harness.rail.query(bill)).status == orders.SUCCESSFUL
 
     at_vtpass(work)
 
@@ -177,20 +177,20 @@ def test_token_that_follows_later() -> None:
     async def work(harness: VendorHarness) -> None:
         bill = order(reference="45000000777")
         paid = await harness.rail.pay(bill)
-        assert (paid.status, paid.facts) == (ports.SUCCESSFUL, {})
+        assert (paid.status, paid.facts) == (orders.SUCCESSFUL, {})
         assert "token" in (await harness.rail.query(bill)).facts
 
     at_vtpass(work)
 
 
 def test_undocumented_code_is_unreadable() -> None:
-    assert at_vtpass(lambda harness: harness.rail.pay(order(reference="45000000500"))).status == ports.UNREADABLE
+    assert at_vtpass(lambda harness: harness.rail.pay(order(reference="45000000500"))).status == orders.UNREADABLE
 
 
 def test_part_of_a_naira_is_never_sent() -> None:
     async def work(harness: VendorHarness) -> None:
         answer = await harness.rail.pay(order(amount=500_001))
-        assert (answer.status, answer.code) == (ports.FAILED, "13")
+        assert (answer.status, answer.code) == (orders.FAILED, "13")
         assert harness.twin.requests == []
 
     at_vtpass(work)
@@ -204,7 +204,7 @@ def test_amounts_are_exact_on_the_wire(amount: int) -> None:
         }
         harness.rules.balance = 10**18
         answer = await harness.rail.pay(msgspec.structs.replace(AIRTIME, amount=amount))
-        assert answer.status == ports.SUCCESSFUL
+        assert answer.status == orders.SUCCESSFUL
         [bill] = harness.rules.bills.values()
         assert bill.amount * 100 == amount
 
@@ -229,7 +229,7 @@ def test_lost_answer_then_query(fault: FaultKind) -> None:
             assert caught.value.retry_after == 7
             return
         asked = await harness.rail.query(order())
-        assert asked.status == (ports.SUCCESSFUL if is_sold else ports.NOT_FOUND)
+        assert asked.status == (orders.SUCCESSFUL if is_sold else orders.NOT_FOUND)
         assert len(harness.rules.bills) == is_sold
 
     at_vtpass(work)
@@ -251,7 +251,7 @@ def test_used_request_id_is_looked_up_and_sold_once() -> None:
         harness.twin.add_fault("lose", "/pay")
         with pytest.raises(NoAnswer):
             await harness.rail.pay(order())
-        assert (await harness.rail.pay(order())).status == ports.SUCCESSFUL
+        assert (await harness.rail.pay(order())).status == orders.SUCCESSFUL
         assert len(harness.rules.bills) == 1
         assert harness.twin.count("/requery") == 1
 
@@ -261,7 +261,7 @@ def test_used_request_id_is_looked_up_and_sold_once() -> None:
 def test_nothing_is_sent_after_midnight() -> None:
     async def work(harness: VendorHarness) -> None:
         answer = await harness.rail.pay(order())
-        assert (answer.status, answer.code) == (ports.FAILED, "96")
+        assert (answer.status, answer.code) == (orders.FAILED, "96")
         assert harness.twin.count("/pay") == 0
         assert harness.twin.count("/requery") == 1
 
@@ -277,7 +277,7 @@ def test_bill_that_was_sold_before_midnight_is_found_after_it() -> None:
         late = VtpassBiller(
             harness.rail._client._transport, harness.twin.url, KEYS, OPERATOR_PHONE, Observed(), harness.rules.now
         )
-        assert (await late.pay(order())).status == ports.SUCCESSFUL
+        assert (await late.pay(order())).status == orders.SUCCESSFUL
         assert len(harness.rules.bills) == 1
 
     at_vtpass(work)
@@ -287,7 +287,7 @@ def test_vendor_with_another_day_fails_the_bill_and_tells_the_operator() -> None
     async def work(harness: VendorHarness) -> None:
         harness.rules.now = lambda: SENT_AT + timedelta(days=1)
         answer = await harness.rail.pay(order())
-        assert answer.status == ports.FAILED
+        assert answer.status == orders.FAILED
         assert "clock" in answer.notice
 
     at_vtpass(work)
@@ -353,7 +353,7 @@ def test_a_reply_without_a_status_neither_delivers_nor_fails_a_bill(reply: str) 
         answer = await harness.rail.pay(order())
         harness.rules.tells_status = False
         answer = await harness.rail.query(order()) if reply == "query" else answer
-        assert answer.status == ports.UNREADABLE
+        assert answer.status == orders.UNREADABLE
 
     at_vtpass(work)
 

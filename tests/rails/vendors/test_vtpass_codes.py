@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from kasuwa.core.billers import GIVES_PIN, GIVES_TOKEN
 from kasuwa.core.references import movement_reference, rail_key
-from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer, BillOrder, FloatShort, NoAnswer, Unavailable
+from kasuwa.rails.catalogue.catalogue import GIVES_PIN, GIVES_TOKEN
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.orders import Answer, BillOrder, FloatShort, NoAnswer, Unavailable
 from kasuwa.rails.vendors.client import VendorReply
-from kasuwa.rails.vendors.vtpass import OUR_ACCOUNT, read_goods, read_payment, read_query
+from kasuwa.rails.vendors.vtpass.bills import OUR_ACCOUNT, read_goods, read_payment, read_query
 
 SENT_AT = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 ORDER = BillOrder(
@@ -28,28 +28,28 @@ ORDER = BillOrder(
 NOTICE = True
 # What a code means at pay and at a query: a status, or the exception; and whether the operator is told.
 CODES: dict[str, tuple[str | type[Exception], str | type[Exception], bool]] = {
-    "099": (ports.UNKNOWN, ports.UNKNOWN, False),
-    "089": (ports.UNKNOWN, ports.UNKNOWN, False),
-    "015": (ports.UNREADABLE, ports.NOT_FOUND, False),
-    "016": (ports.FAILED, ports.FAILED, False),
-    "040": (ports.FAILED, ports.FAILED, False),
-    "091": (ports.FAILED, ports.FAILED, False),
-    "010": (ports.FAILED, ports.UNREADABLE, NOTICE),
-    "012": (ports.FAILED, ports.UNREADABLE, NOTICE),
-    "011": (ports.FAILED, ports.UNREADABLE, NOTICE),
-    "013": (ports.FAILED, ports.UNREADABLE, False),
-    "017": (ports.FAILED, ports.UNREADABLE, False),
-    "031": (ports.FAILED, ports.UNREADABLE, False),
-    "032": (ports.FAILED, ports.UNREADABLE, False),
-    "018": (FloatShort, ports.UNREADABLE, NOTICE),
-    "019": (Unavailable, ports.UNREADABLE, False),
-    "025": (ports.FAILED, ports.FAILED, False),
-    "026": (ports.FAILED, ports.FAILED, False),
-    "030": (ports.UNREADABLE, Unavailable, False),  # pay queries before it reads this
-    "034": (Unavailable, ports.UNREADABLE, False),
-    "035": (Unavailable, ports.UNREADABLE, False),
+    "099": (orders.UNKNOWN, orders.UNKNOWN, False),
+    "089": (orders.UNKNOWN, orders.UNKNOWN, False),
+    "015": (orders.UNREADABLE, orders.NOT_FOUND, False),
+    "016": (orders.FAILED, orders.FAILED, False),
+    "040": (orders.FAILED, orders.FAILED, False),
+    "091": (orders.FAILED, orders.FAILED, False),
+    "010": (orders.FAILED, orders.UNREADABLE, NOTICE),
+    "012": (orders.FAILED, orders.UNREADABLE, NOTICE),
+    "011": (orders.FAILED, orders.UNREADABLE, NOTICE),
+    "013": (orders.FAILED, orders.UNREADABLE, False),
+    "017": (orders.FAILED, orders.UNREADABLE, False),
+    "031": (orders.FAILED, orders.UNREADABLE, False),
+    "032": (orders.FAILED, orders.UNREADABLE, False),
+    "018": (FloatShort, orders.UNREADABLE, NOTICE),
+    "019": (Unavailable, orders.UNREADABLE, False),
+    "025": (orders.FAILED, orders.FAILED, False),
+    "026": (orders.FAILED, orders.FAILED, False),
+    "030": (orders.UNREADABLE, Unavailable, False),  # pay queries before it reads this
+    "034": (Unavailable, orders.UNREADABLE, False),
+    "035": (Unavailable, orders.UNREADABLE, False),
     "083": (NoAnswer, Unavailable, False),
-    "777": (ports.UNREADABLE, ports.UNREADABLE, False),
+    "777": (orders.UNREADABLE, orders.UNREADABLE, False),
     **dict.fromkeys(OUR_ACCOUNT, (Unavailable, Unavailable, NOTICE)),
 }
 
@@ -71,14 +71,14 @@ def test_codes(code: str) -> None:
 
 
 STATUSES = {
-    "delivered": (ports.SUCCESSFUL, False),
-    "initiated": (ports.PROCESSING, False),
-    "pending": (ports.PROCESSING, False),
-    "failed": (ports.FAILED, False),
-    "reversed": (ports.FAILED, False),
-    "resolved": (ports.UNREADABLE, NOTICE),
-    "enchanted": (ports.UNREADABLE, NOTICE),
-    None: (ports.UNREADABLE, NOTICE),
+    "delivered": (orders.SUCCESSFUL, False),
+    "initiated": (orders.PROCESSING, False),
+    "pending": (orders.PROCESSING, False),
+    "failed": (orders.FAILED, False),
+    "reversed": (orders.FAILED, False),
+    "resolved": (orders.UNREADABLE, NOTICE),
+    "enchanted": (orders.UNREADABLE, NOTICE),
+    None: (orders.UNREADABLE, NOTICE),
 }
 
 
@@ -91,7 +91,7 @@ def test_statuses(status: str | None, code: str | int) -> None:
 
 @pytest.mark.parametrize("content", [None, [], {"transactions": None}, {"errors": "x"}])
 def test_missing_transaction_is_unreadable(content: Any) -> None:
-    assert meaning(read_query, {"code": "000", "content": content}) == (ports.UNREADABLE, NOTICE)
+    assert meaning(read_query, {"code": "000", "content": content}) == (orders.UNREADABLE, NOTICE)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_missing_transaction_is_unreadable(content: Any) -> None:
 )
 def test_another_amount_or_request_id_is_unreadable_and_tells_the_operator(difference: dict[str, Any]) -> None:
     body = {"code": "000", "content": {"transactions": {"status": "delivered"}}, **difference}
-    assert meaning(read_query, body) == (ports.UNREADABLE, NOTICE)
+    assert meaning(read_query, body) == (orders.UNREADABLE, NOTICE)
 
 
 @pytest.mark.parametrize(

@@ -11,20 +11,20 @@ from typing import Any
 
 import asyncpg
 
-from kasuwa.composition import Services
+from kasuwa.boot.composition import Services
+from kasuwa.boot.prepare import prepare
 from kasuwa.core.decision import Decision, Job, Merchant
-from kasuwa.db import merchants
-from kasuwa.db.batch import Submission
-from kasuwa.db.connection_pool import Pool
-from kasuwa.db.connections import open_claim_pool
+from kasuwa.engine.batch import Submission
+from kasuwa.jobs.worker import Worker
+from kasuwa.merchants import merchants
 from kasuwa.methods.disburse.rules.transfer import decide_transfer, need_transfer
-from kasuwa.prepare import prepare
-from kasuwa.settings import Settings, read_settings
-from kasuwa.twins.monnify import MonnifyRules
-from kasuwa.twins.paystack import PaystackRules
-from kasuwa.twins.server import Twin
-from kasuwa.work.sandbox import fund_new_merchant
-from kasuwa.work.worker import Worker
+from kasuwa.postgres.connection_pool import Pool
+from kasuwa.postgres.connections import open_claim_pool
+from kasuwa.rails.twins.monnify import MonnifyRules
+from kasuwa.rails.twins.paystack import PaystackRules
+from kasuwa.rails.twins.server import Twin
+from kasuwa.sandbox.operations import fund_new_merchant
+from kasuwa.settings.settings import Settings, read_settings
 from tests.methods.disburse.orders import order
 from tests.running import Deployments
 

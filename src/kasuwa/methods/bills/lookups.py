@@ -6,7 +6,6 @@ Also the preflight checks of bills, which compare a body with the catalogue.
 from datetime import UTC, datetime
 
 from kasuwa.core.action import FieldRule, PreencodedReply, PreflightContext, preencode_reply
-from kasuwa.core.billers import Biller, Catalogue, CatalogueItem, Item
 from kasuwa.core.decision import FieldError, Merchant, Refusal, refuse_fields
 from kasuwa.core.money import MINOR_PER_MAJOR
 from kasuwa.core.scenario import TakeCallScenario
@@ -21,8 +20,9 @@ from kasuwa.methods.bills.wire import (
     ResolveReply,
     ResolveRequest,
 )
-from kasuwa.rails.all_rails import Rails
-from kasuwa.rails.ports import CustomerQuery, NoAnswer, Unavailable, refuse_unanswered
+from kasuwa.rails.catalogue.catalogue import Biller, Catalogue, CatalogueItem, Item
+from kasuwa.rails.ports.all_rails import Rails
+from kasuwa.rails.ports.orders import CustomerQuery, NoAnswer, Unavailable, refuse_unanswered
 
 UNKNOWN_CATEGORY = "no category has this code"
 UNKNOWN_BILL = "no bill has this id, or not in this category"

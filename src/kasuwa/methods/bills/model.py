@@ -1,6 +1,6 @@
 """Bills: accounts, job kinds, statuses and stored records.
 
-A bill is a `Transaction` of kind `bill` (core/transactions.py). Its statuses:
+A bill is a `Transaction` of kind `bill` (transactions/transactions.py). Its statuses:
 
     pending ──> successful   the biller delivered: the hold is posted, and a token or PIN becomes a `Voucher`
         └─────> failed       the biller refused: the hold is voided
@@ -14,12 +14,12 @@ from typing import ClassVar
 
 import msgspec
 
-from kasuwa.core.billers import GIVES_PIN, GIVES_TOKEN, ItemTerms
 from kasuwa.core.decision import Row
 from kasuwa.core.references import row_key
 from kasuwa.core.scenario import Scenario
 from kasuwa.ledger import chart
 from kasuwa.methods.bills.wire import BillDelivery
+from kasuwa.rails.catalogue.catalogue import GIVES_PIN, GIVES_TOKEN, ItemTerms
 
 KIND = "bill"
 CURRENCY = "NGN"

@@ -7,11 +7,11 @@ import msgspec
 
 from kasuwa.core.decision import Job
 from kasuwa.core.references import rail_key
-from kasuwa.core.transactions import Transaction
 from kasuwa.methods.bills.model import BILL_DETAIL_DECODER, CURRENCY, JOB_DATA_DECODER, QUERY, BillDetail
-from kasuwa.rails import ports
-from kasuwa.rails.all_rails import Rails
-from kasuwa.rails.ports import Answer, BillOrder, send_or_query
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.all_rails import Rails
+from kasuwa.rails.ports.orders import Answer, BillOrder, send_or_query
+from kasuwa.transactions.transactions import Transaction
 
 
 async def call_biller(rails: Rails, job: Job, now: datetime, secrets: None) -> Answer:
@@ -28,7 +28,7 @@ async def query_ended(rails: Rails, row: Transaction) -> Answer:
 
 async def fetch_delivery(rails: Rails, job: Job, answer: Answer) -> Answer:
     """Adds the token or PIN to a successful call-back, which itself carries only the status."""
-    if answer.status != ports.SUCCESSFUL:
+    if answer.status != orders.SUCCESSFUL:
         return answer
     facts = await rails.biller.reprint(make_bill_order(job, JOB_DATA_DECODER.decode(job.work).sent_at))
     return msgspec.structs.replace(answer, facts=facts)

@@ -4,9 +4,9 @@ from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.core.money import format_minor
 from kasuwa.core.reading import ActionReader
-from kasuwa.core.transactions import FAILED
 from kasuwa.methods.bills.model import DELIVERY_DECODER, NO_DELIVERY, voucher_aad
 from kasuwa.methods.bills.wire import VerifyReply, VerifyRequest
+from kasuwa.transactions.transactions import FAILED
 
 UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference")
 

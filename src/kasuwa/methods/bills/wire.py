@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
-from kasuwa.core.fields import Amount, ChosenCurrency, Reference
-from kasuwa.core.people import Phone
+from kasuwa.wire.fields import Amount, ChosenCurrency, Reference
+from kasuwa.wire.people import Phone
 
 BillsId = Annotated[int, Meta(ge=1, le=10**15, description="a whole number above zero")]
 

@@ -4,7 +4,7 @@ from kasuwa.core.action import INTEGRATE, PAY, ApiMethod, FieldRule, Read, Step,
 from kasuwa.core.dry_run import REFUSE_DRY_RUN
 from kasuwa.methods.cashcode import model, store, wire
 from kasuwa.methods.cashcode.rules import finish, issue, redeem
-from kasuwa.rails import ports
+from kasuwa.rails.ports import orders
 
 GENERATE_RULES = (
     FieldRule(("amount",), issue.check_amount),
@@ -62,7 +62,7 @@ CASHCODE = ApiMethod(
         Step(
             model.EXPIRE,
             model.LANE,
-            ports.call_no_rail,
+            orders.call_no_rail,
             finish.need_expiry,
             finish.decide_expiry,
             accepts_callback=False,

@@ -18,10 +18,10 @@ from typing import ClassVar
 import msgspec
 
 from kasuwa.core.decision import Context, Row
-from kasuwa.core.purpose import TransactionPurpose
 from kasuwa.core.references import row_key
 from kasuwa.core.scenario import Scenario
 from kasuwa.ledger import chart
+from kasuwa.transactions.purpose import TransactionPurpose
 
 KIND = "cashcode"
 CURRENCY = "NGN"

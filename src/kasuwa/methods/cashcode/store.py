@@ -4,10 +4,10 @@ from kasuwa.core.calendar import utc_text
 from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.core.money import format_minor
 from kasuwa.core.reading import Reader
-from kasuwa.core.transactions import FAILED, transaction_key
 from kasuwa.methods.cashcode.model import KIND, cashcode_key
 from kasuwa.methods.cashcode.rules.finish import UNKNOWN_ORDER
 from kasuwa.methods.cashcode.wire import OrderRequest, VerifyReply
+from kasuwa.transactions.transactions import FAILED, transaction_key
 
 BY_ORDER_REF = """
     select t.status, c.state, t.amount, c.paid, t.fee, t.vat, c.channel, c.expires_at, t.message

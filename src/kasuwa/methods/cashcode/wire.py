@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
-from kasuwa.core.fields import END, Amount, ChosenCurrency, NonNegativeInt, Pin, Reference
+from kasuwa.wire.fields import END, Amount, ChosenCurrency, NonNegativeInt, Pin, Reference
 
 Channel = Literal["ATM", "POS", "WEB"]
 Code = Annotated[str, Meta(pattern="^[0-9]{10}" + END, max_length=10, description="ten digits")]

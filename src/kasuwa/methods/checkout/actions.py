@@ -3,11 +3,11 @@
 from functools import partial
 
 from kasuwa.core.action import COLLECT, Read, Step, Write
-from kasuwa.core.checkouts import EXPIRE, LANE
 from kasuwa.core.dry_run import REFUSE_DRY_RUN
 from kasuwa.methods.checkout import payer_model, store, wire
 from kasuwa.methods.checkout.rules import attempt, on_attempt_end, open_checkout, pay_link
-from kasuwa.rails.ports import call_no_rail
+from kasuwa.rails.ports.orders import call_no_rail
+from kasuwa.transactions.checkouts import EXPIRE, LANE
 
 PAYMENT = (
     Write(

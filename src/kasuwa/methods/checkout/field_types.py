@@ -3,8 +3,8 @@
 import re
 from typing import Any
 
-from kasuwa.core.body import NumberLiteral
-from kasuwa.core.fields import CustomFieldType
+from kasuwa.wire.body import NumberLiteral
+from kasuwa.wire.fields import CustomFieldType
 
 FLAGS = {"yes": 1, "true": 1, "1": 1, "on": 1, "no": 0, "false": 0, "0": 0, "off": 0}
 FLAG_REASON = "true or false, also as yes or no, or 1 or 0"

@@ -1,4 +1,4 @@
-"""Payment links: the row, its terms, and how it is found. Checkouts are in core/checkouts.py.
+"""Payment links: the row, its terms, and how it is found. Checkouts are in transactions/checkouts.py.
 
 Contract: resources#paylinks
 """

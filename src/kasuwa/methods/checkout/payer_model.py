@@ -1,6 +1,6 @@
 """Requests that payers make on the pages of checkouts. They are not part of the API.
 
-They have plain types only, because they may be sent to the process that owns the merchant (web/forwarding.py). The
+They have plain types only, because they may be sent to the process that owns the merchant (api/forwarding.py). The
 pages have checked every field. Their reprs show no values, so that no card number, PIN or code reaches a log.
 """
 

@@ -7,7 +7,6 @@ from typing import Any
 import msgspec
 
 from kasuwa.core.calendar import utc_text
-from kasuwa.core.checkouts import Checkout, checkout_key
 from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.core.money import format_minor
 from kasuwa.core.reading import ActionReader, Reader
@@ -24,6 +23,7 @@ from kasuwa.methods.checkout.wire import (
 )
 from kasuwa.methods.payment.model import CARD_SUMMARY_DECODER, payment_key, saved_card_key
 from kasuwa.methods.payment.payer_model import open_detail
+from kasuwa.transactions.checkouts import Checkout, checkout_key
 
 MAX_PAYMENTS_SHOWN = 50
 PAGE_SIZE = 1_000

@@ -5,11 +5,11 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, field
 
-from kasuwa.core.documents import Document
-from kasuwa.core.fields import FREE_TEXT, Amount, AmountOrZero, Currency, Email, Reference, Timestamp
-from kasuwa.core.paging import Paged
 from kasuwa.methods.checkout.field_types import Flag, LinkType, Slug
 from kasuwa.methods.payment.wire import Bearer, Country, Installment, Recurrent, Split, Url, User
+from kasuwa.wire.documents import Document
+from kasuwa.wire.fields import FREE_TEXT, Amount, AmountOrZero, Currency, Email, Reference, Timestamp
+from kasuwa.wire.paging import Paged
 
 Channel = Literal["card", "token", "account", "ussd", "phone", "qrpay", "bank_transfer", "mobile_money"]
 Title = Annotated[str, Meta(min_length=1, max_length=100, description="1 to 100 characters", extra=FREE_TEXT)]

@@ -3,9 +3,9 @@
 from kasuwa.core.decision import FieldError, Merchant, Refusal, refuse_fields
 from kasuwa.core.scenario import Scenario
 from kasuwa.methods.clients.rules.verify_bvn import BvnQuestion, RegistryAnswer
-from kasuwa.rails.all_rails import Rails
-from kasuwa.rails.identity_port import ConsentRefused, FieldsRequired, IdentityClaim
-from kasuwa.rails.ports import NoAnswer, Unavailable, refuse_unanswered
+from kasuwa.rails.ports.all_rails import Rails
+from kasuwa.rails.ports.identities import ConsentRefused, FieldsRequired, IdentityClaim
+from kasuwa.rails.ports.orders import NoAnswer, Unavailable, refuse_unanswered
 
 COMPARED_FIELD = "required: the BVN register compares it"
 

@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from kasuwa.core.decision import Merchant, Refusal
-from kasuwa.core.people import NATIONAL_NUMBERS
 from kasuwa.core.reading import ActionReader, Reader
 from kasuwa.methods.clients.model import UNKNOWN_CLIENT, Client, client_key
 from kasuwa.methods.clients.rules.manage_client import hash_bvn, hash_email, hash_phone, show_client
 from kasuwa.methods.clients.wire import ClientReply, ListReply, ListRequest, ViewRequest
+from kasuwa.wire.people import NATIONAL_NUMBERS
 
 COLUMNS = """
     select key, merchant_id, client_id, number, status, bvn_verified, open_accounts, bvn_hash, bvn_mask, bvn_sealed,

@@ -8,10 +8,10 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
-from kasuwa.core.documents import Document
-from kasuwa.core.fields import AccountNumber, BankCode, Reference, ShortText
-from kasuwa.core.paging import Paged
-from kasuwa.core.people import Bvn, DateText, Email, PersonName, Phone
+from kasuwa.wire.documents import Document
+from kasuwa.wire.fields import AccountNumber, BankCode, Reference, ShortText
+from kasuwa.wire.paging import Paged
+from kasuwa.wire.people import Bvn, DateText, Email, PersonName, Phone
 
 
 class AddressFields(msgspec.Struct, kw_only=True):

@@ -12,8 +12,8 @@ import msgspec
 
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Refusal, Row
-from kasuwa.core.people import NATIONAL_NUMBERS, canonical_phone, words_of
 from kasuwa.core.references import row_key
+from kasuwa.wire.people import NATIONAL_NUMBERS, canonical_phone, words_of
 
 UNKNOWN_CUSTOMER = Refusal(INVALID_REQUEST, "Invalid Customer Reference")
 
@@ -37,7 +37,7 @@ class Customer(Row):
     customer_id: str
     number: int  # serial number: lists are sorted by it
     detail_sealed: bytes | None  # an encrypted CustomerData; None once erased
-    email_hash: bytes | None  # hash_customer of core/payers.py; payments have the same
+    email_hash: bytes | None  # hash_customer of transactions/payers.py; payments have the same
     phone_hash: bytes | None
     words: str  # keyed hashes of the beginnings of the words of the name, separated by spaces
     created_at: datetime

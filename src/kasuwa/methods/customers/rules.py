@@ -6,8 +6,6 @@ import msgspec
 
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs, NeedsMore, Refusal
-from kasuwa.core.erasure import RowErasure, erase_rows, need_rows
-from kasuwa.core.payers import hash_customer
 from kasuwa.core.references import opaque_id
 from kasuwa.methods.customers.model import (
     DATA_DECODER,
@@ -23,6 +21,8 @@ from kasuwa.methods.customers.model import (
     hash_phones,
 )
 from kasuwa.methods.customers.wire import CustomerRecord, CustomerReply, CustomerRequest
+from kasuwa.privacy.erasure import RowErasure, erase_rows, need_rows
+from kasuwa.transactions.payers import hash_customer
 
 Unsealer = Callable[[int, str, bytes], bytes]
 

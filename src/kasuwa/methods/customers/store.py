@@ -5,8 +5,6 @@ from typing import Any
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.core.money import CURRENCIES, format_minor
-from kasuwa.core.payers import hash_customer
-from kasuwa.core.people import NATIONAL_NUMBERS, is_telephone, words_of
 from kasuwa.core.reading import ActionReader, Reader
 from kasuwa.methods.customers.model import (
     SHORTEST_BEGINNING,
@@ -29,6 +27,8 @@ from kasuwa.methods.customers.wire import (
     CustomerTotal,
 )
 from kasuwa.methods.payment.model import CARD_SUMMARY_DECODER, payment_key, saved_card_key
+from kasuwa.transactions.payers import hash_customer
+from kasuwa.wire.people import NATIONAL_NUMBERS, is_telephone, words_of
 
 COLUMNS = """
     key, merchant_id, customer_id, number, detail_sealed, email_hash, phone_hash, words, created_at, changed_at,

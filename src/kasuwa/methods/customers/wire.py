@@ -5,9 +5,9 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, field
 
-from kasuwa.core.fields import FREE_TEXT, Reference
-from kasuwa.core.paging import Paged
-from kasuwa.core.people import Email, PersonName, Phone
+from kasuwa.wire.fields import FREE_TEXT, Reference
+from kasuwa.wire.paging import Paged
+from kasuwa.wire.people import Email, PersonName, Phone
 
 Address = Annotated[str, Meta(max_length=300, description="at most 300 characters", extra=FREE_TEXT)]
 SearchText = Annotated[str, Meta(min_length=1, max_length=254, description="1 to 254 characters", extra=FREE_TEXT)]

@@ -7,7 +7,7 @@ from kasuwa.core.banks import check_account_number, check_bank_code
 from kasuwa.core.dry_run import REFUSE_DRY_RUN
 from kasuwa.methods.disburse import model, payout_model, steps, store, wire
 from kasuwa.methods.disburse.rules import approve, bulk_transfer, on_bank_answer, transfer
-from kasuwa.rails import ports
+from kasuwa.rails.ports import orders
 
 TRANSFER_RULES = (
     FieldRule(("amount",), transfer.check_amount),
@@ -99,7 +99,7 @@ DISBURSE = ApiMethod(
         Step(
             payout_model.EXPIRE,
             payout_model.EXPIRY_LANE,
-            ports.call_no_rail,
+            orders.call_no_rail,
             approve.need_expiry,
             approve.decide_expiry,
             accepts_callback=False,

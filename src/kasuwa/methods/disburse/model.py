@@ -1,6 +1,6 @@
 """Transfers: accounts, job kinds, statuses and stored records.
 
-A transfer is a `Transaction` of kind `transfer` (core/transactions.py). Its statuses:
+A transfer is a `Transaction` of kind `transfer` (transactions/transactions.py). Its statuses:
 
     processing ⇄ pending        pending: the bank has answered, but without a final result, or it waits for approval
         │           │
@@ -18,10 +18,10 @@ from typing import ClassVar
 import msgspec
 
 from kasuwa.core.decision import Row
-from kasuwa.core.purpose import TransactionPurpose
 from kasuwa.core.references import row_key
 from kasuwa.core.scenario import Scenario
 from kasuwa.ledger import chart
+from kasuwa.transactions.purpose import TransactionPurpose
 
 KIND = "transfer"
 CURRENCY = "NGN"

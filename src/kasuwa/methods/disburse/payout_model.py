@@ -14,8 +14,8 @@ import msgspec
 
 from kasuwa.core.callers import Caller
 from kasuwa.core.decision import LoadedRows, Row
-from kasuwa.core.payouts import COUNTERS, WindowLimits, counter_key, describe_limit, hour_and_day
 from kasuwa.core.references import row_key
+from kasuwa.terms.payouts import COUNTERS, WindowLimits, counter_key, describe_limit, hour_and_day
 
 # How long a transfer waits for approval. Contract: keys#approvals
 WAITING_TIME = timedelta(hours=72)

@@ -8,10 +8,10 @@ import msgspec
 from kasuwa.core.banks import bank_of_code
 from kasuwa.core.decision import Job
 from kasuwa.core.references import rail_key
-from kasuwa.core.transactions import Transaction
 from kasuwa.methods.disburse.model import CURRENCY, QUERY, TRANSFER_DETAIL_DECODER, TransferDetail, decode_job_data
-from kasuwa.rails.all_rails import Rails
-from kasuwa.rails.ports import Answer, TransferOrder, send_or_query
+from kasuwa.rails.ports.all_rails import Rails
+from kasuwa.rails.ports.orders import Answer, TransferOrder, send_or_query
+from kasuwa.transactions.transactions import Transaction
 
 
 async def call_bank(rails: Rails, job: Job, now: datetime, secrets: None) -> Answer:

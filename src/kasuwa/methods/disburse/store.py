@@ -9,10 +9,8 @@ from kasuwa.core.calendar import utc_text
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.core.money import format_minor
-from kasuwa.core.purpose import subject_in
 from kasuwa.core.reading import Reader, ReplyReader
 from kasuwa.core.references import is_reference, row_key
-from kasuwa.core.transactions import FAILED, transaction_key
 from kasuwa.methods.disburse.model import (
     BATCH_ORDERS_DECODER,
     BATCH_PREFIX,
@@ -23,6 +21,8 @@ from kasuwa.methods.disburse.model import (
 )
 from kasuwa.methods.disburse.payout_model import APPROVAL_DETAIL_DECODER
 from kasuwa.methods.disburse.wire import ApprovalLine, BatchLine, VerifyReply, VerifyRequest
+from kasuwa.transactions.purpose import subject_in
+from kasuwa.transactions.transactions import FAILED, transaction_key
 
 UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference")
 

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, Raw, UnsetType, field
 
-from kasuwa.core.fields import AccountNumber, Amount, BankCode, ChosenCurrency, Reference, ShortText
+from kasuwa.wire.fields import AccountNumber, Amount, BankCode, ChosenCurrency, Reference, ShortText
 
 
 class TransferCurrency(ChosenCurrency):

@@ -11,7 +11,7 @@ from kasuwa.methods.disputes.rules import (
     open_dispute,
     respond,
 )
-from kasuwa.rails.ports import call_no_rail
+from kasuwa.rails.ports.orders import call_no_rail
 
 # A body with five files of 2 MiB in base64, and room for the texts.
 MAX_BODY_BYTES = 15 * 1024 * 1024

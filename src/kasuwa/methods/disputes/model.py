@@ -39,8 +39,8 @@ import msgspec
 
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import FieldError, Refusal, Row
-from kasuwa.core.fields import CustomFieldType
 from kasuwa.core.references import row_key
+from kasuwa.wire.fields import CustomFieldType
 
 DisputeState = Literal["needs_response", "under_review", "won", "lost", "accepted", "expired"]
 STATES: tuple[str, ...] = get_args(DisputeState)

@@ -20,11 +20,11 @@ from kasuwa.methods.disputes.model import (
     file_aad,
 )
 from kasuwa.methods.disputes.rules.card_of_dispute import CARD_ORDER_DECODER
-from kasuwa.rails import ports
-from kasuwa.rails.all_rails import Rails
-from kasuwa.rails.dispute_port import DisputeAnswer, EvidenceFile
-from kasuwa.rails.issuer_port import RefundOrder, TakeBackOrder
-from kasuwa.rails.ports import Answer, Unavailable
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.all_rails import Rails
+from kasuwa.rails.ports.disputes import DisputeAnswer, EvidenceFile
+from kasuwa.rails.ports.issuer import RefundOrder, TakeBackOrder
+from kasuwa.rails.ports.orders import Answer, Unavailable
 
 EXTENSIONS = {"application/pdf": "pdf", "image/png": "png", "image/jpeg": "jpg"}
 
@@ -38,13 +38,13 @@ async def ask_rail(rails: Rails, job: Job, now: datetime, secrets: None) -> Answ
         raise Unavailable(f"{asked.rail} cannot be asked", notice=notice)
     found = await feed.find_dispute(asked.rail_dispute_id)
     if found is None:
-        return Answer(ports.NOT_FOUND, None, "it is not known there")
+        return Answer(orders.NOT_FOUND, None, "it is not known there")
     facts = {OUTCOME_FACT: found.outcome} if found.outcome else {}
     if found.is_under_review:
         facts[REVIEW_FACT] = "yes"
     if found.due_at is not None:
         facts[DUE_FACT] = str(found.due_at.timestamp())
-    return Answer(ports.SUCCESSFUL, None, f"{found.status} {found.resolution}".strip(), facts)
+    return Answer(orders.SUCCESSFUL, None, f"{found.status} {found.resolution}".strip(), facts)
 
 
 async def call_issuer(rails: Rails, job: Job, now: datetime, secrets: None) -> Answer:
@@ -57,7 +57,7 @@ async def call_issuer(rails: Rails, job: Job, now: datetime, secrets: None) -> A
 
 
 class AnsweredDispute(Protocol):
-    """A dispute that its merchant has answered. Implemented by db/dispute_hand_ins.py."""
+    """A dispute that its merchant has answered. Implemented by methods/disputes/hand_ins.py."""
 
     @property
     def merchant_id(self) -> int: ...

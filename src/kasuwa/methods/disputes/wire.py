@@ -5,9 +5,9 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, field
 
-from kasuwa.core.fields import FREE_TEXT, Amount, Email, LagosDate, Phone, Reference, ShortText
-from kasuwa.core.paging import Paged
 from kasuwa.methods.disputes.model import MAX_FILES, DisputeState, FileContent
+from kasuwa.wire.fields import FREE_TEXT, Amount, Email, LagosDate, Phone, Reference, ShortText
+from kasuwa.wire.paging import Paged
 
 LongText = Annotated[str, Meta(max_length=5_000, description="at most 5,000 characters", extra=FREE_TEXT)]
 FileName = Annotated[str, Meta(min_length=1, max_length=200, description="1 to 200 characters", extra=FREE_TEXT)]

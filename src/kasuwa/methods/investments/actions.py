@@ -6,7 +6,7 @@ from kasuwa.methods.investments import store, wire
 from kasuwa.methods.investments.rules import cash_out, post_interest, savings, thrift_cycle, thrift_plan
 from kasuwa.methods.payment.rules import collect
 from kasuwa.methods.payment.rules.charge_card import need_validate
-from kasuwa.rails.ports import call_no_rail
+from kasuwa.rails.ports.orders import call_no_rail
 
 AMOUNT_RULE = FieldRule(("amount",), check_amount)
 CASHOUT_RULES = (

@@ -35,7 +35,15 @@ from typing import ClassVar
 
 import msgspec
 
-from kasuwa.core.accrual import (
+from kasuwa.core.calendar import lagos_day, lagos_moment, utc_text
+from kasuwa.core.codes import INSUFFICIENT_FUNDS, INVALID_REQUEST
+from kasuwa.core.decision import Context, LoadedRows, Needs, NeedsMore, Posting, Refusal, Row
+from kasuwa.core.money import format_minor
+from kasuwa.core.references import account_key, row_key
+from kasuwa.ledger import chart
+from kasuwa.ledger.chart import Account
+from kasuwa.methods.clients.model import Client, adjust_open_accounts, adjust_pending_payments, client_key
+from kasuwa.methods.investments.accrual import (
     UNITS_PER_MINOR,
     AccrualState,
     DepositLayers,
@@ -45,18 +53,10 @@ from kasuwa.core.accrual import (
     unpaid_interest,
     update_layers,
 )
-from kasuwa.core.calendar import lagos_day, lagos_moment, utc_text
-from kasuwa.core.codes import INSUFFICIENT_FUNDS, INVALID_REQUEST
-from kasuwa.core.decision import Context, LoadedRows, Needs, NeedsMore, Posting, Refusal, Row
-from kasuwa.core.interest_wire import InterestReply
-from kasuwa.core.money import format_minor
-from kasuwa.core.references import account_key, row_key
-from kasuwa.core.thrift import Debt, Repayment
-from kasuwa.ledger import chart
-from kasuwa.ledger.chart import Account
-from kasuwa.methods.clients.model import Client, adjust_open_accounts, adjust_pending_payments, client_key
+from kasuwa.methods.investments.thrift import Debt, Repayment
 from kasuwa.methods.investments.thrift_model import ThriftMember, thrift_member_key
 from kasuwa.methods.investments.wire import SavingsRecord
+from kasuwa.wire.interest_wire import InterestReply
 
 CURRENCY = "NGN"
 WALLET = chart.wallet(CURRENCY)
@@ -104,7 +104,7 @@ class Savings(Row):
     name: str
     rate: str  # interest in percent, per `frequency`
     frequency: str
-    annual: int  # the same rate for a year, in the parts of core/accrual.py
+    annual: int  # the same rate for a year, in the parts of methods/investments/accrual.py
     tax_applied: bool
     tax_rate: str  # percent of the interest
     period: int  # months until maturity

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from kasuwa.core.decision import Row
 from kasuwa.core.references import row_key
-from kasuwa.core.thrift import cycle_date
+from kasuwa.methods.investments.thrift import cycle_date
 
 OPEN = "open"
 RUNNING = "running"

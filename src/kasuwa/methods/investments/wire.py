@@ -8,14 +8,14 @@ from typing import Annotated, ClassVar, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
-from kasuwa.core.fields import FREE_TEXT, Amount, AmountOrZero, NonNegativeInt, PercentRate, Pin, Reference
-from kasuwa.core.interest_wire import DryRunFigure, InterestReply, InterestSettings
-from kasuwa.core.paging import Paged
-from kasuwa.core.people import DateText
-from kasuwa.core.thrift import CycleFrequency
+from kasuwa.methods.investments.thrift import CycleFrequency
 from kasuwa.methods.payment.rules.collect import PayerFields
 from kasuwa.methods.payment.wire import ValidateRequest
 from kasuwa.methods.payment.wire_reply import PaymentReply
+from kasuwa.wire.fields import FREE_TEXT, Amount, AmountOrZero, NonNegativeInt, PercentRate, Pin, Reference
+from kasuwa.wire.interest_wire import DryRunFigure, InterestReply, InterestSettings
+from kasuwa.wire.paging import Paged
+from kasuwa.wire.people import DateText
 
 Name = Annotated[str, Meta(min_length=1, max_length=200, description="1 to 200 characters", extra=FREE_TEXT)]
 

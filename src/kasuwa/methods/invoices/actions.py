@@ -4,7 +4,7 @@ from kasuwa.core.action import COLLECT, FieldRule, Read, Step, Write
 from kasuwa.core.dry_run import REFUSE_DRY_RUN
 from kasuwa.methods.invoices import model, payer_model, store, wire
 from kasuwa.methods.invoices.rules import check_invoice, issue, pay_invoice
-from kasuwa.rails.ports import call_no_rail
+from kasuwa.rails.ports.orders import call_no_rail
 
 RESOURCES = (
     Write(

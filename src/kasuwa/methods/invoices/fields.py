@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from kasuwa.core.calendar import is_in_range
-from kasuwa.core.fields import (
+from kasuwa.wire.fields import (
     FREE_TEXT,
     CustomFieldType,
     PercentOrAmount,

@@ -31,7 +31,7 @@ ID_PREFIX = "IN"
 EVENT_KIND = "invoice"
 # The kind of token by which the page of an invoice is found (core/token_index.py).
 INVOICE_PAGE = "invoice"
-# The source of its checkouts (core/checkouts.py).
+# The source of its checkouts (transactions/checkouts.py).
 SOURCE = "invoice"
 LANE = "invoices"
 BECOME_OVERDUE = "invoices.overdue"

@@ -1,6 +1,6 @@
 """Requests that payers make on the page of an invoice. They are not part of the API.
 
-They have plain types only, because they may be sent to the process that owns the merchant (web/forwarding.py).
+They have plain types only, because they may be sent to the process that owns the merchant (api/forwarding.py).
 """
 
 import msgspec

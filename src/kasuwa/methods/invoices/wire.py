@@ -5,9 +5,9 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, field
 
-from kasuwa.core.fields import AmountOrZero, Currency, NonNegativeInt, PercentRate, Reference
-from kasuwa.core.paging import Paged
 from kasuwa.methods.invoices.fields import ChargeUser, Discount, DiscountType, DueDate, ItemText, Note
+from kasuwa.wire.fields import AmountOrZero, Currency, NonNegativeInt, PercentRate, Reference
+from kasuwa.wire.paging import Paged
 
 InvoiceStatus = Literal["unpaid", "partly_paid", "paid", "overdue", "void"]
 

@@ -8,8 +8,8 @@ from kasuwa.core.action import AdminOperations
 from kasuwa.core.callers import check_key_name, read_ranges, read_scopes
 from kasuwa.core.decision import FieldError, Merchant, Refusal, refuse_fields
 from kasuwa.core.money import format_minor
-from kasuwa.core.payouts import NO_POLICY, PayoutPolicy, VelocityLimits
 from kasuwa.methods.keys.wire import LimitFields, NewKeyReply, NewKeyRequest, PolicyReply, PolicyRequest
+from kasuwa.terms.payouts import NO_POLICY, PayoutPolicy, VelocityLimits
 
 
 async def new_key(request: NewKeyRequest, merchant: Merchant, engine: AdminOperations) -> NewKeyReply | Refusal:

@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from kasuwa.core.callers import KeyScope
-from kasuwa.core.fields import AmountOrZero, ShortText, Timestamp
+from kasuwa.wire.fields import AmountOrZero, ShortText, Timestamp
 
 
 class KeysRequest(msgspec.Struct):

@@ -5,7 +5,7 @@ from kasuwa.methods.loans import store, wire
 from kasuwa.methods.loans.rules import arrears, origination, repay
 from kasuwa.methods.payment.rules.charge_card import need_validate
 from kasuwa.methods.payment.rules.collect import PAYER_RULES
-from kasuwa.rails.ports import call_no_rail
+from kasuwa.rails.ports.orders import call_no_rail
 
 EXAMPLE_TERMS = {
     "client_id": "<client_id>",

@@ -8,7 +8,6 @@ from typing import Any
 
 from kasuwa.core.calendar import lagos_day, utc_text
 from kasuwa.core.decision import Merchant, Refusal
-from kasuwa.core.loan_interest import due_date
 from kasuwa.core.money import format_minor
 from kasuwa.core.reading import Reader, ReplyReader
 from kasuwa.methods.loans.model import UNKNOWN_LOAN, Loan, LoanInstallment, loan_key
@@ -23,6 +22,7 @@ from kasuwa.methods.loans.wire import (
     StatementRequest,
     ViewRequest,
 )
+from kasuwa.terms.loan_interest import due_date
 
 # Columns that a list adds up over the installments that it does not load one by one.
 SUMMED = ("principal", "interest", "tax", "paid_principal", "paid_interest", "paid_tax")

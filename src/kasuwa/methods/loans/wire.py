@@ -8,13 +8,13 @@ from typing import Literal
 import msgspec
 from msgspec import UNSET, UnsetType, field
 
-from kasuwa.core.fields import Amount, NonNegativeInt, PercentRate, Reference
-from kasuwa.core.interest_wire import DryRunFigure, InterestReply, InterestSettings
-from kasuwa.core.loan_interest import RepaymentMethod
-from kasuwa.core.paging import Paged
 from kasuwa.methods.payment.rules.collect import CollectMethod, PayerFields
 from kasuwa.methods.payment.wire import ValidateRequest
 from kasuwa.methods.payment.wire_reply import PaymentReply
+from kasuwa.terms.loan_interest import RepaymentMethod
+from kasuwa.wire.fields import Amount, NonNegativeInt, PercentRate, Reference
+from kasuwa.wire.interest_wire import DryRunFigure, InterestReply, InterestSettings
+from kasuwa.wire.paging import Paged
 
 LoanState = Literal[
     "pending_approval",

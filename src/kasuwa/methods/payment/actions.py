@@ -1,6 +1,6 @@
 """The actions of `PUT /payment`, which collects money from payers. Read this first.
 
-Three more tables belong to this slice and are added elsewhere by app.py: actions of `resources` about payments
+Three more tables belong to this slice and are added elsewhere by boot/app.py: actions of `resources` about payments
 (RESOURCES), actions of the test environment (SANDBOX), and purposes of payments and transfers (PURPOSES).
 """
 
@@ -16,18 +16,14 @@ from kasuwa.methods.payment.rules import (
     charge_card,
     check_request,
     forget_card,
-    inbound_transfer,
-    installments,
-    late_money,
     on_rail_answer,
     preflight,
-    recurrent,
     refund,
-    scheduled_charges,
     split_settlement,
-    suspense,
 )
-from kasuwa.rails.ports import call_no_rail
+from kasuwa.methods.payment.rules.plans import installments, recurrent, scheduled_charges
+from kasuwa.methods.payment.rules.receipts import inbound_transfer, late_money, suspense
+from kasuwa.rails.ports.orders import call_no_rail
 
 USER = {"firstname": "Ada", "lastname": "Obi", "email": "ada@example.com"}
 CARD = {"card_no": "5123450000000008", "expiry_month": "12", "expiry_year": "30", "ccv": "100", "pin": "1234"}

@@ -6,10 +6,7 @@ Contract: resources#charges, resources#banks
 from kasuwa.core.action import FieldRule, one_of
 from kasuwa.core.cards import find_bin
 from kasuwa.core.decision import FieldError, Merchant
-from kasuwa.core.fields import Amount
-from kasuwa.core.merchant import check_amount_limits
-from kasuwa.core.pricing import MOBILE_MONEY_CLASSES, bearer_of, card_class, price_collection
-from kasuwa.core.tariff import FeeClass
+from kasuwa.merchants.merchant_settings import check_amount_limits
 from kasuwa.methods.payment.rules.channels import MOBILE_MONEY_PROVIDERS, chargeable_banks
 from kasuwa.methods.payment.rules.check_request import (
     HOME_COUNTRY,
@@ -21,7 +18,10 @@ from kasuwa.methods.payment.rules.check_request import (
 from kasuwa.methods.payment.rules.dry_run import show_price
 from kasuwa.methods.payment.wire import ChargeableBanksRequest, ChargesRequest
 from kasuwa.methods.payment.wire_reply import ChargeableBank, ChargeableBanksReply, ChargesReply
-from kasuwa.rails.all_rails import Rails
+from kasuwa.rails.ports.all_rails import Rails
+from kasuwa.terms.tariff import FeeClass
+from kasuwa.transactions.pricing import MOBILE_MONEY_CLASSES, bearer_of, card_class, price_collection
+from kasuwa.wire.fields import Amount
 
 CARD_METHODS = ("card", "token")
 MOBILE_MONEY_CURRENCIES = dict(sorted(MOBILE_MONEY_PROVIDERS.values()))

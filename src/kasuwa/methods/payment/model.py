@@ -37,14 +37,14 @@ import msgspec
 
 from kasuwa.core.codes import INSUFFICIENT_FUNDS, INVALID_REQUEST
 from kasuwa.core.decision import LoadedRows, Refusal, Row
-from kasuwa.core.magic import DEFAULT_OUTCOME, SandboxOutcome
-from kasuwa.core.pricing import Price
-from kasuwa.core.purpose import TransactionPurpose
 from kasuwa.core.references import row_key
-from kasuwa.core.rejections import RecordedRejection
 from kasuwa.core.scenario import NO_SCENARIO, Scenario
-from kasuwa.core.splits import SplitShare
 from kasuwa.ledger import chart
+from kasuwa.rails.ports.rejections import RecordedRejection
+from kasuwa.rails.sandbox.magic import DEFAULT_OUTCOME, SandboxOutcome
+from kasuwa.transactions.pricing import Price
+from kasuwa.transactions.purpose import TransactionPurpose
+from kasuwa.transactions.splits import SplitShare
 
 # Transaction kind of payments.
 KIND = "payment"

@@ -9,8 +9,11 @@ from base64 import b64decode, b64encode
 import msgspec
 
 from kasuwa.core.decision import Context, Job
-from kasuwa.core.purpose import TransactionPurpose
-from kasuwa.core.sealed_payers import (
+from kasuwa.core.vault import Unsealer, Vault
+from kasuwa.methods.payment.model import DETAIL_DECODER, JOB_DATA_DECODER, Payment, PaymentDetail, PaymentJobData
+from kasuwa.methods.payment.plan_model import TERMS_DECODER, Plan, PlanTerms
+from kasuwa.transactions.purpose import TransactionPurpose
+from kasuwa.transactions.sealed_payers import (
     NO_METADATA,
     NO_PAYER,
     PERSONAL_FIELDS,
@@ -22,10 +25,7 @@ from kasuwa.core.sealed_payers import (
     plan_payer_aad,
     unseal_payer,
 )
-from kasuwa.core.transactions import encode_text
-from kasuwa.core.vault import Unsealer, Vault
-from kasuwa.methods.payment.model import DETAIL_DECODER, JOB_DATA_DECODER, Payment, PaymentDetail, PaymentJobData
-from kasuwa.methods.payment.plan_model import TERMS_DECODER, Plan, PlanTerms
+from kasuwa.transactions.transactions import encode_text
 
 
 def payer_of(detail: PaymentDetail) -> PayerData:

@@ -19,9 +19,9 @@ from typing import ClassVar, Literal
 import msgspec
 
 from kasuwa.core.decision import Row
-from kasuwa.core.pricing import Price
 from kasuwa.core.references import row_key
 from kasuwa.methods.payment.model import PaymentDetail
+from kasuwa.transactions.pricing import Price
 
 # Kinds of plans, and the purposes of their charges. The values are stored.
 RECURRENT = "recurrent"

@@ -6,10 +6,10 @@ Words are whole, without case and accents. They are stored as keyed hashes that 
 from collections.abc import Iterator
 
 from kasuwa.core.keyring import UnsealError
-from kasuwa.core.people import words_of
 from kasuwa.core.vault import Vault
 from kasuwa.methods.payment.model import FACTS_DECODER, PaymentDetail, PaymentFacts
 from kasuwa.methods.payment.payer_model import open_detail
+from kasuwa.wire.people import words_of
 
 SHORTEST_WORD = 2
 MAX_WORDS = 8

@@ -14,9 +14,7 @@ import msgspec
 
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.decision import Job
-from kasuwa.core.payers import PAYMENT_MARK_DECODER
 from kasuwa.core.references import rail_key
-from kasuwa.core.transactions import Transaction
 from kasuwa.core.vault import Vault
 from kasuwa.methods.payment.model import (
     CHARGE,
@@ -32,12 +30,14 @@ from kasuwa.methods.payment.model import (
 )
 from kasuwa.methods.payment.rules.charge_card import PayerCode
 from kasuwa.methods.payment.rules.forget_card import FORGOTTEN_CARD_DECODER
+from kasuwa.methods.payment.rules.receipts.suspense import QUERY_RETURN
 from kasuwa.methods.payment.rules.refund import QUERY_REFUND, REFUND_DETAIL_DECODER
-from kasuwa.methods.payment.rules.suspense import QUERY_RETURN
-from kasuwa.rails import ports
-from kasuwa.rails.all_rails import Rails
-from kasuwa.rails.ports import Answer, CardSecrets, CollectionOrder, CollectionRail, VendorToken
-from kasuwa.rails.token_port import TokenRail
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.all_rails import Rails
+from kasuwa.rails.ports.orders import Answer, CardSecrets, CollectionOrder, CollectionRail, VendorToken
+from kasuwa.rails.ports.tokens import TokenRail
+from kasuwa.transactions.payers import PAYMENT_MARK_DECODER
+from kasuwa.transactions.transactions import Transaction
 
 
 def unseal_saved_card(job: Job, vault: Vault) -> CardSecrets | VendorToken | None:
@@ -69,7 +69,7 @@ async def call_rail(rails: Rails, job: Job, now: datetime, secrets: Any) -> Answ
         return await rail.query(order, card)
     if job.claims > 1 or (secrets is None and needs_secrets(job, work)):
         answer = await query_taken_over(rail.query(order, card))
-        if answer.status != ports.NOT_FOUND or needs_secrets(job, work):
+        if answer.status != orders.NOT_FOUND or needs_secrets(job, work):
             return answer
     return await send(rail, job, order, work, secrets)
 
@@ -78,8 +78,8 @@ async def query_taken_over(query: Awaitable[Answer]) -> Answer:
     """Queries an order that another process may have sent. If the rail cannot be queried, the outcome is unknown."""
     try:
         return await query
-    except ports.Unavailable as trouble:
-        return msgspec.structs.replace(ports.RAIL_SILENT, retry_after=trouble.retry_after, notice=trouble.notice)
+    except orders.Unavailable as trouble:
+        return msgspec.structs.replace(orders.RAIL_SILENT, retry_after=trouble.retry_after, notice=trouble.notice)
 
 
 def needs_secrets(job: Job, work: PaymentJobData) -> bool:
@@ -91,7 +91,7 @@ async def send(rail: CollectionRail, job: Job, order: CollectionOrder, work: Pay
         assert isinstance(secrets, PayerCode)
         return await rail.validate(order, secrets.otp)
     card = secrets if isinstance(secrets, CardSecrets) else None
-    if order.step == ports.BEGIN:
+    if order.step == orders.BEGIN:
         return await rail.begin(order, card)
     if work.method == "card" and not work.session:
         return await begin_and_charge(rail, order, card)
@@ -101,14 +101,14 @@ async def send(rail: CollectionRail, job: Job, order: CollectionOrder, work: Pay
 async def begin_and_charge(rail: CollectionRail, order: CollectionOrder, card: CardSecrets | None) -> Answer:
     """Opens a card session and charges it in one step, without asking the payer in between."""
     begun = await rail.begin(order, card)
-    if begun.status != ports.SUCCESSFUL:
+    if begun.status != orders.SUCCESSFUL:
         return begun
     session = begun.facts.get("session", "")
     try:
         charged = await rail.charge(msgspec.structs.replace(order, session=session), card)
-    except ports.NoAnswer:
+    except orders.NoAnswer:
         # The session is needed to query the outcome: it must not be lost with the answer.
-        charged = ports.RAIL_SILENT
+        charged = orders.RAIL_SILENT
     return msgspec.structs.replace(charged, facts={**begun.facts, **charged.facts})
 
 
@@ -116,14 +116,14 @@ async def call_refund(rails: Rails, job: Job, now: datetime, secrets: Any) -> An
     work = JOB_DATA_DECODER.decode(job.work)
     rail = rail_of(rails, work)
     order = order_of(job, work, now)
-    return await ports.send_or_query(job, QUERY_REFUND, partial(rail.refund, order), partial(rail.query_refund, order))
+    return await orders.send_or_query(job, QUERY_REFUND, partial(rail.refund, order), partial(rail.query_refund, order))
 
 
 async def call_return(rails: Rails, job: Job, now: datetime, secrets: Any) -> Answer:
     """Has the rail return money that nobody claims, or queries what became of it."""
     work = JOB_DATA_DECODER.decode(job.work)
     rail, order = rail_of(rails, work), order_of(job, work, now)
-    return await ports.send_or_query(job, QUERY_RETURN, partial(rail.refund, order), partial(rail.query_refund, order))
+    return await orders.send_or_query(job, QUERY_RETURN, partial(rail.refund, order), partial(rail.query_refund, order))
 
 
 def rail_of(rails: Rails, work: PaymentJobData) -> CollectionRail:
@@ -169,10 +169,10 @@ def step_of(job: Job, work: PaymentJobData) -> str:
     if job.kind == WATCH:
         return ""
     if kind == VALIDATE:
-        return ports.VALIDATE
+        return orders.VALIDATE
     if kind == CHARGE and work.method in ("card", "token") and not work.is_hosted:
-        return ports.CHARGE
-    return ports.BEGIN if kind in (OPEN, CHARGE) else ""
+        return orders.CHARGE
+    return orders.BEGIN if kind in (OPEN, CHARGE) else ""
 
 
 # --- what has ended -------------------------------------------------------------------------------------------------
@@ -225,4 +225,4 @@ async def deactivate_card(rails: Rails, job: Job, now: datetime, token: VendorTo
     """Has the vendor of an erased card deactivate its token."""
     if isinstance(rails.card, TokenRail):
         return await rails.card.deactivate_token(token)
-    return Answer(ports.FAILED, None, "this rail keeps no cards")
+    return Answer(orders.FAILED, None, "this rail keeps no cards")

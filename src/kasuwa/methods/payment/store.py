@@ -8,12 +8,9 @@ from datetime import datetime
 import msgspec
 from msgspec import UNSET
 
-from kasuwa.core.checkouts import PAID, Checkout, checkout_key
-from kasuwa.core.checkouts import REFERENCE_PREFIX as CHECKOUT_PREFIX
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import FieldError, Merchant, Refusal, refuse_fields
 from kasuwa.core.reading import ActionReader, Reader, Snapshot, merchant_read
-from kasuwa.core.transactions import Transaction, transaction_key
 from kasuwa.methods.payment.model import (
     KIND,
     Payment,
@@ -21,8 +18,8 @@ from kasuwa.methods.payment.model import (
 )
 from kasuwa.methods.payment.plan_model import Plan, plan_key
 from kasuwa.methods.payment.rules.check_request import HOME_CURRENCY
-from kasuwa.methods.payment.rules.installments import UNKNOWN_PLAN, reply_installment_plan
-from kasuwa.methods.payment.rules.recurrent import reply_recurrent
+from kasuwa.methods.payment.rules.plans.installments import UNKNOWN_PLAN, reply_installment_plan
+from kasuwa.methods.payment.rules.plans.recurrent import reply_recurrent
 from kasuwa.methods.payment.rules.replies import (
     reply_unpaid,
     report_checkout,
@@ -42,6 +39,9 @@ from kasuwa.methods.payment.wire_reply import (
     RecurrentReply,
     VerifyReply,
 )
+from kasuwa.transactions.checkouts import PAID, Checkout, checkout_key
+from kasuwa.transactions.checkouts import REFERENCE_PREFIX as CHECKOUT_PREFIX
+from kasuwa.transactions.transactions import Transaction, transaction_key
 
 UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference")
 NO_REFERENCE = refuse_fields(FieldError("txnRef", "required, or customer_txnref or refundRef"))

@@ -8,8 +8,9 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, field
 
-from kasuwa.core.documents import Document
-from kasuwa.core.fields import (
+from kasuwa.transactions.schedule import COUNT_REASON, MAX_INSTALLMENTS
+from kasuwa.wire.documents import Document
+from kasuwa.wire.fields import (
     END,
     FREE_TEXT,
     AccountNumber,
@@ -25,8 +26,7 @@ from kasuwa.core.fields import (
     Reference,
     ShortText,
 )
-from kasuwa.core.paging import PagedArray
-from kasuwa.core.schedule import COUNT_REASON, MAX_INSTALLMENTS
+from kasuwa.wire.paging import PagedArray
 
 Country = Annotated[str, Meta(pattern="^[A-Z]{2}" + END, max_length=2, description="a country as two capital letters")]
 # A host name, an IPv4 address or [::1], in ASCII. International names are given as browsers send them (xn--…).

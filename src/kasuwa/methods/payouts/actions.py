@@ -2,7 +2,7 @@
 
 from kasuwa.core.action import PAY, FieldRule, Read, Step, Write
 from kasuwa.methods.payouts import model, rules, store, wire
-from kasuwa.rails.ports import call_no_rail
+from kasuwa.rails.ports.orders import call_no_rail
 
 RESOURCES = (
     Write(

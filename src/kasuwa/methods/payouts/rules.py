@@ -21,11 +21,7 @@ from kasuwa.core.decision import (
     make_job,
 )
 from kasuwa.core.money import format_minor, minor_of
-from kasuwa.core.purpose import NO_EFFECTS, SCHEDULED_PAYOUT, PurposeEffects, PurposeRules, TransactionPurpose
 from kasuwa.core.references import account_key, job_key
-from kasuwa.core.settlements import SettlementMovement, make_settlement_event
-from kasuwa.core.tariff import Tariff, calculate_transfer_fees
-from kasuwa.core.transactions import SUCCESSFUL, Transaction, encode_text
 from kasuwa.ledger import chart
 from kasuwa.methods.disburse.model import WALLET, TransferDetail
 from kasuwa.methods.disburse.rules.payout_checks import check_payout, need_counters
@@ -43,7 +39,11 @@ from kasuwa.methods.payouts.model import (
     schedule_key,
 )
 from kasuwa.methods.payouts.wire import ScheduleReply, ScheduleRequest, ScheduleView
-from kasuwa.rails.ports import Answer
+from kasuwa.rails.ports.orders import Answer
+from kasuwa.terms.tariff import Tariff, calculate_transfer_fees
+from kasuwa.transactions.purpose import NO_EFFECTS, SCHEDULED_PAYOUT, PurposeEffects, PurposeRules, TransactionPurpose
+from kasuwa.transactions.settlements import SettlementMovement, make_settlement_event
+from kasuwa.transactions.transactions import SUCCESSFUL, Transaction, encode_text
 
 CALLER_DECODER = msgspec.json.Decoder(Caller)
 

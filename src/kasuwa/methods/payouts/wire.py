@@ -5,8 +5,8 @@ from typing import Literal
 import msgspec
 from msgspec import field
 
-from kasuwa.core.fields import AccountNumber, AmountOrZero, BankCode
 from kasuwa.methods.payouts.model import Frequency
+from kasuwa.wire.fields import AccountNumber, AmountOrZero, BankCode
 
 
 class ScheduleRequest(msgspec.Struct, kw_only=True):

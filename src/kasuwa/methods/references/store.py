@@ -10,18 +10,11 @@ from typing import Any
 import msgspec
 
 from kasuwa.core.calendar import lagos_moment, utc_text
-from kasuwa.core.checkouts import checkout_key
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Merchant, Refusal
-from kasuwa.core.events import parse_event_id
-from kasuwa.core.inbound_accounts import ACCOUNT, PAYMENT, personalized_key
 from kasuwa.core.money import CURRENCIES, format_minor
-from kasuwa.core.payers import PAYMENT_MARK_DECODER
-from kasuwa.core.purpose import SCHEDULED_PAYOUT, SUBJECT_DETAIL_DECODER, TransactionPurpose
 from kasuwa.core.reading import ActionReader, Reader
-from kasuwa.core.settlements import parse_settlement_id
 from kasuwa.core.token_index import token_digest
-from kasuwa.core.transactions import FAILED, TRANSACTION_KINDS, transaction_key
 from kasuwa.methods.cashcode.model import KIND as CASHCODE
 from kasuwa.methods.checkout.model import link_key
 from kasuwa.methods.clients.model import client_key
@@ -44,6 +37,13 @@ from kasuwa.methods.references.wire import (
 )
 from kasuwa.methods.statements.settlements.store import read_days
 from kasuwa.methods.virtualcard.model import card_key
+from kasuwa.transactions.checkouts import checkout_key
+from kasuwa.transactions.inbound_accounts import ACCOUNT, PAYMENT, personalized_key
+from kasuwa.transactions.payers import PAYMENT_MARK_DECODER
+from kasuwa.transactions.purpose import SCHEDULED_PAYOUT, SUBJECT_DETAIL_DECODER, TransactionPurpose
+from kasuwa.transactions.settlements import parse_settlement_id
+from kasuwa.transactions.transactions import FAILED, TRANSACTION_KINDS, transaction_key
+from kasuwa.webhooks.signatures import parse_event_id
 
 UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference")
 

@@ -5,7 +5,7 @@ from typing import Literal
 import msgspec
 from msgspec import field
 
-from kasuwa.core.fields import Reference
+from kasuwa.wire.fields import Reference
 
 
 class TransactionRequest(msgspec.Struct, kw_only=True):

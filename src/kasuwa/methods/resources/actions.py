@@ -16,9 +16,9 @@ from kasuwa.core.action import (
 )
 from kasuwa.core.banks import check_bank_code
 from kasuwa.core.dry_run import REFUSE_DRY_RUN
-from kasuwa.core.people import check_bvn
 from kasuwa.methods.resources import commands, lookups, model, steps, store, wire
 from kasuwa.methods.resources.rules import close_account, open_account
+from kasuwa.wire.people import check_bvn
 
 PERSONALIZED_RULES = (FieldRule(("bvn",), check_bvn), REFUSE_DRY_RUN)
 

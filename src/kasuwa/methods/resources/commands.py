@@ -6,8 +6,8 @@ Contract: resources#events
 from kasuwa.core.action import AdminOperations
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import FieldError, Merchant, Refusal, refuse_fields
-from kasuwa.core.events import parse_event_id
 from kasuwa.methods.resources.wire import ResendReply, ResendRequest
+from kasuwa.webhooks.signatures import parse_event_id
 
 UNKNOWN_EVENT = Refusal(INVALID_REQUEST, "Invalid Event Reference")
 NO_ENDPOINT = Refusal(INVALID_REQUEST, "No webhook URL is set; set one first")

@@ -21,8 +21,8 @@ from kasuwa.methods.resources.wire import (
     CardReply,
     CardRequest,
 )
-from kasuwa.rails.all_rails import Rails
-from kasuwa.rails.ports import IdentityQuery, NameEnquiry, NoAnswer, Unavailable, refuse_unanswered
+from kasuwa.rails.ports.all_rails import Rails
+from kasuwa.rails.ports.orders import IdentityQuery, NameEnquiry, NoAnswer, Unavailable, refuse_unanswered
 
 
 def list_banks(request: BanksRequest, merchant: Merchant, rails: Rails) -> dict[str, str]:

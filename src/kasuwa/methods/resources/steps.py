@@ -7,13 +7,13 @@ from functools import partial
 import msgspec
 
 from kasuwa.core.decision import Job
-from kasuwa.core.inbound_accounts import AccountOwner, open_owner
 from kasuwa.core.references import rail_key
 from kasuwa.core.vault import Vault
 from kasuwa.methods.resources.model import ACCOUNT_JOB_DECODER, QUERY_ACCOUNT, bvn_aad
-from kasuwa.rails.account_port import AccountOrder, AccountRail
-from kasuwa.rails.all_rails import Rails
-from kasuwa.rails.ports import Answer, Unavailable, send_or_query
+from kasuwa.rails.ports.accounts import AccountOrder, AccountRail
+from kasuwa.rails.ports.all_rails import Rails
+from kasuwa.rails.ports.orders import Answer, Unavailable, send_or_query
+from kasuwa.transactions.inbound_accounts import AccountOwner, open_owner
 
 
 class OrderSecrets(msgspec.Struct, frozen=True):

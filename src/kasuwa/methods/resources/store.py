@@ -8,12 +8,8 @@ import msgspec
 
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.decision import Merchant
-from kasuwa.core.events import FIRST_ENDPOINT, NO_ENDPOINT, event_id
-from kasuwa.core.fields import DEFAULT_LIMIT
-from kasuwa.core.inbound_accounts import PersonalizedAccountRow
 from kasuwa.core.money import CURRENCIES, format_minor
 from kasuwa.core.reading import ActionReader, Reader, ReplyReader
-from kasuwa.core.transactions import MERCHANT_REFERENCED_KINDS, transaction_key
 from kasuwa.methods.resources.rules.close_account import show_account
 from kasuwa.methods.resources.wire import (
     AccountsReply,
@@ -28,6 +24,10 @@ from kasuwa.methods.resources.wire import (
     WalletReply,
     WalletRequest,
 )
+from kasuwa.transactions.inbound_accounts import PersonalizedAccountRow
+from kasuwa.transactions.transactions import MERCHANT_REFERENCED_KINDS, transaction_key
+from kasuwa.webhooks.signatures import FIRST_ENDPOINT, NO_ENDPOINT, event_id
+from kasuwa.wire.fields import DEFAULT_LIMIT
 
 WALLETS = "select currency, posted, held from account where merchant_id = $1 and name like 'wallet:main:%'"
 

@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
-from kasuwa.core.fields import AccountNumber, BankCode, CardPrefix, EventNumber, Limit, Offset, Reference, Timestamp
-from kasuwa.core.paging import Paged
-from kasuwa.core.people import Bvn, Email, PersonName
+from kasuwa.wire.fields import AccountNumber, BankCode, CardPrefix, EventNumber, Limit, Offset, Reference, Timestamp
+from kasuwa.wire.paging import Paged
+from kasuwa.wire.people import Bvn, Email, PersonName
 
 
 class BanksRequest(msgspec.Struct):

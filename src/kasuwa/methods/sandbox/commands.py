@@ -5,9 +5,9 @@ from functools import partial
 
 import msgspec
 
+from kasuwa.audit.close_tree import close_time_text
 from kasuwa.core.action import AdminOperations
 from kasuwa.core.calendar import lagos_text
-from kasuwa.core.closes import close_time_text
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import FieldError, Merchant, Refusal, refuse_fields
 from kasuwa.methods.sandbox.rules import resolve_advance

@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, field
 
-from kasuwa.core.fields import Amount, AmountOrZero, Currency, Probability, Reference, ShortText, Timestamp
 from kasuwa.core.scenario import FaultKind, RailName
+from kasuwa.wire.fields import Amount, AmountOrZero, Currency, Probability, Reference, ShortText, Timestamp
 
 WebhookUrl = Annotated[str, Meta(max_length=2048, description="a URL of at most 2,048 characters, or empty")]
 

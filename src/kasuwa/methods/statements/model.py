@@ -12,7 +12,7 @@ import msgspec
 from kasuwa.core.calendar import lagos_moment
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import FieldError, Refusal, refuse_fields
-from kasuwa.core.fields import LagosDate
+from kasuwa.wire.fields import LagosDate
 
 UNKNOWN_ACCOUNT = Refusal(INVALID_REQUEST, "Invalid Account Reference", (FieldError("id", "no such account"),))
 TOO_LONG_FOR_PDF = refuse_fields(FieldError("format", "more than 5,000 movements: use csv, or fewer days"))

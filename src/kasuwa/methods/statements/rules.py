@@ -4,8 +4,8 @@ from datetime import timedelta
 
 from kasuwa.core.action import FieldRule
 from kasuwa.core.decision import Merchant
-from kasuwa.core.fields import LagosDate
 from kasuwa.methods.statements.model import MAX_DAYS
+from kasuwa.wire.fields import LagosDate
 
 ENDS_BEFORE = "not before `from`"
 TOO_LONG = f"at most {MAX_DAYS} days after `from`"

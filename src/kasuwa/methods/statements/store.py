@@ -11,14 +11,12 @@ import msgspec
 
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.decision import Merchant, Refusal
-from kasuwa.core.fields import DEFAULT_LIMIT
-from kasuwa.core.json_rows import encoded_list, json_amount, json_text, json_time, render_object
-from kasuwa.core.links import encode_link
 from kasuwa.core.money import format_minor
 from kasuwa.core.reading import ActionReader, Reader, Snapshot, merchant_read
 from kasuwa.core.references import row_key
 from kasuwa.ledger import chart
 from kasuwa.methods.statements.files.store import PIECE, PIECE_MOVEMENTS, Piece
+from kasuwa.methods.statements.links import encode_link
 from kasuwa.methods.statements.model import (
     CLASSES,
     LINK_AAD,
@@ -38,6 +36,8 @@ from kasuwa.methods.statements.model import (
 )
 from kasuwa.methods.statements.proofs.store import find_page, prove
 from kasuwa.methods.statements.wire import StatementMovement, StatementReply, StatementRequest, StatementTotal
+from kasuwa.wire.fields import DEFAULT_LIMIT
+from kasuwa.wire.json_rows import encoded_list, json_amount, json_text, json_time, render_object
 
 # --- the account ------------------------------------------------------------------------------------------------
 

@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, field
 
-from kasuwa.core.fields import END, Currency, LagosDate, Limit, Reference
 from kasuwa.methods.statements.proofs.wire import Proof
+from kasuwa.wire.fields import END, Currency, LagosDate, Limit, Reference
 
 CursorText = Annotated[
     str,

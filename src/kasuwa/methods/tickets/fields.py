@@ -4,8 +4,8 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from kasuwa.core.fields import FREE_TEXT, CustomFieldType
-from kasuwa.core.ticket_codes import ALPHABET, read_ticket_code
+from kasuwa.methods.tickets.ticket_codes import ALPHABET, read_ticket_code
+from kasuwa.wire.fields import FREE_TEXT, CustomFieldType
 
 TicketName = Annotated[
     str, Meta(min_length=1, max_length=100, pattern=r"\S", description="1 to 100 characters", extra=FREE_TEXT)

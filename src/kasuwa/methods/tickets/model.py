@@ -17,7 +17,7 @@ from kasuwa.core.references import row_key
 
 VALID, USED, VOID = "valid", "used", "void"
 
-# The kind of a link that sells tickets, the source of its checkouts (core/checkouts.py), and the kind of the tokens
+# The kind of a link that sells tickets, the source of its checkouts (transactions/checkouts.py), and the kind of the tokens
 # that find a ticket by its code (core/token_index.py).
 TICKET = "ticket"
 

@@ -5,11 +5,11 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, field
 
-from kasuwa.core.fields import Amount, NonNegativeInt, Reference
-from kasuwa.core.paging import Paged
 from kasuwa.methods.checkout.wire import PaylinkRequest
 from kasuwa.methods.tickets.fields import TicketCode, TicketName
 from kasuwa.methods.tickets.model import MAX_KINDS
+from kasuwa.wire.fields import Amount, NonNegativeInt, Reference
+from kasuwa.wire.paging import Paged
 
 
 class TicketKindFields(msgspec.Struct, kw_only=True):

@@ -74,7 +74,7 @@ class Filters(msgspec.Struct, frozen=True, kw_only=True):
     currency: str | None = None
     min_amount: int | None = None
     max_amount: int | None = None
-    customer: str | None = None  # hash_customer in hexadecimal (core/payers.py)
+    customer: str | None = None  # hash_customer in hexadecimal (transactions/payers.py)
     method: str | None = None
     part: str | None = None  # of a reference, in lower case
     keys: str | None = None  # of the transactions that have a whole reference, in hexadecimal, with commas between them

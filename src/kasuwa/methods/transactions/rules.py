@@ -2,8 +2,8 @@
 
 from kasuwa.core.action import FieldRule
 from kasuwa.core.decision import Merchant
-from kasuwa.core.fields import AmountOrZero, LagosDate
 from kasuwa.methods.transactions.model import decode_cursor
+from kasuwa.wire.fields import AmountOrZero, LagosDate
 
 ENDS_BEFORE = "not before `from`"
 BELOW_LEAST = "not below `min_amount`"

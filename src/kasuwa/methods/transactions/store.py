@@ -2,7 +2,7 @@
 
 Each list is read from an index in its own order, a window at a time, and stops as soon as the page is full. The limits
 in the text are part of how PostgreSQL plans: with a parameter it would sort all transactions of a merchant. PostgreSQL
-also renders the lines of a page (core/json_rows.py), and pages of several requests are read by one statement.
+also renders the lines of a page (wire/json_rows.py), and pages of several requests are read by one statement.
 """
 
 from datetime import datetime
@@ -11,20 +11,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from kasuwa.core.decision import Merchant
-from kasuwa.core.fields import DEFAULT_LIMIT
-from kasuwa.core.json_rows import (
-    encoded_list,
-    json_amount,
-    json_nullable,
-    json_text,
-    json_time,
-    json_word,
-    render_object,
-)
-from kasuwa.core.payers import hash_customer
 from kasuwa.core.reading import ActionReader, Reader, merchant_read
 from kasuwa.core.references import KEY_BYTES
-from kasuwa.core.transactions import ORDER_KEYED_KINDS, transaction_key
 from kasuwa.ledger.open_transactions import open_keys
 from kasuwa.methods.transactions.model import (
     FIRST_PAGE,
@@ -38,6 +26,18 @@ from kasuwa.methods.transactions.model import (
     filters_of,
 )
 from kasuwa.methods.transactions.wire import TransactionsReply, TransactionsRequest, TransactionSummary
+from kasuwa.transactions.payers import hash_customer
+from kasuwa.transactions.transactions import ORDER_KEYED_KINDS, transaction_key
+from kasuwa.wire.fields import DEFAULT_LIMIT
+from kasuwa.wire.json_rows import (
+    encoded_list,
+    json_amount,
+    json_nullable,
+    json_text,
+    json_time,
+    json_word,
+    render_object,
+)
 
 # --- the streams ------------------------------------------------------------------------------------------------
 

@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, field
 
-from kasuwa.core.fields import FREE_TEXT, AmountOrZero, Currency, LagosDate
-from kasuwa.core.transactions import TransactionKind
+from kasuwa.transactions.transactions import TransactionKind
+from kasuwa.wire.fields import FREE_TEXT, AmountOrZero, Currency, LagosDate
 
 MAX_LIMIT = 100
 PageLimit = Annotated[int, Meta(ge=1, le=MAX_LIMIT, description=f"1 to {MAX_LIMIT}")]

@@ -4,7 +4,7 @@ from kasuwa.core.action import INTEGRATE, MANAGE, PAY, ApiMethod, FieldRule, Rea
 from kasuwa.core.dry_run import REFUSE_DRY_RUN
 from kasuwa.methods.virtualcard import model, store, wire
 from kasuwa.methods.virtualcard.rules import funding, manage_card, monthly_fee, purchase, refund
-from kasuwa.rails.ports import call_no_rail
+from kasuwa.rails.ports.orders import call_no_rail
 
 EXAMPLE_BILLING = {
     "address": "12 Marina Road",

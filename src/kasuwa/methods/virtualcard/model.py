@@ -24,7 +24,6 @@ from kasuwa.core.decision import (
 )
 from kasuwa.core.money import format_grouped, format_minor
 from kasuwa.core.references import account_key, row_key
-from kasuwa.core.transactions import encode_text
 from kasuwa.core.vault import Unsealer
 from kasuwa.ledger import chart
 from kasuwa.ledger.chart import Account
@@ -37,6 +36,7 @@ from kasuwa.methods.virtualcard.wire import (
     LimitsShown,
     SpendingLimits,
 )
+from kasuwa.transactions.transactions import encode_text
 
 ACTIVE = "active"
 BLOCKED = "blocked"

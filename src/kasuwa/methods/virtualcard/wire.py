@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
-from kasuwa.core.fields import END, FREE_TEXT, Amount, ChosenCurrency, Currency, LagosDate, Reference
-from kasuwa.core.paging import Paged
+from kasuwa.wire.fields import END, FREE_TEXT, Amount, ChosenCurrency, Currency, LagosDate, Reference
+from kasuwa.wire.paging import Paged
 
 Line = Annotated[str, Meta(min_length=1, max_length=200, description="1 to 200 characters", extra=FREE_TEXT)]
 PostalText = Annotated[str, Meta(min_length=1, max_length=20, description="1 to 20 characters, or a whole number")]

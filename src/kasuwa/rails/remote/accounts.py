@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 
 from kasuwa.core.banks import banks_by_code
 from kasuwa.core.references import parse_wire_reference, wire_reference
-from kasuwa.rails import ports
-from kasuwa.rails.account_port import ACCOUNT_NAME, ACCOUNT_NUMBER, BANK_CODE, BANK_NAME, AccountOrder, Receipt
-from kasuwa.rails.ports import Answer, UnreadableAnswer
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.accounts import ACCOUNT_NAME, ACCOUNT_NUMBER, BANK_CODE, BANK_NAME, AccountOrder, Receipt
+from kasuwa.rails.ports.orders import Answer, UnreadableAnswer
 from kasuwa.rails.remote.client import CODES, MESSAGES, RemoteClient
 from kasuwa.rails.remote.messages import (
     AccountAnswer,
@@ -24,11 +24,11 @@ LONGEST_TEXT = 200
 MOST_PAGES = 100
 
 STATUSES = {
-    "open": ports.SUCCESSFUL,
-    "processing": ports.PROCESSING,
-    "failed": ports.FAILED,
-    "closed": ports.FAILED,
-    "not_found": ports.NOT_FOUND,
+    "open": orders.SUCCESSFUL,
+    "processing": orders.PROCESSING,
+    "failed": orders.FAILED,
+    "closed": orders.FAILED,
+    "not_found": orders.NOT_FOUND,
 }
 
 
@@ -52,9 +52,9 @@ class RemoteAccounts:
     async def close(self, order: AccountOrder) -> Answer:
         found = await self._client.place(CLOSE, OrderQuery(key=wire_reference(order.key)), AccountAnswer)
         if found is not None and found.outcome in ("closed", "not_found"):
-            return Answer(ports.SUCCESSFUL, CODES[ports.SUCCESSFUL], "The account is closed")
+            return Answer(orders.SUCCESSFUL, CODES[orders.SUCCESSFUL], "The account is closed")
         words = "" if found is None else found.message
-        return Answer(ports.FAILED, CODES[ports.FAILED], words or "The rail did not close the account")
+        return Answer(orders.FAILED, CODES[orders.FAILED], words or "The rail did not close the account")
 
     async def find_receipt(self, reference: str) -> Receipt | None:
         request = CreditQuery(rail_reference=reference)
@@ -68,7 +68,7 @@ class RemoteAccounts:
             reference=credit.rail_reference,
             amount=credit.amount,
             currency=credit.currency,
-            status=ports.SUCCESSFUL,
+            status=orders.SUCCESSFUL,
             account_number=credit.account_number,
             account_key=parse_wire_reference(credit.key) or "",
             sender_name=credit.sender_name,
@@ -93,9 +93,9 @@ def read_account(found: AccountAnswer, order: AccountOrder) -> Answer:
     """Returns the state of an account. An answer for another one is unreadable."""
     if found.key != wire_reference(order.key):
         notice = f"the remote rail answered for another account than {wire_reference(order.key)}"
-        return Answer(ports.UNREADABLE, None, "The rail answered for another account", notice=notice)
+        return Answer(orders.UNREADABLE, None, "The rail answered for another account", notice=notice)
     status = STATUSES[found.outcome]
-    if status != ports.SUCCESSFUL:
+    if status != orders.SUCCESSFUL:
         message = found.message or ("The account is closed" if found.outcome == "closed" else MESSAGES.get(status, ""))
         return Answer(status, CODES.get(status), message)
     bank = banks_by_code().get(found.bank_code)

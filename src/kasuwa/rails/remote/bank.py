@@ -3,13 +3,7 @@
 from collections.abc import Mapping
 
 from kasuwa.core.banks import Bank
-from kasuwa.rails.ports import (
-    Answer,
-    NameAnswer,
-    NameEnquiry,
-    TransferOrder,
-    UnreadableAnswer,
-)
+from kasuwa.rails.ports.orders import Answer, NameAnswer, NameEnquiry, TransferOrder, UnreadableAnswer
 from kasuwa.rails.remote.client import OrderKey, RemoteClient, query_of
 from kasuwa.rails.remote.messages import NameFound, NameRequest, TransferRequest
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
-from kasuwa.core.billers import Biller, CatalogueEdition, Category, Item
 from kasuwa.core.money import format_minor
-from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer, BillOrder, CustomerAnswer, CustomerQuery, Unavailable
+from kasuwa.rails.catalogue.catalogue import Biller, CatalogueEdition, Category, Item
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.orders import Answer, BillOrder, CustomerAnswer, CustomerQuery, Unavailable
 from kasuwa.rails.remote.client import OrderKey, RemoteClient, query_of
 from kasuwa.rails.remote.messages import (
     BillItem,
@@ -51,7 +51,7 @@ class RemoteBiller:
 
     async def reprint(self, order: BillOrder) -> Mapping[str, str]:
         answer = await self.query(order)
-        if answer.status != ports.SUCCESSFUL:
+        if answer.status != orders.SUCCESSFUL:
             raise Unavailable("the bill is not delivered")
         return answer.facts
 
@@ -64,7 +64,7 @@ def key_of(order: BillOrder) -> OrderKey:
 
 
 def read_catalogue(found: CatalogueAnswer) -> CatalogueEdition:
-    """Returns the catalogue as it is sold from. core/billers.py checks that its parts fit together."""
+    """Returns the catalogue as it is sold from. rails/catalogue/catalogue.py checks that its parts fit together."""
     return CatalogueEdition(
         tuple(Category(category.name, category.code) for category in found.categories),
         tuple(

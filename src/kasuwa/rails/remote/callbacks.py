@@ -6,8 +6,8 @@ from collections.abc import Callable
 import msgspec
 
 from kasuwa.core.references import parse_wire_reference
-from kasuwa.rails.callbacks import CallbackRefused
-from kasuwa.rails.hints import Hint, make_hint
+from kasuwa.rails.ports.callbacks import CallbackRefused
+from kasuwa.rails.ports.hints import Hint, make_hint
 from kasuwa.rails.remote.messages import Callback
 from kasuwa.rails.remote.signing import HEADER, RemoteSecret, SignatureRefused, check_signature
 

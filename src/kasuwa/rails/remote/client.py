@@ -21,8 +21,8 @@ from typing import Any, TypeVar
 import msgspec
 
 from kasuwa.core.references import wire_reference
-from kasuwa.rails import ports
-from kasuwa.rails.ports import (
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.orders import (
     Answer,
     FloatShort,
     LookupDeclined,
@@ -32,9 +32,9 @@ from kasuwa.rails.ports import (
     VendorCard,
     VendorToken,
 )
+from kasuwa.rails.ports.transport import HttpTransport
 from kasuwa.rails.remote.messages import AboutAnswer, BalanceAnswer, Empty, OrderAnswer, OrderQuery, PaidCard, Refusal
 from kasuwa.rails.remote.signing import RemoteSecret, SignedTransport
-from kasuwa.rails.transport import HttpTransport
 from kasuwa.rails.vendors.client import CallObserver, VendorClient, VendorReply
 
 NAME = "remote"
@@ -43,20 +43,20 @@ VERSION = "/v1"
 OK, BAD_REQUEST, BALANCE_SHORT, NO_SUCH_PATH, KEY_REUSED, DECLINED = 200, 400, 402, 404, 409, 422
 
 STATUSES = {
-    "successful": ports.SUCCESSFUL,
-    "failed": ports.FAILED,
-    "processing": ports.PROCESSING,
-    "challenge": ports.CHALLENGE,
-    "wrong_code": ports.WRONG_CODE,
-    "not_found": ports.NOT_FOUND,
+    "successful": orders.SUCCESSFUL,
+    "failed": orders.FAILED,
+    "processing": orders.PROCESSING,
+    "challenge": orders.CHALLENGE,
+    "wrong_code": orders.WRONG_CODE,
+    "not_found": orders.NOT_FOUND,
 }
 # The code and the words of an answer that has none.
-CODES = {ports.SUCCESSFUL: "00", ports.FAILED: "05", ports.PROCESSING: "09"}
+CODES = {orders.SUCCESSFUL: "00", orders.FAILED: "05", orders.PROCESSING: "09"}
 MESSAGES = {
-    ports.SUCCESSFUL: "Approved",
-    ports.FAILED: "Declined",
-    ports.PROCESSING: "The rail is working on it",
-    ports.NOT_FOUND: "The rail does not know the order",
+    orders.SUCCESSFUL: "Approved",
+    orders.FAILED: "Declined",
+    orders.PROCESSING: "The rail is working on it",
+    orders.NOT_FOUND: "The rail does not know the order",
 }
 
 T = TypeVar("T")
@@ -192,14 +192,14 @@ def read_order(reply: VendorReply, order: OrderKey, *, is_query: bool) -> Answer
         found = msgspec.convert(reply.body, OrderAnswer)
     except msgspec.ValidationError as error:
         notice = f"the remote rail answered in another form than documented: {error}"
-        return Answer(ports.UNREADABLE, None, "The rail's answer could not be read", notice=notice)
+        return Answer(orders.UNREADABLE, None, "The rail's answer could not be read", notice=notice)
     status = STATUSES[found.outcome]
     is_same = (found.key, found.amount, found.currency) == (order.wire_key, order.amount, order.currency)
-    if status == ports.NOT_FOUND:
+    if status == orders.NOT_FOUND:
         is_same = is_query and found.key == order.wire_key
     if not is_same:
         notice = f"the remote rail answered for another order than {order.wire_key}, or with another amount"
-        return Answer(ports.UNREADABLE, None, "The rail answered for another order", notice=notice)
+        return Answer(orders.UNREADABLE, None, "The rail answered for another order", notice=notice)
     facts = {**found.facts, "rail_reference": found.rail_reference} if found.rail_reference else dict(found.facts)
     message = found.message or MESSAGES.get(status, "")
     code = found.code or CODES.get(status)

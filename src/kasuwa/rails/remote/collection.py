@@ -4,17 +4,17 @@ from collections.abc import Mapping
 from typing import Literal
 
 from kasuwa.core.references import wire_reference
-from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer, CardSecrets, CollectionOrder
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.orders import Answer, CardSecrets, CollectionOrder
 from kasuwa.rails.remote.client import OrderKey, RemoteClient, query_of
 from kasuwa.rails.remote.messages import Card, PaymentQuery, PaymentRequest, RefundRequest, ValidateRequest
 
 LONGEST_TEXT = 200
 PAYMENT, QUERY_PAYMENT, REFUND, QUERY_REFUND = "/payments", "/payments/query", "/refunds", "/refunds/query"
 STEPS: Mapping[str, Literal["begin", "charge", "validate"]] = {
-    ports.BEGIN: "begin",
-    ports.CHARGE: "charge",
-    ports.VALIDATE: "validate",
+    orders.BEGIN: "begin",
+    orders.CHARGE: "charge",
+    orders.VALIDATE: "validate",
 }
 
 
@@ -25,10 +25,10 @@ class RemoteCollection:
         self._client = client
 
     async def begin(self, order: CollectionOrder, card: CardSecrets | None) -> Answer:
-        return await self._step(ports.BEGIN, order, card)
+        return await self._step(orders.BEGIN, order, card)
 
     async def charge(self, order: CollectionOrder, card: CardSecrets | None) -> Answer:
-        return await self._step(ports.CHARGE, order, card)
+        return await self._step(orders.CHARGE, order, card)
 
     async def _step(self, step: str, order: CollectionOrder, card: CardSecrets | None) -> Answer:
         key, saved = key_of(order), order.saved_card
@@ -56,8 +56,8 @@ class RemoteCollection:
     async def validate(self, order: CollectionOrder, otp: str | None) -> Answer:
         key = key_of(order)
         request = ValidateRequest(key=key.wire_key, session=order.session, otp=otp)
-        path = f"{PAYMENT}/{STEPS[ports.VALIDATE]}"
-        return await self._client.send(path, request, key, payment_query(ports.VALIDATE, order, key))
+        path = f"{PAYMENT}/{STEPS[orders.VALIDATE]}"
+        return await self._client.send(path, request, key, payment_query(orders.VALIDATE, order, key))
 
     async def query(self, order: CollectionOrder, card: CardSecrets | None) -> Answer:
         key = key_of(order)
@@ -70,7 +70,7 @@ class RemoteCollection:
             payment_key=wire_reference(order.refund_of),
             amount=order.amount,
             currency=order.currency,
-            credit=order.rail_facts.get(ports.TRANSACTION_FACT, ""),
+            credit=order.rail_facts.get(orders.TRANSACTION_FACT, ""),
         )
         return await self._client.send(REFUND, request, key, query_of(QUERY_REFUND, key))
 

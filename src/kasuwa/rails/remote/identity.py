@@ -1,6 +1,6 @@
 """Identities by the rail protocol: the rail tells a person, compares one, or needs the person's consent first."""
 
-from kasuwa.rails.identity_port import (
+from kasuwa.rails.ports.identities import (
     CONSENT,
     FIND,
     MATCH,
@@ -13,7 +13,7 @@ from kasuwa.rails.identity_port import (
     Match,
     Way,
 )
-from kasuwa.rails.ports import IdentityQuery, LookupDeclined, Person, UnreadableAnswer
+from kasuwa.rails.ports.orders import IdentityQuery, LookupDeclined, Person, UnreadableAnswer
 from kasuwa.rails.remote.client import RemoteClient
 from kasuwa.rails.remote.messages import (
     ConsentAnswer,

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from kasuwa.rails.transport import HttpReply, HttpTransport
+from kasuwa.rails.ports.transport import HttpReply, HttpTransport
 
 HEADER = "Kasuwa-Signature"
 SIGNATURE = re.compile(r"t=([0-9]{1,12}),k=([A-Za-z0-9._-]{1,64}),v1=([0-9a-f]{64})", re.ASCII)

@@ -7,11 +7,11 @@ the rail itself has no receipts to tell of. (data/magic_values.md)
 from datetime import datetime
 
 from kasuwa.core.banks import banks_by_code
-from kasuwa.core.inbound_accounts import account_number
 from kasuwa.core.keyring import derive
-from kasuwa.rails import ports
-from kasuwa.rails.account_port import ACCOUNT_NAME, ACCOUNT_NUMBER, BANK_CODE, BANK_NAME, AccountOrder, Receipt
-from kasuwa.rails.ports import Answer
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.accounts import ACCOUNT_NAME, ACCOUNT_NUMBER, BANK_CODE, BANK_NAME, AccountOrder, Receipt
+from kasuwa.rails.ports.orders import Answer
+from kasuwa.transactions.inbound_accounts import account_number
 
 
 class SandboxAccounts:
@@ -24,13 +24,13 @@ class SandboxAccounts:
             BANK_NAME: bank.name,
             BANK_CODE: bank.cbn_code or "",
         }
-        return Answer(ports.SUCCESSFUL, "00", "The account is open", facts)
+        return Answer(orders.SUCCESSFUL, "00", "The account is open", facts)
 
     async def query(self, order: AccountOrder) -> Answer:
         return await self.open(order)
 
     async def close(self, order: AccountOrder) -> Answer:
-        return Answer(ports.SUCCESSFUL, "00", "The account is closed")
+        return Answer(orders.SUCCESSFUL, "00", "The account is closed")
 
     async def find_receipt(self, reference: str) -> Receipt | None:
         return None

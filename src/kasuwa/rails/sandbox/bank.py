@@ -14,9 +14,8 @@ import msgspec
 from kasuwa.core.banks import MAGIC_PREFIX, Bank
 from kasuwa.core.reference_tables import load_reference_data
 from kasuwa.core.scenario import Scenario
-from kasuwa.rails import ports
-from kasuwa.rails.beneficiaries import OTHER_BENEFICIARY, add_name, are_names_of_one
-from kasuwa.rails.ports import (
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.orders import (
     Answer,
     LookupDeclined,
     NameAnswer,
@@ -27,6 +26,7 @@ from kasuwa.rails.ports import (
     Unavailable,
     UnreadableAnswer,
 )
+from kasuwa.rails.routing.beneficiaries import OTHER_BENEFICIARY, add_name, are_names_of_one
 
 APPROVED = "00"
 IN_PROGRESS = "09"
@@ -82,14 +82,14 @@ def answer_send(order: TransferOrder) -> Answer:
     """Returns the rail's answer when the transfer is sent."""
     mode = answer_mode_of(order)
     if mode == PROCESSING_FIRST:
-        return Answer(ports.PROCESSING, IN_PROGRESS, "Transfer is being processed")
+        return Answer(orders.PROCESSING, IN_PROGRESS, "Transfer is being processed")
     if mode == UNTIL_CALLBACK or order.scenario.delay > 0:
         return in_progress()
     return answer_for_code(response_code_of(order))
 
 
 def in_progress() -> Answer:
-    return Answer(ports.UNKNOWN, IN_PROGRESS, response_codes()[IN_PROGRESS].meaning)
+    return Answer(orders.UNKNOWN, IN_PROGRESS, response_codes()[IN_PROGRESS].meaning)
 
 
 def answer_for_code(code: str) -> Answer:
@@ -97,10 +97,10 @@ def answer_for_code(code: str) -> Answer:
         return in_progress()
     row = response_codes().get(code)
     if row is None:
-        return Answer(ports.UNREADABLE, code, "The bank's answer could not be read")
+        return Answer(orders.UNREADABLE, code, "The bank's answer could not be read")
     if row.handling != "final":
-        return Answer(ports.UNKNOWN, code, row.meaning)
-    return Answer(ports.SUCCESSFUL if code == APPROVED else ports.FAILED, code, row.meaning)
+        return Answer(orders.UNKNOWN, code, row.meaning)
+    return Answer(orders.SUCCESSFUL if code == APPROVED else orders.FAILED, code, row.meaning)
 
 
 def answer_query(order: TransferOrder) -> Answer:
@@ -117,14 +117,14 @@ def answer_requery(code: str) -> Answer:
     if code in SUCCEED_ON_REQUERY:
         return answer_for_code(APPROVED)
     if code in FAIL_ON_REQUERY:
-        return Answer(ports.FAILED, code, response_codes()[code].meaning)
+        return Answer(orders.FAILED, code, response_codes()[code].meaning)
     if code == RECORD_NOT_FOUND:
         return not_found()
     return answer_for_code(code)
 
 
 def not_found() -> Answer:
-    return Answer(ports.NOT_FOUND, RECORD_NOT_FOUND, response_codes()[RECORD_NOT_FOUND].meaning)
+    return Answer(orders.NOT_FOUND, RECORD_NOT_FOUND, response_codes()[RECORD_NOT_FOUND].meaning)
 
 
 def person_name(bank_code: str, account_number: str) -> str:
@@ -145,7 +145,7 @@ def raise_for_code(code: str, meaning: str | None = None) -> NoReturn:
     row = response_codes().get(code)
     if row is None and code != NEVER_ENDS:
         raise UnreadableAnswer(code)
-    if row is None or not row.txn_status.startswith(ports.FAILED):
+    if row is None or not row.txn_status.startswith(orders.FAILED):
         raise NoAnswer(code)
     raise LookupDeclined(meaning or row.meaning)
 

@@ -14,7 +14,10 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.core.billers import (
+from kasuwa.core.money import minor_of
+from kasuwa.core.reference_tables import load_reference_data
+from kasuwa.core.references import reference_of_rail_key
+from kasuwa.rails.catalogue.catalogue import (
     GIVES_PIN,
     GIVES_TOKEN,
     MAGIC_PHONE,
@@ -24,11 +27,8 @@ from kasuwa.core.billers import (
     Item,
     is_magic,
 )
-from kasuwa.core.money import minor_of
-from kasuwa.core.reference_tables import load_reference_data
-from kasuwa.core.references import reference_of_rail_key
-from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer, BillOrder, CustomerAnswer, CustomerQuery, NoAnswer, Unavailable
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.orders import Answer, BillOrder, CustomerAnswer, CustomerQuery, NoAnswer, Unavailable
 from kasuwa.rails.sandbox.bank import (
     APPROVED,
     FAIL_ON_REQUERY,
@@ -145,7 +145,7 @@ def answer_query(order: BillOrder) -> Answer:
     """Returns the rail's answer to a query for the outcome of an order."""
     code = response_code_of(order)
     if order.scenario.http == "reset" or code == RECORD_NOT_FOUND or is_silent_phone(order):
-        return Answer(ports.NOT_FOUND, RECORD_NOT_FOUND, "No such order")
+        return Answer(orders.NOT_FOUND, RECORD_NOT_FOUND, "No such order")
     if code == NEVER_ENDS or order.age_seconds < max(order.scenario.delay, FIRST_REQUERY_SECONDS):
         return in_progress()
     if code in SUCCEED_ON_REQUERY:
@@ -162,16 +162,16 @@ def answer_for_code(code: str, order: BillOrder) -> Answer:
         return failed(code)
     row = response_codes().get(code)
     if row is None:
-        return Answer(ports.UNREADABLE, code, "The biller's answer could not be read")
-    return Answer(ports.UNKNOWN, code, row.meaning) if row.handling != "final" else failed(code)
+        return Answer(orders.UNREADABLE, code, "The biller's answer could not be read")
+    return Answer(orders.UNKNOWN, code, row.meaning) if row.handling != "final" else failed(code)
 
 
 def in_progress() -> Answer:
-    return Answer(ports.UNKNOWN, IN_PROGRESS, MEANINGS[IN_PROGRESS])
+    return Answer(orders.UNKNOWN, IN_PROGRESS, MEANINGS[IN_PROGRESS])
 
 
 def failed(code: str) -> Answer:
-    return Answer(ports.FAILED, code, meaning_of(code))
+    return Answer(orders.FAILED, code, meaning_of(code))
 
 
 def meaning_of(code: str) -> str:
@@ -179,7 +179,7 @@ def meaning_of(code: str) -> str:
 
 
 def delivered(order: BillOrder) -> Answer:
-    return Answer(ports.SUCCESSFUL, APPROVED, "Delivered", fulfillment_of(order))
+    return Answer(orders.SUCCESSFUL, APPROVED, "Delivered", fulfillment_of(order))
 
 
 def fulfillment_of(order: BillOrder) -> dict[str, str]:

@@ -14,12 +14,19 @@ from hashlib import blake2b
 import msgspec
 
 from kasuwa.core.banks import MAGIC_PREFIX
-from kasuwa.core.magic import APPROVED, SAMPLE_CARD, SandboxOutcome, card_outcome_codes, outcome_of_card, proof_of
 from kasuwa.core.reference_tables import load_reference_data
 from kasuwa.core.references import reference_of_rail_key
-from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer, CardSecrets, CollectionOrder, NoAnswer
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.orders import Answer, CardSecrets, CollectionOrder, NoAnswer
 from kasuwa.rails.sandbox import bank
+from kasuwa.rails.sandbox.magic import (
+    APPROVED,
+    SAMPLE_CARD,
+    SandboxOutcome,
+    card_outcome_codes,
+    outcome_of_card,
+    proof_of,
+)
 
 CANCELLED, CANCELLATION = "17", "Customer cancellation"
 WRONG_PIN = "55"
@@ -37,7 +44,7 @@ RECOVERS_ON_ATTEMPT = {"91": 3}
 MAGIC_PHONES = ("080000000", "02400000", "07000000")
 USSD_PREFIX = {"gtb": "*737*000*", "zenith": "*966*000*"}
 
-NOT_FOUND = Answer(ports.NOT_FOUND, "25", "Unable to locate record")
+NOT_FOUND = Answer(orders.NOT_FOUND, "25", "Unable to locate record")
 
 
 @cache
@@ -61,15 +68,15 @@ def approved_codes() -> frozenset[str]:
 
 
 def in_progress(code: str) -> Answer:
-    return Answer(ports.UNKNOWN, code, card_meanings().get(code, "Request in progress"))
+    return Answer(orders.UNKNOWN, code, card_meanings().get(code, "Request in progress"))
 
 
 def final_answer(code: str) -> Answer:
     meaning = card_meanings().get(code)
     if meaning is None:
-        return Answer(ports.UNREADABLE, code, "The rail's answer could not be read")
+        return Answer(orders.UNREADABLE, code, "The rail's answer could not be read")
     fraud = {"fraud": "flagged"} if code == FLAGGED else {}
-    return Answer(ports.SUCCESSFUL if code in approved_codes() else ports.FAILED, code, meaning, fraud)
+    return Answer(orders.SUCCESSFUL if code in approved_codes() else orders.FAILED, code, meaning, fraud)
 
 
 def answer_send(order: CollectionOrder, code: str) -> Answer:
@@ -87,7 +94,7 @@ def answer_query(order: CollectionOrder, code: str) -> Answer:
         return in_progress(code)
     if code in CODE_AFTER_REQUERY:
         end = CODE_AFTER_REQUERY[code]
-        return final_answer(end) if end == APPROVED else Answer(ports.FAILED, end, card_meanings()[end])
+        return final_answer(end) if end == APPROVED else Answer(orders.FAILED, end, card_meanings()[end])
     if order.attempt >= RECOVERS_ON_ATTEMPT.get(code, order.attempt + 1):
         return final_answer(APPROVED)
     return final_answer(code)
@@ -103,10 +110,10 @@ def check_proof(order: CollectionOrder) -> Answer | None:
     lost."""
     proof = order.sandbox_outcome.proof
     if proof == "declined":
-        return Answer(ports.FAILED, CANCELLED, CANCELLATION)
+        return Answer(orders.FAILED, CANCELLED, CANCELLATION)
     if proof in ("right", "lost"):
         return None
-    return Answer(ports.WRONG_CODE, None, "The OTP has expired" if proof == "expired" else "The OTP is not right")
+    return Answer(orders.WRONG_CODE, None, "The OTP has expired" if proof == "expired" else "The OTP is not right")
 
 
 def with_facts(answer: Answer, facts: dict[str, str]) -> Answer:
@@ -128,20 +135,20 @@ class SandboxCollection:
         return order.scenario.rr or APPROVED
 
     async def begin(self, order: CollectionOrder, card: CardSecrets | None) -> Answer:
-        return self._send(msgspec.structs.replace(order, step=ports.BEGIN), card)
+        return self._send(msgspec.structs.replace(order, step=orders.BEGIN), card)
 
     async def charge(self, order: CollectionOrder, card: CardSecrets | None) -> Answer:
-        return self._send(msgspec.structs.replace(order, step=ports.CHARGE), card)
+        return self._send(msgspec.structs.replace(order, step=orders.CHARGE), card)
 
     async def validate(self, order: CollectionOrder, otp: str | None) -> Answer:
         outcome = msgspec.structs.replace(order.sandbox_outcome, proof=proof_of(otp))
-        return self._send(msgspec.structs.replace(order, step=ports.VALIDATE, sandbox_outcome=outcome), None)
+        return self._send(msgspec.structs.replace(order, step=orders.VALIDATE, sandbox_outcome=outcome), None)
 
     def _send(self, order: CollectionOrder, card: CardSecrets | None) -> Answer:
         bank.raise_scenario_fault(order, "rail")
         result = self.result_of(order, card)
         if isinstance(result, str):
-            if order.step == ports.VALIDATE and order.sandbox_outcome.proof == "lost":
+            if order.step == orders.VALIDATE and order.sandbox_outcome.proof == "lost":
                 raise NoAnswer("the rail does not answer")
             result = self.answer_sent_code(order, result)
         return with_facts(result, self.facts_of(order, card))
@@ -198,18 +205,18 @@ class SandboxCards(SandboxCollection):
             # Neither the session nor the card is known, so the session counts as never opened.
             return NOT_FOUND
         _, code, _, auth = session.split("-")
-        if order.step == ports.BEGIN:
-            return Answer(ports.SUCCESSFUL, APPROVED, "")
+        if order.step == orders.BEGIN:
+            return Answer(orders.SUCCESSFUL, APPROVED, "")
         code = order.scenario.rr or code
-        if order.step == ports.VALIDATE and order.sandbox_outcome.proof:
+        if order.step == orders.VALIDATE and order.sandbox_outcome.proof:
             return check_proof(order) or code
-        if auth != "PIN" or order.step == ports.VALIDATE:
-            return Answer(ports.CHALLENGE, None, "", {"auth": auth})
+        if auth != "PIN" or order.step == orders.VALIDATE:
+            return Answer(orders.CHALLENGE, None, "", {"auth": auth})
         return self.pin_result(order, card, code)
 
     def pin_result(self, order: CollectionOrder, card: CardSecrets | None, code: str) -> Answer | str:
         outcome = self.sandbox_outcome_of(order, card)
-        if order.step != ports.CHARGE or not outcome.auth:
+        if order.step != orders.CHARGE or not outcome.auth:
             # It is not known which PIN was sent, or whether one was.
             return NOT_FOUND
         if order.scenario.rr or outcome.pin == APPROVED:
@@ -247,9 +254,9 @@ class SandboxDebit(SandboxCollection):
     scenario or a simulated call-back ends it."""
 
     def result_of(self, order: CollectionOrder, card: CardSecrets | None) -> Answer | str:
-        if order.step == ports.VALIDATE and order.sandbox_outcome.proof:
+        if order.step == orders.VALIDATE and order.sandbox_outcome.proof:
             return check_proof(order) or self.code_of(order)
-        return Answer(ports.CHALLENGE, None, "") if order.method == "account" else self.code_of(order)
+        return Answer(orders.CHALLENGE, None, "") if order.method == "account" else self.code_of(order)
 
     def facts_of(self, order: CollectionOrder, card: CardSecrets | None) -> dict[str, str]:
         return {"auth": "OTP" if order.method == "account" else "device"}
@@ -264,8 +271,8 @@ class SandboxDebit(SandboxCollection):
         return NEVER_ENDS if order.payer[8] == bank.UNTIL_CALLBACK else order.payer[6:8]
 
     def answer_sent_code(self, order: CollectionOrder, code: str) -> Answer:
-        if order.step == ports.BEGIN:
-            return Answer(ports.CHALLENGE, None, "")
+        if order.step == orders.BEGIN:
+            return Answer(orders.CHALLENGE, None, "")
         slow = order.payer.startswith(MAGIC_PREFIX) and order.payer[8] == bank.PROCESSING_FIRST
         return bank.in_progress() if slow or order.scenario.delay > 0 else bank.answer_for_code(code)
 
@@ -282,19 +289,19 @@ class SandboxMobile(SandboxCollection):
 
     def result_of(self, order: CollectionOrder, card: CardSecrets | None) -> Answer | str:
         code = self.code_of(order)
-        if order.step != ports.VALIDATE or not order.sandbox_outcome.proof:
+        if order.step != orders.VALIDATE or not order.sandbox_outcome.proof:
             return code
         if order.sandbox_outcome.proof == "declined":
-            return Answer(ports.FAILED, CANCELLED, CANCELLATION)
+            return Answer(orders.FAILED, CANCELLED, CANCELLATION)
         return APPROVED if code == NEVER_ENDS else code
 
     def answer_sent_code(self, order: CollectionOrder, code: str) -> Answer:
-        if order.step == ports.BEGIN and (code in OPEN_AT_FIRST or order.scenario.delay > 0):
-            return Answer(ports.CHALLENGE, None, "")
+        if order.step == orders.BEGIN and (code in OPEN_AT_FIRST or order.scenario.delay > 0):
+            return Answer(orders.CHALLENGE, None, "")
         return final_answer(code)
 
     def facts_of(self, order: CollectionOrder, card: CardSecrets | None) -> dict[str, str]:
-        if order.step == ports.VALIDATE:
+        if order.step == orders.VALIDATE:
             return {}
         if order.method != "ussd":
             return {"auth": "redirect" if order.provider.startswith("paga") else "device"}

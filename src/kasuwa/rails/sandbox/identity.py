@@ -10,8 +10,7 @@ from hashlib import blake2b
 
 from msgspec.structs import replace
 
-from kasuwa.core.people import magic_bvns
-from kasuwa.rails.identity_port import (
+from kasuwa.rails.ports.identities import (
     CONSENT,
     FIND,
     FULL,
@@ -26,8 +25,9 @@ from kasuwa.rails.identity_port import (
     Match,
     Way,
 )
-from kasuwa.rails.ports import IdentityQuery, LookupDeclined, NoAnswer, Person, Unavailable
+from kasuwa.rails.ports.orders import IdentityQuery, LookupDeclined, NoAnswer, Person, Unavailable
 from kasuwa.rails.sandbox.bank import FIRST_NAMES, LAST_NAMES, raise_for_code
+from kasuwa.wire.people import magic_bvns
 
 FOUND = "00"
 MISMATCH = "08"

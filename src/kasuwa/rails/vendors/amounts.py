@@ -5,7 +5,7 @@ from decimal import ROUND_FLOOR, Decimal
 from typing import Any
 
 from kasuwa.core.money import DECIMALS, MINOR_PER_MAJOR
-from kasuwa.rails.ports import UnreadableAnswer
+from kasuwa.rails.ports.orders import UnreadableAnswer
 
 # Checked before the conversion: `Decimal` accepts signs, spaces and exponents. Zeros after the second decimal are
 # harmless: vendors write 30.0, 30.00 and 30.000.

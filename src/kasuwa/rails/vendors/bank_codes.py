@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 import msgspec
 
 from kasuwa.core.banks import Bank, banks_by_code, by_size, normalize_bank_name
-from kasuwa.rails.ports import FAILED, Answer, LookupDeclined, NoAnswer, Unavailable
+from kasuwa.rails.ports.orders import FAILED, Answer, LookupDeclined, NoAnswer, Unavailable
 
 LIST_SECONDS = 86_400
 # The answer to a transfer to a bank that cannot be identified. Nothing was sent; 16 is NIP's code of an unknown bank.

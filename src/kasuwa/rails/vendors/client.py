@@ -30,8 +30,8 @@ from urllib.parse import urlencode
 import msgspec
 import structlog
 
-from kasuwa.rails.ports import NoAnswer, NothingSent, Unavailable, UnreadableAnswer
-from kasuwa.rails.transport import AnswerLost, HttpReply, HttpTransport, NotSent
+from kasuwa.rails.ports.orders import NoAnswer, NothingSent, Unavailable, UnreadableAnswer
+from kasuwa.rails.ports.transport import AnswerLost, HttpReply, HttpTransport, NotSent
 
 log = structlog.get_logger("kasuwa.rails")
 

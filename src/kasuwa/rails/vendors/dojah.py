@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.rails.identity_port import FULL, MATCH, NO_MATCH, TELLS_NOBODY, Consent, IdentityClaim, Match, Way
-from kasuwa.rails.ports import IdentityQuery, LookupDeclined, Person, Unavailable, UnreadableAnswer
-from kasuwa.rails.transport import HttpTransport
+from kasuwa.rails.ports.identities import FULL, MATCH, NO_MATCH, TELLS_NOBODY, Consent, IdentityClaim, Match, Way
+from kasuwa.rails.ports.orders import IdentityQuery, LookupDeclined, Person, Unavailable, UnreadableAnswer
+from kasuwa.rails.ports.transport import HttpTransport
 from kasuwa.rails.vendors.amounts import read_balance
 from kasuwa.rails.vendors.client import CallObserver, VendorClient, VendorReply
 

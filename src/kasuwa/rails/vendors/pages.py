@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 import structlog
 
-from kasuwa.rails.ports import UnreadableAnswer
+from kasuwa.rails.ports.orders import UnreadableAnswer
 
 log = structlog.get_logger("kasuwa.rails")
 

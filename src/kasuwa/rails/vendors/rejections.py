@@ -7,9 +7,10 @@ from typing import Any
 import msgspec
 
 from kasuwa.core.references import parse_payment_reference
-from kasuwa.core.rejections import Rejection
-from kasuwa.rails.vendors import monnify_session, paystack
+from kasuwa.rails.ports.rejections import Rejection
 from kasuwa.rails.vendors.amounts import read_major
+from kasuwa.rails.vendors.monnify import session
+from kasuwa.rails.vendors.paystack import transfers
 
 LONGEST_REASON = 50
 
@@ -73,8 +74,8 @@ def make_rejection(wire: str, reference: str, reason: str, amount: int | None, b
 
 
 READERS: dict[str, Callable[[bytes], Rejection | None]] = {
-    monnify_session.NAME: read_monnify,
-    paystack.NAME: read_paystack,
+    session.NAME: read_monnify,
+    transfers.NAME: read_paystack,
 }
 
 

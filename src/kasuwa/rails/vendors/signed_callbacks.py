@@ -6,7 +6,7 @@ from hashlib import sha512
 
 import msgspec
 
-from kasuwa.rails.callbacks import CallbackRefused
+from kasuwa.rails.ports.callbacks import CallbackRefused
 
 
 class SignedCallbacks:

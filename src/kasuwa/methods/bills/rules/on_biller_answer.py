@@ -9,24 +9,6 @@ from kasuwa.core.codes import UNREADABLE_ANSWER
 from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Needs, Posting, PostingGroup, Row
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import hold_key
-from kasuwa.core.requery import (
-    RequeryJobKinds,
-    age_on_schedule,
-    final_status,
-    find_next_rail,
-    is_sent_late,
-    schedule_requery,
-    seconds_since_sent,
-)
-from kasuwa.core.transactions import (
-    PENDING,
-    SUCCESSFUL,
-    Transaction,
-    TransactionOutcome,
-    contradiction_notices,
-    encode_text,
-    end_transaction,
-)
 from kasuwa.ledger.chart import Hold
 from kasuwa.methods.bills.model import (
     DELIVERY_FORMATS,
@@ -47,8 +29,26 @@ from kasuwa.methods.bills.model import (
 )
 from kasuwa.methods.bills.rules.pay_bill import MESSAGES, WALLET_INSUFFICIENT, demand_rail, find_delivery, reply_bill
 from kasuwa.methods.bills.wire import BillDelivery
-from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.orders import Answer
+from kasuwa.transactions.requery import (
+    RequeryJobKinds,
+    age_on_schedule,
+    final_status,
+    find_next_rail,
+    is_sent_late,
+    schedule_requery,
+    seconds_since_sent,
+)
+from kasuwa.transactions.transactions import (
+    PENDING,
+    SUCCESSFUL,
+    Transaction,
+    TransactionOutcome,
+    contradiction_notices,
+    encode_text,
+    end_transaction,
+)
 
 JOB_KINDS = RequeryJobKinds(SEND, QUERY, PURPOSE)
 
@@ -59,7 +59,7 @@ UNREADABLE_DELIVERY = "What the biller gave could not be read"
 def need_answer(job: Job, answer: Answer, merchant: Merchant) -> Needs:
     voucher = voucher_key(job.merchant_id, job.subject)
     rows = ((Transaction, job.subject), (Hold, hold_key(job.subject)), (Job, job.key), (Voucher, voucher))
-    if answer.status != ports.SUCCESSFUL:
+    if answer.status != orders.SUCCESSFUL:
         return Needs(rows, (WALLET,))
     return Needs(rows, (WALLET, RAIL, INCOME, VAT))
 
@@ -88,13 +88,13 @@ def check_delivery_format(answer: Answer, fulfillment: str) -> Answer:
 
     A malformed token is worth nothing to the customer, so such an answer must not end the bill. Contract: #errors
     """
-    if answer.status != ports.SUCCESSFUL:
+    if answer.status != orders.SUCCESSFUL:
         return answer
     formats = DELIVERY_FORMATS.get(fulfillment, {})
     fields = {name: value for name, value in answer.facts.items() if name in formats and value != ""}
     if all(formats[name].fullmatch(value) for name, value in fields.items()):
         return msgspec.structs.replace(answer, facts=fields)
-    return Answer(ports.UNREADABLE, None, UNREADABLE_DELIVERY)
+    return Answer(orders.UNREADABLE, None, UNREADABLE_DELIVERY)
 
 
 def read_delivery(answer: Answer, fulfillment: str) -> BillDelivery | None:
@@ -169,5 +169,5 @@ def schedule_query(row: Transaction, job: Job, answer: Answer, rail: str, contex
     if is_sent_late(job, JOB_KINDS, answer):
         late = msgspec.structs.replace(JOB_DATA_DECODER.decode(job.work), resent_at=context.now.timestamp())
         next_job = msgspec.structs.replace(next_job, work=encode_text(late))
-    code = UNREADABLE_ANSWER if answer.status == ports.UNREADABLE else 200
+    code = UNREADABLE_ANSWER if answer.status == orders.UNREADABLE else 200
     return Decision(reply=reply_bill(updated, NO_DELIVERY, code), rows=(updated,), jobs=(next_job,))

@@ -16,7 +16,6 @@ from datetime import timedelta
 
 import msgspec
 
-from kasuwa.core.billers import ItemTerms, may_be_customer, paycode_key
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.codes import INSUFFICIENT_FUNDS, INVALID_REQUEST
 from kasuwa.core.decision import (
@@ -34,22 +33,9 @@ from kasuwa.core.decision import (
     replace_faults,
 )
 from kasuwa.core.money import format_minor, percent_of
-from kasuwa.core.people import canonical_phone
 from kasuwa.core.references import account_key, hold_key, movement_reference
 from kasuwa.core.routing import RailDemand
 from kasuwa.core.scenario import take_call_scenario
-from kasuwa.core.tariff import FeeBreakdown
-from kasuwa.core.transactions import (
-    FAILED,
-    PENDING,
-    SUCCESSFUL,
-    NewTransaction,
-    Transaction,
-    begin_transaction,
-    encode_text,
-    make_transaction_job,
-    transaction_key,
-)
 from kasuwa.ledger import chart
 from kasuwa.methods.bills.model import (
     BILL_DETAIL_DECODER,
@@ -71,6 +57,20 @@ from kasuwa.methods.bills.model import (
     voucher_key,
 )
 from kasuwa.methods.bills.wire import BillDelivery, PayReply, PayRequest
+from kasuwa.rails.catalogue.catalogue import ItemTerms, may_be_customer, paycode_key
+from kasuwa.terms.tariff import FeeBreakdown
+from kasuwa.transactions.transactions import (
+    FAILED,
+    PENDING,
+    SUCCESSFUL,
+    NewTransaction,
+    Transaction,
+    begin_transaction,
+    encode_text,
+    make_transaction_job,
+    transaction_key,
+)
+from kasuwa.wire.people import canonical_phone
 
 # Within this business time, the same payment under another orderRef is refused as a mistake. Contract: bills#duplicate
 LIKELY_DUPLICATE_WITHIN = timedelta(seconds=30)

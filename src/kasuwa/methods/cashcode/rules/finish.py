@@ -19,16 +19,7 @@ from kasuwa.core.decision import (
     Refusal,
     Row,
 )
-from kasuwa.core.purpose import PurposeEffects, TransactionPurpose, effects_of_purpose, rules_of, subject_of
 from kasuwa.core.references import account_key, fee_hold_key, hold_key
-from kasuwa.core.transactions import (
-    FAILED,
-    SUCCESSFUL,
-    Transaction,
-    TransactionOutcome,
-    end_transaction,
-    transaction_key,
-)
 from kasuwa.ledger.chart import Hold
 from kasuwa.methods.cashcode.model import (
     ACTIVE,
@@ -49,7 +40,16 @@ from kasuwa.methods.cashcode.model import (
 )
 from kasuwa.methods.cashcode.rules.issue import WALLET_INSUFFICIENT
 from kasuwa.methods.cashcode.wire import CancelReply, OrderRequest
-from kasuwa.rails.ports import Answer
+from kasuwa.rails.ports.orders import Answer
+from kasuwa.transactions.purpose import PurposeEffects, TransactionPurpose, effects_of_purpose, rules_of, subject_of
+from kasuwa.transactions.transactions import (
+    FAILED,
+    SUCCESSFUL,
+    Transaction,
+    TransactionOutcome,
+    end_transaction,
+    transaction_key,
+)
 
 # Refusals, in order of precedence.
 UNKNOWN_ORDER = Refusal(INVALID_REQUEST, "Invalid Order Reference")

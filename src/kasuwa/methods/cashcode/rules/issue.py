@@ -32,20 +32,10 @@ from kasuwa.core.decision import (
     make_job,
 )
 from kasuwa.core.keyring import derive
-from kasuwa.core.merchant import check_amount_limits
 from kasuwa.core.money import format_minor
-from kasuwa.core.purpose import TransactionPurpose
 from kasuwa.core.references import fee_hold_key, hold_key, movement_reference
-from kasuwa.core.tariff import FeeBreakdown, calculate_cashcode_fees
 from kasuwa.core.token_index import TokenIndexEntry, make_token_entry, token_key
-from kasuwa.core.transactions import (
-    PENDING,
-    NewTransaction,
-    Transaction,
-    begin_transaction,
-    encode_text,
-    transaction_key,
-)
+from kasuwa.merchants.merchant_settings import check_amount_limits
 from kasuwa.methods.cashcode.model import (
     ACTIVE,
     CURRENCY,
@@ -62,6 +52,16 @@ from kasuwa.methods.cashcode.model import (
     hash_pin,
 )
 from kasuwa.methods.cashcode.wire import GenerateReply, GenerateRequest
+from kasuwa.terms.tariff import FeeBreakdown, calculate_cashcode_fees
+from kasuwa.transactions.purpose import TransactionPurpose
+from kasuwa.transactions.transactions import (
+    PENDING,
+    NewTransaction,
+    Transaction,
+    begin_transaction,
+    encode_text,
+    transaction_key,
+)
 
 # Refusals, in order of precedence.
 REFERENCE_USED = Refusal(INVALID_REQUEST, "This orderRef was used with another request")

@@ -16,17 +16,6 @@ from datetime import date
 import msgspec
 
 from kasuwa.core.calendar import lagos_day
-from kasuwa.core.checkouts import (
-    DETAIL_DECODER,
-    OPEN,
-    Checkout,
-    CheckoutDetail,
-    checkout_key,
-    checkout_url,
-    find_source,
-    read_checkout_detail,
-    seal_checkout_detail,
-)
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import (
     Context,
@@ -41,12 +30,8 @@ from kasuwa.core.decision import (
     Row,
     refuse_fields,
 )
-from kasuwa.core.fields import Amount, CardNumber, Currency, PercentOrAmount
 from kasuwa.core.money import format_minor, parse_minor
-from kasuwa.core.purpose import CHECKOUT, PurposeEffects, TransactionPurpose
 from kasuwa.core.references import hold_key, job_key
-from kasuwa.core.schedule import read_day
-from kasuwa.core.transactions import Transaction, encode_text, transaction_key
 from kasuwa.ledger.chart import Hold
 from kasuwa.methods.checkout.payer_model import (
     AbandonAttempt,
@@ -84,6 +69,21 @@ from kasuwa.methods.payment.rules.collect import PAYMENT_CHANNELS
 from kasuwa.methods.payment.rules.finish import end_payment, finish_accounts
 from kasuwa.methods.payment.rules.on_rail_answer import ABANDONED_OUTCOME
 from kasuwa.methods.payment.wire import Account, Card, ChargeCard, Installment, Part, PaymentFields, Recurrent, User
+from kasuwa.transactions.checkouts import (
+    DETAIL_DECODER,
+    OPEN,
+    Checkout,
+    CheckoutDetail,
+    checkout_key,
+    checkout_url,
+    find_source,
+    read_checkout_detail,
+    seal_checkout_detail,
+)
+from kasuwa.transactions.purpose import CHECKOUT, PurposeEffects, TransactionPurpose
+from kasuwa.transactions.schedule import read_day
+from kasuwa.transactions.transactions import Transaction, encode_text, transaction_key
+from kasuwa.wire.fields import Amount, CardNumber, Currency, PercentOrAmount
 
 # Attempts of one checkout: enough for a payer who looks for the right card, too few to try out many.
 # Contract: payment#checkout-attempts

@@ -2,8 +2,8 @@
 
 import msgspec
 
-from kasuwa.core.checkouts import DETAIL_DECODER, Checkout, remove_payer
-from kasuwa.core.transactions import encode_text
+from kasuwa.transactions.checkouts import DETAIL_DECODER, Checkout, remove_payer
+from kasuwa.transactions.transactions import encode_text
 
 
 def erase_checkout_payer(checkout: Checkout) -> Checkout:

@@ -1,17 +1,17 @@
 """The end of an attempt to pay a checkout: marks the checkout in the commit that ends the payment.
 
-These are the rules of the purpose `checkout` (core/purpose.py). Contract: payment#checkout
+These are the rules of the purpose `checkout` (transactions/purpose.py). Contract: payment#checkout
 """
 
-from kasuwa.core.checkouts import OPEN, Checkout, checkout_key, end_checkout, find_source
 from kasuwa.core.decision import Context, Job, LoadedRows, Merchant, Needs, NeedsMore, OperatorNotice
 from kasuwa.core.money import format_minor
-from kasuwa.core.payers import PAYMENT_MARK_DECODER
-from kasuwa.core.purpose import CHECKOUT, NO_EFFECTS, PurposeEffects, PurposeRules
 from kasuwa.core.references import job_key
-from kasuwa.core.transactions import SUCCESSFUL, Transaction
 from kasuwa.methods.checkout.rules.open_checkout import expire, merge_effects
 from kasuwa.methods.payment.model import Payment, payment_key
+from kasuwa.transactions.checkouts import OPEN, Checkout, checkout_key, end_checkout, find_source
+from kasuwa.transactions.payers import PAYMENT_MARK_DECODER
+from kasuwa.transactions.purpose import CHECKOUT, NO_EFFECTS, PurposeEffects, PurposeRules
+from kasuwa.transactions.transactions import SUCCESSFUL, Transaction
 
 PAID_TWICE = "it paid the checkout {}, which had ended before; refund it"
 

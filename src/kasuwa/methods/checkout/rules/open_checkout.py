@@ -5,18 +5,6 @@ from datetime import datetime, timedelta
 import msgspec
 
 from kasuwa.core.calendar import utc_text
-from kasuwa.core.checkouts import (
-    DETAIL_DECODER,
-    OPEN,
-    Checkout,
-    CheckoutDetail,
-    NewCheckout,
-    begin_checkout,
-    checkout_key,
-    checkout_url,
-    end_checkout,
-    find_source,
-)
 from kasuwa.core.decision import (
     Context,
     Decision,
@@ -29,16 +17,28 @@ from kasuwa.core.decision import (
     Refusal,
     refuse_fields,
 )
-from kasuwa.core.pricing import bearer_of
-from kasuwa.core.purpose import NO_EFFECTS, PurposeEffects
-from kasuwa.core.transactions import Transaction, transaction_key
 from kasuwa.methods.checkout.rules.served_channels import DEFAULT_CHANNELS, channels_of_plan, served_channels
 from kasuwa.methods.checkout.wire import CheckoutReply, CheckoutRequest
 from kasuwa.methods.payment.model import KIND, Payment, payment_key
 from kasuwa.methods.payment.rules import check_request
 from kasuwa.methods.payment.rules.hosted_card import UNKNOWN_CARD
 from kasuwa.methods.payment.wire import InitiateCard, User
-from kasuwa.rails.ports import Answer
+from kasuwa.rails.ports.orders import Answer
+from kasuwa.transactions.checkouts import (
+    DETAIL_DECODER,
+    OPEN,
+    Checkout,
+    CheckoutDetail,
+    NewCheckout,
+    begin_checkout,
+    checkout_key,
+    checkout_url,
+    end_checkout,
+    find_source,
+)
+from kasuwa.transactions.pricing import bearer_of
+from kasuwa.transactions.purpose import NO_EFFECTS, PurposeEffects
+from kasuwa.transactions.transactions import Transaction, transaction_key
 
 # Contract: payment#checkout-expiry
 DEFAULT_LIFE = timedelta(hours=24)

@@ -5,7 +5,6 @@ from functools import partial
 
 import msgspec
 
-from kasuwa.core.checkouts import LINK_SOURCE, CheckoutDetail, NewCheckout, begin_checkout
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import (
     Context,
@@ -19,12 +18,10 @@ from kasuwa.core.decision import (
     refuse_fields,
 )
 from kasuwa.core.keyring import derive
-from kasuwa.core.merchant import check_amount_limits
 from kasuwa.core.money import format_minor
-from kasuwa.core.pricing import bearer_of
 from kasuwa.core.references import opaque_id
 from kasuwa.core.token_index import TokenIndexEntry, make_token_entry, token_key
-from kasuwa.core.transactions import encode_text
+from kasuwa.merchants.merchant_settings import check_amount_limits
 from kasuwa.methods.checkout.model import (
     ACTIVE,
     DISABLED,
@@ -43,6 +40,9 @@ from kasuwa.methods.checkout.model import (
 from kasuwa.methods.checkout.payer_model import OpenFromLink
 from kasuwa.methods.checkout.rules.served_channels import DEFAULT_CHANNELS, channels_of_plan, served_channels
 from kasuwa.methods.checkout.wire import PaylinkRecord, PaylinkReply, PaylinkRequest, SwitchPaylink
+from kasuwa.transactions.checkouts import LINK_SOURCE, CheckoutDetail, NewCheckout, begin_checkout
+from kasuwa.transactions.pricing import bearer_of
+from kasuwa.transactions.transactions import encode_text
 
 SLUG_TAKEN = refuse_fields(FieldError("custom_link", "taken: choose another"))
 LINK_DISABLED = Refusal(INVALID_REQUEST, "This link is not in use at the moment. Please ask the merchant")

@@ -3,9 +3,9 @@
 Contract: payment#checkout-channels
 """
 
-from kasuwa.core.checkouts import CheckoutDetail
-from kasuwa.core.collection_vendors import CollectionVendor, CollectionVendors
 from kasuwa.core.decision import Merchant
+from kasuwa.terms.vendors import CollectionVendor, CollectionVendors
+from kasuwa.transactions.checkouts import CheckoutDetail
 
 # Payment types in the order in which the page shows them.
 CHANNELS = ("card", "bank_transfer", "ussd", "account", "qrpay", "phone", "mobile_money", "token")

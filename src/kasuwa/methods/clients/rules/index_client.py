@@ -1,9 +1,9 @@
 """Makes the keyed hashes of a client anew, when the key of the hashes is replaced."""
 
-from kasuwa.core.documents import read_document
 from kasuwa.core.vault import Vault
 from kasuwa.methods.clients.model import detail_aad
 from kasuwa.methods.clients.rules.manage_client import bvn_aad, hash_bvn, hash_detail
+from kasuwa.wire.documents import read_document
 
 Hashes = tuple[bytes | None, bytes | None, bytes | None]
 

@@ -27,11 +27,8 @@ from kasuwa.core.decision import (
     Row,
     refuse_fields,
 )
-from kasuwa.core.documents import Document, merge, read_document, write_document
 from kasuwa.core.dry_run import DRY_RUN_MESSAGE
-from kasuwa.core.erasure import RowErasure, erase_rows, need_rows
 from kasuwa.core.keyring import derive
-from kasuwa.core.people import SealedDetail, canonical_phone, is_magic_bvn, mask_bvn
 from kasuwa.core.references import opaque_id
 from kasuwa.core.vault import Vault
 from kasuwa.methods.clients.model import (
@@ -65,6 +62,9 @@ from kasuwa.methods.clients.rules.verify_bvn import (
     show_verification,
 )
 from kasuwa.methods.clients.wire import ClientRecord, ClientReply, CreateRequest, UpdateRequest
+from kasuwa.privacy.erasure import RowErasure, erase_rows, need_rows
+from kasuwa.wire.documents import Document, merge, read_document, write_document
+from kasuwa.wire.people import SealedDetail, canonical_phone, is_magic_bvn, mask_bvn
 
 # Refusals, in order of precedence.
 ERASED = Refusal(INVALID_REQUEST, "This client's data were erased; create the client anew")

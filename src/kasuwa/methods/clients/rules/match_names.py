@@ -19,7 +19,7 @@ from collections import Counter
 
 import msgspec
 
-from kasuwa.rails.ports import Person
+from kasuwa.rails.ports.orders import Person
 
 # Letters that Unicode does not decompose: the hooked letters of Hausa, and those that bank forms write without marks.
 PLAIN_LETTERS = str.maketrans(

@@ -13,8 +13,8 @@ from kasuwa.core.action import FieldRule, PreflightContext, one_of
 from kasuwa.core.banks import check_account_number, check_bank_code
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.decision import Context, FieldError, Merchant
-from kasuwa.core.documents import Document, read_document
-from kasuwa.core.people import PHONE_REASON, calling_code, check_bvn, is_telephone
+from kasuwa.wire.documents import Document, read_document
+from kasuwa.wire.people import PHONE_REASON, calling_code, check_bvn, is_telephone
 
 BVN_REQUIRED = "required, to be verified"
 

@@ -18,8 +18,8 @@ from kasuwa.core.decision import Context, FieldError, Refusal, refuse_fields
 from kasuwa.methods.clients.model import Client, Unsealer
 from kasuwa.methods.clients.rules.match_names import ClaimedIdentity, find_differing_fields
 from kasuwa.methods.clients.wire import BvnVerification
-from kasuwa.rails.identity_port import FULL, Consent, Match, Verdict
-from kasuwa.rails.ports import Person
+from kasuwa.rails.ports.identities import FULL, Consent, Match, Verdict
+from kasuwa.rails.ports.orders import Person
 
 UNKNOWN_BVN = refuse_fields(FieldError("data.bvn", "the register has no such BVN"))
 WATCH_LISTED = refuse_fields(FieldError("data.bvn", "this BVN is watch-listed"))

@@ -31,17 +31,6 @@ from kasuwa.core.decision import (
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import hold_key, job_key
 from kasuwa.core.scenario import NO_SCENARIO, take_call_scenario
-from kasuwa.core.transactions import (
-    FAILED,
-    PROCESSING,
-    Transaction,
-    TransactionOutcome,
-    encode_text,
-    end_transaction,
-    extend_trail,
-    make_transaction_job,
-    transaction_key,
-)
 from kasuwa.ledger.chart import Hold
 from kasuwa.methods.disburse.model import (
     BATCH_ORDERS_DECODER,
@@ -70,7 +59,18 @@ from kasuwa.methods.disburse.rules.payout_checks import need_counted, settle_cou
 from kasuwa.methods.disburse.rules.transfer import MESSAGES, demand_rail, reply_transfer
 from kasuwa.methods.disburse.rules.waiting import place_final_event, tell_approval
 from kasuwa.methods.disburse.wire import ApprovalReply, OrderReply, VerdictRequest
-from kasuwa.rails.ports import Answer
+from kasuwa.rails.ports.orders import Answer
+from kasuwa.transactions.transactions import (
+    FAILED,
+    PROCESSING,
+    Transaction,
+    TransactionOutcome,
+    encode_text,
+    end_transaction,
+    extend_trail,
+    make_transaction_job,
+    transaction_key,
+)
 
 # Refusals, in order of precedence.
 UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference: no transfer waited for approval under it")

@@ -19,23 +19,9 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.core.body import read_untyped
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.decision import Context, Decision, FieldError, LoadedRows, Merchant, Needs, Refusal, Row
-from kasuwa.core.decoding import decode
-from kasuwa.core.fields import Amount, read_scalar
-from kasuwa.core.masking import mask_card_numbers, mask_reference
 from kasuwa.core.references import movement_reference
-from kasuwa.core.transactions import (
-    FAILED,
-    NewTransaction,
-    Transaction,
-    TransactionOutcome,
-    begin_transaction,
-    encode_text,
-    end_transaction,
-    transaction_key,
-)
 from kasuwa.methods.disburse.model import (
     BATCH_REFERENCE_TYPE,
     CONFLICT,
@@ -49,6 +35,20 @@ from kasuwa.methods.disburse.model import (
 from kasuwa.methods.disburse.rules.payout_checks import check_payout, need_counters
 from kasuwa.methods.disburse.rules.transfer import digest_request, order_of, replay_transfer, start_transfer
 from kasuwa.methods.disburse.wire import BulkReply, BulkRequest, OrderReply, TransferReply, TransferRequest
+from kasuwa.transactions.transactions import (
+    FAILED,
+    NewTransaction,
+    Transaction,
+    TransactionOutcome,
+    begin_transaction,
+    encode_text,
+    end_transaction,
+    transaction_key,
+)
+from kasuwa.wire.body import read_untyped
+from kasuwa.wire.decoding import decode
+from kasuwa.wire.fields import Amount, read_scalar
+from kasuwa.wire.masking import mask_card_numbers, mask_reference
 
 NOT_AN_ORDER = "an object with amount, bankcode and accountnumber"
 # A refused order keeps its orderRef, so it can only be sent again under another one. Contract: #repeats

@@ -5,9 +5,9 @@ from typing import ClassVar
 import msgspec
 
 from kasuwa.core.decision import Refusal
-from kasuwa.core.erasure import TRANSACTION_IN_PROGRESS
-from kasuwa.core.transactions import Transaction, encode_text
 from kasuwa.methods.disburse.model import TRANSFER_DETAIL_DECODER
+from kasuwa.privacy.erasure import TRANSACTION_IN_PROGRESS
+from kasuwa.transactions.transactions import Transaction, encode_text
 
 
 class ErasableTransfer(Transaction):

@@ -19,28 +19,7 @@ from kasuwa.core.decision import (
     PostingGroup,
     Row,
 )
-from kasuwa.core.purpose import effects_of_purpose, reply_of_purpose, subject_of
 from kasuwa.core.references import fee_hold_key, hold_key
-from kasuwa.core.requery import (
-    RequeryJobKinds,
-    age_on_schedule,
-    final_status,
-    find_next_rail,
-    is_sent_late,
-    schedule_requery,
-    seconds_since_sent,
-)
-from kasuwa.core.transactions import (
-    FAILED,
-    PENDING,
-    PROCESSING,
-    SUCCESSFUL,
-    Transaction,
-    TransactionOutcome,
-    contradiction_notices,
-    encode_text,
-    end_transaction,
-)
 from kasuwa.ledger.chart import Hold
 from kasuwa.methods.disburse.model import (
     INCOME,
@@ -58,15 +37,36 @@ from kasuwa.methods.disburse.model import (
 from kasuwa.methods.disburse.rules.payout_checks import need_beneficiary, need_counted, settle_counters
 from kasuwa.methods.disburse.rules.transfer import MESSAGES, WALLET_INSUFFICIENT, demand_rail, reply_transfer
 from kasuwa.methods.disburse.rules.waiting import place_final_event
-from kasuwa.rails import ports
-from kasuwa.rails.ports import BENEFICIARY_NAME, Answer
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.orders import BENEFICIARY_NAME, Answer
+from kasuwa.transactions.purpose import effects_of_purpose, reply_of_purpose, subject_of
+from kasuwa.transactions.requery import (
+    RequeryJobKinds,
+    age_on_schedule,
+    final_status,
+    find_next_rail,
+    is_sent_late,
+    schedule_requery,
+    seconds_since_sent,
+)
+from kasuwa.transactions.transactions import (
+    FAILED,
+    PENDING,
+    PROCESSING,
+    SUCCESSFUL,
+    Transaction,
+    TransactionOutcome,
+    contradiction_notices,
+    encode_text,
+    end_transaction,
+)
 
 POSTED = (WALLET, RAIL, INCOME, VAT)
 POSTED_WITH_DUTY = (*POSTED, STAMP_DUTY)
 
 # Results that are not final. An answer with a code makes a transfer pending; without an answer (`code` is None) it
 # stays processing.
-UNCONFIRMED = frozenset({ports.UNKNOWN, ports.NOT_FOUND, ports.UNREADABLE})
+UNCONFIRMED = frozenset({orders.UNKNOWN, orders.NOT_FOUND, orders.UNREADABLE})
 
 JOB_KINDS = RequeryJobKinds(SEND, QUERY, PURPOSE)
 
@@ -77,7 +77,7 @@ def need_answer(job: Job, answer: Answer, merchant: Merchant) -> Needs:
     rows: tuple[tuple[type[Row], bytes], ...]
     rows = ((Transaction, job.subject), (Job, job.key))
     accounts: tuple[str, ...] = (WALLET,)
-    if answer.status == ports.SUCCESSFUL:
+    if answer.status == orders.SUCCESSFUL:
         accounts = POSTED_WITH_DUTY if merchant.tariff.transfer.stamp_duty.default_on else POSTED
     data = decode_job_data(job.work)
     rows = (*rows, *need_counted(merchant.merchant_id, data), *need_beneficiary(merchant, data))
@@ -213,7 +213,7 @@ def schedule_query(
         kept = msgspec.structs.replace(kept, resent_at=context.now.timestamp())
     if kept != job_data:
         next_job = msgspec.structs.replace(next_job, work=encode_text(kept))
-    code = UNREADABLE_ANSWER if answer.status == ports.UNREADABLE else 200
+    code = UNREADABLE_ANSWER if answer.status == orders.UNREADABLE else 200
     added = effects_of_purpose(updated, job_data.order.purpose, context, seen)
     if isinstance(added, NeedsMore):
         return added

@@ -20,15 +20,6 @@ from kasuwa.core.decision import (
     refuse_fields,
 )
 from kasuwa.core.money import format_minor
-from kasuwa.core.payouts import (
-    EVERYTHING,
-    PayoutRules,
-    WindowLimits,
-    beneficiary_subject,
-    client_subject,
-    counter_key,
-)
-from kasuwa.core.transactions import SUCCESSFUL, Transaction
 from kasuwa.methods.disburse.model import WALLET, TransferDetail, TransferJobData
 from kasuwa.methods.disburse.payout_model import (
     PayoutCounter,
@@ -36,6 +27,8 @@ from kasuwa.methods.disburse.payout_model import (
     find_counter,
     take_from_counter,
 )
+from kasuwa.terms.payouts import EVERYTHING, PayoutRules, WindowLimits, beneficiary_subject, client_subject, counter_key
+from kasuwa.transactions.transactions import SUCCESSFUL, Transaction
 
 
 class ClientLimits(msgspec.Struct, frozen=True):

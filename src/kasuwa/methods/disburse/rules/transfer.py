@@ -35,22 +35,10 @@ from kasuwa.core.decision import (
     Refusal,
     replace_faults,
 )
-from kasuwa.core.merchant import check_amount_limits
 from kasuwa.core.references import fee_hold_key, movement_reference
 from kasuwa.core.routing import RailDemand
 from kasuwa.core.scenario import Scenario, take_call_scenario
-from kasuwa.core.tariff import NO_FEES, calculate_transfer_fees
-from kasuwa.core.transactions import (
-    PENDING,
-    PROCESSING,
-    SUCCESSFUL,
-    NewTransaction,
-    Transaction,
-    begin_transaction,
-    encode_text,
-    make_transaction_job,
-    transaction_key,
-)
+from kasuwa.merchants.merchant_settings import check_amount_limits
 from kasuwa.methods.disburse.model import (
     CURRENCY,
     KIND,
@@ -64,6 +52,18 @@ from kasuwa.methods.disburse.model import (
 from kasuwa.methods.disburse.rules.payout_checks import UNCHECKED, CheckedPayout, check_payout, need_counters
 from kasuwa.methods.disburse.rules.waiting import WAITING_MESSAGE, begin_approval, make_expiry, tell_approval
 from kasuwa.methods.disburse.wire import TransferReply, TransferRequest
+from kasuwa.terms.tariff import NO_FEES, calculate_transfer_fees
+from kasuwa.transactions.transactions import (
+    PENDING,
+    PROCESSING,
+    SUCCESSFUL,
+    NewTransaction,
+    Transaction,
+    begin_transaction,
+    encode_text,
+    make_transaction_job,
+    transaction_key,
+)
 
 # Refusals, in order of precedence.
 REFERENCE_USED = Refusal(INVALID_REQUEST, "This orderRef was used with another request")

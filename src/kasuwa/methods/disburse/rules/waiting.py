@@ -5,11 +5,9 @@ from collections.abc import Sequence
 import msgspec
 
 from kasuwa.core.decision import Context, Event, Job, make_job
-from kasuwa.core.event_payloads import build_event
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import job_key
 from kasuwa.core.scenario import Scenario
-from kasuwa.core.transactions import Transaction, encode_text, make_delivery_jobs
 from kasuwa.methods.disburse.model import KIND, TransferJobData
 from kasuwa.methods.disburse.payout_model import (
     APPROVAL_DETAIL_DECODER,
@@ -22,6 +20,8 @@ from kasuwa.methods.disburse.payout_model import (
     TransferApproval,
     approval_key,
 )
+from kasuwa.transactions.event_payloads import build_event
+from kasuwa.transactions.transactions import Transaction, encode_text, make_delivery_jobs
 
 WAITING_MESSAGE = "Waiting for approval"
 EVENT_KIND = "transfer_approval"

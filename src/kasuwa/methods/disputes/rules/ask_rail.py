@@ -35,7 +35,7 @@ from kasuwa.methods.disputes.rules.steps_of_dispute import (
     review_job,
     take_step,
 )
-from kasuwa.rails.ports import Answer
+from kasuwa.rails.ports.orders import Answer
 
 # The operator is told of a review that takes long every so many times that its rail was asked.
 ASKS_UNTIL_NOTICE = REVIEW_INTERVAL // ASK_INTERVAL

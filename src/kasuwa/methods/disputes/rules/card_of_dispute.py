@@ -11,14 +11,14 @@ import msgspec
 from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Needs, OperatorNotice, make_job
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import job_key, row_key
-from kasuwa.core.requery import NOT_FOUND_IS_FAILED_AFTER_SECONDS, next_requery_at
-from kasuwa.core.transactions import encode_text
 from kasuwa.methods.disputes.model import CARD_LANE, PAY_CARD, TAKE_CARD, Dispute, dispute_key
 from kasuwa.methods.disputes.rules.steps_of_dispute import event_reference, reply_dispute
 from kasuwa.methods.payment.model import Payment
-from kasuwa.rails import ports
-from kasuwa.rails.issuer_port import ISSUED_SESSION
-from kasuwa.rails.ports import Answer
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.issuer import ISSUED_SESSION
+from kasuwa.rails.ports.orders import Answer
+from kasuwa.transactions.requery import NOT_FOUND_IS_FAILED_AFTER_SECONDS, next_requery_at
+from kasuwa.transactions.transactions import encode_text
 
 
 class CardOrder(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -77,13 +77,13 @@ def decide_card_answer(job: Job, answer: Answer, context: Context, seen: LoadedR
     current = seen.get(Job, job.key)
     dispute = seen.get(Dispute, dispute_key(context.merchant.merchant_id, job.reference.rpartition("/")[0]))
     assert dispute is not None
-    if current is None or answer.status == ports.SUCCESSFUL:
+    if current is None or answer.status == orders.SUCCESSFUL:
         return Decision(reply=reply_dispute(dispute), jobs_done=() if current is None else (current,))
     order = CARD_ORDER_DECODER.decode(current.work)
     age = context.now.timestamp() - order.began_at
     # The order that paid the card may still be repeated by its own job.
-    is_awaited = answer.status == ports.NOT_FOUND and job.kind == TAKE_CARD and age < NOT_FOUND_IS_FAILED_AFTER_SECONDS
-    if answer.status in (ports.FAILED, ports.NOT_FOUND) and not is_awaited:
+    is_awaited = answer.status == orders.NOT_FOUND and job.kind == TAKE_CARD and age < NOT_FOUND_IS_FAILED_AFTER_SECONDS
+    if answer.status in (orders.FAILED, orders.NOT_FOUND) and not is_awaited:
         what = "given to" if job.kind == PAY_CARD else "taken back from"
         amount = f"{dispute.currency} {format_minor(order.amount)}"
         message = (

@@ -23,7 +23,7 @@ from kasuwa.methods.disputes.rules.steps_of_dispute import (
     review_job,
     take_step,
 )
-from kasuwa.rails.ports import Answer
+from kasuwa.rails.ports.orders import Answer
 
 
 def need_dispute_job(job: Job, answer: Answer, merchant: Merchant) -> Needs:

@@ -24,7 +24,7 @@ from kasuwa.core.decision import (
 from kasuwa.core.references import account_key, job_key, row_key
 from kasuwa.ledger import chart
 from kasuwa.methods.disputes.model import COLLECT, COLLECT_INTERVAL, LANE
-from kasuwa.rails.ports import Answer
+from kasuwa.rails.ports.orders import Answer
 
 # Required by PostingGroup, and never returned: no more is taken than the wallet has.
 WALLET_INSUFFICIENT = Refusal(INSUFFICIENT_FUNDS, "The wallet does not cover the debt")

@@ -3,8 +3,8 @@
 import msgspec
 
 from kasuwa.core.decision import Refusal
-from kasuwa.core.erasure import TRANSACTION_IN_PROGRESS
 from kasuwa.methods.disputes.model import Dispute, DisputeFile
+from kasuwa.privacy.erasure import TRANSACTION_IN_PROGRESS
 
 
 def erase_evidence(dispute: Dispute) -> Dispute | Refusal:

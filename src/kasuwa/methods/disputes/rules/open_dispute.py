@@ -29,8 +29,6 @@ from kasuwa.core.decision import (
 )
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import account_key, hold_key, movement_reference
-from kasuwa.core.tariff import calculate_dispute_fees
-from kasuwa.core.transactions import SUCCESSFUL, Transaction, transaction_key
 from kasuwa.ledger import chart
 from kasuwa.methods.disputes.model import (
     COLLECT_INTERVAL,
@@ -67,6 +65,8 @@ from kasuwa.methods.payment.model import (
     reversal_key,
 )
 from kasuwa.methods.payment.plan_model import CHARGE_JOB_KINDS
+from kasuwa.terms.tariff import calculate_dispute_fees
+from kasuwa.transactions.transactions import SUCCESSFUL, Transaction, transaction_key
 
 # Required by PostingGroup, and never returned: what is held was found to be there.
 WALLET_INSUFFICIENT = Refusal(INSUFFICIENT_FUNDS, "The wallet does not cover the dispute")

@@ -5,13 +5,13 @@ Contract: payment#disputes
 
 from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs, NeedsMore, OperatorNotice, Refusal
 from kasuwa.core.money import format_minor
-from kasuwa.core.rail_feeds import AnnouncedDispute
 from kasuwa.methods.disputes.model import WON, Dispute, DisputeOrigin, dispute_key, origin_key
 from kasuwa.methods.disputes.rules.ask_rail import follow_rail
 from kasuwa.methods.disputes.rules.correct_dispute import contradicts, correct_dispute
 from kasuwa.methods.disputes.rules.end_dispute import dispute_rows, end_dispute
 from kasuwa.methods.disputes.rules.open_dispute import NewDispute, need_payment, open_dispute
 from kasuwa.methods.payment.model import Payment, payment_key
+from kasuwa.rails.ports.feed_entries import AnnouncedDispute
 
 
 def need_announced(announced: AnnouncedDispute, merchant: Merchant) -> Needs:

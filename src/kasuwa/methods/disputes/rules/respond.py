@@ -17,7 +17,6 @@ from kasuwa.core.decision import (
     Row,
     refuse_fields,
 )
-from kasuwa.core.rail_feeds import ANSWERED_BY_API
 from kasuwa.core.references import job_key
 from kasuwa.methods.disputes.model import (
     ACCEPTED,
@@ -41,6 +40,7 @@ from kasuwa.methods.disputes.model import (
 from kasuwa.methods.disputes.rules.end_dispute import dispute_rows, end_dispute
 from kasuwa.methods.disputes.rules.steps_of_dispute import name_at_rail, reply_dispute, review_job, take_step
 from kasuwa.methods.disputes.wire import DisputeChanged, Evidence, RespondRequest
+from kasuwa.rails.ports.feed_entries import ANSWERED_BY_API
 
 EMPTY_EVIDENCE = refuse_fields(FieldError("evidence", "at least one text or file"))
 

@@ -10,10 +10,8 @@ import msgspec
 
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.decision import Context, Event, Job, Posting, make_job
-from kasuwa.core.event_payloads import build_event
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import job_key
-from kasuwa.core.transactions import begin_trail, encode_text, extend_trail, make_delivery_jobs
 from kasuwa.ledger import chart
 from kasuwa.methods.disputes.model import (
     ASK,
@@ -28,6 +26,8 @@ from kasuwa.methods.disputes.model import (
 )
 from kasuwa.methods.disputes.wire import DisputeChanged, DisputeSummary
 from kasuwa.methods.payment.model import rail_account
+from kasuwa.transactions.event_payloads import build_event
+from kasuwa.transactions.transactions import begin_trail, encode_text, extend_trail, make_delivery_jobs
 
 NO_STEPS = "[]"
 OPENED = "opened"

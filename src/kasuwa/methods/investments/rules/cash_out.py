@@ -8,7 +8,6 @@ Contract: investments#cashout
 
 import msgspec
 
-from kasuwa.core.accrual import forfeit_interest
 from kasuwa.core.codes import INSUFFICIENT_FUNDS
 from kasuwa.core.decision import (
     Context,
@@ -26,9 +25,7 @@ from kasuwa.core.decision import (
 from kasuwa.core.dry_run import DRY_RUN_MESSAGE
 from kasuwa.core.keyring import derive
 from kasuwa.core.money import format_minor
-from kasuwa.core.purpose import TransactionPurpose
 from kasuwa.core.references import account_key
-from kasuwa.core.transactions import SUCCESSFUL
 from kasuwa.ledger import chart
 from kasuwa.ledger.chart import Account
 from kasuwa.methods.cashcode.rules import issue as cashcode
@@ -43,6 +40,7 @@ from kasuwa.methods.clients.model import (
 from kasuwa.methods.disburse.model import TransferDetail
 from kasuwa.methods.disburse.rules import transfer as disburse
 from kasuwa.methods.disburse.rules.payout_checks import CheckedPayout, ClientLimits, check_client_payout
+from kasuwa.methods.investments.accrual import forfeit_interest
 from kasuwa.methods.investments.model import (
     CLOSED,
     CURRENCY,
@@ -66,6 +64,8 @@ from kasuwa.methods.investments.wire import (
     CashoutReply,
     CashoutRequest,
 )
+from kasuwa.transactions.purpose import TransactionPurpose
+from kasuwa.transactions.transactions import SUCCESSFUL
 
 # Refusals, in order of precedence: unknown savings, not the owner, closed savings, no bank account.
 NOT_THE_OWNER = refuse_fields(FieldError("client_id", "not the owner of these savings"))

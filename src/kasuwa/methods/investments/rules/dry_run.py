@@ -1,16 +1,13 @@
 """Replies to dry runs of deposits and cash-outs: each figure with its explanation. Nothing here changes any state."""
 
-from kasuwa.core.accrual import forfeit_interest, posting_date, round_units, unpaid_interest
 from kasuwa.core.decision import Context, Decision, Refusal
 from kasuwa.core.dry_run import DRY_RUN_MESSAGE
-from kasuwa.core.interest_wire import DryRunFigure
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import account_key
-from kasuwa.core.tariff import FeeBreakdown, calculate_cashcode_fees, calculate_transfer_fees
-from kasuwa.core.transactions import Transaction
 from kasuwa.ledger.chart import Account
 from kasuwa.methods.cashcode.rules import issue as cashcode
 from kasuwa.methods.disburse.rules import transfer as disburse
+from kasuwa.methods.investments.accrual import forfeit_interest, posting_date, round_units, unpaid_interest
 from kasuwa.methods.investments.model import (
     LAYERS_DECODER,
     SAVINGS_INSUFFICIENT,
@@ -21,6 +18,9 @@ from kasuwa.methods.investments.model import (
 )
 from kasuwa.methods.investments.wire import CashoutReply, DepositReply
 from kasuwa.methods.payment import model as payment
+from kasuwa.terms.tariff import FeeBreakdown, calculate_cashcode_fees, calculate_transfer_fees
+from kasuwa.transactions.transactions import Transaction
+from kasuwa.wire.interest_wire import DryRunFigure
 
 CASHOUT_METHOD_TEXTS = {
     "cash": "to the wallet: the merchant pays it over the counter",

@@ -4,9 +4,9 @@ from typing import ClassVar
 
 import msgspec
 
-from kasuwa.core.purpose import SUBJECT_DETAIL_DECODER
-from kasuwa.core.transactions import Transaction, encode_text
 from kasuwa.methods.investments.model import Savings
+from kasuwa.transactions.purpose import SUBJECT_DETAIL_DECODER
+from kasuwa.transactions.transactions import Transaction, encode_text
 
 ERASED_NAME = "(erased)"
 

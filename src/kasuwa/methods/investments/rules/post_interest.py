@@ -9,7 +9,6 @@ from datetime import date, timedelta
 
 import msgspec
 
-from kasuwa.core.accrual import posting_date
 from kasuwa.core.calendar import lagos_moment
 from kasuwa.core.decision import (
     Context,
@@ -25,9 +24,9 @@ from kasuwa.core.decision import (
 )
 from kasuwa.core.money import LARGEST_BALANCE
 from kasuwa.core.references import account_key
-from kasuwa.core.transactions import make_ordered_job
 from kasuwa.ledger import chart
 from kasuwa.ledger.chart import Account
+from kasuwa.methods.investments.accrual import posting_date
 from kasuwa.methods.investments.model import (
     ACTIVE,
     MATURED,
@@ -42,7 +41,8 @@ from kasuwa.methods.investments.model import (
     interest_batch_key,
     need_savings,
 )
-from kasuwa.rails.ports import Answer
+from kasuwa.rails.ports.orders import Answer
+from kasuwa.transactions.transactions import make_ordered_job
 
 POST_INTEREST = "savings.post_interest"
 # Two lanes, so that one job is decided while the one before it is being committed.

@@ -5,14 +5,14 @@ Contract: investments#deposit, investments#cashout
 
 from kasuwa.core.decision import Context, LoadedRows, Merchant, Needs, NeedsMore, OperatorNotice, Posting
 from kasuwa.core.money import format_minor
-from kasuwa.core.purpose import NO_EFFECTS, PurposeEffects, PurposeRules
-from kasuwa.core.transactions import SUCCESSFUL, Transaction
 from kasuwa.ledger import chart
 from kasuwa.methods.investments.model import CLOSED, WALLET, SavingsChanges, need_savings
 from kasuwa.methods.investments.rules.cash_out import CASHOUT_PURPOSE, withdraw_savings
 from kasuwa.methods.investments.rules.dry_run import total_repaid
 from kasuwa.methods.investments.rules.savings import DEPOSIT_PURPOSE, debt_groups, receive_deposit, repay_thrift_debts
 from kasuwa.methods.investments.wire import CashoutReply
+from kasuwa.transactions.purpose import NO_EFFECTS, PurposeEffects, PurposeRules
+from kasuwa.transactions.transactions import SUCCESSFUL, Transaction
 
 
 def need_purpose(merchant: Merchant, savings_id: str) -> Needs:

@@ -7,7 +7,6 @@ from decimal import Decimal
 
 import msgspec
 
-from kasuwa.core.accrual import MAX_ANNUAL_PERCENT, PARTS_PER_PERCENT, annual_parts, posting_date
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.decision import (
     Context,
@@ -22,20 +21,10 @@ from kasuwa.core.decision import (
 )
 from kasuwa.core.dry_run import DRY_RUN_MESSAGE
 from kasuwa.core.money import format_minor
-from kasuwa.core.purpose import TransactionPurpose, seal_payer_field
 from kasuwa.core.references import account_key, movement_reference, opaque_id
-from kasuwa.core.thrift import repay
-from kasuwa.core.transactions import (
-    SUCCESSFUL,
-    FinalTransaction,
-    NewTransaction,
-    Transaction,
-    TransactionOutcome,
-    begin_transaction,
-    end_transaction,
-)
 from kasuwa.ledger.chart import Account
 from kasuwa.methods.clients.model import UNKNOWN_CLIENT, Client, adjust_open_accounts, client_key, refuse_inactive
+from kasuwa.methods.investments.accrual import MAX_ANNUAL_PERCENT, PARTS_PER_PERCENT, annual_parts, posting_date
 from kasuwa.methods.investments.model import (
     CLOSED,
     CURRENCY,
@@ -62,6 +51,7 @@ from kasuwa.methods.investments.rules.dry_run import (
     total_repaid,
 )
 from kasuwa.methods.investments.rules.post_interest import add_to_interest_batch
+from kasuwa.methods.investments.thrift import repay
 from kasuwa.methods.investments.wire import (
     CreateSavingsRequest,
     DepositReply,
@@ -71,6 +61,16 @@ from kasuwa.methods.investments.wire import (
 )
 from kasuwa.methods.payment.rules.collect import collect_payment, need_collect, payer_metadata, validate_for_purpose
 from kasuwa.methods.payment.wire_reply import PaymentReply
+from kasuwa.transactions.purpose import TransactionPurpose, seal_payer_field
+from kasuwa.transactions.transactions import (
+    SUCCESSFUL,
+    FinalTransaction,
+    NewTransaction,
+    Transaction,
+    TransactionOutcome,
+    begin_transaction,
+    end_transaction,
+)
 
 # Fifty years; a longer term is taken for a typing error.
 LONGEST_PERIOD = 600

@@ -22,7 +22,6 @@ from kasuwa.core.decision import (
     PostingGroup,
     Refusal,
 )
-from kasuwa.core.thrift import RETRY_DAYS, MemberFunds, ThriftCycle, is_fully_funded, run_cycle
 from kasuwa.ledger import chart
 from kasuwa.methods.investments.model import (
     WALLET,
@@ -34,8 +33,9 @@ from kasuwa.methods.investments.model import (
     set_thrift_links,
 )
 from kasuwa.methods.investments.rules.thrift_plan import leave_plan, members_of, need_members
+from kasuwa.methods.investments.thrift import RETRY_DAYS, MemberFunds, ThriftCycle, is_fully_funded, run_cycle
 from kasuwa.methods.investments.thrift_model import COMPLETED, RUNNING, ThriftMember, ThriftPlan
-from kasuwa.rails.ports import Answer
+from kasuwa.rails.ports.orders import Answer
 
 # Required by the posting group and never returned: contributions are computed from balances read under the lock.
 POT_INSUFFICIENT = Refusal(INSUFFICIENT_FUNDS, "The members do not cover the pot")

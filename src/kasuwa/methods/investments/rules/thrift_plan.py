@@ -23,7 +23,6 @@ from kasuwa.core.decision import (
     refuse_fields,
 )
 from kasuwa.core.dry_run import DRY_RUN_MESSAGE
-from kasuwa.core.interest_wire import DryRunFigure
 from kasuwa.core.money import LARGEST_AMOUNT, format_minor
 from kasuwa.core.references import job_key, opaque_id
 from kasuwa.methods.investments.model import (
@@ -59,6 +58,7 @@ from kasuwa.methods.investments.wire import (
     SubscriptionRecord,
     SubscriptionReply,
 )
+from kasuwa.wire.interest_wire import DryRunFigure
 
 RUN_CYCLE = "thrift.run_cycle"
 LANE = "thrift"

@@ -23,7 +23,6 @@ from kasuwa.core.decision import (
 from kasuwa.core.keyring import derive
 from kasuwa.core.references import job_key, opaque_id
 from kasuwa.core.token_index import make_token_entry
-from kasuwa.core.transactions import encode_text
 from kasuwa.methods.customers.rules import find_customer_row, read_data
 from kasuwa.methods.invoices.fields import IN_PARTS, NO_DISCOUNT
 from kasuwa.methods.invoices.model import (
@@ -48,7 +47,8 @@ from kasuwa.methods.invoices.rules.amounts import FLAT, NO_VAT
 from kasuwa.methods.invoices.rules.check_invoice import amounts_of, find_faults, items_of
 from kasuwa.methods.invoices.rules.states import read_person, record_change, show_invoice, state_of
 from kasuwa.methods.invoices.wire import InvoiceReply, InvoiceRequest, InvoiceVoidRequest
-from kasuwa.rails.ports import Answer
+from kasuwa.rails.ports.orders import Answer
+from kasuwa.transactions.transactions import encode_text
 
 # Hexadecimal digits of a page token: 192 bits.
 PAGE_TOKEN_DIGITS = 48

@@ -9,7 +9,6 @@ from datetime import timedelta
 
 import msgspec
 
-from kasuwa.core.checkouts import Checkout, CheckoutDetail, CheckoutItem, CheckoutSource, NewCheckout, begin_checkout
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import (
     AmountLimits,
@@ -25,10 +24,7 @@ from kasuwa.core.decision import (
     refuse_fields,
 )
 from kasuwa.core.money import format_minor
-from kasuwa.core.pricing import bearer_of
-from kasuwa.core.purpose import PurposeEffects
 from kasuwa.core.references import job_key
-from kasuwa.core.transactions import Transaction
 from kasuwa.methods.checkout.rules.served_channels import DEFAULT_CHANNELS, served_channels
 from kasuwa.methods.invoices.model import (
     DETAIL_DECODER,
@@ -43,6 +39,17 @@ from kasuwa.methods.invoices.model import (
 )
 from kasuwa.methods.invoices.payer_model import OpenInvoicePayment
 from kasuwa.methods.invoices.rules.states import read_person, record_change, state_of
+from kasuwa.transactions.checkouts import (
+    Checkout,
+    CheckoutDetail,
+    CheckoutItem,
+    CheckoutSource,
+    NewCheckout,
+    begin_checkout,
+)
+from kasuwa.transactions.pricing import bearer_of
+from kasuwa.transactions.purpose import PurposeEffects
+from kasuwa.transactions.transactions import Transaction
 
 # How long a payer has from opening the payment of an invoice.
 CHECKOUT_LIFE = timedelta(hours=24)

@@ -10,9 +10,7 @@ import msgspec
 
 from kasuwa.core.calendar import lagos_day, utc_text
 from kasuwa.core.decision import Context, Refusal
-from kasuwa.core.erasure import TRANSACTION_IN_PROGRESS
 from kasuwa.core.money import format_minor
-from kasuwa.core.object_events import ObjectEvent, make_object_event
 from kasuwa.methods.invoices.fields import IN_FULL, IN_PARTS
 from kasuwa.methods.invoices.model import (
     DETAIL_DECODER,
@@ -37,6 +35,8 @@ from kasuwa.methods.invoices.wire import (
     InvoiceRecord,
     InvoiceSummary,
 )
+from kasuwa.privacy.erasure import TRANSACTION_IN_PROGRESS
+from kasuwa.transactions.object_events import ObjectEvent, make_object_event
 
 Unsealer = Callable[[int, str, bytes], bytes]
 

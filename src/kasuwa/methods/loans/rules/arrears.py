@@ -11,7 +11,6 @@ import msgspec
 
 from kasuwa.core.calendar import lagos_day, lagos_moment
 from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Needs, NeedsMore, PostingGroup, Refusal
-from kasuwa.core.loan_interest import sum_amounts
 from kasuwa.methods.clients.model import Client, adjust_open_accounts, client_key
 from kasuwa.methods.loans.model import (
     MORE_THAN_OWED,
@@ -30,7 +29,8 @@ from kasuwa.methods.loans.rules.loan_record import record_of
 from kasuwa.methods.loans.rules.origination import arrears_check_jobs, change_state
 from kasuwa.methods.loans.rules.repay import changed_installments, find_installments, penalty_posts
 from kasuwa.methods.loans.wire import LoanReply
-from kasuwa.rails.ports import Answer
+from kasuwa.rails.ports.orders import Answer
+from kasuwa.terms.loan_interest import sum_amounts
 
 
 def need_arrears_check(job: Job, answer: Answer, merchant: Merchant) -> Needs:

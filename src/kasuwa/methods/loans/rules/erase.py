@@ -4,8 +4,8 @@ from typing import ClassVar
 
 import msgspec
 
-from kasuwa.core.purpose import SUBJECT_DETAIL_DECODER
-from kasuwa.core.transactions import Transaction, encode_text
+from kasuwa.transactions.purpose import SUBJECT_DETAIL_DECODER
+from kasuwa.transactions.transactions import Transaction, encode_text
 
 
 class ErasableRepayment(Transaction):

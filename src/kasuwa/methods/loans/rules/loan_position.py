@@ -13,7 +13,18 @@ from functools import cached_property
 import msgspec
 
 from kasuwa.core.calendar import lagos_day
-from kasuwa.core.loan_interest import (
+from kasuwa.core.money import LARGEST_AMOUNT
+from kasuwa.methods.loans.model import (
+    ACTIVE,
+    IN_ARREARS,
+    OWING_STATES,
+    REPAID,
+    WRITTEN_OFF,
+    Loan,
+    LoanInstallment,
+    installment_key,
+)
+from kasuwa.terms.loan_interest import (
     FLAT,
     NOTHING,
     LoanAmounts,
@@ -26,17 +37,6 @@ from kasuwa.core.loan_interest import (
     rate_of,
     share_half_up,
     sum_amounts,
-)
-from kasuwa.core.money import LARGEST_AMOUNT
-from kasuwa.methods.loans.model import (
-    ACTIVE,
-    IN_ARREARS,
-    OWING_STATES,
-    REPAID,
-    WRITTEN_OFF,
-    Loan,
-    LoanInstallment,
-    installment_key,
 )
 
 

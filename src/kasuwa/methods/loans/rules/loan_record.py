@@ -10,19 +10,7 @@ from typing import Any
 import msgspec
 
 from kasuwa.core.calendar import lagos_day, utc_text
-from kasuwa.core.interest_wire import DryRunFigure, InterestReply
-from kasuwa.core.loan_interest import (
-    EQUAL_INSTALLMENTS,
-    FLAT,
-    LoanAmounts,
-    LoanTerms,
-    ScheduledInstallment,
-    level_payment,
-    sum_amounts,
-)
 from kasuwa.core.money import format_minor
-from kasuwa.core.tariff import FeeBreakdown
-from kasuwa.core.transactions import Transaction
 from kasuwa.methods.loans.model import OWING_STATES, UNDISBURSED_STATES, WRITTEN_OFF, Loan, LoanInstallment
 from kasuwa.methods.loans.rules.loan_position import (
     LoanPosition,
@@ -40,6 +28,18 @@ from kasuwa.methods.loans.wire import (
     Outstanding,
     ScheduleLine,
 )
+from kasuwa.terms.loan_interest import (
+    EQUAL_INSTALLMENTS,
+    FLAT,
+    LoanAmounts,
+    LoanTerms,
+    ScheduledInstallment,
+    level_payment,
+    sum_amounts,
+)
+from kasuwa.terms.tariff import FeeBreakdown
+from kasuwa.transactions.transactions import Transaction
+from kasuwa.wire.interest_wire import DryRunFigure, InterestReply
 
 
 def record_of(

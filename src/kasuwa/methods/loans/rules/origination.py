@@ -24,18 +24,8 @@ from kasuwa.core.decision import (
     make_job,
     refuse_fields,
 )
-from kasuwa.core.loan_interest import make_schedule, rate_of
 from kasuwa.core.money import LARGEST_AMOUNT, format_minor
-from kasuwa.core.purpose import PurposeEffects, PurposeRules, TransactionPurpose
 from kasuwa.core.references import account_key, job_key, opaque_id
-from kasuwa.core.requery import MAX_TRAIL_LENGTH
-from kasuwa.core.tariff import calculate_transfer_fees
-from kasuwa.core.transactions import (
-    SUCCESSFUL,
-    Transaction,
-    begin_trail,
-    extend_trail,
-)
 from kasuwa.ledger.chart import Account
 from kasuwa.methods.clients.model import (
     NO_BANK_ACCOUNT,
@@ -73,6 +63,11 @@ from kasuwa.methods.loans.model import (
 from kasuwa.methods.loans.rules.loan_position import LoanPosition, make_installments
 from kasuwa.methods.loans.rules.loan_record import explain_schedule, record_of
 from kasuwa.methods.loans.wire import LoanReply, LoanRequest, ProcessRequest
+from kasuwa.terms.loan_interest import make_schedule, rate_of
+from kasuwa.terms.tariff import calculate_transfer_fees
+from kasuwa.transactions.purpose import PurposeEffects, PurposeRules, TransactionPurpose
+from kasuwa.transactions.requery import MAX_TRAIL_LENGTH
+from kasuwa.transactions.transactions import SUCCESSFUL, Transaction, begin_trail, extend_trail
 
 # Enough for a year of daily or thirty years of monthly installments. Replies hold whole schedules, so they are bounded.
 MAX_INSTALLMENTS = 366

@@ -27,19 +27,8 @@ from kasuwa.core.decision import (
     Row,
     refuse_fields,
 )
-from kasuwa.core.loan_interest import LoanAmounts, sum_amounts
 from kasuwa.core.money import format_minor
-from kasuwa.core.purpose import NO_EFFECTS, PurposeEffects, PurposeRules, TransactionPurpose, seal_payer_field
 from kasuwa.core.references import movement_reference
-from kasuwa.core.transactions import (
-    SUCCESSFUL,
-    FinalTransaction,
-    NewTransaction,
-    Transaction,
-    TransactionOutcome,
-    begin_transaction,
-    end_transaction,
-)
 from kasuwa.methods.clients.model import (
     Client,
     adjust_credit,
@@ -76,6 +65,17 @@ from kasuwa.methods.loans.rules.origination import arrears_check_jobs, change_st
 from kasuwa.methods.loans.wire import RepayReply, RepayRequest, ValidateRepayment
 from kasuwa.methods.payment.rules.collect import collect_payment, need_collect, payer_metadata, validate_for_purpose
 from kasuwa.methods.payment.wire_reply import PaymentReply
+from kasuwa.terms.loan_interest import LoanAmounts, sum_amounts
+from kasuwa.transactions.purpose import NO_EFFECTS, PurposeEffects, PurposeRules, TransactionPurpose, seal_payer_field
+from kasuwa.transactions.transactions import (
+    SUCCESSFUL,
+    FinalTransaction,
+    NewTransaction,
+    Transaction,
+    TransactionOutcome,
+    begin_transaction,
+    end_transaction,
+)
 
 KIND = "repayment"
 WALLET_METHOD: Final = "wallet"

@@ -11,14 +11,14 @@ import msgspec
 
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.decision import Context, FieldError, LoadedRows, Row
-from kasuwa.core.documents import same_document
-from kasuwa.core.payers import mark_of, mark_payment
-from kasuwa.core.pricing import Price, bearer_of
-from kasuwa.core.transactions import Transaction
 from kasuwa.methods.payment.model import DETAIL_DECODER, INITIATED, InstallmentTerms, Payment, PaymentDetail
 from kasuwa.methods.payment.payer_model import add_payer, payer_of, read_detail, seal_detail
 from kasuwa.methods.payment.rules import check_request
 from kasuwa.methods.payment.wire import ChargeCard
+from kasuwa.transactions.payers import mark_of, mark_payment
+from kasuwa.transactions.pricing import Price, bearer_of
+from kasuwa.transactions.transactions import Transaction
+from kasuwa.wire.documents import same_document
 
 AS_INITIATED = "as it was initiated"
 

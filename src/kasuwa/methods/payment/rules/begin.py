@@ -9,17 +9,10 @@ import msgspec
 
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.decision import Context, Decision, Job, Merchant, NewHold, PostingGroup, Row, make_job, replace_faults
-from kasuwa.core.inbound_accounts import ACCOUNT, PAYMENT
 from kasuwa.core.keyring import derive
-from kasuwa.core.magic import DEFAULT_OUTCOME, SandboxOutcome, outcome_of_card
-from kasuwa.core.payers import mark_of, mark_payment
-from kasuwa.core.pricing import Price
-from kasuwa.core.purpose import TransactionPurpose, rules_of, subject_of
 from kasuwa.core.references import hold_key, job_key, payment_reference
 from kasuwa.core.scenario import take_call_scenario
-from kasuwa.core.sealed_payers import PayerData
 from kasuwa.core.token_index import make_token_entry
-from kasuwa.core.transactions import PENDING, Transaction, begin_trail, encode_text, transaction_key
 from kasuwa.ledger import chart
 from kasuwa.methods.payment.model import (
     CARD_SUMMARY_DECODER,
@@ -44,7 +37,14 @@ from kasuwa.methods.payment.model import (
 from kasuwa.methods.payment.payer_model import seal_detail, seal_job_payer
 from kasuwa.methods.payment.rules.vendor_choice import choose_vendor
 from kasuwa.methods.payment.wire_reply import PaymentReply
-from kasuwa.rails.ports import CardSecrets
+from kasuwa.rails.ports.orders import CardSecrets
+from kasuwa.rails.sandbox.magic import DEFAULT_OUTCOME, SandboxOutcome, outcome_of_card
+from kasuwa.transactions.inbound_accounts import ACCOUNT, PAYMENT
+from kasuwa.transactions.payers import mark_of, mark_payment
+from kasuwa.transactions.pricing import Price
+from kasuwa.transactions.purpose import TransactionPurpose, rules_of, subject_of
+from kasuwa.transactions.sealed_payers import PayerData
+from kasuwa.transactions.transactions import PENDING, Transaction, begin_trail, encode_text, transaction_key
 
 # Hexadecimal digits of a page token: 192 bits.
 PAGE_TOKEN_DIGITS = 48

@@ -21,12 +21,7 @@ from kasuwa.core.decision import (
     Row,
     refuse_fields,
 )
-from kasuwa.core.emvco import QrPayment, write_payload
-from kasuwa.core.inbound_accounts import free_number
-from kasuwa.core.people import canonical_phone
-from kasuwa.core.pricing import MOBILE_MONEY_CLASSES, bearer_of
 from kasuwa.core.references import row_key
-from kasuwa.core.tariff import FeeClass
 from kasuwa.methods.payment.model import CHARGE, EnrolledPhone, PaymentDetail
 from kasuwa.methods.payment.rules import check_request
 from kasuwa.methods.payment.rules.begin import PaymentOrder, begin_payment, make_page_token
@@ -40,6 +35,11 @@ from kasuwa.methods.payment.wire import (
     PaymentFields,
 )
 from kasuwa.methods.payment.wire_reply import PaymentReply
+from kasuwa.terms.tariff import FeeClass
+from kasuwa.transactions.inbound_accounts import free_number
+from kasuwa.transactions.pricing import MOBILE_MONEY_CLASSES, bearer_of
+from kasuwa.transactions.qr_payload import QrPayment, write_payload
+from kasuwa.wire.people import canonical_phone
 
 # Kinds of banks whose accounts can be debited. Contract: payment#account, resources#banks
 CHARGEABLE_KINDS = frozenset({"commercial"})

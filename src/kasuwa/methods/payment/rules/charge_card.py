@@ -26,11 +26,8 @@ from kasuwa.core.decision import (
     refuse_fields,
     replace_faults,
 )
-from kasuwa.core.magic import DEFAULT_OUTCOME, SandboxOutcome, proof_of
-from kasuwa.core.pricing import bearer_of
 from kasuwa.core.references import job_key
 from kasuwa.core.scenario import NO_SCENARIO, InjectedFault, Scenario, take_call_scenario
-from kasuwa.core.transactions import SUCCESSFUL, Transaction, extend_trail, transaction_key
 from kasuwa.methods.payment.model import (
     AWAITING_3DS,
     AWAITING_OTP,
@@ -71,6 +68,9 @@ from kasuwa.methods.payment.rules.dry_run import preview_charge, preview_code, p
 from kasuwa.methods.payment.rules.replies import reply_payment, reply_validated
 from kasuwa.methods.payment.wire import ChargeCard, ChargeToken, InitiateCard, ValidateRequest
 from kasuwa.methods.payment.wire_reply import PaymentReply
+from kasuwa.rails.sandbox.magic import DEFAULT_OUTCOME, SandboxOutcome, proof_of
+from kasuwa.transactions.pricing import bearer_of
+from kasuwa.transactions.transactions import SUCCESSFUL, Transaction, extend_trail, transaction_key
 
 # Methods whose payer approves or declines on a hosted page. Pages of other methods only show how to pay.
 PAGE_APPROVED_METHODS = frozenset({"card", "mobile_money"})

@@ -11,18 +11,18 @@ import msgspec
 
 from kasuwa.core.calendar import lagos_day, lagos_moment
 from kasuwa.core.cards import find_bin
-from kasuwa.core.collection_vendors import find_closest
 from kasuwa.core.decision import Context, FieldError, LoadedRows, Merchant, Needs, Row
-from kasuwa.core.magic import SAMPLE_CARD
-from kasuwa.core.merchant import check_amount_limits
-from kasuwa.core.pricing import Price, bearer_of, card_class, price_collection
-from kasuwa.core.schedule import Frequency, amount_due, check_recurrence_value, plan_installments
-from kasuwa.core.splits import SplitShare, check_and_split, check_share
-from kasuwa.core.tariff import Bearer, FeeClass
+from kasuwa.merchants.merchant_settings import check_amount_limits
 from kasuwa.methods.payment.model import CardSummary, InstallmentTerms, PaymentDetail, RecurrentTerms
 from kasuwa.methods.payment.settlement_model import Beneficiary, beneficiary_key
 from kasuwa.methods.payment.wire import Card, ChargeToken, InitiateCard, Installment, PaymentFields, Recurrent, User
-from kasuwa.rails.ports import CardSecrets
+from kasuwa.rails.ports.orders import CardSecrets
+from kasuwa.rails.sandbox.magic import SAMPLE_CARD
+from kasuwa.terms.tariff import Bearer, FeeClass
+from kasuwa.terms.vendors import find_closest
+from kasuwa.transactions.pricing import Price, bearer_of, card_class, price_collection
+from kasuwa.transactions.schedule import Frequency, amount_due, check_recurrence_value, plan_installments
+from kasuwa.transactions.splits import SplitShare, check_and_split, check_share
 
 HOME_COUNTRY, HOME_CURRENCY = "NG", "NGN"
 # Cards are charged in their country's currency, or in dollars.

@@ -1,7 +1,7 @@
 """Payments made for another slice: loan repayments and savings deposits.
 
 Every payment method is accepted. A card is opened and charged in one step, and its OTP comes by `validate_for_purpose`.
-The payment's purpose says what it is for. The purpose's rules are called when the payment ends (core/purpose.py).
+The payment's purpose says what it is for. The purpose's rules are called when the payment ends (transactions/purpose.py).
 """
 
 from collections.abc import Callable
@@ -21,9 +21,6 @@ from kasuwa.core.decision import (
     Refusal,
     refuse_fields,
 )
-from kasuwa.core.documents import Document
-from kasuwa.core.fields import AccountNumber, Amount, Currency, Phone, Reference, ShortText
-from kasuwa.core.purpose import TransactionPurpose
 from kasuwa.methods.payment.model import (
     CHARGE,
     DETAIL_DECODER,
@@ -62,6 +59,9 @@ from kasuwa.methods.payment.wire import (
     ValidateRequest,
 )
 from kasuwa.methods.payment.wire_reply import PaymentReply
+from kasuwa.transactions.purpose import TransactionPurpose
+from kasuwa.wire.documents import Document
+from kasuwa.wire.fields import AccountNumber, Amount, Currency, Phone, Reference, ShortText
 
 CollectMethod = Literal["card", "token", "account", "ussd", "phone", "qrpay", "bank_transfer", "mobile_money"]
 

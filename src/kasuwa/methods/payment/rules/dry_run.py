@@ -9,12 +9,12 @@ from msgspec import UNSET
 from kasuwa.core.decision import Decision
 from kasuwa.core.dry_run import DRY_RUN_MESSAGE
 from kasuwa.core.money import format_minor
-from kasuwa.core.pricing import Price
-from kasuwa.core.transactions import Transaction
 from kasuwa.methods.payment.model import DETAIL_DECODER, Payment, PaymentDetail
 from kasuwa.methods.payment.rules.begin import PaymentOrder
 from kasuwa.methods.payment.rules.replies import card_reply
 from kasuwa.methods.payment.wire_reply import Charges, PaymentReply
+from kasuwa.transactions.pricing import Price
+from kasuwa.transactions.transactions import Transaction
 
 CODE_MESSAGE = "Nothing was changed: the code would be taken to the payer's bank"
 

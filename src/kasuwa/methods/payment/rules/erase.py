@@ -5,13 +5,13 @@ from typing import ClassVar
 import msgspec
 
 from kasuwa.core.decision import Refusal
-from kasuwa.core.erasure import TRANSACTION_IN_PROGRESS
-from kasuwa.core.payers import erase_mark
-from kasuwa.core.transactions import Transaction, encode_text
 from kasuwa.methods.payment.model import DETAIL_DECODER, CardSummary, Payment, SavedCard
 from kasuwa.methods.payment.payer_model import remove_payer
 from kasuwa.methods.payment.plan_model import ACTIVE, CANCELLED, PAUSED, STOPPED, TERMS_DECODER, Plan
 from kasuwa.methods.payment.rules.forget_card import make_deactivation
+from kasuwa.privacy.erasure import TRANSACTION_IN_PROGRESS
+from kasuwa.transactions.payers import erase_mark
+from kasuwa.transactions.transactions import Transaction, encode_text
 
 # What is erased elsewhere as well, by the name of the row: a card that a vendor keeps.
 FOLLOWING_JOBS = {"saved_card": make_deactivation}

@@ -9,9 +9,7 @@ import msgspec
 
 from kasuwa.core.decision import Context, Decision, Job, LoadedRows, NeedsMore, Posting, PostingGroup, Row
 from kasuwa.core.money import format_minor
-from kasuwa.core.purpose import PurposeEffects, TransactionPurpose, effects_of_purpose, rules_of, subject_of
 from kasuwa.core.references import hold_key
-from kasuwa.core.transactions import FAILED, SUCCESSFUL, Transaction, TransactionOutcome, encode_text, end_transaction
 from kasuwa.ledger import chart
 from kasuwa.ledger.chart import Hold
 from kasuwa.methods.payment.model import (
@@ -32,10 +30,19 @@ from kasuwa.methods.payment.model import (
 )
 from kasuwa.methods.payment.payer_model import read_detail
 from kasuwa.methods.payment.plan_model import Plan
-from kasuwa.methods.payment.rules.late_money import start_watch
+from kasuwa.methods.payment.rules.plans.scheduled_charges import PlanEffects, start_plans
+from kasuwa.methods.payment.rules.receipts.late_money import start_watch
 from kasuwa.methods.payment.rules.replies import reply_completed
-from kasuwa.methods.payment.rules.scheduled_charges import PlanEffects, start_plans
 from kasuwa.methods.payment.rules.split_settlement import SettlementEffects, fee_posts, settle_payment
+from kasuwa.transactions.purpose import PurposeEffects, TransactionPurpose, effects_of_purpose, rules_of, subject_of
+from kasuwa.transactions.transactions import (
+    FAILED,
+    SUCCESSFUL,
+    Transaction,
+    TransactionOutcome,
+    encode_text,
+    end_transaction,
+)
 
 ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 

@@ -13,11 +13,11 @@ from datetime import timedelta
 import msgspec
 
 from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Needs, OperatorNotice
-from kasuwa.core.requery import next_requery_at
-from kasuwa.core.transactions import encode_text, make_ordered_job
 from kasuwa.methods.payment.model import CARD_SUMMARY_DECODER, SavedCard
-from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.orders import Answer
+from kasuwa.transactions.requery import next_requery_at
+from kasuwa.transactions.transactions import encode_text, make_ordered_job
 
 DEACTIVATE = "payment.forget_card"
 LANE = "card"
@@ -53,9 +53,9 @@ def decide_deactivation(job: Job, answer: Answer, context: Context, seen: Loaded
     if current is None:
         return Decision()
     work = FORGOTTEN_CARD_DECODER.decode(current.work)
-    if answer.status == ports.SUCCESSFUL:
+    if answer.status == orders.SUCCESSFUL:
         return Decision(jobs_done=(current,))
-    if answer.status == ports.FAILED:
+    if answer.status == orders.FAILED:
         message = f"{work.vendor} keeps the saved card of an erased customer: remove it there ({answer.message})"
         return Decision(jobs_done=(current,), notices=(OperatorNotice(work.vendor, message),))
     now = context.now

@@ -9,9 +9,7 @@ import msgspec
 from kasuwa.core.action import PreflightContext
 from kasuwa.core.cards import find_bin
 from kasuwa.core.decision import Context, Decision, FieldError, LoadedRows, Merchant, Refusal, refuse_fields
-from kasuwa.core.pricing import bearer_of, card_class, fee_and_vat
 from kasuwa.core.references import hold_key
-from kasuwa.core.transactions import Transaction
 from kasuwa.ledger.chart import Hold
 from kasuwa.methods.payment.model import FACTS_DECODER, RAIL_CALL_STAGES, CardSummary, Payment
 from kasuwa.methods.payment.rules import check_request
@@ -21,6 +19,8 @@ from kasuwa.methods.payment.rules.dry_run import preview_unchanged
 from kasuwa.methods.payment.rules.replies import reply_payment
 from kasuwa.methods.payment.wire import ChargeCard, InitiateCard
 from kasuwa.methods.payment.wire_reply import PaymentReply
+from kasuwa.transactions.pricing import bearer_of, card_class, fee_and_vat
+from kasuwa.transactions.transactions import Transaction
 
 CARD_REQUIRED = FieldError("card", "required")
 CARD_NOT_TAKEN = FieldError("card", "left out: the customer enters the card on the page that authURL names")

@@ -8,13 +8,9 @@ from datetime import datetime
 
 import msgspec
 
-from kasuwa.core import requery
 from kasuwa.core.codes import ERROR, NOT_VALIDATED, UNREADABLE_ANSWER
 from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Needs, NeedsMore, Refusal, Row
-from kasuwa.core.purpose import effects_of_purpose
 from kasuwa.core.references import hold_key
-from kasuwa.core.requery import RequeryJobKinds, final_status, next_requery_at
-from kasuwa.core.transactions import FAILED, SUCCESSFUL, Transaction, contradiction_notices, encode_text, extend_trail
 from kasuwa.ledger.chart import Hold
 from kasuwa.methods.payment.model import (
     ABANDONED,
@@ -46,12 +42,23 @@ from kasuwa.methods.payment.model import (
 from kasuwa.methods.payment.rules.charge_card import MAX_OTP_ATTEMPTS, expected_stage
 from kasuwa.methods.payment.rules.finish import PaymentOutcome, end_payment, finish_accounts
 from kasuwa.methods.payment.rules.hosted_card import price_by_card
-from kasuwa.methods.payment.rules.late_money import PAID_TOO_MUCH, add_return, excess_of
+from kasuwa.methods.payment.rules.receipts.late_money import PAID_TOO_MUCH, add_return, excess_of
 from kasuwa.methods.payment.rules.replies import reply_payer_step, reply_payment, reply_validated
 from kasuwa.methods.payment.rules.vendor_choice import find_next_vendor, move_payment
 from kasuwa.methods.payment.wire_reply import PaymentReply
-from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer, VendorCard
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.orders import Answer, VendorCard
+from kasuwa.transactions import requery
+from kasuwa.transactions.purpose import effects_of_purpose
+from kasuwa.transactions.requery import RequeryJobKinds, final_status, next_requery_at
+from kasuwa.transactions.transactions import (
+    FAILED,
+    SUCCESSFUL,
+    Transaction,
+    contradiction_notices,
+    encode_text,
+    extend_trail,
+)
 
 JOB_KINDS = RequeryJobKinds(CHARGE, QUERY)
 # Methods that the payer completes outside this API.
@@ -186,11 +193,11 @@ def continue_payment(
     row: Transaction, payment: Payment, job: Job, answer: Answer, context: Context, seen: LoadedRows
 ) -> Decision | NeedsMore:
     """Handles an answer that is not final: a challenge, a wrong OTP, or an unknown outcome."""
-    if answer.status == ports.CHALLENGE and context.now < payment.expires_at:
+    if answer.status == orders.CHALLENGE and context.now < payment.expires_at:
         return await_payer(row, payment, job, payer_stage(payment), context)
-    if answer.status == ports.WRONG_CODE:
+    if answer.status == orders.WRONG_CODE:
         return count_wrong_otp(row, payment, job, context, seen)
-    if answer.status == ports.UNAVAILABLE and (job.kind in (OPEN, VALIDATE) or needs_payer_secrets(payment, job)):
+    if answer.status == orders.UNAVAILABLE and (job.kind in (OPEN, VALIDATE) or needs_payer_secrets(payment, job)):
         return revert_step(row, payment, job, context, seen)
     return schedule_retry(row, payment, job, answer, context, seen)
 
@@ -285,7 +292,7 @@ def schedule_retry(
 
     Ends the payment if it has expired and was certainly not paid.
     """
-    is_sent = job.kind == CHARGE and answer.status != ports.UNAVAILABLE
+    is_sent = job.kind == CHARGE and answer.status != orders.UNAVAILABLE
     work = count_from_sending(JOB_DATA_DECODER.decode(job.work), is_sent, context.now)
     age = context.now.timestamp() - work.sent_at
     asked = msgspec.structs.replace(payment, stage=stage_while_unknown(payment, work, answer))
@@ -304,7 +311,7 @@ def schedule_retry(
     added = effects_of_purpose(kept, DETAIL_DECODER.decode(payment.detail).purpose, context, seen)
     if isinstance(added, NeedsMore):
         return added
-    code = UNREADABLE_ANSWER if answer.status == ports.UNREADABLE else 200
+    code = UNREADABLE_ANSWER if answer.status == orders.UNREADABLE else 200
     reply = added.reply or reply_payment(kept, asked, context, code)
     return Decision(reply=reply, rows=(kept, asked), jobs=(again,))
 
@@ -323,7 +330,7 @@ def stage_while_unknown(payment: Payment, work: PaymentJobData, answer: Answer) 
 
 def is_known_to_rail(answer: Answer) -> bool:
     """Whether the answer shows that the rail has the payment, and still waits for its payer."""
-    return answer.status in (ports.UNKNOWN, ports.PROCESSING) and answer.code is not None
+    return answer.status in (orders.UNKNOWN, orders.PROCESSING) and answer.code is not None
 
 
 def is_certainly_unpaid(payment: Payment, job: Job, answer: Answer) -> bool:
@@ -332,8 +339,8 @@ def is_certainly_unpaid(payment: Payment, job: Job, answer: Answer) -> bool:
     It does if the rail never saw the step, refused to begin it, or still waits for the payer. A payment without an
     answer may have been paid.
     """
-    if answer.status == ports.NOT_FOUND:
+    if answer.status == orders.NOT_FOUND:
         return payment.method != "token"
-    if answer.status == ports.UNAVAILABLE:
+    if answer.status == orders.UNAVAILABLE:
         return job.kind == CHARGE and payment.method in PAYER_APPROVED_METHODS
-    return answer.status == ports.CHALLENGE or (payment.stage == AWAITING_PAYER and is_known_to_rail(answer))
+    return answer.status == orders.CHALLENGE or (payment.stage == AWAITING_PAYER and is_known_to_rail(answer))

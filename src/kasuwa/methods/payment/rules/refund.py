@@ -34,32 +34,8 @@ from kasuwa.core.decision import (
 )
 from kasuwa.core.dry_run import DRY_RUN_MESSAGE
 from kasuwa.core.money import format_minor
-from kasuwa.core.purpose import (
-    CHECKOUT,
-    NO_EFFECTS,
-    PurposeEffects,
-    TransactionPurpose,
-    missing_needs,
-    rules_of,
-    subject_of,
-)
 from kasuwa.core.references import account_key, hold_key, movement_reference
-from kasuwa.core.requery import RequeryJobKinds, final_status, schedule_requery
 from kasuwa.core.scenario import take_call_scenario
-from kasuwa.core.transactions import (
-    FAILED,
-    PENDING,
-    SUCCESSFUL,
-    NewTransaction,
-    Transaction,
-    TransactionOutcome,
-    begin_transaction,
-    contradiction_notices,
-    encode_text,
-    end_transaction,
-    make_transaction_job,
-    transaction_key,
-)
 from kasuwa.ledger import chart
 from kasuwa.ledger.chart import Hold
 from kasuwa.methods.payment.model import (
@@ -80,8 +56,32 @@ from kasuwa.methods.payment.model import (
 from kasuwa.methods.payment.plan_model import CHARGE_JOB_KINDS
 from kasuwa.methods.payment.wire import RefundRequest
 from kasuwa.methods.payment.wire_reply import RefundReply
-from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.orders import Answer
+from kasuwa.transactions.purpose import (
+    CHECKOUT,
+    NO_EFFECTS,
+    PurposeEffects,
+    TransactionPurpose,
+    missing_needs,
+    rules_of,
+    subject_of,
+)
+from kasuwa.transactions.requery import RequeryJobKinds, final_status, schedule_requery
+from kasuwa.transactions.transactions import (
+    FAILED,
+    PENDING,
+    SUCCESSFUL,
+    NewTransaction,
+    Transaction,
+    TransactionOutcome,
+    begin_transaction,
+    contradiction_notices,
+    encode_text,
+    end_transaction,
+    make_transaction_job,
+    transaction_key,
+)
 
 REFUND = "refund"
 SEND_REFUND = "payment.refund"
@@ -315,7 +315,7 @@ def decide_refund_answer(job: Job, answer: Answer, context: Context, seen: Loade
         return Decision(
             reply=reply_refund(row, payment), notices=notices, jobs_done=() if current_job is None else (current_job,)
         )
-    is_sent = job.kind == SEND_REFUND and answer.status != ports.UNAVAILABLE
+    is_sent = job.kind == SEND_REFUND and answer.status != orders.UNAVAILABLE
     work = count_from_sending(JOB_DATA_DECODER.decode(current_job.work), is_sent, context.now)
     age = context.now.timestamp() - work.sent_at
     ending = final_status(answer, age)

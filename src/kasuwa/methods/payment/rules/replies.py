@@ -9,13 +9,8 @@ import msgspec
 from msgspec import UNSET
 
 from kasuwa.core.calendar import utc_text
-from kasuwa.core.checkouts import DETAIL_DECODER as CHECKOUT_DETAIL_DECODER
-from kasuwa.core.checkouts import OPEN as OPEN_CHECKOUT
-from kasuwa.core.checkouts import Checkout, checkout_url, read_checkout_detail
 from kasuwa.core.codes import UNREADABLE_ANSWER
 from kasuwa.core.money import format_minor
-from kasuwa.core.purpose import CHECKOUT, subject_of
-from kasuwa.core.transactions import FAILED, SUCCESSFUL, Transaction
 from kasuwa.core.vault import Unsealer, Vault
 from kasuwa.methods.payment.model import (
     AWAITING_3DS,
@@ -33,6 +28,11 @@ from kasuwa.methods.payment.model import (
 )
 from kasuwa.methods.payment.payer_model import read_detail
 from kasuwa.methods.payment.wire_reply import CardReply, CheckoutReport, PaymentReply, VerifyReply
+from kasuwa.transactions.checkouts import DETAIL_DECODER as CHECKOUT_DETAIL_DECODER
+from kasuwa.transactions.checkouts import OPEN as OPEN_CHECKOUT
+from kasuwa.transactions.checkouts import Checkout, checkout_url, read_checkout_detail
+from kasuwa.transactions.purpose import CHECKOUT, subject_of
+from kasuwa.transactions.transactions import FAILED, SUCCESSFUL, Transaction
 
 OTP_PROMPT = "Enter the OTP that the bank sent to the customer"
 MESSAGES = {

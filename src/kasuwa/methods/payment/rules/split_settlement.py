@@ -30,12 +30,7 @@ from kasuwa.core.decision import (
     Row,
     make_job,
 )
-from kasuwa.core.purpose import PurposeEffects, PurposeRules, TransactionPurpose, rules_of
 from kasuwa.core.references import job_key, opaque_id
-from kasuwa.core.reserve import reserve_part
-from kasuwa.core.settlements import SettlementMovement, make_settlement_event
-from kasuwa.core.splits import split_amount
-from kasuwa.core.transactions import SUCCESSFUL, Transaction
 from kasuwa.ledger import chart
 from kasuwa.methods.disburse.model import TransferDetail
 from kasuwa.methods.disburse.rules.transfer import send_money
@@ -58,7 +53,12 @@ from kasuwa.methods.payment.settlement_model import (
 )
 from kasuwa.methods.payment.wire import BeneficiaryRequest
 from kasuwa.methods.payment.wire_reply import BeneficiaryReply
-from kasuwa.rails.ports import Answer
+from kasuwa.rails.ports.orders import Answer
+from kasuwa.terms.reserve import reserve_part
+from kasuwa.transactions.purpose import PurposeEffects, PurposeRules, TransactionPurpose, rules_of
+from kasuwa.transactions.settlements import SettlementMovement, make_settlement_event
+from kasuwa.transactions.splits import split_amount
+from kasuwa.transactions.transactions import SUCCESSFUL, Transaction
 
 SETTLE = "settlement.settle"
 PAY_OUT = "payout.send"

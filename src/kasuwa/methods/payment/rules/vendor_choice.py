@@ -1,21 +1,21 @@
 """The vendor of a payment: chosen when the payment is taken, and changed only while nothing of it has left.
 
-Any vendor of the purpose that serves the payment may take it: the first that is not held (rails/routing.py). A saved
+Any vendor of the purpose that serves the payment may take it: the first that is not held (rails/routing/orders.py). A saved
 card belongs to the vendor that keeps it, so that a charge of it has no second choice. Contract: payment#second-vendor
 """
 
 import msgspec
 
-from kasuwa.core.collection_vendors import purpose_of
 from kasuwa.core.decision import Context, Decision, Job
-from kasuwa.core.payers import PAYMENT_MARK_DECODER
-from kasuwa.core.requery import can_change_rail, next_requery_at
 from kasuwa.core.routing import RailDemand
-from kasuwa.core.transactions import Transaction, encode_text, extend_trail
 from kasuwa.methods.payment.model import CHARGE, DETAIL_DECODER, JOB_DATA_DECODER, Payment
 from kasuwa.methods.payment.rules.amend_charge import AmendedPayment, AmendedTransaction, amend_row
 from kasuwa.methods.payment.rules.replies import reply_payment
-from kasuwa.rails.ports import Answer
+from kasuwa.rails.ports.orders import Answer
+from kasuwa.terms.vendors import purpose_of
+from kasuwa.transactions.payers import PAYMENT_MARK_DECODER
+from kasuwa.transactions.requery import can_change_rail, next_requery_at
+from kasuwa.transactions.transactions import Transaction, encode_text, extend_trail
 
 
 def list_serving_vendors(method: str, provider: str, currency: str, charged: int, context: Context) -> tuple[str, ...]:

@@ -10,9 +10,6 @@ import msgspec
 
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.money import MINOR_PER_MAJOR, format_minor
-from kasuwa.core.purpose import read_subject, subject_in, subject_of
-from kasuwa.core.rejections import RecordedRejection
-from kasuwa.core.transactions import PENDING, SUCCESSFUL
 from kasuwa.core.vault import Unsealer
 from kasuwa.methods.payment.model import FACTS_DECODER, PENDING_MESSAGE, PaymentDetail
 from kasuwa.methods.payment.payer_model import open_detail
@@ -26,6 +23,9 @@ from kasuwa.methods.payment.rules.replies import (
     underpaid_message,
 )
 from kasuwa.methods.payment.wire_reply import STEP_FIELDS, RefundLine, RejectionLine, VerifyReply
+from kasuwa.rails.ports.rejections import RecordedRejection
+from kasuwa.transactions.purpose import read_subject, subject_in, subject_of
+from kasuwa.transactions.transactions import PENDING, SUCCESSFUL
 
 AWAITING = "Awaiting Validation"
 # How many refunds a payment's verification lists, newest first; each is found by its own reference.

@@ -26,21 +26,8 @@ from kasuwa.core.decision import (
     make_job,
     refuse_fields,
 )
-from kasuwa.core.event_payloads import build_event
-from kasuwa.core.inbound_accounts import (
-    CLOSED,
-    CLOSING,
-    FAILED,
-    OPEN,
-    OPENING,
-    PersonalizedAccountRow,
-    personalized_key,
-    read_owner,
-)
 from kasuwa.core.references import job_key
-from kasuwa.core.requery import next_requery_at
 from kasuwa.core.scenario import NO_SCENARIO
-from kasuwa.core.transactions import SUCCESSFUL, encode_text, make_delivery_jobs
 from kasuwa.core.vault import Unsealer
 from kasuwa.methods.resources.model import (
     ACCOUNT_CLOSED,
@@ -52,8 +39,21 @@ from kasuwa.methods.resources.model import (
     encode_sealed,
 )
 from kasuwa.methods.resources.wire import AccountLine, CloseAccountReply, CloseAccountRequest
-from kasuwa.rails import ports
-from kasuwa.rails.ports import Answer
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.orders import Answer
+from kasuwa.transactions.event_payloads import build_event
+from kasuwa.transactions.inbound_accounts import (
+    CLOSED,
+    CLOSING,
+    FAILED,
+    OPEN,
+    OPENING,
+    PersonalizedAccountRow,
+    personalized_key,
+    read_owner,
+)
+from kasuwa.transactions.requery import next_requery_at
+from kasuwa.transactions.transactions import SUCCESSFUL, encode_text, make_delivery_jobs
 
 # Refusals, in order of precedence.
 UNKNOWN_REFERENCE = refuse_fields(FieldError("reference", "you have no account with this reference"))
@@ -140,7 +140,7 @@ def decide_close_answer(job: Job, answer: Answer, context: Context, seen: Loaded
     if row.state != CLOSING or current is None or current.kind != CLOSE_ACCOUNT:
         return Decision(reply=reply_close(row, context), is_provisional=row.state == CLOSING)
     notices = (OperatorNotice(row.rail_reference, answer.notice),) if answer.notice else ()
-    if answer.status == ports.SUCCESSFUL:
+    if answer.status == orders.SUCCESSFUL:
         closed = msgspec.structs.replace(row, state=CLOSED, message="", closed_at=context.now)
         event = make_closed_event(closed, context)
         return Decision(
@@ -151,7 +151,7 @@ def decide_close_answer(job: Job, answer: Answer, context: Context, seen: Loaded
             events=(event,),
             notices=notices,
         )
-    if answer.status == ports.FAILED:
+    if answer.status == orders.FAILED:
         refusal = Refusal(ERROR, f"The account could not be closed and stays open: {answer.message}")
         refused = OperatorNotice(row.rail_reference, f"{row.rail} does not close account {row.account_number}")
         kept = msgspec.structs.replace(row, state=OPEN, message="")

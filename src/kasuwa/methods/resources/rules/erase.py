@@ -3,8 +3,8 @@
 import msgspec
 
 from kasuwa.core.decision import Refusal
-from kasuwa.core.erasure import TRANSACTION_IN_PROGRESS
-from kasuwa.core.inbound_accounts import PersonalizedAccountRow
+from kasuwa.privacy.erasure import TRANSACTION_IN_PROGRESS
+from kasuwa.transactions.inbound_accounts import PersonalizedAccountRow
 
 
 def erase_owner(row: PersonalizedAccountRow) -> PersonalizedAccountRow | Refusal:

@@ -2,7 +2,7 @@
 
 The same reference always returns the same account, whatever name and email come with it later. A rail opens the
 account: the request waits for its answer, and says so if there is none yet. An inbound payment finds its account
-through the token index: see core/inbound_accounts.py.
+through the token index: see transactions/inbound_accounts.py.
 
 Contract: resources#personalized-accounts
 """
@@ -29,7 +29,25 @@ from kasuwa.core.decision import (
     make_job,
     refuse_fields,
 )
-from kasuwa.core.inbound_accounts import (
+from kasuwa.core.keyring import derive
+from kasuwa.core.references import job_key, movement_reference
+from kasuwa.core.routing import RailDemand
+from kasuwa.core.token_index import TokenIndexEntry, make_token_entry, token_key
+from kasuwa.methods.resources.model import (
+    ACCOUNT_JOB_DECODER,
+    LANE,
+    OPEN_ACCOUNT,
+    QUERY_ACCOUNT,
+    REFERENCE_KIND,
+    AccountJobData,
+    bvn_aad,
+    encode_sealed,
+)
+from kasuwa.methods.resources.wire import PersonalizedAccount, PersonalizedReply, PersonalizedRequest
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.accounts import ACCOUNT_NAME, ACCOUNT_NUMBER, BANK_CODE, BANK_NAME
+from kasuwa.rails.ports.orders import Answer
+from kasuwa.transactions.inbound_accounts import (
     ACCOUNT,
     CLOSED,
     CLOSING,
@@ -43,26 +61,8 @@ from kasuwa.core.inbound_accounts import (
     personalized_key,
     read_owner,
 )
-from kasuwa.core.keyring import derive
-from kasuwa.core.references import job_key, movement_reference
-from kasuwa.core.requery import can_change_rail, next_requery_at
-from kasuwa.core.routing import RailDemand
-from kasuwa.core.token_index import TokenIndexEntry, make_token_entry, token_key
-from kasuwa.core.transactions import encode_text
-from kasuwa.methods.resources.model import (
-    ACCOUNT_JOB_DECODER,
-    LANE,
-    OPEN_ACCOUNT,
-    QUERY_ACCOUNT,
-    REFERENCE_KIND,
-    AccountJobData,
-    bvn_aad,
-    encode_sealed,
-)
-from kasuwa.methods.resources.wire import PersonalizedAccount, PersonalizedReply, PersonalizedRequest
-from kasuwa.rails import ports
-from kasuwa.rails.account_port import ACCOUNT_NAME, ACCOUNT_NUMBER, BANK_CODE, BANK_NAME
-from kasuwa.rails.ports import Answer
+from kasuwa.transactions.requery import can_change_rail, next_requery_at
+from kasuwa.transactions.transactions import encode_text
 
 PURPOSE = "accounts"  # of the rails that open accounts
 MAX_BANK_TEXT_LENGTH = 200
@@ -207,12 +207,12 @@ def decide_account_answer(job: Job, answer: Answer, context: Context, seen: Load
     assert row is not None
     if row.state != OPENING or current is None or current.reference != job.reference:
         return Decision(reply=reply_personalized(row, context), is_provisional=row.state == OPENING)
-    if answer.status == ports.FAILED:
+    if answer.status == orders.FAILED:
         failed = msgspec.structs.replace(row, state=FAILED, message=answer.message)
         refusal = Refusal(ERROR, f"The account could not be opened: {answer.message}")
         return Decision(reply=refusal, rows=(failed,), jobs_done=(current,), notices=notices_of(row, answer))
     number = answer.facts.get(ACCOUNT_NUMBER, "")
-    if answer.status != ports.SUCCESSFUL or not NUMBER_FORM.fullmatch(number):
+    if answer.status != orders.SUCCESSFUL or not NUMBER_FORM.fullmatch(number):
         rail = find_next_rail(row, job, current, answer, context)
         return move_account(row, current, rail, context) if rail else ask_again(row, current, answer, context)
     key = token_key(context.vault, ACCOUNT, number)
@@ -266,10 +266,10 @@ def move_account(row: PersonalizedAccountRow, job: Job, rail: str, context: Cont
 
 def ask_again(row: PersonalizedAccountRow, job: Job, answer: Answer, context: Context) -> Decision:
     """Keeps the account opening and reschedules its job: to open it if the rail has done nothing, else to query."""
-    is_unsent = answer.status == ports.UNAVAILABLE and job.kind == OPEN_ACCOUNT
+    is_unsent = answer.status == orders.UNAVAILABLE and job.kind == OPEN_ACCOUNT
     # Opening again under the same key is harmless, so an account that the rail does not know is ordered again. The
     # sandbox is ordered another number if the first is taken.
-    is_ordered_again = answer.status in (ports.NOT_FOUND, ports.SUCCESSFUL)
+    is_ordered_again = answer.status in (orders.NOT_FOUND, orders.SUCCESSFUL)
     kind = OPEN_ACCOUNT if is_unsent or is_ordered_again else QUERY_ACCOUNT
     now = context.now
     due = next_requery_at(now, now.timestamp() - ACCOUNT_JOB_DECODER.decode(job.work).sent_at)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from kasuwa.core.spreadsheet_cells import guard_cell_in_sql
+from kasuwa.wire.spreadsheet_cells import guard_cell_in_sql
 
 # Movements of a piece: about 100 kB of text.
 PIECE_MOVEMENTS = 1_000

@@ -10,12 +10,11 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.core.closes import close_time_text, mark_bytes
+from kasuwa.audit.close_tree import close_time_text, mark_bytes
+from kasuwa.audit.merkle import HASH_BYTES, build_levels, hash_leaf, path_places
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Merchant, Refusal
-from kasuwa.core.merkle import HASH_BYTES, build_levels, hash_leaf, path_places
 from kasuwa.core.reading import ActionReader, Reader
-from kasuwa.core.transactions import TRANSACTION_KINDS, transaction_key
 from kasuwa.methods.statements.proofs.wire import (
     Proof,
     ProofClose,
@@ -26,6 +25,7 @@ from kasuwa.methods.statements.proofs.wire import (
     ProofReply,
     ProofRequest,
 )
+from kasuwa.transactions.transactions import TRANSACTION_KINDS, transaction_key
 
 UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference")
 MAX_GROUPS = 20

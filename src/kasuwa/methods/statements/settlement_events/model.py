@@ -13,7 +13,7 @@ import msgspec
 from kasuwa.core.calendar import lagos_moment
 from kasuwa.core.decision import Job, Row, make_job
 from kasuwa.core.references import job_key, row_key
-from kasuwa.core.transactions import encode_text
+from kasuwa.transactions.transactions import encode_text
 
 REPORT_DAY = "settlements.report"
 # A lane of its own: the days of all merchants are read at the same time of night, and nothing else waits for that.

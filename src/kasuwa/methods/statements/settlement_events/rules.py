@@ -10,8 +10,6 @@ import msgspec
 from kasuwa.core.calendar import lagos_day, utc_text
 from kasuwa.core.decision import Context, Decision, Event, Job, LoadedRows, Merchant, Needs
 from kasuwa.core.references import job_key
-from kasuwa.core.settlements import SettlementMovement, make_settlement_event
-from kasuwa.core.transactions import SUCCESSFUL
 from kasuwa.methods.statements.settlement_events.model import (
     RETRY_AFTER,
     SettlementEvents,
@@ -25,7 +23,9 @@ from kasuwa.methods.statements.settlement_events.wire import (
     SettlementEventsRequest,
     SettlementEventsState,
 )
-from kasuwa.rails.ports import Answer
+from kasuwa.rails.ports.orders import Answer
+from kasuwa.transactions.settlements import SettlementMovement, make_settlement_event
+from kasuwa.transactions.transactions import SUCCESSFUL
 
 ON, OFF = "Daily events of settlements are on", "Daily events of settlements are off"
 

@@ -8,7 +8,7 @@ from kasuwa.methods.statements.settlement_events.model import SettlementEvents, 
 from kasuwa.methods.statements.settlement_events.rules import show_setting
 from kasuwa.methods.statements.settlement_events.wire import SettlementEventsReadRequest, SettlementEventsReply
 from kasuwa.methods.statements.settlements.store import read_days
-from kasuwa.rails.ports import SUCCESSFUL, Answer, Unavailable
+from kasuwa.rails.ports.orders import SUCCESSFUL, Answer, Unavailable
 
 SETTING = """
     select s.key, s.merchant_id, s.is_daily, s.changed_at, s.last_day,

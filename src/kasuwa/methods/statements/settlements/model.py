@@ -20,7 +20,7 @@ SETTLED_CURRENCIES = ("NGN", "USD", "GHS", "KES")
 
 MAX_DAYS = 92
 DEFAULT_DAYS = 30
-# Postings of a merchant that one reply sums: half a second. Others are summed already (db/settlement_sums.py).
+# Postings of a merchant that one reply sums: half a second. Others are summed already (projections/settlement_sums.py).
 MAX_POSTINGS_SUMMED = 1_000_000
 
 UNKNOWN_SETTLEMENT = Refusal(INVALID_REQUEST, "Invalid Settlement Reference")

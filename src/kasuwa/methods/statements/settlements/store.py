@@ -11,7 +11,6 @@ from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.core.money import format_minor
 from kasuwa.core.reading import ActionReader, Reader
 from kasuwa.core.references import row_key
-from kasuwa.core.settlements import parse_settlement_id, settlement_id
 from kasuwa.ledger.settlement_lines import SUM_LINES
 from kasuwa.methods.statements.settlements.model import (
     BACKWARDS,
@@ -37,6 +36,7 @@ from kasuwa.methods.statements.settlements.wire import (
     SettlementSummary,
 )
 from kasuwa.methods.statements.store import DISORDER_SECONDS, business_now, find_period
+from kasuwa.transactions.settlements import parse_settlement_id, settlement_id
 
 MARK = "select posting_seq from settlement_sum_mark where merchant_id = $1"
 KEPT_SUMS = """

@@ -5,8 +5,8 @@ from typing import Literal
 import msgspec
 from msgspec import field
 
-from kasuwa.core.fields import Currency, LagosDate, Reference
-from kasuwa.core.paging import Paged
+from kasuwa.wire.fields import Currency, LagosDate, Reference
+from kasuwa.wire.paging import Paged
 
 
 class SettlementsRequest(Paged, kw_only=True):

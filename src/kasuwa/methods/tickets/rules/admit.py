@@ -6,7 +6,6 @@ from kasuwa.core.calendar import utc_text
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs, NeedsMore, Refusal, Row
 from kasuwa.core.token_index import TokenIndexEntry, token_key
-from kasuwa.core.transactions import Transaction, transaction_key
 from kasuwa.methods.checkout.model import PayLink, link_key
 from kasuwa.methods.payment.model import KIND, Payment, payment_key
 from kasuwa.methods.tickets.model import (
@@ -22,6 +21,7 @@ from kasuwa.methods.tickets.model import (
 )
 from kasuwa.methods.tickets.rules.records import show_ticket
 from kasuwa.methods.tickets.wire import TicketReply, TicketUseRequest
+from kasuwa.transactions.transactions import Transaction, transaction_key
 
 TICKET_VOID = Refusal(INVALID_REQUEST, "The ticket is void: its payment was refunded")
 OTHER_LINK = Refusal(INVALID_REQUEST, "The ticket was sold by another of your links")

@@ -1,6 +1,5 @@
 """Makes links that sell tickets, and opens the checkout of a purchase. Contract: resources#tickets"""
 
-from kasuwa.core.checkouts import CheckoutDetail, CheckoutItem, NewCheckout, begin_checkout
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import (
     Context,
@@ -14,7 +13,7 @@ from kasuwa.core.decision import (
     Row,
     refuse_fields,
 )
-from kasuwa.core.merchant import check_amount_limits
+from kasuwa.merchants.merchant_settings import check_amount_limits
 from kasuwa.methods.checkout.model import (
     ACTIVE,
     LINK_DETAIL_DECODER,
@@ -35,6 +34,7 @@ from kasuwa.methods.tickets.payer_model import OpenTicketPurchase
 from kasuwa.methods.tickets.rules.records import show_ticket_link
 from kasuwa.methods.tickets.rules.sell import refuse_sold_out
 from kasuwa.methods.tickets.wire import TicketKindFields, TicketLinkReply, TicketLinkRequest
+from kasuwa.transactions.checkouts import CheckoutDetail, CheckoutItem, NewCheckout, begin_checkout
 
 NOTHING_CHOSEN = Refusal(INVALID_REQUEST, "Choose at least one ticket")
 TOO_MANY = Refusal(INVALID_REQUEST, f"Choose at most {MAX_TICKETS} tickets at a time")

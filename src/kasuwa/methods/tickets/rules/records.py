@@ -6,9 +6,9 @@ import msgspec
 
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.money import format_minor
-from kasuwa.core.ticket_codes import format_ticket_code
 from kasuwa.methods.checkout.model import PayLink, link_url
 from kasuwa.methods.tickets.model import PERSON_DECODER, Ticket, TicketKind, TicketPerson, code_aad, person_aad
+from kasuwa.methods.tickets.ticket_codes import format_ticket_code
 from kasuwa.methods.tickets.wire import TicketKindRecord, TicketLinkRecord, TicketRecord
 
 Unsealer = Callable[[int, str, bytes], bytes]

@@ -8,20 +8,9 @@ from collections import Counter
 
 import msgspec
 
-from kasuwa.core.checkouts import (
-    DETAIL_DECODER,
-    Checkout,
-    CheckoutDetail,
-    CheckoutItem,
-    CheckoutSource,
-    read_checkout_detail,
-)
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Context, LoadedRows, Merchant, Needs, NeedsMore, Refusal, Row
-from kasuwa.core.purpose import NO_EFFECTS, PurposeEffects
-from kasuwa.core.ticket_codes import make_ticket_code
 from kasuwa.core.token_index import make_token_entry
-from kasuwa.core.transactions import Transaction
 from kasuwa.methods.payment.model import Payment, payment_key
 from kasuwa.methods.tickets.model import (
     TICKET,
@@ -37,6 +26,17 @@ from kasuwa.methods.tickets.model import (
     ticket_kind_key,
     ticket_reference,
 )
+from kasuwa.methods.tickets.ticket_codes import make_ticket_code
+from kasuwa.transactions.checkouts import (
+    DETAIL_DECODER,
+    Checkout,
+    CheckoutDetail,
+    CheckoutItem,
+    CheckoutSource,
+    read_checkout_detail,
+)
+from kasuwa.transactions.purpose import NO_EFFECTS, PurposeEffects
+from kasuwa.transactions.transactions import Transaction
 
 
 def place_of(item: CheckoutItem) -> int:

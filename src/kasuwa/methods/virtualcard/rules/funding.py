@@ -37,14 +37,10 @@ from kasuwa.core.decision import (
     Refusal,
     refuse_fields,
 )
-from kasuwa.core.exchange_rates import HOME, ExchangeRate, kobo_from_sale, kobo_to_buy
-from kasuwa.core.issuing import make_pan, mask_pan
 from kasuwa.core.keyring import derive
 from kasuwa.core.money import format_minor, minor_of
 from kasuwa.core.references import account_key, opaque_id
-from kasuwa.core.tariff import CardTariff, FeeBreakdown, calculate_flat_fees, calculate_funding_fees
 from kasuwa.core.token_index import TokenIndexEntry, make_token_entry, token_key
-from kasuwa.core.transactions import encode_text, make_ordered_job
 from kasuwa.ledger import chart
 from kasuwa.ledger.chart import Account
 from kasuwa.methods.virtualcard.model import (
@@ -75,6 +71,10 @@ from kasuwa.methods.virtualcard.model import (
     vat_entries,
 )
 from kasuwa.methods.virtualcard.wire import AmountRequest, CardReply, CardRequest, CreateRequest, DoneReply
+from kasuwa.terms.exchange_rates import HOME, ExchangeRate, kobo_from_sale, kobo_to_buy
+from kasuwa.terms.issuing import make_pan, mask_pan
+from kasuwa.terms.tariff import CardTariff, FeeBreakdown, calculate_flat_fees, calculate_funding_fees
+from kasuwa.transactions.transactions import encode_text, make_ordered_job
 
 MONTHLY_FEE_JOB = "virtualcard.monthly"
 LANE = "virtualcard"

@@ -7,7 +7,6 @@ the answer of the rail call. Orders are idempotent by their key: a second order 
 from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs, NeedsMore, Refusal
 from kasuwa.core.scenario import Scenario
 from kasuwa.core.token_index import make_token_entry
-from kasuwa.core.transactions import SUCCESSFUL, Transaction, transaction_key
 from kasuwa.methods.virtualcard.model import Card, card_key
 from kasuwa.methods.virtualcard.rules.purchase import (
     KIND,
@@ -21,9 +20,10 @@ from kasuwa.methods.virtualcard.rules.purchase import (
 )
 from kasuwa.methods.virtualcard.rules.refund import REFUND_KIND, PurchaseRefund, find_purchase_refund, refund_purchase
 from kasuwa.methods.virtualcard.rules.take_back import take_back
-from kasuwa.rails import ports
-from kasuwa.rails.issuer_port import PurchaseOrder, RefundOrder, TakeBackOrder
-from kasuwa.rails.ports import Answer
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.issuer import PurchaseOrder, RefundOrder, TakeBackOrder
+from kasuwa.rails.ports.orders import Answer
+from kasuwa.transactions.transactions import SUCCESSFUL, Transaction, transaction_key
 
 # The kind of order keys in the token index, by which the status of an order can be queried.
 ORDER_KEY = "issuer order"
@@ -35,11 +35,11 @@ NO_SUCH_ORDER = "25"
 
 
 def answer_of(row: Transaction) -> Answer:
-    status = ports.SUCCESSFUL if row.status == SUCCESSFUL else ports.FAILED
+    status = orders.SUCCESSFUL if row.status == SUCCESSFUL else orders.FAILED
     return Answer(status, row.code, row.message, {"txnRef": row.txn_ref})
 
 
-def answer_code(code: str, status: str = ports.FAILED) -> Answer:
+def answer_code(code: str, status: str = orders.FAILED) -> Answer:
     return Answer(status, code, response_code_meanings()[code])
 
 
@@ -59,7 +59,7 @@ def decide_authorization(
         return Decision(reply=answer_of(first) if is_same else answer_code(DUPLICATE))
     card = seen.get(Card, card_key(merchant_id, reference))
     if card is None:
-        return Decision(reply=answer_code(NO_SUCH_CARD, ports.NOT_FOUND))
+        return Decision(reply=answer_code(NO_SUCH_CARD, orders.NOT_FOUND))
     request = AuthorizationRequest(
         order.amount, order.currency, order.merchant_name, order.category, order.cvv, order.expiry
     )
@@ -92,7 +92,7 @@ def decide_refund_order(order: RefundOrder, context: Context, seen: LoadedRows) 
         return replay_refund(order, first, context, seen)
     decline = scripted_decline(Scenario(rr=order.scenario.rr))
     if decline is not None:
-        return Decision(reply=Answer(ports.FAILED, decline.code, decline.message))
+        return Decision(reply=Answer(orders.FAILED, decline.code, decline.message))
     refund = find_purchase_refund(order.purchase_key, order.amount, context, seen)
     if isinstance(refund, NeedsMore):
         return refund
@@ -100,7 +100,7 @@ def decide_refund_order(order: RefundOrder, context: Context, seen: LoadedRows) 
     if isinstance(refunded, NeedsMore):
         return refunded
     if isinstance(refunded, Refusal):
-        return Decision(reply=Answer(ports.FAILED, INVALID, refunded.message))
+        return Decision(reply=Answer(orders.FAILED, INVALID, refunded.message))
     row, decision = refunded
     decision.reply = answer_of(row)
     decision.rows = (*decision.rows, make_token_entry(context, ORDER_KEY, order.key, row.txn_ref))
@@ -120,7 +120,7 @@ def decide_take_back(order: TakeBackOrder, context: Context, seen: LoadedRows) -
     refund = seen.get(Transaction, transaction_key(merchant_id, REFUND_KIND, order.refund_key))
     purchase = seen.get(Transaction, transaction_key(merchant_id, KIND, order.purchase_key))
     if refund is None or purchase is None or refund.batch_ref != purchase.txn_ref:
-        return Decision(reply=answer_code(NO_SUCH_ORDER, ports.NOT_FOUND))
+        return Decision(reply=answer_code(NO_SUCH_ORDER, orders.NOT_FOUND))
     taken = take_back(refund, purchase, order.key, context, seen)
     if isinstance(taken, NeedsMore):
         return taken

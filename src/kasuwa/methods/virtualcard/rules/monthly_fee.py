@@ -11,8 +11,6 @@ import msgspec
 
 from kasuwa.core.calendar import add_months, lagos_day, lagos_moment
 from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Needs, NeedsMore, Posting, PostingGroup
-from kasuwa.core.tariff import FeeBreakdown, calculate_flat_fees
-from kasuwa.core.transactions import encode_text
 from kasuwa.ledger import chart
 from kasuwa.methods.virtualcard.model import (
     BLOCKED,
@@ -28,7 +26,9 @@ from kasuwa.methods.virtualcard.model import (
     vat_entries,
 )
 from kasuwa.methods.virtualcard.rules.funding import CARD_INSUFFICIENT, tariff_of
-from kasuwa.rails.ports import Answer
+from kasuwa.rails.ports.orders import Answer
+from kasuwa.terms.tariff import FeeBreakdown, calculate_flat_fees
+from kasuwa.transactions.transactions import encode_text
 
 # Unpaid months in a row after which a card is blocked. Contract: virtualcard#fees
 MAX_UNPAID_MONTHS = 3

@@ -26,22 +26,11 @@ from kasuwa.core.decision import (
     Refusal,
     replace_faults,
 )
-from kasuwa.core.exchange_rates import HOME, foreign_to_raise, kobo_to_buy
 from kasuwa.core.money import format_minor
 from kasuwa.core.reference_tables import load_reference_data
 from kasuwa.core.references import movement_reference
 from kasuwa.core.scenario import Scenario, take_call_scenario
 from kasuwa.core.token_index import TokenIndexEntry, token_key
-from kasuwa.core.transactions import (
-    FAILED,
-    SUCCESSFUL,
-    FinalTransaction,
-    NewTransaction,
-    Transaction,
-    TransactionOutcome,
-    begin_transaction,
-    end_transaction,
-)
 from kasuwa.core.vault import is_equal_constant_time
 from kasuwa.ledger import chart
 from kasuwa.methods.virtualcard.model import (
@@ -65,6 +54,17 @@ from kasuwa.methods.virtualcard.model import (
 )
 from kasuwa.methods.virtualcard.rules.funding import CARD_INSUFFICIENT
 from kasuwa.methods.virtualcard.wire import PurchaseReply, PurchaseRequest
+from kasuwa.terms.exchange_rates import HOME, foreign_to_raise, kobo_to_buy
+from kasuwa.transactions.transactions import (
+    FAILED,
+    SUCCESSFUL,
+    FinalTransaction,
+    NewTransaction,
+    Transaction,
+    TransactionOutcome,
+    begin_transaction,
+    end_transaction,
+)
 
 KIND = "card_purchase"
 REFERENCE_TYPE = "CP"

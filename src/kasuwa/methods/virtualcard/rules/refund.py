@@ -26,15 +26,6 @@ from kasuwa.core.decision import (
 )
 from kasuwa.core.references import movement_reference
 from kasuwa.core.scenario import NO_SCENARIO
-from kasuwa.core.transactions import (
-    SUCCESSFUL,
-    NewTransaction,
-    Transaction,
-    TransactionOutcome,
-    begin_transaction,
-    end_transaction,
-    transaction_key,
-)
 from kasuwa.ledger import chart
 from kasuwa.methods.virtualcard.model import (
     CARD_REFUND,
@@ -61,6 +52,15 @@ from kasuwa.methods.virtualcard.rules.purchase import (
     response_code_meanings,
 )
 from kasuwa.methods.virtualcard.wire import PurchaseReply, RefundRequest
+from kasuwa.transactions.transactions import (
+    SUCCESSFUL,
+    NewTransaction,
+    Transaction,
+    TransactionOutcome,
+    begin_transaction,
+    end_transaction,
+    transaction_key,
+)
 
 REFUND_KIND = "card_refund"
 REFERENCE_TYPE = "RF"

@@ -13,7 +13,6 @@ import msgspec
 
 from kasuwa.core.decision import Context, Decision, LoadedRows, Needs, NeedsMore, Posting, PostingGroup
 from kasuwa.core.scenario import NO_SCENARIO
-from kasuwa.core.transactions import SUCCESSFUL, Transaction, TransactionOutcome, end_transaction
 from kasuwa.ledger import chart
 from kasuwa.methods.disputes.rules.debt import debt_job, need_debt_job
 from kasuwa.methods.virtualcard.model import (
@@ -40,6 +39,7 @@ from kasuwa.methods.virtualcard.rules.purchase import (
     response_code_meanings,
 )
 from kasuwa.methods.virtualcard.rules.refund import prorate_refund
+from kasuwa.transactions.transactions import SUCCESSFUL, Transaction, TransactionOutcome, end_transaction
 
 POSTING = "card refund taken back"
 

@@ -1,0 +1,45 @@
+"""Rights of API keys: the actions and addresses that a key is accepted for, and what it does not see."""
+
+import asyncio
+
+from kasuwa.api.replies import HttpReply
+from kasuwa.core.action import Action, ApiMethod, only_shows, scope_of, title_of
+from kasuwa.core.callers import Caller
+from kasuwa.core.codes import AUTHENTICATION_FAILED
+from kasuwa.core.decision import Refusal
+from kasuwa.privacy.personal_fields import is_masked, mask_reply
+
+# Longer replies are masked in a thread, so that other requests go on meanwhile.
+MASKED_IN_THREAD_BYTES = 64 * 1024
+
+
+def refuse_scope(method: ApiMethod, action: Action, caller: Caller) -> Refusal | None:
+    """Returns the refusal if the scopes of the caller's key do not include the action, else None.
+
+    Contract: keys#scopes"""
+    if "all" in caller.scopes:
+        return None
+    scope = scope_of(method, action)
+    if caller.has_scope(scope, only_shows=only_shows(action)):
+        return None
+    wanted = f"{scope} or read" if only_shows(action) and scope != "read" else scope
+    name, held = f"{method.name} {title_of(action)}", ", ".join(caller.scopes)
+    return Refusal(AUTHENTICATION_FAILED, f"{name} needs a key of scope {wanted}; {caller.label} has {held}")
+
+
+async def mask_for_reader(answered: HttpReply, method: ApiMethod, action: Action, caller: Caller) -> None:
+    """Masks the personal data of a reply if the key may see it only because it may read. Contract: keys#scopes"""
+    title = f"{method.name} {title_of(action)}"
+    if not is_masked(caller, scope_of(method, action), title):
+        return
+    if len(answered.body) > MASKED_IN_THREAD_BYTES:
+        answered.body = await asyncio.to_thread(mask_reply, answered.body, title)
+    else:
+        answered.body = mask_reply(answered.body, title)
+
+
+def refuse_address(caller: Caller, address: str) -> Refusal:
+    return Refusal(
+        AUTHENTICATION_FAILED,
+        f"{caller.label} may not be used from {address or 'this address'}, only from {', '.join(caller.addresses)}",
+    )

@@ -1,0 +1,159 @@
+"""Builds the HTTP server of the API process, its dispatch and its operations from the services of a process."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from kasuwa import __version__
+from kasuwa.api.dispatch import Dispatch, DispatchServices
+from kasuwa.api.documentation import DocumentationPages
+from kasuwa.api.forwarding import RequestForwarder
+from kasuwa.api.openapi.documents import BuiltOnce, build_documents
+from kasuwa.api.routes import make_routes
+from kasuwa.api.server import Server, ServerServices
+from kasuwa.boot.composition import Services, make_closer
+from kasuwa.boot.documentation import build_documentation
+from kasuwa.boot.readiness import Readiness
+from kasuwa.core.addresses import network_of
+from kasuwa.http.public_limits import PublicLimits
+from kasuwa.http.shared_buckets import SharedBuckets, SharedLimits
+from kasuwa.http.throttle import bucket_key
+from kasuwa.jobs.steps import rail_kinds_of
+from kasuwa.methods.tables import ACCOUNT_JOB_KINDS, QUERY_ENDED, REJECTION_RULES, steps_of
+from kasuwa.observe import log
+from kasuwa.pages.checkout import CheckoutPayments, PageReads
+from kasuwa.pages.hosted_checkout import TOO_MANY_REQUESTS, HostedCheckouts, HostedServices
+from kasuwa.pages.invoice_pages import InvoicePages
+from kasuwa.pages.render import compile_templates
+from kasuwa.pages.router import CheckoutPages
+from kasuwa.pages.statements import StatementPages
+from kasuwa.pages.ticket_pages import TicketPages
+from kasuwa.postgres.connection_pool import Pool
+from kasuwa.postgres.merchant_rows import MerchantReader
+from kasuwa.postgres.migrate import newest_known_version
+from kasuwa.rails.inbox.callbacks import CallbackServices, RailCallbacks
+from kasuwa.rails.vendors.rejections import read_rejection
+from kasuwa.sandbox.admin_operations import CommonOperations
+from kasuwa.sandbox.operations import SandboxOperations, SandboxServices
+from kasuwa.sandbox.request_records import RequestRecorder
+from kasuwa.settings.settings import Settings, callback_senders_of, loopback_allowed, trusted_proxies_of
+
+# Forms that one network address may send on the pages of checkouts and links, in live. Many payers may share one.
+# Contract: payment#checkout-page
+FORMS_PER_SECOND, FORMS_BURST = 0.5, 40
+
+
+def make_admin_operations(services: Services, operators: Pool) -> Any:
+    if services.settings.environment == "live":
+        return CommonOperations(operators, services.clock)
+    return SandboxOperations(
+        operators,
+        SandboxServices(
+            writer=services.writer,
+            stepper=services.step_runner,
+            directory=services.merchant_directory,
+            vault=services.vault,
+            webhook_sender=services.webhook_sender,
+            closer=make_closer(services.settings, services.dsn, services.clock),
+        ),
+        seed=services.deployment.seed,
+        loopback_allowed=loopback_allowed(services.settings),
+        advance_seconds=services.settings.sandbox_advance_seconds,
+    )
+
+
+def make_request_log(settings: Settings) -> log.RequestLog:
+    return log.RequestLog(1 if settings.request_log == "stdout" else None)
+
+
+def make_callbacks(services: Services, operators: Pool) -> RailCallbacks:
+    used = CallbackServices(
+        operators=operators,
+        writer=services.writer,
+        directory=services.merchant_directory,
+        rails=services.rails,
+        rail_job_kinds=rail_kinds_of(steps_of(services.methods).values()),
+        query_ended=QUERY_ENDED,
+        account_job_kinds=ACCOUNT_JOB_KINDS,
+        read_rejection=read_rejection,
+        rejection_rules=REJECTION_RULES,
+    )
+    choice, senders = services.rail_choice, callback_senders_of(services.settings)
+    return RailCallbacks(used, choice.callback_sources(), choice.callback_hints(), senders)
+
+
+def make_page_throttle(settings: Settings, buckets: SharedBuckets) -> Callable[[str], float] | None:
+    """Returns the limit of forms that one network may send on payers' pages. The test environment has none."""
+    if settings.environment == "test":
+        return None
+    return lambda address: buckets.take(bucket_key("page", network_of(address)), FORMS_PER_SECOND, FORMS_BURST)
+
+
+def make_server(
+    services: Services,
+    dispatch: Dispatch,
+    callbacks: RailCallbacks,
+    forwarder: RequestForwarder | None,
+    limits: SharedLimits | None = None,
+    recorder: RequestRecorder | None = None,
+) -> Server:
+    request_log = make_request_log(services.settings)
+    writes = forwarder or dispatch
+    buckets = SharedBuckets() if limits is None else limits.pages
+    # Pages use the merchant's share of the connections, as its reads do.
+    reads = PageReads(services.reader, partial(MerchantReader, services.lists, shares=services.readers.shares))
+    checkout = CheckoutPayments(
+        reads, services.vault, services.merchant_directory, writes, services.deployment.public_url
+    )
+    hosted = HostedServices(
+        reads=reads,
+        vault=services.vault,
+        merchants=services.merchant_directory,
+        writes=writes,
+        public_url=services.deployment.public_url,
+        vendors=services.deployment.vendors,
+        take=make_page_throttle(services.settings, buckets),
+    )
+    kinds = (InvoicePages(hosted), TicketPages(hosted), HostedCheckouts(hosted))
+    pages = CheckoutPages(checkout, *kinds, prepare=BuiltOnce(compile_templates).read)
+    proxies = trusted_proxies_of(services.settings)
+    parts = ServerServices(
+        routes=make_routes(services.methods),
+        dispatch=dispatch,
+        documents=BuiltOnce(partial(build_documents, services.methods, services.settings.environment)),
+        documentation=DocumentationPages(BuiltOnce(build_documentation)),
+        check_readiness=Readiness(services),
+        request_log=request_log,
+        pages=pages,
+        files=StatementPages(services.lists, services.vault, services.merchant_directory),
+        callbacks=callbacks,
+        public_limits=PublicLimits(buckets, TOO_MANY_REQUESTS),
+        metrics=services.metrics,
+        proxies=proxies,
+        forwarder=forwarder,
+        record_request=None if recorder is None else recorder.add,
+        details=describe_deployment(services.settings),
+    )
+    return Server(parts)
+
+
+def describe_deployment(settings: Settings) -> dict[str, str | int]:
+    """Returns what /readyz tells anybody about the deployment. In live that is nothing."""
+    if settings.environment == "live":
+        return {}
+    return {"environment": settings.environment, "version": __version__, "schema": newest_known_version()}
+
+
+def make_dispatch(services: Services, operations: Any, limits: SharedLimits | None = None) -> Dispatch:
+    parts = DispatchServices(
+        directory=services.merchant_directory,
+        writer=services.writer,
+        reader=services.readers,
+        steps=services.step_runner,
+        rails=services.rails,
+        admin_operations=operations,
+        vault=services.vault,
+        environment=services.settings.environment,
+        limits=limits,
+    )
+    return Dispatch(parts)

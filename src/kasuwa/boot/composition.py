@@ -1,0 +1,220 @@
+"""The services of one process: database, writer, rails, step runner and webhook sender, built from the settings."""
+
+import asyncio
+import contextlib
+from functools import partial
+from pathlib import Path
+
+import msgspec
+import structlog
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from kasuwa.audit.closes import CLOSES_DIRECTORY, BookCloser, CloseTerms
+from kasuwa.boot.readiness import watch_clock, watch_pool
+from kasuwa.cluster.links import OwnerLinks
+from kasuwa.core.keyring import derive
+from kasuwa.core.references import Permutation
+from kasuwa.core.routing import NO_ROUTING, RailChooser
+from kasuwa.core.vault import Vault
+from kasuwa.engine.batch import Deployment
+from kasuwa.engine.reading import DatabaseReaderFactory
+from kasuwa.engine.writer import Writer
+from kasuwa.engine.writer_lanes import LanedWriter
+from kasuwa.jobs.forwarded_jobs import ForwardingStepRunner
+from kasuwa.jobs.steps import StepRunner
+from kasuwa.merchants.merchants import MerchantDirectory
+from kasuwa.methods.tables import ISSUER_RULES, PURPOSES, methods_of, steps_of
+from kasuwa.observe.metrics import BATCH_SIZE, COMMIT_SECONDS, Metrics
+from kasuwa.outbound.egress import EgressClient
+from kasuwa.postgres import connections, migrate
+from kasuwa.postgres.backend_connection import is_distributed
+from kasuwa.postgres.clock import DatabaseClock
+from kasuwa.postgres.connection_pool import Pool
+from kasuwa.postgres.distribution.shards import ShardMap, read_shards
+from kasuwa.privacy.vault_keys import KeyRefresher
+from kasuwa.rails.catalogue.refresh import PolledCatalogueCache
+from kasuwa.rails.choice import RailChoice, collection_vendors_of
+from kasuwa.rails.ports.all_rails import NOT_CONFIGURED, Rails
+from kasuwa.rails.ports.issuer import IssuerRail
+from kasuwa.rails.ports.orders import CatalogueCache
+from kasuwa.rails.routing.issued_cards import IssuedCardRail
+from kasuwa.rails.routing.issuer import LedgerIssuer
+from kasuwa.rails.watch import vendor_accounts
+from kasuwa.settings.close_key import close_key_of
+from kasuwa.settings.database_logins import reader_url
+from kasuwa.settings.secret_key import secret_key_of
+from kasuwa.settings.settings import Settings, account_terms_of, issuing_of, loopback_allowed, public_url_of
+from kasuwa.settings.values import SettingsError
+from kasuwa.webhooks.sender import WebhookSender
+
+log = structlog.get_logger("kasuwa")
+
+
+def rails_of(
+    settings: Settings,
+    choice: RailChoice,
+    catalogue_cache: CatalogueCache = NOT_CONFIGURED,
+    issuer: IssuerRail = NOT_CONFIGURED,
+) -> Rails:
+    collections = choice.make_collections()
+    return Rails(
+        bank=choice.make_bank(),
+        card=IssuedCardRail(collections.card, issuer, issuing_of(settings)),
+        debit=collections.debit,
+        mobile=collections.mobile,
+        identity=choice.make_identity(),
+        biller=choice.make_biller(),
+        catalogue_cache=catalogue_cache,
+        issuer=issuer,
+        vendors=collection_vendors_of(settings),
+        accounts=choice.make_accounts(),
+        feeds=choice.make_feeds(),
+    )
+
+
+def make_deployment(vault: Vault, settings: Settings, rail_chooser: RailChooser = NO_ROUTING) -> Deployment:
+    """Returns the constants of the deployment. With a seed, references and entropy are the same in every run."""
+    key = None if settings.sandbox_seed is None else derive(settings.sandbox_seed.encode()[:64], "seed")
+    return Deployment(
+        vault=vault if key is None else vault.with_replay_secret(key),
+        number_permutation=Permutation(vault.reference_key if key is None else key),
+        seed=key,
+        purposes=PURPOSES,
+        public_url=public_url_of(settings),
+        issuing=issuing_of(settings),
+        rail_chooser=rail_chooser,
+        vendors=collection_vendors_of(settings),
+        account_terms=account_terms_of(settings),
+    )
+
+
+def closes_directory_of(settings: Settings) -> Path:
+    return settings.data / CLOSES_DIRECTORY
+
+
+def close_terms_of(settings: Settings, key: Ed25519PrivateKey) -> CloseTerms:
+    """Returns what closes are signed with, and where they are published."""
+    return CloseTerms(
+        key=key,
+        directory=closes_directory_of(settings),
+        copy_directory=None if settings.close_copy is None else Path(settings.close_copy),
+        command=settings.close_command,
+    )
+
+
+def make_closer(settings: Settings, dsn: str, clock: DatabaseClock) -> BookCloser:
+    """Returns the closer of the books. Without a key it makes no closes: live has none unless it is given, and in test
+    it cannot be kept in a data directory that cannot be written."""
+    try:
+        key = close_key_of(settings)
+    except SettingsError:
+        log.warning("the books are not closed: there is no key, and the data directory cannot be written")
+        key = None
+    return BookCloser(dsn, None if key is None else close_terms_of(settings, key), clock)
+
+
+# Of the connection that reads what a process needs to start.
+START_SETTINGS = {"application_name": "kasuwa start"}
+
+
+class DatabaseAccess(msgspec.Struct, frozen=True):
+    """The address and the pools with which the services of a process reach the database."""
+
+    dsn: str
+    reader: Pool
+    lists: Pool  # with the reader's login
+    shards: ShardMap | None  # None if the database is on one server
+
+
+class Services:
+    """The services of one process."""
+
+    def __init__(self, settings: Settings, database: DatabaseAccess, vault: Vault, metrics: Metrics) -> None:
+        dsn, reader, lists = database.dsn, database.reader, database.lists
+        methods = methods_of(settings.environment)
+        self.metrics = metrics
+        self.settings = settings
+        self.dsn = dsn
+        self.vault = vault
+        self.reader = reader
+        self.lists = lists
+        self.pools: list[Pool] = []
+        self._measuring: asyncio.Task[None] | None = None
+        self._reading_keys: asyncio.Task[None] | None = None
+        self.use_pool(reader)
+        self.use_pool(lists)
+        self.methods = methods
+        self.catalogue_cache = PolledCatalogueCache(reader)
+        self.clock = DatabaseClock()
+        watch_clock(self.clock, metrics)
+        self.merchant_directory = MerchantDirectory(reader, vault, settings.environment, self.clock)
+        self.rail_choice = RailChoice(settings, metrics, self.clock)
+        self.deployment = make_deployment(vault, settings, self.rail_choice.router)
+        self.writer = (
+            Writer(dsn, self.deployment, self._record_commit, self.clock)
+            if database.shards is None
+            else LanedWriter(dsn, self.deployment, self._record_commit, self.clock, database.shards)
+        )
+        issuer = LedgerIssuer(reader, vault, self.merchant_directory, self.writer, ISSUER_RULES)
+        self.rails = rails_of(settings, self.rail_choice, self.catalogue_cache, issuer)
+        self.readers = DatabaseReaderFactory(reader, lists, vault, self.deployment.public_url)
+        self.step_runner: StepRunner = StepRunner(
+            self.writer, self.rails, steps_of(methods), vault, metrics, self.readers
+        )
+        self.egress = EgressClient(environment=settings.environment, loopback_allowed=loopback_allowed(settings))
+        self.webhook_sender = WebhookSender(
+            dsn, self.egress, vault, settings.environment, settings.hash_header, metrics, self.clock
+        )
+
+    @classmethod
+    async def build(cls, settings: Settings, dsn: str, metrics: Metrics | None = None) -> "Services":
+        secret_key = secret_key_of(settings)
+        connection = await connections.connect_as_owner(dsn, START_SETTINGS)
+        try:
+            vault = await migrate.open_vault(connection, secret_key)
+            shards = await read_shards(connection) if is_distributed(connection) else None
+        finally:
+            await connection.close()
+        reader = await connections.open_reader_pool(dsn, max_size=4)
+        lists = await connections.open_list_pool(reader_url(settings, dsn))
+        services = cls(settings, DatabaseAccess(dsn, reader, lists, shards), vault, metrics or Metrics())
+        refresher = KeyRefresher(services.reader, vault, secret_key, partial(secret_key_of, settings))
+        services._reading_keys = asyncio.create_task(refresher.run())
+        return services
+
+    def use_pool(self, opened: Pool) -> Pool:
+        """Registers a pool of this process with /readyz and the metrics."""
+        self.pools.append(opened)
+        watch_pool(opened, self.metrics)
+        return opened
+
+    def _record_commit(self, locked: bool, size: int, seconds: float) -> None:
+        self.metrics.observe(BATCH_SIZE, size, "locked" if locked else "on memory")
+        self.metrics.observe(COMMIT_SECONDS, seconds)
+
+    def forward_jobs(self, links: OwnerLinks) -> None:
+        """Makes the step runner record results through the merchants' owners. For a process that owns none."""
+        self.step_runner = ForwardingStepRunner(
+            self.writer, self.rails, steps_of(self.methods), self.vault, self.metrics, self.readers, links
+        )
+
+    async def start(self) -> None:
+        """Starts the clock and the writer. Commands start the writer alone: they end before a clock can drift."""
+        await self.clock.measure(self.reader)
+        if self.rail_choice.accounts.own or self.rail_choice.accounts.former:
+            uses = await vendor_accounts.list_uses(self.reader)
+            self.rail_choice.accounts.update(uses, await vendor_accounts.list_aliases(self.reader))
+        self.writer.start()
+        self._measuring = asyncio.create_task(self.clock.keep_measuring(self.reader))
+
+    async def close(self) -> None:
+        for task in (self._measuring, self._reading_keys):
+            if task is not None:
+                task.cancel()
+        await self.writer.close()
+        await self.egress.close()
+        await self.rail_choice.close()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(2):
+                await self.reader.close()
+                await self.lists.close()

@@ -1,0 +1,151 @@
+"""The overview page of a merchant: balances, figures of a period and of the one before, charts, failure reasons.
+
+The figures come from the daily totals (projections/daily_totals.py), so that their cost does not grow with the volume. While
+there are no transactions, the page is a guide to the first one.
+"""
+
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any
+
+import msgspec
+from starlette.responses import Response
+
+from kasuwa.console.kit.charts import CHART_PATTERNS, BarChart, Series, draw_bar_chart
+from kasuwa.console.kit.figures import Change, CurrencyFigures, DayFigures, group_by_bar, rank_reasons, sum_by_currency
+from kasuwa.console.kit.merchant_health import FirstSteps, read_first_steps
+from kasuwa.console.kit.periods import PRESETS, Period, bar_starts, read_period
+from kasuwa.console.kit.values import format_minor_units
+from kasuwa.console.kit.visit import Visit
+from kasuwa.console.merchant import store
+from kasuwa.core.calendar import lagos_day
+from kasuwa.core.money import MINOR_PER_MAJOR
+from kasuwa.methods.resources.store import show_wallet
+from kasuwa.methods.resources.wire import WalletRequest
+from kasuwa.projections.daily_totals import DailyTotal, TotalsOfDays, list_open_totals, read_totals
+from kasuwa.terms.exchange_rates import HOME
+from kasuwa.webhooks.health import FailingEndpoint, list_failing_endpoints
+
+LATEST_COUNT = 6
+REASONS_SHOWN = 8
+FLOW_TITLES = {"in": "Money in", "out": "Money out", "refunded": "Refunded"}
+
+
+class Overview(msgspec.Struct):
+    """The data of the page, read in one snapshot."""
+
+    now: datetime
+    period: Period
+    totals: TotalsOfDays  # of the period and the one before
+    open_totals: list[DailyTotal]  # of all days
+    wallets: list[Any]
+    latest: list[Any]
+    failing_endpoints: list[FailingEndpoint]
+    first_steps: FirstSteps
+
+
+async def show_overview(visit: Visit) -> Response:
+    read = await read_overview(visit)
+    shared: dict[str, Any] = {
+        "now": read.now,
+        "wallets": read.wallets,
+        "failing_endpoints": read.failing_endpoints,
+        "latest": read.latest,
+        "period": read.period,
+        "presets": PRESETS,
+        "api_url": visit.services.api_url,
+    }
+    if not read.latest:
+        return visit.render("first_steps.html", steps=read.first_steps, is_live=visit.services.is_live, **shared)
+    return visit.render("overview.html", **shared, **make_figures(read))
+
+
+async def read_overview(visit: Visit) -> Overview:
+    merchant = visit.merchant
+    async with visit.snapshot() as reader:
+        clock = await store.read_clock(reader, merchant, datetime.now(UTC))
+        period = read_period(visit.query, lagos_day(clock.now))
+        wallets = await show_wallet(WalletRequest(), merchant, reader)
+        return Overview(
+            now=clock.now,
+            period=period,
+            totals=await read_totals(reader, merchant.merchant_id, period.before.first, period.last),
+            open_totals=await list_open_totals(reader, merchant.merchant_id),
+            wallets=wallets.data,
+            latest=await store.list_newest_transactions(reader, merchant, LATEST_COUNT),
+            failing_endpoints=await list_failing_endpoints(reader, merchant.merchant_id),
+            first_steps=await read_first_steps(reader, merchant.merchant_id),
+        )
+
+
+def make_figures(read: Overview) -> dict[str, Any]:
+    """Returns the figures, charts and reasons of the period."""
+    period = read.period
+    totals = [total for total in read.totals.totals if period.contains(total.day)]
+    earlier = [total for total in read.totals.totals if not period.contains(total.day)]
+    open_now = [total for total in read.open_totals if period.contains(total.day)]
+    figures, before = sum_by_currency(totals, open_now), sum_by_currency(earlier)
+    main = next(iter(figures), HOME)
+    bars = group_by_bar(bar_starts(period), main, totals, open_now)
+    return {
+        "figures": [(found, compare(found, before.get(found.currency))) for found in figures.values()],
+        "flow_titles": FLOW_TITLES,
+        "main_currency": main,
+        "bars": [bar for bar in bars if bar.successful or bar.failed or bar.expired or bar.open],
+        "bar_names": {bar.day: bar_name(bar.day, period) for bar in bars},
+        "patterns": CHART_PATTERNS,
+        "money_chart": draw_bar_chart(make_money_chart(bars, period, main)),
+        "outcome_chart": draw_bar_chart(make_outcome_chart(bars, period)),
+        "reasons": rank_reasons(totals, REASONS_SHOWN),
+        "open_earlier": sum(total.count for total in read.open_totals if total.day < period.first),
+        "is_behind": read.totals.is_behind,
+    }
+
+
+def compare(now: CurrencyFigures, before: CurrencyFigures | None) -> dict[str, Change]:
+    """Returns how the amounts of a currency compare with those of the period before."""
+    earlier = before or CurrencyFigures(now.currency)
+    changes = {name: Change(earlier.flows[name].amount, flow.amount) for name, flow in now.flows.items()}
+    return {**changes, "successful": Change(earlier.successful, now.successful)}
+
+
+def bar_name(day: date, period: Period) -> str:
+    text = f"{day.day} {day:%b}"
+    return text if len(bar_starts(period)) == period.days else f"Week of {text}"
+
+
+def make_money_chart(bars: list[DayFigures], period: Period, currency: str) -> BarChart:
+    return BarChart(
+        f"{currency} in, out and refunded, {period.label} to {period.last:%d %B %Y}",
+        [bar_name(bar.day, period) for bar in bars],
+        (
+            Series("in", "good", [bar.amount_in for bar in bars]),
+            Series("out", "rest", [bar.amount_out for bar in bars]),
+            Series("refunded", "dotted", [bar.amount_refunded for bar in bars]),
+        ),
+        format_value=lambda minor: f"{currency} {format_minor_units(minor)}",
+        format_tick=short_amount,
+        is_side_by_side=True,
+    )
+
+
+def make_outcome_chart(bars: list[DayFigures], period: Period) -> BarChart:
+    return BarChart(
+        f"Transactions by outcome, {period.label} to {period.last:%d %B %Y}",
+        [bar_name(bar.day, period) for bar in bars],
+        (
+            Series("successful", "good", [bar.successful for bar in bars]),
+            Series("failed", "rest", [bar.failed for bar in bars]),
+            Series("expired", "dotted", [bar.expired for bar in bars]),
+            Series("open", "hollow", [bar.open for bar in bars]),
+        ),
+    )
+
+
+def short_amount(minor: int) -> str:
+    """Formats an amount for an axis: 1,500,000.00 becomes "1.5M". The currency is in the chart's title."""
+    major = Decimal(minor) / MINOR_PER_MAJOR
+    for size, letter in ((1_000_000_000, "B"), (1_000_000, "M"), (1_000, "K")):
+        if major >= size:
+            return f"{round(major / size, 2).normalize():f}{letter}"
+    return f"{major.normalize():f}"

@@ -1,0 +1,54 @@
+"""The search of the header: anything that has a reference, and people by name, email address or telephone number."""
+
+from urllib.parse import quote
+
+from starlette.responses import Response
+
+from kasuwa.console.kit.people import (
+    NO_COUNTERPARTY,
+    FoundPeople,
+    find_invoice,
+    find_payments,
+    find_people,
+    read_counterparties,
+)
+from kasuwa.console.kit.visit import Visit
+from kasuwa.console.merchant.transaction_page import related_path
+from kasuwa.console.merchant.transactions import FoundTransactions, find_transactions, search_requests
+
+MAX_TEXT_LENGTH = 100
+# The API calls the object of these kinds by another id than its page does.
+BY_OWN_REFERENCE = {"personalized_account": "accounts"}
+
+
+async def search_everything(visit: Visit) -> Response:
+    """Redirects to what has the reference, or lists the people and transactions that a text finds."""
+    text = visit.query.get("q", "").strip()[:MAX_TEXT_LENGTH]
+    people, found, parties, path = FoundPeople([], []), FoundTransactions(), {}, ""
+    if text:
+        async with visit.snapshot() as reader:
+            invoice = await find_invoice(visit, reader, text)
+            path = f"/invoices/{invoice}" if invoice else await find_exact(visit, text)
+            if not path:
+                people = await find_people(visit, text)
+                payments = await find_payments(visit, reader, text)
+                requests = search_requests({"inquire": "transactions"}, text, people, payments)
+                found = await find_transactions(visit, requests, "")
+                parties = await read_counterparties(visit, reader, found.lines)
+    if path:
+        return visit.redirect(path)
+    lines = [(line, parties.get(line["txnRef"], NO_COUNTERPARTY)) for line in found.lines]
+    return visit.render("search.html", text=text, people=people, lines=lines)
+
+
+async def find_exact(visit: Visit, text: str) -> str:
+    """Returns the path of the page of what has a reference, or nothing."""
+    reply = await visit.call_action("resources", inquire="transaction", reference=text)
+    if not reply.is_success:
+        return ""
+    found = reply.body["data"]
+    if found["kind"] in BY_OWN_REFERENCE and found["orderRef"]:
+        return f"/{BY_OWN_REFERENCE[found['kind']]}/{quote(found['orderRef'], safe='')}"
+    if found["kind"] == "settlement":
+        return f"/settlements/{quote(found['reference'], safe='')}"
+    return related_path(found["kind"], found["reference"])

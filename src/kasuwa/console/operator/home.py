@@ -1,0 +1,89 @@
+"""The operator's home page: volume, success by rail, and what needs attention."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+import msgspec
+from starlette.responses import Response
+
+from kasuwa.audit import invariant_results
+from kasuwa.console.kit.charts import CHART_PATTERNS, draw_bar_chart
+from kasuwa.console.kit.figures import group_by_bar, percentage, sum_by_currency
+from kasuwa.console.kit.periods import PRESETS, bar_starts, read_period
+from kasuwa.console.kit.visit import Visit
+from kasuwa.console.merchant.overview import FLOW_TITLES, compare, make_money_chart, make_outcome_chart
+from kasuwa.console.operator import home_reads
+from kasuwa.core.calendar import lagos_day
+from kasuwa.projections.daily_totals import DailyTotal, read_totals_of_all
+from kasuwa.rails.watch import records
+from kasuwa.terms.exchange_rates import HOME
+from kasuwa.transactions.transactions import SUCCESSFUL
+
+SHOWN_ENDPOINTS = 5
+SHOWN_NOTICES = 5
+# The name of transactions that need no rail, such as repayments from the wallet.
+NO_RAIL = "without a rail"
+
+
+class RailFigures(msgspec.Struct):
+    """Final transactions of one rail in a period."""
+
+    name: str
+    successful: int = 0
+    failed: int = 0
+    is_paused: bool = False
+
+    @property
+    def success_rate(self) -> str:
+        return percentage(self.successful, self.successful + self.failed)
+
+
+def sum_by_rail(totals: Iterable[DailyTotal], paused: set[str]) -> list[RailFigures]:
+    """Returns the figures of each rail that had transactions, or is paused: the busiest first."""
+    found = {name: RailFigures(name, is_paused=True) for name in paused}
+    for total in totals:
+        name = total.rail or NO_RAIL
+        rail = found.setdefault(name, RailFigures(name))
+        if total.status == SUCCESSFUL:
+            rail.successful += total.count
+        else:
+            rail.failed += total.count
+    return sorted(found.values(), key=lambda rail: (-rail.successful - rail.failed, rail.name))
+
+
+async def show_home(visit: Visit) -> Response:
+    now = datetime.now(UTC)
+    period = read_period(visit.query, lagos_day(now))
+    async with visit.snapshot() as reader:
+        read = await read_totals_of_all(reader, period.before.first, period.last)
+        counts = await home_reads.read_counts(reader)
+        late = await home_reads.list_late_jobs(reader)
+        endpoints = await home_reads.list_failing_endpoints(reader, SHOWN_ENDPOINTS)
+        notices = await home_reads.list_newest_notices(reader, SHOWN_NOTICES)
+        health = await records.list_health(reader)
+        checks = await invariant_results.list_results(reader)
+    totals = [total for total in read if period.contains(total.day)]
+    figures = sum_by_currency(totals)
+    before = sum_by_currency(total for total in read if not period.contains(total.day))
+    main = next(iter(figures), HOME)
+    bars = group_by_bar(bar_starts(period), main, totals, ())
+    return visit.render(
+        "operator_home.html",
+        now=now,
+        period=period,
+        presets=PRESETS,
+        figures=[(found, compare(found, before.get(found.currency))) for found in figures.values()],
+        flow_titles=FLOW_TITLES,
+        main_currency=main,
+        patterns=CHART_PATTERNS,
+        money_chart=draw_bar_chart(make_money_chart(bars, period, main)),
+        outcome_chart=draw_bar_chart(make_outcome_chart(bars, period)),
+        rails=sum_by_rail(totals, {row.rail for row in health if row.is_paused}),
+        counts=counts,
+        late=late,
+        endpoints=endpoints,
+        notices=notices,
+        broken=[check for check in checks if check.violations],
+        last_check=max((check.checked_at for check in checks), default=None),
+        search="",
+    )

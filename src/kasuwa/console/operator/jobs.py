@@ -1,0 +1,58 @@
+"""The operator's pages of jobs and rails, notices and the audit trail."""
+
+import contextlib
+
+from starlette.responses import Response
+
+from kasuwa.console.kit.audit_view import make_lines
+from kasuwa.console.kit.timelines import JOB_TEXTS
+from kasuwa.console.kit.visit import NotFound, Visit
+from kasuwa.console.merchant.events import parse_int
+from kasuwa.console.merchant.store import MAX_SEQUENCE, PAGE_ROWS
+from kasuwa.console.operator import reads
+from kasuwa.console.operator.reads import AuditCursor
+from kasuwa.jobs import leases
+
+
+async def show_jobs(visit: Visit) -> Response:
+    async with visit.snapshot() as reader:
+        queues = await reads.list_queues(reader)
+        open_jobs = await reads.list_open_jobs(reader, visit.services.rail_job_kinds)
+        endpoints = await reads.list_failing_endpoints(reader)
+    return visit.render(
+        "operator_jobs.html", queues=queues, open_jobs=open_jobs, endpoints=endpoints, job_texts=JOB_TEXTS
+    )
+
+
+async def requery_rail(visit: Visit) -> Response:
+    """Makes the job of an open transaction due now. The worker then queries the rail under the same key as before."""
+    with contextlib.suppress(ValueError):
+        key = bytes.fromhex(visit.path_parameter("key"))
+        async with visit.operator_pool.acquire() as connection, connection.transaction():
+            found = await leases.run_job_now(connection, key, visit.services.rail_job_kinds)
+            if found is not None:
+                merchant_id, reference = found
+                await visit.record_audit_on(connection, merchant_id, "asked the rail again", reference)
+                return visit.redirect("/operator/work", f"The rail is being queried for {reference}.")
+    raise NotFound
+
+
+async def show_notices(visit: Visit) -> Response:
+    async with visit.snapshot() as reader:
+        rows = await reads.list_notices(reader, parse_int(visit.query.get("before", ""), MAX_SEQUENCE))
+    shown = rows[:PAGE_ROWS]
+    next_url = f"/operator/notices?before={shown[-1][0]}" if len(rows) > PAGE_ROWS else ""
+    return visit.render("operator_notices.html", notices=shown, next_url=next_url)
+
+
+async def show_audit_trail(visit: Visit) -> Response:
+    before = AuditCursor.decode(visit.query.get("before", ""))
+    async with visit.snapshot() as reader:
+        rows = await reads.list_audit_entries(reader, before)
+        names = await reads.read_merchant_names(reader, {row.mid for row in rows if row.mid})
+    shown = rows[:PAGE_ROWS]
+    next_url = ""
+    if len(rows) > PAGE_ROWS:
+        cursor = AuditCursor(shown[-1].at, shown[-1].merchant_id, shown[-1].seq)
+        next_url = f"/operator/trail?before={cursor.encode()}"
+    return visit.render("audit_trail.html", lines=make_lines(shown, names), next_url=next_url, is_operator_view=True)

@@ -1,0 +1,95 @@
+"""The operator's search by any reference over all merchants, and the page of what was found."""
+
+from urllib.parse import quote
+
+from starlette.responses import Response
+
+from kasuwa.console.kit.timelines import page_timeline
+from kasuwa.console.kit.visit import NotFound, Visit
+from kasuwa.console.merchant import store
+from kasuwa.console.operator import reads
+from kasuwa.console.operator.merchants import find_merchant_in_path
+from kasuwa.console.operator.search_reads import (
+    MAX_FOUND,
+    FoundReference,
+    find_account_number,
+    find_event,
+    find_everywhere,
+    list_merchant_ids,
+    read_names,
+)
+from kasuwa.core.reading import Reader
+from kasuwa.core.references import parse_compact_reference, parse_wire_reference
+
+MAX_SEARCH_LENGTH = 200
+SHOWN_MERCHANTS = 10
+
+
+async def show_search(visit: Visit) -> Response:
+    text = visit.query.get("q", "").strip()[:MAX_SEARCH_LENGTH]
+    found: list[FoundReference] = []
+    async with visit.snapshot() as reader:
+        merchants = await reads.list_merchants(reader, store.MAX_SEQ, text, SHOWN_MERCHANTS) if text else []
+        if text:
+            found = await find_references(reader, visit, text)
+        names = await read_names(reader, {one.merchant_id for one in found})
+    lines = [(one, *names[one.merchant_id]) for one in found if one.merchant_id in names]
+    if len(lines) == 1 and not merchants:
+        [(one, mid, _)] = lines
+        return visit.redirect(record_url(mid, one.reference))
+    return visit.render(
+        "operator_search.html",
+        search=text,
+        merchants=merchants,
+        lines=[(one, mid, name, record_url(mid, one.reference)) for one, mid, name in lines],
+        is_limited=len(lines) >= MAX_FOUND,
+    )
+
+
+def record_url(mid: str, reference: str) -> str:
+    return f"/operator/merchants/{mid}/records/{quote(reference, safe='')}"
+
+
+async def find_references(reader: Reader, visit: Visit, text: str) -> list[FoundReference]:
+    """Returns what a text may stand for: an order at a rail, an event, an account number, or any reference."""
+    rail_key = parse_wire_reference(text.lower()) or parse_compact_reference(text.lower())
+    if rail_key is not None:
+        merchant_id, _, reference = rail_key.partition(" ")
+        return await find_everywhere(reader, [int(merchant_id)], reference)
+    merchants = await list_merchant_ids(reader)
+    if text.startswith("evt_"):
+        event = await find_event(reader, merchants, text)
+        return [] if event is None else [event]
+    found = await find_everywhere(reader, merchants, text)
+    if len(text) == 10 and text.isascii() and text.isdecimal():
+        owner = await find_account_number(reader, visit.services.vault, text)
+        found += [] if owner is None else [owner]
+    return found
+
+
+async def show_record(visit: Visit) -> Response:
+    """Shows anything of a merchant that has a reference, as the API describes it, with its postings."""
+    reference = visit.path_parameter("reference")
+    async with visit.snapshot() as reader:
+        summary = await find_merchant_in_path(visit, reader)
+        merchant = await visit.services.merchant_directory.get_by_id(summary.merchant_id)
+        fields = {"inquire": "transaction", "reference": reference}
+        reply = await visit.services.run_action(merchant, "resources", fields, None, visit.open_snapshot)
+        if reply.get("status") != 200:
+            raise NotFound
+        record = reply["data"]
+        row = await store.find_transaction(reader, merchant, record["reference"])
+        postings = await store.list_postings(reader, merchant, record["reference"])
+        timeline = (
+            [{"at": line["at"], "what": line["step"], "said": line["message"]} for line in record["timeline"]]
+            if row is None
+            else await visit.services.read_timeline(reader, row)
+        )
+    return visit.render(
+        "operator_record.html",
+        summary=summary,
+        record=record,
+        row=row,
+        postings=postings,
+        **page_timeline(visit, timeline),
+    )

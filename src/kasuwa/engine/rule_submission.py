@@ -1,0 +1,22 @@
+"""Submits a rule to the writer outside a request: for operations of the sandbox and call-backs of rails."""
+
+from collections.abc import Callable
+
+from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs, Outcome
+from kasuwa.engine.batch import RuleFailure, Submission
+from kasuwa.engine.bulk_sql import columns_of
+from kasuwa.engine.entropy import draw_entropy
+from kasuwa.engine.writer import Writer
+from kasuwa.transactions.transactions import Transaction
+
+TRANSACTION_COLUMNS = ", ".join(columns_of(Transaction).names)
+
+
+async def submit_rule(
+    writer: Writer, merchant: Merchant, needs: Needs, rule: Callable[[Context, LoadedRows], Outcome]
+) -> Decision:
+    result = await writer.submit(Submission(merchant, needs, rule, draw_entropy()))
+    if isinstance(result, RuleFailure):
+        raise result.error
+    assert isinstance(result, Decision), result
+    return result

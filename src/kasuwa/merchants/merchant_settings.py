@@ -1,0 +1,153 @@
+"""A merchant's stored settings, and the Merchant that the rules see."""
+
+from base64 import b64encode
+from collections.abc import Mapping
+from datetime import datetime
+from functools import lru_cache
+from typing import Any, Literal
+
+import msgspec
+
+from kasuwa.core.banks import banks_by_code
+from kasuwa.core.decision import AmountLimits, Merchant
+from kasuwa.core.money import CURRENCIES, format_minor, minor_of
+from kasuwa.merchants.picture_size import JPEG, PNG, picture_size
+from kasuwa.terms.exchange_rates import ExchangeRate
+from kasuwa.terms.loan_interest import LendingSettings, check_lending
+from kasuwa.terms.payouts import NO_POLICY, PayoutPolicy, PolicyChange, read_policy, rules_of_policy
+from kasuwa.terms.reserve import NO_RESERVE, ReserveTerms, check_reserve
+from kasuwa.terms.tariff import Tariff, read_tariff
+
+# Smallest and largest transaction by currency, in major units. Contract: #rates
+DEFAULT_LIMITS = {
+    "NGN": ("1.00", "10000000.00"),
+    "USD": ("0.50", "10000.00"),
+    "GHS": ("1.00", "100000.00"),
+    "KES": ("10.00", "1000000.00"),
+}
+
+# Default rate limit in live: requests per second and burst. The test environment has none. Contract: #rates
+LIVE_RATE = (100, 200)
+
+
+MAX_SETTLEMENT_DAYS = 30
+
+# Code of the bank whose account numbers customers pay into.
+DEFAULT_INBOUND_BANK = "035"
+
+
+class MerchantSettings(msgspec.Struct, omit_defaults=True):
+    webhook_url: str = ""
+    webhook_order: Literal["loose", "strict"] = "loose"  # strict: an event waits until the one before was delivered
+    http_codes: Literal["compat", "strict"] = "compat"  # see core/codes.py
+    tariff: dict[str, Any] = {}  # overrides of the default tariff
+    limits: dict[str, tuple[str, str]] = {}  # overrides of DEFAULT_LIMITS
+    rate: tuple[int, int] | None = None  # requests per second and burst
+    settlement_days: int = 0  # n of T+n
+    inbound_bank: str = DEFAULT_INBOUND_BANK
+    lending: LendingSettings = LendingSettings()
+    suspended: bool = False
+    rails: dict[str, list[str]] = {}  # rails of its own, by purpose, in order of preference; others follow the settings
+    outcome_seed: str = ""  # in test: makes random outcomes the same in every run
+    dispute_credit: dict[str, str] = {}  # by currency: how far disputes may take the wallet below zero
+    reserve: ReserveTerms = NO_RESERVE
+    logo: str = ""  # shown on payers' pages: a data URL of a small PNG or JPEG
+    payouts: PayoutPolicy = NO_POLICY
+    payouts_change: PolicyChange | None = None  # replaces `payouts` when its time has come
+
+
+@lru_cache(maxsize=1024)
+def tariff_of(override: bytes) -> Tariff:
+    return read_tariff(msgspec.json.decode(override))
+
+
+def check_settings(settings: MerchantSettings) -> None:
+    """Raises ValueError if a setting is invalid: it would break every request of the merchant."""
+    if settings.rate is not None and min(settings.rate) < 1:
+        raise ValueError("rate must be two whole numbers above zero")
+    if not 0 <= settings.settlement_days <= MAX_SETTLEMENT_DAYS:
+        raise ValueError(f"settlement_days must be 0 (at once) to {MAX_SETTLEMENT_DAYS} business days")
+    bank = banks_by_code().get(settings.inbound_bank)
+    if bank is None or bank.cbn_code is None:
+        raise ValueError("inbound_bank must be the code of a bank that has a CBN code")
+    for currency, (least, most) in settings.limits.items():
+        if currency not in CURRENCIES:
+            raise ValueError(f"limits: there is no currency {currency}")
+        if not 0 < minor_of(least) <= minor_of(most):
+            raise ValueError(f"limits: the least of {currency} must be above zero and not above the most")
+    for currency, most in settings.dispute_credit.items():
+        if currency not in CURRENCIES:
+            raise ValueError(f"dispute_credit: there is no currency {currency}")
+        minor_of(most)
+    tariff_of(msgspec.json.encode(settings.tariff))
+    check_lending(settings.lending)
+    check_reserve(settings.reserve)
+    read_policy(settings.payouts)
+
+
+def apply_policy_change(settings: MerchantSettings, now: datetime) -> MerchantSettings:
+    """Returns the settings with the policy for money out that is in force."""
+    change = settings.payouts_change
+    if change is None or change.effective_at > now:
+        return settings
+    return msgspec.structs.replace(settings, payouts=change.policy, payouts_change=None)
+
+
+# The first bytes of the pictures that a logo may be, its largest size, and the most pixels on a side: a browser needs
+# four bytes for each, however small the file is.
+LOGO_TYPES = {PNG: "image/png", JPEG: "image/jpeg"}
+MAX_LOGO_BYTES = 32 * 1024
+MAX_LOGO_SIDE = 2_000
+
+
+def read_logo(picture: bytes) -> str:
+    """Returns a picture as the data URL of a logo. Raises ValueError if it is too large, or no PNG or JPEG."""
+    kind = next((kind for head, kind in LOGO_TYPES.items() if picture.startswith(head)), None)
+    if kind is None:
+        raise ValueError("a logo is a PNG or JPEG file")
+    if len(picture) > MAX_LOGO_BYTES:
+        raise ValueError(f"a logo has at most {MAX_LOGO_BYTES // 1024} KiB")
+    size = picture_size(picture)
+    if size is None or not 1 <= min(size) <= max(size) <= MAX_LOGO_SIDE:
+        raise ValueError(f"a logo has at most {MAX_LOGO_SIDE:,} pixels in width and in height")
+    return f"data:{kind};base64,{b64encode(picture).decode()}"
+
+
+def make_merchant(
+    merchant_id: int,
+    mid: str,
+    name: str,
+    environment: str,
+    settings: MerchantSettings,
+    exchange: Mapping[str, ExchangeRate] | None = None,
+) -> Merchant:
+    limits = {**DEFAULT_LIMITS, **settings.limits}
+    return Merchant(
+        merchant_id=merchant_id,
+        mid=mid,
+        name=name,
+        environment=environment,
+        has_strict_http=settings.http_codes == "strict",
+        tariff=tariff_of(msgspec.json.encode(settings.tariff)),
+        limits={currency: AmountLimits(minor_of(least), minor_of(most)) for currency, (least, most) in limits.items()},
+        rate_limit=settings.rate or (LIVE_RATE if environment == "live" else None),
+        settlement_days=settings.settlement_days,
+        inbound_bank=settings.inbound_bank,
+        lending=settings.lending,
+        exchange_rates=exchange or {},
+        suspended=settings.suspended,
+        rails={purpose: tuple(names) for purpose, names in settings.rails.items() if names},
+        outcome_seed=settings.outcome_seed,
+        dispute_credit={currency: minor_of(most) for currency, most in settings.dispute_credit.items()},
+        reserve=settings.reserve,
+        logo=settings.logo,
+        payouts=None if settings.payouts == NO_POLICY else rules_of_policy(msgspec.json.encode(settings.payouts)),
+    )
+
+
+def check_amount_limits(merchant: Merchant, currency: str, amount: int) -> str | None:
+    """Returns the error text if an amount is outside the merchant's limits, else None."""
+    limits = merchant.limits[currency]
+    if limits.min_amount <= amount <= limits.max_amount:
+        return None
+    return f"between {format_minor(limits.min_amount)} and {format_minor(limits.max_amount)}"

@@ -1,0 +1,365 @@
+"""Admin operations of the test environment: creates merchants, moves clocks, simulates call-backs."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable, Mapping
+from datetime import datetime, timedelta
+from functools import partial
+from hashlib import blake2b
+from typing import Any
+
+import msgspec
+
+from kasuwa.audit.close_rows import SignedClose
+from kasuwa.audit.closes import BookCloser, NoCloseKey
+from kasuwa.audit.invariants.ledger import find_violations
+from kasuwa.core.callers import KeyScope
+from kasuwa.core.codes import ERROR, INSUFFICIENT_FUNDS, INVALID_REQUEST
+from kasuwa.core.decision import (
+    Context,
+    Decision,
+    Job,
+    LoadedRows,
+    Merchant,
+    Needs,
+    PostingGroup,
+    Refusal,
+    SandboxEffects,
+)
+from kasuwa.core.money import minor_of
+from kasuwa.core.vault import Vault
+from kasuwa.engine.batch import RuleFailure
+from kasuwa.engine.rule_submission import TRANSACTION_COLUMNS, submit_rule
+from kasuwa.engine.writer import Writer
+from kasuwa.jobs import leases
+from kasuwa.jobs.clock_leases import LEASE, WAIT_SECONDS, ClockLease, ClockLeases, LeaseTimeout
+from kasuwa.jobs.job_times import reschedule_jobs
+from kasuwa.jobs.steps import StepRunner
+from kasuwa.ledger import chart
+from kasuwa.merchants import merchants
+from kasuwa.merchants.keys import KeyRefused, NewKey, create_key, random_key
+from kasuwa.merchants.merchant_settings import MerchantSettings
+from kasuwa.merchants.merchants import MerchantDirectory
+from kasuwa.merchants.payout_policy import change_policy
+from kasuwa.outbound.url_policy import url_fault
+from kasuwa.postgres.connection_pool import Pool
+from kasuwa.postgres.merchant_rows import snapshot
+from kasuwa.postgres.row_codes import require_intact
+from kasuwa.projections.timeline import object_timeline, resolve_event_id, transaction_timeline
+from kasuwa.rails.ports.orders import Answer
+from kasuwa.sandbox.admin_operations import CommonOperations
+from kasuwa.sandbox.advance import AdvanceResult, ClockAdvance, StopSignal
+from kasuwa.terms.payouts import PayoutPolicy
+from kasuwa.transactions.transactions import (
+    FAILED,
+    MERCHANT_REFERENCED_KINDS,
+    SUCCESSFUL,
+    Transaction,
+    contradiction_notices,
+    transaction_key,
+)
+from kasuwa.webhooks.sender import WebhookSender
+
+# Opening balances of every merchant of the test environment. Contract: #authentication
+OPENING_BALANCES = {"NGN": minor_of("10000000.00"), "USD": minor_of("10000.00")}
+NEVER_SHORT = Refusal(INSUFFICIENT_FUNDS, "The outside does not run short")
+NO_CALLBACK = Refusal(INVALID_REQUEST, "No rail decides this one, so no call-back can end it")
+
+CALLBACK_ANSWERS = {
+    SUCCESSFUL: Answer(SUCCESSFUL, "00", "Approved or completed successfully"),
+    FAILED: Answer(FAILED, "05", "Do not honour"),
+}
+
+# While others hold the merchant's lease for longer than a request waits.
+BUSY = Refusal(ERROR, "This merchant's clock or books are being changed by other requests. Nothing was done: try again")
+NO_CLOSE_KEY = Refusal(ERROR, "This deployment has no key to sign closes with: see KASUWA_CLOSE_KEY. Nothing was done")
+ADVANCE_SECONDS = 20.0
+
+COUNT_KEYS = "select count(*) from merchant_key where merchant_id = $1"
+BY_REFERENCE = f"""
+    select {TRANSACTION_COLUMNS} from transaction
+    where merchant_id = $1 and (txn_ref = $2 or key = any($3)) order by created_at desc, seq desc, key desc
+"""
+# Open transactions for a loan or savings, by its id: a disbursement, a cash-out, a payment.
+SELECT_OPEN_FOR_PURPOSE = f"""
+    select {TRANSACTION_COLUMNS} from transaction
+    where merchant_id = $1 and status in ('pending', 'processing') and (detail -> 'purpose' ->> 'reference' = $2
+        or txn_ref in (select p.txn_ref from payment p
+            where p.merchant_id = $1 and p.detail -> 'purpose' ->> 'reference' = $2))
+    order by created_at desc, seq desc, key desc
+"""
+
+
+def decide_opening(balances: Mapping[str, int], context: Context, seen: LoadedRows) -> Decision:
+    posts = tuple(chart.make_funding_posting(currency, amount) for currency, amount in balances.items())
+    return Decision(groups=(PostingGroup("opening", NEVER_SHORT, postings=posts),))
+
+
+async def fund_new_merchant(writer: Writer, merchant: Merchant, balances: Mapping[str, int] = OPENING_BALANCES) -> None:
+    accounts = tuple(
+        name for currency in balances for name in (chart.wallet(currency), chart.outside("funding", currency))
+    )
+    await submit_rule(writer, merchant, Needs((), accounts), partial(decide_opening, balances))
+
+
+def decide_freeze(is_frozen: bool, context: Context, seen: LoadedRows) -> Decision:
+    return Decision(reply=context.now, sandbox=SandboxEffects(is_frozen=is_frozen))
+
+
+class SandboxServices(msgspec.Struct, frozen=True):
+    """The services that the operations of the test environment use."""
+
+    writer: Writer
+    stepper: StepRunner
+    directory: MerchantDirectory
+    vault: Vault
+    webhook_sender: WebhookSender
+    closer: BookCloser
+
+
+class SandboxOperations(CommonOperations):
+    def __init__(
+        self,
+        operators: Pool,
+        services: SandboxServices,
+        *,
+        seed: bytes | None,
+        loopback_allowed: bool,
+        advance_seconds: float = ADVANCE_SECONDS,
+        lease: timedelta = LEASE,
+        wait_seconds: float = WAIT_SECONDS,
+    ) -> None:
+        super().__init__(operators, services.writer.clock)
+        self._writer = services.writer
+        self._stepper = services.stepper
+        self._directory = services.directory
+        self._vault = services.vault
+        self._webhook_sender = services.webhook_sender
+        self._closer = services.closer
+        self._seed = seed
+        self._loopback_allowed = loopback_allowed
+        self._advance_seconds = advance_seconds
+        self._leases = ClockLeases(operators, length=lease, wait_seconds=wait_seconds)
+        self._advances: dict[asyncio.Task[Any], StopSignal] = {}
+
+    async def new_merchant(
+        self, name: str, now: datetime | None, balance: int | None, *, webhook_url: str, seed: str
+    ) -> tuple[str, str] | str:
+        """Creates a merchant with opening balances, or with `balance` in NGN alone. Returns its mid and key, or the
+        error text of the webhook URL. With a seed, its random outcomes are the same in every run."""
+        fault = self._url_fault(webhook_url)
+        if fault is not None:
+            return fault
+        async with self._operators.acquire() as connection:
+            merchant_id, mid, key = await merchants.add_merchant(
+                connection,
+                self._vault,
+                name,
+                clock_fixed=now,
+                make_key=self._make_key,
+                settings=MerchantSettings(webhook_url=webhook_url, outcome_seed=seed),
+            )
+        balances = OPENING_BALANCES if balance is None else {"NGN": balance}
+        if balance != 0:
+            await fund_new_merchant(self._writer, await self._directory.get_by_id(merchant_id), balances)
+        return mid, key
+
+    async def new_key(
+        self,
+        merchant: Merchant,
+        name: str,
+        scopes: tuple[KeyScope, ...],
+        addresses: tuple[str, ...],
+        expires_at: datetime | None,
+    ) -> tuple[int, str] | Refusal:
+        """Adds a key to the merchant's others. Returns its number and the key."""
+        caller = merchant.caller
+        new = NewKey(
+            name=name,
+            scopes=scopes,
+            addresses=addresses,
+            expires_at=expires_at,
+            created_by=caller.person,
+            holders=caller.holders or ((caller.person,) if caller.person else ()),
+            makers=caller.behind,
+        )
+        try:
+            async with self._operators.acquire() as connection, connection.transaction():
+                merchant_id = await merchants.lock_merchant(connection, merchant.mid)
+                count = await connection.fetchval(COUNT_KEYS, merchant_id)
+                make_key = partial(self._make_key, number=count)
+                made = await create_key(connection, self._vault, merchant_id, new, make_key)
+        except KeyRefused as refused:
+            return Refusal(INVALID_REQUEST, str(refused))
+        self._directory.evict(merchant.mid)
+        return made
+
+    async def set_payout_policy(self, merchant: Merchant, policy: PayoutPolicy) -> None:
+        """Sets the merchant's policy for money out, also a looser one. Other processes follow within a second."""
+        async with self._operators.acquire() as connection, connection.transaction():
+            await change_policy(connection, self._vault, merchant.mid, policy, timedelta(), "")
+        self._directory.evict(merchant.mid)
+
+    def _url_fault(self, url: str) -> str | None:
+        return url_fault(url, environment="test", loopback_allowed=self._loopback_allowed) if url else None
+
+    async def set_webhook(self, merchant: Merchant, url: str) -> str | None:
+        """Sets the merchant's endpoint, or disables it if `url` is empty. Returns an error text or None."""
+        fault = self._url_fault(url)
+        if fault is not None:
+            return fault
+
+        def change(kept: MerchantSettings) -> MerchantSettings:
+            return msgspec.structs.replace(kept, webhook_url=url)
+
+        async with self._operators.acquire() as connection:
+            await merchants.change_settings(connection, self._vault, merchant.mid, change, is_endpoint_set=True)
+        return None
+
+    async def reset(self, merchant: Merchant) -> Refusal | None:
+        """Gives the merchant new books with opening balances, under the same mid and keys. The old books are archived.
+        Advances and resets of one merchant wait for each other."""
+        try:
+            async with self._hold_current(merchant.mid) as (_, _), self._operators.acquire() as connection:
+                merchant_id = await merchants.reset_books(connection, self._vault, merchant.mid)
+        except LeaseTimeout:
+            return BUSY
+        await fund_new_merchant(self._writer, await self._directory.get_by_id(merchant_id))
+        # Other processes write to the old books until their cached merchant expires.
+        await asyncio.sleep(merchants.STALE_AFTER_SECONDS)
+        self._directory.evict(merchant.mid)
+        return None
+
+    async def explain(self, merchant: Merchant, reference: str) -> list[dict[str, Any]] | None:
+        reference = await resolve_event_id(self._operators, merchant.merchant_id, reference)
+        row = await self._find(merchant, reference)
+        async with snapshot(self._operators, merchant.merchant_id) as connection:
+            if row is None:
+                return await object_timeline(connection, merchant.merchant_id, reference, self._vault.unseal)
+            return await transaction_timeline(connection, row, self._vault.unseal)
+
+    async def audit(self, merchant: Merchant) -> list[tuple[str, str]]:
+        """Returns the violated invariants of the merchant's books, each with its place."""
+        async with self._operators.acquire() as connection:
+            found = await find_violations(connection, [merchant.merchant_id])
+        return [(description, place) for _, description, place in found]
+
+    async def close_books(self) -> SignedClose | Refusal:
+        """Closes the books of all merchants and publishes the close."""
+        try:
+            return await self._closer.close_now()
+        except NoCloseKey:
+            return NO_CLOSE_KEY
+
+    def _make_key(self, merchant_id: int, number: int = 0) -> str:
+        """Returns an API key. With a seed, keys are the same in every run. `number` counts the merchant's others."""
+        if self._seed is None:
+            return random_key(merchant_id)
+        text = b"key %d %d" % (merchant_id, number) if number else b"key %d" % merchant_id
+        return blake2b(text, key=self._seed, digest_size=32).hexdigest()
+
+    # --- the rail's call-back -----------------------------------------------------------------------------
+
+    async def simulate_callback(self, merchant: Merchant, reference: str, status: str) -> Transaction | Refusal | None:
+        """Returns the transaction after the call-back, None if the reference is unknown, or a refusal if it waits for
+        no rail (a cashcode)."""
+        named = await self._find_all(merchant, reference)
+        if not named:
+            records = await self._operators.fetch(SELECT_OPEN_FOR_PURPOSE, merchant.merchant_id, reference)
+            named = [Transaction(*record) for record in records]
+        # A transfer and a bill may share an orderRef: whichever is still open is meant, then what can be contradicted.
+        for row in named:
+            waiting = await self._operators.fetch(leases.SELECT_JOBS_OF_SUBJECT, merchant.merchant_id, row.key)
+            job = next(
+                (job for job in (Job(*record) for record in waiting) if self._stepper.accepts_callback(job)), None
+            )
+            if job is not None:
+                require_intact(self._vault, job)
+                result = await self._stepper.record_callback(job, merchant, CALLBACK_ANSWERS[status])
+                if isinstance(result, RuleFailure):
+                    raise result.error
+                return await self._find(merchant, row.txn_ref)
+        for row in named:
+            if await self._contradict(merchant, row.key, status):
+                return await self._find(merchant, row.txn_ref)
+        return NO_CALLBACK if named else None
+
+    async def _find(self, merchant: Merchant, reference: str) -> Transaction | None:
+        return next(iter(await self._find_all(merchant, reference)), None)
+
+    async def _find_all(self, merchant: Merchant, reference: str) -> list[Transaction]:
+        """Returns the transactions with this reference, newest first."""
+        keys = [transaction_key(merchant.merchant_id, kind, reference) for kind in MERCHANT_REFERENCED_KINDS]
+        records = await self._operators.fetch(BY_REFERENCE, merchant.merchant_id, reference, keys)
+        return [Transaction(*record) for record in records]
+
+    async def _contradict(self, merchant: Merchant, key: bytes, status: str) -> bool:
+        """Records a notice if the transaction is final. Returns whether it is."""
+
+        def record(context: Context, seen: LoadedRows) -> Decision:
+            row = seen.get(Transaction, key)
+            assert row is not None, "nothing is ever deleted"
+            return Decision(reply=row.is_final, notices=contradiction_notices(row, status) if row.is_final else ())
+
+        return bool((await submit_rule(self._writer, merchant, Needs(((Transaction, key),)), record)).reply)
+
+    # --- time -----------------------------------------------------------------------------------------------
+
+    async def advance_clock(
+        self, merchant: Merchant, target: Callable[[datetime], datetime | Refusal]
+    ) -> AdvanceResult | Refusal:
+        """Advances the clock in a task of its own: if the client disconnects, the advance finishes the jobs it has
+        begun and releases its lease."""
+        stop = StopSignal()
+        task = asyncio.create_task(self._advance(merchant, target, stop))
+        self._advances[task] = stop
+        task.add_done_callback(self._forget)
+        try:
+            return await asyncio.shield(task)
+        finally:
+            stop.set()
+
+    def _forget(self, task: "asyncio.Task[Any]") -> None:
+        self._advances.pop(task, None)
+        if not task.cancelled():
+            task.exception()  # marks it as retrieved: the client got it, or has disconnected
+
+    async def _advance(
+        self, merchant: Merchant, target: Callable[[datetime], datetime | Refusal], stop: StopSignal
+    ) -> AdvanceResult | Refusal:
+        try:
+            async with self._hold_current(merchant.mid) as (held, current):
+                advance = ClockAdvance(self._operators, self._writer, self._stepper, self._webhook_sender, current)
+                return await advance.run(target, self._advance_seconds, held, stop)
+        except LeaseTimeout:
+            return BUSY
+
+    async def freeze_clock(self, merchant: Merchant, is_frozen: bool) -> datetime | Refusal:
+        """Stops the merchant's clock or lets it run again. Returns its business time, or BUSY while another request
+        moves the clock."""
+        try:
+            async with self._hold_current(merchant.mid) as (held, current):
+                held.is_unfinished = True
+                decided = await submit_rule(self._writer, current, Needs(), partial(decide_freeze, is_frozen))
+                await reschedule_jobs(self._operators, current.merchant_id, self._writer.clock.now())
+                held.is_unfinished = False
+        except LeaseTimeout:
+            return BUSY
+        assert isinstance(decided.reply, datetime)
+        return decided.reply
+
+    @contextlib.asynccontextmanager
+    async def _hold_current(self, mid: str) -> AsyncIterator[tuple[ClockLease, Merchant]]:
+        """Holds the clock lease of the merchant's current books. They may change while it waits for the lease."""
+        while True:
+            merchant_id = await self._operators.fetchval(merchants.SELECT_CURRENT_ID, mid)
+            async with self._leases.acquire(merchant_id) as held:
+                if await self._operators.fetchval(merchants.SELECT_CURRENT_ID, mid) == merchant_id:
+                    yield held, await self._directory.get_by_id(merchant_id)
+                    return
+
+    async def close(self) -> None:
+        """Stops running advances after the jobs they have begun."""
+        for stop in self._advances.values():
+            stop.set()
+        await asyncio.gather(*self._advances, return_exceptions=True)

@@ -1,0 +1,466 @@
+"""Settings: read and checked once, from the command line and the environment, then passed as a parameter."""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+import platformdirs
+
+from kasuwa.core.addresses import Network, read_networks
+from kasuwa.core.money import CURRENCIES, parse_minor
+from kasuwa.settings.former_accounts import read_former_accounts
+from kasuwa.settings.peer_terms import PeerTerms, read_peer_terms
+from kasuwa.settings.processors import default_workers
+from kasuwa.settings.rail_needs import RAIL_FORMS, RAIL_VENDORS, REMOTE_METHODS
+from kasuwa.settings.values import AUTO, PREFIX, SettingsError, read_variable, read_whole_number
+from kasuwa.terms.accounts import SANDBOX_RAIL, AccountTerms
+from kasuwa.terms.issuing import DEFAULT_LABEL, DEFAULT_RANGES, CardIssuingSettings, read_label, read_ranges
+from kasuwa.webhooks.signatures import DEFAULT_HASH_HEADER, is_allowed_hash_header
+
+# Settings that are, or may contain, a secret. Each can also be read from the file that KASUWA_..._FILE names, so that
+# it is in no process's environment: secrets of Docker and Kubernetes and credentials of systemd are files.
+SECRET_SETTINGS = (
+    *("database_owner_url", "database_reader_url"),
+    *("secret_key", "database_url", "invitations", "paystack_secret_key", "monnify_api_key", "monnify_secret_key"),
+    *("vtpass_api_key", "vtpass_public_key", "vtpass_secret_key", "vtpass_callback_secret", "dojah_secret_key"),
+    *("remote_secret", "remote_old_secret", "close_key", "rail_former_accounts", "new_secret_key"),
+)
+
+# Settings of files by which hosts know each other.
+PEER_FILES = ("peer_certificate", "peer_key", "peer_ca")
+
+# The demo merchant of the test environment. Live starts with none. Contract: #authentication
+DEMO_NAME, DEMO_MID, DEMO_KEY = "Demo merchant", "GP0000001", "123456789"
+
+
+class Settings(msgspec.Struct, kw_only=True):
+    """The settings of a deployment. Each is set by KASUWA_ and its name in capitals, secrets also by a file."""
+
+    environment: str = "test"  # test or live
+    host: str = "127.0.0.1"
+    port: int = 8080  # 0: a free one is chosen, as for the other ports
+    console: str = "on"  # on or off
+    console_host: str = "127.0.0.1"
+    console_port: int = 8081
+    console_url: str | None = None  # the console's address behind a proxy
+    metrics_host: str = "127.0.0.1"
+    metrics_port: int | None = None  # None: no metrics process
+    trusted_proxies: str = ""  # addresses and networks, separated by commas
+    # The directory of the embedded database and the secret key.
+    data: Path = msgspec.field(default_factory=lambda: default_data_directory())
+    workers: int = msgspec.field(default_factory=default_workers)  # number of API processes
+    database_url: str | None = None  # None: the embedded database
+    database_owner_url: str | None = None  # the same with the login that owns the tables; None: it serves too
+    database_reader_url: str | None = None  # the same with the login that reads lists and pages; None: it serves too
+    peer_listen: str | None = None  # host:port on which API processes listen for other hosts; None: they do not
+    peer_address: str | None = None  # host or host:port by which other hosts reach them; None: peer_listen
+    # Files in PEM, by which hosts know each other: the certificate of this one, its key, and the CA of all of them.
+    peer_certificate: str | None = None
+    peer_key: str | None = None
+    peer_ca: str | None = None
+    secret_key: str | None = None  # 32 bytes in base64
+    secret_key_command: str | None = None  # a command that prints the secret key
+    new_secret_key: str | None = None  # the key that `kasuwa keys rotate --kek` changes to
+    new_secret_key_command: str | None = None  # a command that prints it
+    sandbox_seed: str | None = None  # makes references and entropy the same in every run
+    sandbox_advance_seconds: int = 20  # how long one advance of a merchant's clock may take
+    request_log: str = "off"  # off or stdout
+    hash_header: str = DEFAULT_HASH_HEADER  # header of the webhook's hash
+    webhook_loopback: str = "on"  # on or off: whether webhooks in test may go to loopback addresses
+    checkout_cards: str = "off"  # on or off: whether payers in live may enter card numbers on pages of ours
+    public_url: str | None = None  # the API's address for payers
+    invitations: str | None = None  # print, command, or an smtp URL
+    cooling_off_hours: int | None = None  # of the first start (authority/policy.py); None: 24 in live, 0 in test
+    large_amount: str = "1000000.00"  # from this amount on, operators confirm their identity
+    card_label: str = DEFAULT_LABEL
+    card_ranges: str = DEFAULT_RANGES
+    # The rails of a purpose, separated by commas, the first choice first. None: the sandbox in test, no rail in live.
+    rail_bank: str | None = None  # paystack, monnify, remote or, in test, sandbox
+    rail_bills: str | None = None  # vtpass, remote or, in test, sandbox
+    rail_identity: str | None = None  # dojah, monnify, remote or, in test, sandbox
+    rail_card: str | None = None  # paystack, monnify, remote or, in test, sandbox: cards and saved cards
+    rail_collect: str | None = None  # paystack, monnify, remote or, in test, sandbox: all other payments
+    rail_accounts: str | None = None  # paystack, monnify, remote or, in test, sandbox: accounts to pay into
+    suspense_mid: str | None = None  # the operator's own merchant, whose books take money for nobody known
+    rail_email_domain: str | None = None  # the operator's domain, of the email addresses of payers who gave none
+    rail_bank_shadow: str | None = None  # a rail that is asked for names and its balance, to compare, and never pays
+    rail_in_flight: int = 8  # calls in progress that one process allows for a vendor
+    rail_timeout: int = 9  # seconds that a call to a vendor may take
+    rail_float_least: str = ""  # balances below which the operator gets a notice, such as NGN:500000.00,USD:100.00
+    rail_balance_seconds: int = 60  # how often our balances with vendors are read
+    rail_loopback: str = "off"  # on or off: whether live may call rails on loopback addresses
+    rail_former_accounts: str | None = None  # JSON: keys of accounts whose orders have not ended
+    paystack_secret_key: str | None = None
+    paystack_base_url: str | None = None  # None: the vendor's address
+    paystack_callback_addresses: str = ""  # networks that its call-backs come from; empty: everywhere
+    paystack_phone: str | None = None  # the operator's telephone number, which the vendor requires with every account
+    paystack_account_bank: str | None = None  # the vendor's name of the bank of accounts; None: its usual one
+    monnify_api_key: str | None = None
+    monnify_secret_key: str | None = None
+    monnify_wallet_account: str | None = None  # ten digits: the account that pays transfers
+    monnify_contract_code: str | None = None  # digits: the contract under which money is collected
+    monnify_base_url: str | None = None  # None: the vendor's address for the environment
+    monnify_callback_addresses: str = ""
+    monnify_unsigned: str = "off"  # on or off: whether call-backs without a signature are accepted, in test alone
+    vtpass_api_key: str | None = None
+    vtpass_public_key: str | None = None
+    vtpass_secret_key: str | None = None
+    vtpass_base_url: str | None = None  # None: the vendor's address for the environment
+    vtpass_phone: str | None = None  # the operator's telephone number, which the vendor requires with every bill
+    vtpass_callback_secret: str | None = None  # part of the path where the vendor's call-backs arrive
+    vtpass_callback_addresses: str = ""
+    dojah_app_id: str | None = None
+    dojah_secret_key: str | None = None
+    dojah_lookup: str = "find"  # find: the vendor tells the person; match: it only compares
+    dojah_base_url: str | None = None  # None: the vendor's address for the environment
+    remote_base_url: str | None = None  # the address of a rail that speaks the rail protocol, without /v1
+    remote_key_id: str | None = None  # the name of the secret
+    remote_secret: str | None = None  # signs requests, answers and call-backs
+    remote_methods: str = "card,token,account,bank_transfer,ussd,phone,mobile_money"  # the payment methods it serves
+    remote_currencies: str = "NGN"  # the currencies in which it collects payments
+    remote_identity: str = "find"  # find: it tells the person; match: it compares; consent: the person agrees first
+    remote_callback_addresses: str = ""
+    remote_old_key_id: str | None = None  # the secret before, accepted from the rail while it is being rolled
+    remote_old_secret: str | None = None
+    close_key: str | None = None  # 32 bytes in base64 that sign closes; None: a file in test, no closes in live
+    close_copy: str | None = None  # a directory that gets a copy of each close
+    close_command: str | None = None  # a command that gets each close on its standard input
+    stop_with: int | None = None  # a process id: the service stops when that process has ended
+    longest_step_ms: int = 250  # processor time of one step of the event loop before a warning is logged
+
+
+def default_data_directory() -> Path:
+    """Returns the data directory if none is chosen.
+
+    It is `data` in the clone that the service runs from. An installed service uses the user's data directory of the
+    platform, such as ~/.local/share/kasuwa."""
+    sources = Path(__file__).resolve().parents[1]
+    if sources.name == "src" and (sources.parent / "pyproject.toml").is_file():
+        return sources.parent / "data"
+    try:
+        return platformdirs.user_data_path("kasuwa", appauthor=False)
+    except RuntimeError:  # such as a container whose user has no account
+        raise SettingsError(
+            "this user has no home directory: choose a data directory with --data or KASUWA_DATA"
+        ) from None
+
+
+def loopback_allowed(settings: Settings) -> bool:
+    """Tells whether webhooks may go to loopback addresses, as developers' receivers need. Never in live.
+
+    Contract: events#delivery
+    """
+    return settings.environment == "test" and settings.webhook_loopback == "on"
+
+
+def local_url(host: str, port: int) -> str:
+    """Returns the URL by which a browser on this machine reaches a listener, also one on all interfaces."""
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def public_url_of(settings: Settings) -> str:
+    """Returns the address by which payers reach the API: KASUWA_PUBLIC_URL, or the one it listens on.
+
+    Contract: #paths"""
+    return (settings.public_url or local_url(settings.host, settings.port)).rstrip("/")
+
+
+def console_address(settings: Settings) -> str:
+    """Returns the console's address: KASUWA_CONSOLE_URL, or the one it listens on."""
+    return (settings.console_url or local_url(settings.console_host, settings.console_port)).rstrip("/")
+
+
+def trusted_proxies_of(settings: Settings) -> tuple[Network, ...]:
+    """Returns the proxies whose X-Forwarded-For is trusted."""
+    try:
+        return read_networks(settings.trusted_proxies)
+    except ValueError as error:
+        raise SettingsError(f"KASUWA_TRUSTED_PROXIES takes addresses and networks, by commas: {error}") from None
+
+
+def peer_terms_of(settings: Settings) -> PeerTerms | None:
+    """Returns where API processes listen for other hosts, or None. Raises SettingsError if that cannot be used."""
+    try:
+        if settings.peer_listen is None:
+            return None
+        terms = read_peer_terms(settings.peer_listen, settings.peer_address, settings.workers)
+    except ValueError as error:
+        raise SettingsError(str(error)) from None
+    if settings.database_url is None:
+        raise SettingsError("KASUWA_PEER_LISTEN needs KASUWA_DATABASE_URL: hosts share a database of your own")
+    missing = [name.upper() for name in PEER_FILES if getattr(settings, name) is None]
+    if missing:
+        raise SettingsError(f"KASUWA_PEER_LISTEN needs {', '.join(PREFIX + name for name in missing)}")
+    return terms
+
+
+def invitations_of(settings: Settings) -> str:
+    """Returns how invitation links are delivered: `print`, `command` (an administrator sends them) or an smtp URL."""
+    return settings.invitations or ("print" if settings.environment == "test" else "command")
+
+
+def large_amount_of(settings: Settings) -> int:
+    """Returns the amount, in kobo, from which operators confirm their identity before money leaves."""
+    amount = parse_minor(settings.large_amount)
+    if not amount:
+        raise SettingsError(f"KASUWA_LARGE_AMOUNT must be an amount such as 1000000.00, not {settings.large_amount!r}")
+    return amount
+
+
+def rails_of_purpose(settings: Settings, purpose: str) -> tuple[str, ...]:
+    """Returns the names of the rails for the orders of a purpose, the first choice first: vendors, or `sandbox`."""
+    chosen: str | None = getattr(settings, f"rail_{purpose}")
+    names = tuple(name.strip() for name in (chosen or "").split(",")) if chosen else ()
+    return names or (("sandbox",) if settings.environment == "test" else ())
+
+
+def list_of(text: str) -> tuple[str, ...]:
+    """Returns the parts of a setting that are separated by commas."""
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def rail_of_purpose(settings: Settings, purpose: str) -> str:
+    """Returns the name of the rail that is the first choice for a purpose: `sandbox`, a vendor, or "" for none."""
+    return next(iter(rails_of_purpose(settings, purpose)), "")
+
+
+def float_least_of(settings: Settings) -> dict[str, int]:
+    """Returns the balances below which the operator gets a notice, in minor units by currency."""
+    least: dict[str, int] = {}
+    for part in filter(None, settings.rail_float_least.split(",")):
+        currency, _, text = part.strip().partition(":")
+        amount = parse_minor(text) if currency in CURRENCIES else None
+        if not amount or currency in least:
+            raise SettingsError(
+                f"KASUWA_RAIL_FLOAT_LEAST must be amounts such as NGN:500000.00,USD:100.00, not {part!r}"
+            )
+        least[currency] = amount
+    return least
+
+
+def shadow_of(settings: Settings, purpose: str) -> str:
+    return (settings.rail_bank_shadow or "") if purpose == "bank" else ""
+
+
+def is_configured(settings: Settings, purpose: str, vendor: str) -> bool:
+    """Tells whether every setting that a vendor needs for a purpose is there, also if another one is chosen."""
+    return all(getattr(settings, name) is not None for name in RAIL_VENDORS[purpose][vendor])
+
+
+def rail_loopback_allowed(settings: Settings) -> bool:
+    """Tells whether rails may be called on loopback addresses, without TLS: a simulator, or a proxy on this machine."""
+    return settings.environment == "test" or settings.rail_loopback == "on"
+
+
+def is_rail_url(settings: Settings, url: str) -> bool:
+    """Tells whether a rail may be called at an address: our keys travel by TLS, or stay on this machine."""
+    if rail_loopback_allowed(settings) and LOOPBACK_URL.fullmatch(url):
+        return True
+    return PUBLIC_URL.fullmatch(url) is not None and url.startswith("https://")
+
+
+def check_rails(settings: Settings) -> None:
+    """Raises SettingsError if a rail is unknown, or a setting that it needs is missing."""
+    for purpose in RAIL_VENDORS:
+        names = rails_of_purpose(settings, purpose)
+        for name in names:
+            check_rail(settings, purpose, name, f"KASUWA_RAIL_{purpose.upper()}")
+        if len(set(names)) != len(names):
+            raise SettingsError(f"KASUWA_RAIL_{purpose.upper()} names a rail twice")
+        if is_page_and_sandbox(purpose, names):
+            raise SettingsError(f"KASUWA_RAIL_{purpose.upper()} must not have {MIXED_WITH_SANDBOX}")
+    if settings.rail_bank_shadow is not None:
+        check_rail(settings, "bank", settings.rail_bank_shadow, "KASUWA_RAIL_BANK_SHADOW")
+        if settings.rail_bank_shadow in rails_of_purpose(settings, "bank"):
+            raise SettingsError("KASUWA_RAIL_BANK_SHADOW must not be one of KASUWA_RAIL_BANK, which pay")
+    float_least_of(settings)
+    if settings.rail_loopback not in ("on", "off"):
+        raise SettingsError(f"KASUWA_RAIL_LOOPBACK must be on or off, not {settings.rail_loopback!r}")
+    if settings.paystack_secret_key is not None:
+        prefix = f"sk_{settings.environment}_"
+        if not settings.paystack_secret_key.startswith(prefix):
+            raise SettingsError(f"KASUWA_PAYSTACK_SECRET_KEY must begin with {prefix} in {settings.environment}")
+    if settings.monnify_api_key is not None:
+        prefix = "MK_PROD" if settings.environment == "live" else "MK_TEST"
+        if not settings.monnify_api_key.startswith(prefix):
+            raise SettingsError(f"KASUWA_MONNIFY_API_KEY must begin with {prefix} in {settings.environment}")
+    check_forms(settings)
+    for name in ("monnify_base_url", "paystack_base_url", "vtpass_base_url", "dojah_base_url", "remote_base_url"):
+        url = getattr(settings, name)
+        if url is not None and not is_rail_url(settings, url):
+            raise SettingsError(f"{PREFIX}{name.upper()} must be an https address, not {url!r}")
+    if settings.monnify_unsigned not in ("on", "off"):
+        raise SettingsError(f"KASUWA_MONNIFY_UNSIGNED must be on or off, not {settings.monnify_unsigned!r}")
+    if settings.monnify_unsigned == "on" and settings.environment != "test":
+        raise SettingsError("KASUWA_MONNIFY_UNSIGNED must be off in live: call-backs without a signature are forged")
+    callback_senders_of(settings)
+    secret = settings.vtpass_callback_secret
+    if secret is not None and not re.fullmatch("[A-Za-z0-9_-]{24,128}", secret, re.ASCII):
+        raise SettingsError("KASUWA_VTPASS_CALLBACK_SECRET must have 24 to 128 letters, digits, dashes or underscores")
+    check_remote(settings)
+    for rail, former in former_settings_of(settings):
+        try:
+            check_rails(former)
+        except SettingsError as error:
+            raise SettingsError(f"KASUWA_RAIL_FORMER_ACCOUNTS, {rail}: {error}") from None
+
+
+def former_settings_of(settings: Settings) -> list[tuple[str, Settings]]:
+    """Returns the former accounts with vendors, each as the settings that it had."""
+    try:
+        accounts = read_former_accounts(settings.rail_former_accounts or "[]")
+    except ValueError as error:
+        raise SettingsError(f"KASUWA_RAIL_FORMER_ACCOUNTS: {error}") from None
+    return [
+        (account.rail, msgspec.structs.replace(settings, rail_former_accounts=None, **account.settings))
+        for account in accounts
+    ]
+
+
+def callback_senders_of(settings: Settings) -> dict[str, tuple[Network, ...]]:
+    """Returns the networks that the call-backs of rails come from. A rail without any is called from everywhere."""
+    senders = {}
+    for rail in ("paystack", "monnify", "vtpass", "remote"):
+        name = f"{rail}_callback_addresses"
+        try:
+            networks = read_networks(getattr(settings, name))
+        except ValueError as error:
+            raise SettingsError(f"{PREFIX}{name.upper()} takes addresses and networks, by commas: {error}") from None
+        if networks:
+            senders[rail] = networks
+    return senders
+
+
+def is_page_and_sandbox(purpose: str, names: Sequence[str]) -> bool:
+    """Tells whether rails of payments are mixed that take different requests: the sandbox takes card numbers."""
+    return purpose in ("card", "collect") and SANDBOX_RAIL in names and len(names) > 1
+
+
+def check_remote(settings: Settings) -> None:
+    """Raises SettingsError if a setting of the rail protocol cannot be used. No secret is quoted."""
+    for name, known in (("remote_methods", REMOTE_METHODS), ("remote_currencies", CURRENCIES)):
+        unknown = [part for part in list_of(getattr(settings, name)) if part not in known]
+        if unknown:
+            raise SettingsError(f"{PREFIX}{name.upper()} must be of {', '.join(known)}, not {unknown[0]!r}")
+    for name in ("remote_key_id", "remote_old_key_id"):
+        key_id = getattr(settings, name)
+        if key_id is not None and not re.fullmatch("[A-Za-z0-9._-]{1,64}", key_id, re.ASCII):
+            raise SettingsError(f"{PREFIX}{name.upper()} must have 1 to 64 letters, digits, dots or dashes")
+    for name in ("remote_secret", "remote_old_secret"):
+        secret = getattr(settings, name)
+        if secret is not None and not 32 <= len(secret) <= 256:
+            raise SettingsError(f"{PREFIX}{name.upper()} must have 32 to 256 characters")
+    if settings.remote_old_key_id is not None and settings.remote_old_secret is None:
+        raise SettingsError("KASUWA_REMOTE_OLD_KEY_ID needs KASUWA_REMOTE_OLD_SECRET")
+    if settings.remote_old_key_id is not None and settings.remote_old_key_id == settings.remote_key_id:
+        raise SettingsError("KASUWA_REMOTE_OLD_KEY_ID must differ from KASUWA_REMOTE_KEY_ID")
+
+
+def check_rail(settings: Settings, purpose: str, chosen: str, variable: str) -> None:
+    """Raises SettingsError if a rail is not one of its purpose, or a setting that it needs is missing."""
+    vendors = RAIL_VENDORS[purpose]
+    if chosen == "sandbox" and settings.environment == "live":
+        raise SettingsError(f"{variable} must not be sandbox in live: no money would move")
+    if chosen not in ("sandbox", *vendors):
+        raise SettingsError(f"{variable} must be {' or '.join(('sandbox', *vendors))}, not {chosen!r}")
+    missing = [name for name in vendors.get(chosen, ()) if getattr(settings, name) is None]
+    if missing:
+        names = ", ".join(f"{PREFIX}{name.upper()}" for name in missing)
+        raise SettingsError(f"{variable} is {chosen}, which needs {names}")
+
+
+def check_forms(settings: Settings) -> None:
+    """Raises SettingsError if a setting of a rail has another form than its vendor takes."""
+    for name, (pattern, meaning) in RAIL_FORMS.items():
+        value = getattr(settings, name)
+        if value is not None and not re.fullmatch(pattern, value, re.ASCII):
+            raise SettingsError(f"{PREFIX}{name.upper()} must {meaning}, not {value!r}")
+
+
+def account_terms_of(settings: Settings) -> AccountTerms:
+    """Returns how the deployment opens the accounts that customers pay into."""
+    configured = [name for name in RAIL_VENDORS["accounts"] if is_configured(settings, "accounts", name)]
+    sandbox = [SANDBOX_RAIL] if settings.environment == "test" else []
+    return AccountTerms(
+        rails_of_purpose(settings, "accounts"), frozenset([*configured, *sandbox]), bvn_rails=frozenset({"monnify"})
+    )
+
+
+def check_invitations(settings: Settings) -> None:
+    delivery = invitations_of(settings)
+    if delivery == "print" and settings.environment == "live":
+        raise SettingsError("KASUWA_INVITATIONS must not be print in live: links are for the people they are made for")
+    if delivery not in ("print", "command") and not MAIL_URL.fullmatch(delivery):
+        # The value is not quoted, because it may hold a password.
+        raise SettingsError(
+            "KASUWA_INVITATIONS must be command, smtp://user:password@host:port?from=address, or in test print"
+        )
+
+
+def issuing_of(settings: Settings) -> CardIssuingSettings:
+    """Returns the label and number ranges of issued cards. Raises SettingsError if one cannot be used."""
+    try:
+        label = read_label(settings.card_label)
+    except ValueError as error:
+        raise SettingsError(f"KASUWA_CARD_LABEL {error}, not {settings.card_label!r}") from None
+    try:
+        return CardIssuingSettings(label, read_ranges(settings.card_ranges))
+    except ValueError as error:
+        raise SettingsError(f"KASUWA_CARD_RANGES {error}, not {settings.card_ranges!r}") from None
+
+
+MIXED_WITH_SANDBOX = "the sandbox beside a vendor: the one takes card numbers, the other shows a page"
+
+MAIL_URL = re.compile(r"smtps?://[^\s/?#]+\?from=[^\s@&]+@[^\s@&]+", re.ASCII)
+LOOPBACK_URL = re.compile(r"http://(127\.[0-9.]+|localhost|\[::1\])(:[0-9]+)?(/[^\s?#]*)?", re.ASCII)
+PUBLIC_URL = re.compile(r"https?://[^\s/?#@]+(/[^\s?#]*)?", re.ASCII)
+
+WHOLE_NUMBERS = {
+    **dict.fromkeys(("port", "console_port", "metrics_port"), (0, 65535)),  # 0: a free port is chosen
+    "workers": (1, 64),
+    "cooling_off_hours": (0, 720),
+    "sandbox_advance_seconds": (1, 3600),
+    "longest_step_ms": (10, 60_000),
+    "stop_with": (1, 999_999_999),
+    "rail_in_flight": (1, 1000),
+    "rail_timeout": (1, 9),  # a method of a rail has ten seconds in all
+    "rail_balance_seconds": (1, 3600),
+}
+
+
+def read_settings(environ: Mapping[str, str], **given: object) -> Settings:
+    """Returns the checked settings. The command line (`given`) wins over `KASUWA_…`, which wins over the defaults."""
+    found: dict[str, object] = {}
+    for name in Settings.__struct_fields__:
+        value = given.get(name)
+        if value is None:
+            value = read_variable(environ, name, is_secret=name in SECRET_SETTINGS)
+        if value is not None and (name, value) != ("workers", AUTO):
+            found[name] = read_whole_number(name, value, *WHOLE_NUMBERS[name]) if name in WHOLE_NUMBERS else value
+    settings = Settings(**found)  # type: ignore[arg-type]
+    settings.data = Path(settings.data).absolute()
+    if settings.environment not in ("test", "live"):
+        raise SettingsError(f"KASUWA_ENVIRONMENT must be test or live, not {settings.environment!r}")
+    if settings.webhook_loopback not in ("on", "off"):
+        raise SettingsError(f"KASUWA_WEBHOOK_LOOPBACK must be on or off, not {settings.webhook_loopback!r}")
+    if settings.checkout_cards not in ("on", "off"):
+        raise SettingsError(f"KASUWA_CHECKOUT_CARDS must be on or off, not {settings.checkout_cards!r}")
+    if not re.fullmatch("[A-Za-z0-9-]{1,64}", settings.hash_header) or not is_allowed_hash_header(settings.hash_header):
+        raise SettingsError(f"KASUWA_HASH_HEADER must be the name of a header of its own, not {settings.hash_header!r}")
+    for name in ("public_url", "console_url"):
+        url = getattr(settings, name)
+        if url is not None and not PUBLIC_URL.fullmatch(url):
+            raise SettingsError(f"KASUWA_{name.upper()} must be an http or https address, not {url!r}")
+    if settings.console not in ("on", "off"):
+        raise SettingsError(f"KASUWA_CONSOLE must be on or off, not {settings.console!r}")
+    if settings.request_log not in ("off", "stdout"):
+        raise SettingsError(f"KASUWA_REQUEST_LOG must be off or stdout, not {settings.request_log!r}")
+    check_invitations(settings)
+    large_amount_of(settings)
+    issuing_of(settings)
+    trusted_proxies_of(settings)
+    peer_terms_of(settings)
+    check_rails(settings)
+    return settings

@@ -1,0 +1,200 @@
+"""Purposes of transactions: a payment or transfer that is made for another slice, such as a loan repayment.
+
+Slices do not import each other. The transaction stores the purpose's name and a reference ("loan-repayment", "LN…").
+methods/tables.py registers the owning slice's rules by name, and the decision that ends the transaction adds their effects
+in the same commit.
+"""
+
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from kasuwa.core.decision import (
+    Context,
+    Event,
+    Job,
+    LoadedRows,
+    Merchant,
+    Needs,
+    NeedsMore,
+    OperatorNotice,
+    Posting,
+    PostingGroup,
+    Row,
+)
+from kasuwa.core.vault import Unsealer
+from kasuwa.transactions.sealed_payers import PayerMetadata
+from kasuwa.transactions.transactions import Transaction
+
+
+class TransactionPurpose(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The purpose of a transaction. Stored in its detail under `purpose`."""
+
+    purpose: str  # name of the purpose, see rules_of
+    reference: str  # of the loan, savings account or plan that it is for
+    # Details of the payer that the merchant sent with a repayment or deposit. `meta` is a JSON object as text.
+    meta: str = ""
+    ip: str = ""
+    fingerprint: str = ""
+
+
+# Purpose of the attempts to pay a checkout, and kind of its event.
+CHECKOUT = "checkout"
+# Purpose of the transfers of payouts by schedule.
+SCHEDULED_PAYOUT = "scheduled-payout"
+
+# Field of replies and events that names the loan, savings account or checkout of a transaction, by purpose.
+# Contract: loans#request, events#payload
+SUBJECT_FIELDS = {
+    CHECKOUT: "checkout_ref",
+    "loan-disbursement": "loan_id",
+    "loan-repayment": "loan_id",
+    "savings-deposit": "savings_id",
+    "savings-cashout": "savings_id",
+}
+
+
+def subject_of(purpose: TransactionPurpose | None) -> dict[str, Any]:
+    """Returns the field that names the loan, savings account or checkout. Empty for any other purpose."""
+    if purpose is None or purpose.purpose not in SUBJECT_FIELDS:
+        return {}
+    return {SUBJECT_FIELDS[purpose.purpose]: purpose.reference}
+
+
+class SubjectDetail(msgspec.Struct, frozen=True):
+    """Fields of any transaction's detail that name its loan or savings account, purpose and payer."""
+
+    # Payments, transfers and cashcodes have a purpose.
+    purpose: TransactionPurpose | None = None
+    # Movements within the books name their loan or savings account directly.
+    loan_id: str = ""
+    savings_id: str = ""
+    # An encrypted PayerMetadata in base64, of a movement within the books. `read_subject` fills in the fields below.
+    payer_sealed: str = ""
+    meta: str = ""
+    ip: str = ""
+    fingerprint: str = ""
+
+
+PAYER_METADATA_DECODER: "msgspec.json.Decoder[PayerMetadata]" = msgspec.json.Decoder(PayerMetadata)
+# Kinds of movements that have one.
+MOVEMENTS_WITH_PAYER = ("deposit", "repayment")
+# Field of a transaction's detail that has a ciphertext.
+PAYER_FIELD = "payer_sealed"
+
+
+SUBJECT_DETAIL_DECODER: "msgspec.json.Decoder[SubjectDetail]" = msgspec.json.Decoder(SubjectDetail)
+
+
+def subject_in(detail: str) -> dict[str, Any]:
+    """Like `subject_of`, from the detail of any transaction."""
+    decoded = SUBJECT_DETAIL_DECODER.decode(detail)
+    direct = {"loan_id": decoded.loan_id, "savings_id": decoded.savings_id}
+    return subject_of(decoded.purpose) or {name: reference for name, reference in direct.items() if reference}
+
+
+def payer_aad(txn_ref: str) -> str:
+    return f"transaction.detail.payer_sealed {txn_ref}"
+
+
+def seal_payer_field(context: Context, txn_ref: str, payer: Mapping[str, str]) -> dict[str, str]:
+    """Returns the field of a movement's detail that has what is known of the payer. Empty if nothing is."""
+    if not payer:
+        return {}
+    return {PAYER_FIELD: b64encode(context.seal(payer_aad(txn_ref), msgspec.json.encode(payer))).decode()}
+
+
+def read_subject(merchant_id: int, txn_ref: str, detail: str, unseal: Unsealer) -> SubjectDetail:
+    """Returns the fields of a transaction's detail, with those of the payer decrypted."""
+    decoded = SUBJECT_DETAIL_DECODER.decode(detail)
+    if not decoded.payer_sealed:
+        return decoded
+    plain = unseal(merchant_id, payer_aad(txn_ref), b64decode(decoded.payer_sealed))
+    return msgspec.structs.replace(decoded, **msgspec.structs.asdict(PAYER_METADATA_DECODER.decode(plain)))
+
+
+def device_in(detail: str) -> dict[str, str]:
+    """Returns the payer's IP address and device fingerprint, as far as a detail has them in clear."""
+    return subject_device(SUBJECT_DETAIL_DECODER.decode(detail))
+
+
+def subject_device(decoded: SubjectDetail) -> dict[str, str]:
+    purpose = decoded.purpose or TransactionPurpose("", "")
+    found = {"ip": decoded.ip or purpose.ip, "fingerprint": decoded.fingerprint or purpose.fingerprint}
+    return {name: value for name, value in found.items() if value}
+
+
+class PurposeEffects(msgspec.Struct, frozen=True):
+    """The effects that a purpose adds to the decision on its transaction."""
+
+    reply: Any = None  # replaces the transaction's own reply
+    posts: tuple[Posting, ...] = ()  # added to the transaction's own group
+    groups: tuple[PostingGroup, ...] = ()  # applied after that group, under their own references
+    surplus: int = 0  # part of a payment that the purpose does not use and that can be refunded
+    surplus_account: str = ""  # that has the surplus; empty: the purpose's own, or the wallet
+    rows: tuple[Row, ...] = ()
+    jobs: tuple[Job, ...] = ()
+    jobs_done: tuple[Job, ...] = ()
+    notices: tuple[OperatorNotice, ...] = ()
+    events: tuple[Event, ...] = ()  # of payments and transfers; cashcodes have none
+
+
+NO_EFFECTS = PurposeEffects()
+
+
+class PurposeRules(msgspec.Struct, frozen=True):
+    """The rules of the slice that owns a purpose, called when its transaction changes state."""
+
+    name: str
+    # needs(merchant, reference): the rows that the rules must see.
+    needs: Callable[[Merchant, str], Needs]
+    # on_answer(row, reference, context, seen): called on each rail answer. While the row is not final, it may return a
+    # reply and no other effect.
+    on_answer: Callable[[Transaction, str, Context, LoadedRows], PurposeEffects | NeedsMore]
+    # destination_account(reference, currency): receives the full payment in place of the wallet. The wallet still pays
+    # the fee.
+    destination_account: Callable[[str, str], str] | None = None
+    # final_reply(row, reference, context, seen): the reply to a request that still waits for a transaction which a
+    # callback has ended. It has no effects: they were applied with the callback.
+    final_reply: Callable[[Transaction, str, Context, LoadedRows], Any] | None = None
+    # on_refund(reference, amount, context, seen): called when part of a payment's surplus was refunded. None forbids
+    # refunds of such payments.
+    on_refund: Callable[[str, int, Context, LoadedRows], PurposeEffects | NeedsMore] | None = None
+
+
+def rules_of(purpose: TransactionPurpose, context: Context) -> PurposeRules:
+    """Returns the rules of a purpose. Raises KeyError if the deployment has none of that name."""
+    rules = context.purposes[purpose.purpose]
+    assert isinstance(rules, PurposeRules)
+    return rules
+
+
+def effects_of_purpose(
+    row: Transaction, purpose: TransactionPurpose | None, context: Context, seen: LoadedRows
+) -> PurposeEffects | NeedsMore:
+    """Returns what a transaction's purpose adds to the decision, or NeedsMore."""
+    if purpose is None:
+        return NO_EFFECTS
+    rules = rules_of(purpose, context)
+    missing = missing_needs(rules, purpose, context, seen)
+    return missing or rules.on_answer(row, purpose.reference, context, seen)
+
+
+def reply_of_purpose(row: Transaction, purpose: TransactionPurpose | None, context: Context, seen: LoadedRows) -> Any:
+    """Returns the purpose's reply for a final transaction, None if it has none, or NeedsMore."""
+    if purpose is None:
+        return None
+    rules = rules_of(purpose, context)
+    if rules.final_reply is None:
+        return None
+    missing = missing_needs(rules, purpose, context, seen)
+    return missing or rules.final_reply(row, purpose.reference, context, seen)
+
+
+def missing_needs(
+    rules: PurposeRules, purpose: TransactionPurpose, context: Context, seen: LoadedRows
+) -> NeedsMore | None:
+    needs = rules.needs(context.merchant, purpose.reference)
+    return None if all(seen.is_loaded(key) for _, key in needs.rows) else NeedsMore(needs)

@@ -1,0 +1,38 @@
+"""The row of the action tables that a body selects, and the refusal of a body that selects none."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from kasuwa.api.routes import Envelope, make_routes
+from kasuwa.core.decision import FieldError, Refusal
+from kasuwa.methods.tables import methods_of
+
+PAYMENT = make_routes(methods_of("live"))["/payment"]
+OTHER_TYPES = ("token", "account", "ussd", "phone", "qrpay", "bank_transfer", "mobile_money")
+
+
+def errors_of(**fields: Any) -> tuple[FieldError, ...]:
+    found = PAYMENT.select_action(msgspec.convert(fields, Envelope))
+    assert isinstance(found, Refusal)
+    return found.field_errors
+
+
+@pytest.mark.parametrize("kind", OTHER_TYPES)
+def test_initiate_of_a_type_that_only_charge_takes_names_charge(kind: str) -> None:
+    assert errors_of(action="initiate", paymentType=kind) == (
+        FieldError("paymentType", f"one of card; use the action charge for {kind}"),
+    )
+
+
+@pytest.mark.parametrize("kind", ["voucher", "", None, 7, ["ussd"], {"ussd": 1}])
+def test_an_unknown_payment_type_names_no_other_action(kind: Any) -> None:
+    assert errors_of(action="initiate", paymentType=kind) == (FieldError("paymentType", "one of card"),)
+
+
+def test_charge_takes_every_payment_type() -> None:
+    for kind in ("card", *OTHER_TYPES):
+        assert not isinstance(PAYMENT.select_action(Envelope(action="charge", payment_type=kind)), Refusal)
+    [error] = errors_of(action="charge", paymentType="voucher")
+    assert error.reason == f"one of {', '.join(('card', 'account', *OTHER_TYPES[2:], 'token'))}"

@@ -1,0 +1,152 @@
+"""The cache of merchants and keys: a new key works at once, and wrong keys and reloads cost few queries."""
+
+import asyncio
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import asyncpg
+import pytest
+
+from kasuwa.merchants import merchants
+from kasuwa.merchants.merchants import RECHECK_AFTER_SECONDS, MerchantDirectory
+from kasuwa.postgres import migrate
+from kasuwa.settings.secret_key import secret_key_of
+from kasuwa.settings.settings import Settings
+from tests.merchant_client import MerchantClient
+from tests.running import Deployment, code_all_rows
+
+ATTEMPTS = 500
+
+
+class CountingReader:
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+        self.queries = 0
+
+    async def fetch(self, statement: str, *parameters: Any) -> Any:
+        self.queries += 1
+        return await self._connection.fetch(statement, *parameters)
+
+
+async def with_directory(deployment: Deployment, work: Callable[..., Any]) -> Any:
+    connection = await asyncpg.connect(deployment.dsn)
+    try:
+        vault = await migrate.open_vault(connection, secret_key_of(Settings(data=deployment.directory)))
+        reader: Any = CountingReader(connection)
+        return await work(connection, vault, MerchantDirectory(reader, vault, "test"), reader)
+    finally:
+        await connection.close()
+
+
+def test_a_new_key_works_at_once(deployment: Deployment, open_shop: Callable[..., MerchantClient]) -> None:
+    shop = open_shop()
+
+    async def roll(connection: Any, vault: Any, directory: MerchantDirectory, reader: CountingReader) -> None:
+        assert await directory.authenticate(shop.mid, shop.key) is not None
+        new_key = await merchants.roll_key(connection, vault, shop.mid, timedelta(hours=1))
+        await asyncio.sleep(RECHECK_AFTER_SECONDS)
+        for key in (new_key, shop.key):
+            merchant = await directory.authenticate(shop.mid, key)
+            assert merchant is not None
+            assert merchant.mid == shop.mid
+
+    asyncio.run(with_directory(deployment, roll))
+
+
+def test_a_new_merchant_is_found_at_once(deployment: Deployment) -> None:
+    async def add(connection: Any, vault: Any, directory: MerchantDirectory, reader: CountingReader) -> None:
+        mid = f"GP{await connection.fetchval('select last_value + 1 from merchant_number'):07d}"
+        assert await directory.authenticate(mid, "wrong") is None
+        added: tuple[int, str, str] = await merchants.add_merchant(connection, vault, "new")
+        await asyncio.sleep(RECHECK_AFTER_SECONDS)
+        assert added[1] == mid
+        assert await directory.authenticate(mid, added[2]) is not None
+
+    asyncio.run(with_directory(deployment, add))
+
+
+def test_wrong_keys_share_queries(deployment: Deployment, open_shop: Callable[..., MerchantClient]) -> None:
+    shop = open_shop()
+
+    async def try_keys(connection: Any, vault: Any, directory: MerchantDirectory, reader: CountingReader) -> None:
+        for mid in (shop.mid, "GP9999999"):
+            await directory.authenticate(mid, "first")
+            await asyncio.sleep(RECHECK_AFTER_SECONDS)
+            before = reader.queries
+            answers = await asyncio.gather(*(directory.authenticate(mid, f"wrong {n}") for n in range(ATTEMPTS)))
+            assert (answers, reader.queries - before) == ([None] * ATTEMPTS, 1)
+
+    asyncio.run(with_directory(deployment, try_keys))
+
+
+def test_reloads_share_queries(
+    deployment: Deployment, open_shop: Callable[..., MerchantClient], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shops = [open_shop() for _ in range(5)]
+    monkeypatch.setattr(merchants, "REFRESH_AFTER_SECONDS", 0.0)
+    monkeypatch.setattr(merchants, "STALE_AFTER_SECONDS", 600.0)
+    monkeypatch.setattr(merchants, "MAX_RELOADED", 3)
+
+    async def reload(connection: Any, vault: Any, directory: MerchantDirectory, reader: CountingReader) -> None:
+        async def names() -> list[str | None]:
+            found = [await directory.authenticate(shop.mid, shop.key) for shop in shops]
+            return [None if merchant is None else merchant.name for merchant in found]
+
+        await names()
+        mids = [shop.mid for shop in shops]
+        await connection.execute("update merchant set name = 'renamed' where mid = any($1)", mids)
+        await connection.execute("update merchant set current = false where mid = $1", mids[4])
+        await code_all_rows(connection, vault)
+        before = reader.queries
+        assert "renamed" not in await names()
+        while directory.is_reloading:
+            await asyncio.sleep(0.01)
+        assert reader.queries - before == 2
+        monkeypatch.setattr(merchants, "REFRESH_AFTER_SECONDS", 600.0)
+        assert await names() == ["renamed"] * 4 + [None]
+        await connection.execute("update merchant set current = true where mid = $1", mids[4])
+        await code_all_rows(connection, vault)
+
+    asyncio.run(with_directory(deployment, reload))
+
+
+def test_a_reload_that_fails_leaves_merchants_to_the_next_request(
+    deployment: Deployment, open_shop: Callable[..., MerchantClient], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop = open_shop()
+    monkeypatch.setattr(merchants, "REFRESH_AFTER_SECONDS", 0.0)
+    monkeypatch.setattr(merchants, "STALE_AFTER_SECONDS", 600.0)
+
+    async def fail(connection: Any, vault: Any, directory: MerchantDirectory, reader: CountingReader) -> None:
+        assert await directory.authenticate(shop.mid, shop.key) is not None
+        monkeypatch.setattr(reader, "_connection", None)
+        assert await directory.authenticate(shop.mid, shop.key) is not None
+        while directory.is_reloading:
+            await asyncio.sleep(0.01)
+        monkeypatch.setattr(reader, "_connection", connection)
+        monkeypatch.setattr(merchants, "STALE_AFTER_SECONDS", 0.0)
+        assert await directory.authenticate(shop.mid, shop.key) is not None
+
+    asyncio.run(with_directory(deployment, fail))
+
+
+def test_what_a_query_found_before_an_eviction_is_not_cached(
+    deployment: Deployment, open_shop: Callable[..., MerchantClient]
+) -> None:
+    shop = open_shop()
+
+    async def evict(connection: Any, vault: Any, directory: MerchantDirectory, reader: CountingReader) -> None:
+        await directory.load(shop.mid)
+        before = reader.queries
+        assert await directory.authenticate(shop.mid, shop.key) is not None
+        assert reader.queries == before, "what was loaded is cached"
+        late = directory.load(shop.mid)
+        while reader.queries == before:
+            await asyncio.sleep(0)
+        directory.evict(shop.mid)
+        assert (await late).merchant is not None
+        assert directory.get_cached(shop.mid) is None
+        assert directory.load(shop.mid) is not late
+
+    asyncio.run(with_directory(deployment, evict))
