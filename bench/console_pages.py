@@ -17,7 +17,7 @@ from bench import postgres
 from bench.results import ConsoleResult, MeasurementFailed
 from kasuwa.console.routes import PAGES
 from kasuwa.people import users
-from kasuwa.postgres.migrate import open_vault
+from kasuwa.privacy.vault_keys import open_vault
 from kasuwa.settings.secret_key import secret_key_of
 from kasuwa.settings.settings import read_settings
 

@@ -1,4 +1,5 @@
-"""docs/commands.md, written from the help of the commands by `python -m tests.commands`; cli/test_commands.py compares."""
+"""docs/commands.md, written from the help of the commands by `python -m tests.commands`; cli/test_commands.py
+compares."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence

@@ -4,18 +4,25 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+import msgspec
+
 from kasuwa.core.decision import Context, Merchant
+from kasuwa.core.endpoints import FIRST_ENDPOINT, Endpoint
 from kasuwa.core.scenario import NO_SCENARIO, InjectedFault, Scenario
 from kasuwa.core.vault import Vault
 from kasuwa.merchants.merchant_settings import MerchantSettings, make_merchant
 from kasuwa.terms.vendors import NO_VENDORS, CollectionVendors
-from kasuwa.webhooks.signatures import FIRST_ENDPOINT, Endpoint
 
 NOW = datetime(2026, 1, 5, 9, 30, 0, 123_457, tzinfo=UTC)
 
 
 def merchant(environment: str = "test", **settings: Any) -> Merchant:
     return make_merchant(7, "GP0000007", "Ada Stores", environment, MerchantSettings(**settings))
+
+
+def with_terms(of: Merchant, *terms: Any) -> Merchant:
+    """Returns a merchant with other terms of some subjects."""
+    return msgspec.structs.replace(of, subject_terms={**of.subject_terms, **{type(one): one for one in terms}})
 
 
 MERCHANT = merchant()
@@ -49,5 +56,5 @@ def context(
         endpoints=(Endpoint(FIRST_ENDPOINT),) if has_webhook else (),
         purposes=purposes,
         public_url=public_url,
-        vendors=vendors,
+        deployment_terms={CollectionVendors: vendors},
     )

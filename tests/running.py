@@ -39,6 +39,7 @@ from kasuwa.postgres import logins, migrate
 from kasuwa.postgres.embedded import embedded
 from kasuwa.postgres.embedded.shared_cluster import ensure_logins
 from kasuwa.postgres.row_codes import store_codes
+from kasuwa.privacy import vault_keys
 from kasuwa.privacy.key_moves import LOCK_MERCHANT
 from kasuwa.privacy.row_code_moves import find_changed_rows, read_window
 from kasuwa.settings.secret_key import secret_key_of
@@ -344,7 +345,7 @@ class Deployment:
         return self._connection
 
     async def open_vault(self, connection: Any) -> Vault:
-        return await migrate.open_vault(
+        return await vault_keys.open_vault(
             connection, secret_key_of(read_settings(self._environment, data=self.directory))
         )
 

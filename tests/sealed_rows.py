@@ -10,7 +10,7 @@ import asyncpg
 from kasuwa.core.vault import Vault
 from kasuwa.merchants.endpoints import add_endpoint, roll_secret
 from kasuwa.methods.sealed_columns import SEALED_PLACES
-from kasuwa.postgres.migrate import open_vault
+from kasuwa.privacy.vault_keys import open_vault
 from kasuwa.settings.secret_key import secret_key_of
 from kasuwa.settings.settings import read_settings
 from tests.merchant_client import MerchantClient

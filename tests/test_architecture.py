@@ -10,4 +10,4 @@ def test_the_page_is_current() -> None:
 
 def test_an_import_between_packages_is_drawn_once_and_in_its_direction() -> None:
     sources = [Source("postgres/connections.py", "from kasuwa.core import money"), Source("core/money.py", "")]
-    assert edges(sources) == {("db", "core"): 1}
+    assert edges(sources) == {("postgres", "core"): 1}

@@ -21,9 +21,9 @@ from kasuwa.cluster.sockets import make_sockets
 from kasuwa.core.codes import ERROR
 from kasuwa.core.decision import Merchant
 from kasuwa.engine.progress import RequestProgress
-from kasuwa.engine.writer_session import DatabaseUnreachable
 from kasuwa.methods.tables import methods_of
 from kasuwa.observe.metrics import Metrics
+from kasuwa.postgres.connections import DatabaseUnreachable
 from tests.rule_context import MERCHANT
 
 DISBURSE = make_routes(methods_of("test"))["/disburse"]

@@ -5,9 +5,9 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
+from kasuwa.concurrency.exhaustion import PoolExhausted
 from kasuwa.concurrency.shares import Shares
 from kasuwa.engine.reading import DatabaseReaderFactory
-from kasuwa.postgres.connection_pool import PoolExhausted
 from kasuwa.postgres.connections import connect, open_reader_pool
 from tests.rule_context import VAULT
 from tests.running import NEWEST, Deployment, Deployments

@@ -17,13 +17,13 @@ from kasuwa.core.references import row_key
 from kasuwa.core.vault import Vault
 from kasuwa.engine.batch import Submission
 from kasuwa.engine.writer import Writer
-from kasuwa.engine.writer_session import DatabaseUnreachable
 from kasuwa.ledger import chart
 from kasuwa.ledger.chart import Hold
 from kasuwa.merchants import merchants
 from kasuwa.merchants.merchants import MerchantDirectory
-from kasuwa.postgres import migrate
+from kasuwa.postgres.connections import DatabaseUnreachable
 from kasuwa.postgres.embedded import embedded
+from kasuwa.privacy import vault_keys
 from kasuwa.settings.secret_key import secret_key_of
 from kasuwa.settings.settings import Settings
 from tests.simulate.processes import broken_invariants, query, running_database
@@ -49,7 +49,7 @@ def prepared(place: Path) -> Iterator[Ground]:
             await prepare_database(settings, cluster.dsn)
             connection = await asyncpg.connect(cluster.dsn)
             try:
-                return await migrate.open_vault(connection, secret_key_of(settings))
+                return await vault_keys.open_vault(connection, secret_key_of(settings))
             finally:
                 await connection.close()
 

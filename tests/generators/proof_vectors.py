@@ -1,8 +1,8 @@
 """Proofs for every verifier, in clients/typescript/test/proof_vectors.json.
 
-`python -m tests.generators.proof_vectors` writes the file. Both verifiers (`kasuwa.audit.verify`, the TypeScript client) are
-tested with it. A vector has a document, or the pages of a statement, the key, and the groups that are proven, or null
-if nothing is.
+`python -m tests.generators.proof_vectors` writes the file. Both verifiers (`kasuwa.audit.verify`, the TypeScript
+client) are tested with it. A vector has a document, or the pages of a statement, the key, and the groups that are
+proven, or null if nothing is.
 """
 
 import copy

@@ -4,11 +4,11 @@ import asyncio
 
 import pytest
 
+from kasuwa.concurrency.exhaustion import PoolExhausted
 from kasuwa.http import public_limits
 from kasuwa.http.page import Page
 from kasuwa.http.public_limits import FAILED_LINKS, REQUESTS_AT_ONCE, PublicLimits
 from kasuwa.http.shared_buckets import SharedBuckets
-from kasuwa.postgres.connection_pool import PoolExhausted
 from tests.running import Deployments
 
 TOO_MANY = Page(429, b"", ())

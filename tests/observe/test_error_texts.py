@@ -12,10 +12,10 @@ import pytest
 import structlog
 
 from kasuwa.core.decision import Job
-from kasuwa.engine.bulk_sql import columns_of
 from kasuwa.jobs.leases import Claimed
 from kasuwa.observe import log
 from kasuwa.observe.metrics import Metrics
+from kasuwa.postgres.columns import columns_of
 from tests.api.test_outcome import Local, LocalService, local_service, no_failure
 from tests.merchant_client import MerchantClient, new_reference
 from tests.running import NEWEST, Deployment, Deployments

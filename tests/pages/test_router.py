@@ -9,12 +9,12 @@ from urllib.parse import urlencode
 import pytest
 
 import kasuwa.pages
-from kasuwa.engine.writer_session import DatabaseUnreachable
 from kasuwa.http.page import Page
 from kasuwa.pages import render
 from kasuwa.pages.checkout_view import CheckoutView
 from kasuwa.pages.render import TEMPLATES, compile_templates
 from kasuwa.pages.router import MAX_FORM_FIELDS, OTP_REQUIRED, CheckoutPages, read_form
+from kasuwa.postgres.connections import DatabaseUnreachable
 from tests.pages.fake_checkout import ADDRESS, RIGHT_CODE, InMemoryCheckout, make_view
 
 

@@ -115,8 +115,8 @@ AUTHORITY = (
     Bug(
         "try it of the sandbox makes keys of any scope",
         "console/kit/visit.py",
-        "authority.find_excess_scopes(self.user.role, requested_scopes(action, request)):",
-        "authority.find_excess_scopes(self.user.role, []):",
+        "acts.find_excess_scopes(self.user.role, requested_scopes(action, request)):",
+        "acts.find_excess_scopes(self.user.role, []):",
         f"{WITHIN}::test_try_it_of_the_sandbox_obeys_the_rules_of_the_pages",
     ),
     Bug(

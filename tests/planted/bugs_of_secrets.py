@@ -55,8 +55,8 @@ SECRETS = (
     Bug(
         "the session that waited for the code stays valid after it",
         "console/account/signing_in.py",
-        "        if visit.session is not None:\n            await console_sessions.end(",
-        "        if visit.session is None:\n            await console_sessions.end(",
+        "        if visit.session is not None:\n            await sessions.end(",
+        "        if visit.session is None:\n            await sessions.end(",
         "console/test_signing_in.py::test_with_a_second_factor_the_password_alone_opens_nothing",
     ),
     Bug(

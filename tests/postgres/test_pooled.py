@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from kasuwa.boot.readiness import find_pool_problem, watch_pool
+from kasuwa.concurrency.exhaustion import PoolExhausted
 from kasuwa.observe.metrics import POOL_SIZE, POOL_TIMEOUTS, POOL_USED, Metrics, SharedCounters
 from kasuwa.postgres import connections
-from kasuwa.postgres.connection_pool import NestedAcquire, Pool, PoolExhausted
+from kasuwa.postgres.connection_pool import NestedAcquire, Pool
 from kasuwa.postgres.embedded import embedded
 from tests.running import NEWEST, Deployments
 

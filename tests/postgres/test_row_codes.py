@@ -16,9 +16,10 @@ from kasuwa.merchants.merchants import MERCHANT_ROW, MERCHANTS, MerchantDirector
 from kasuwa.methods.coded_tables import CODED_TABLES
 from kasuwa.methods.sealed_columns import SEALED_PLACES, make_client_indexer
 from kasuwa.postgres import row_codes
-from kasuwa.postgres.migrate import migrate, open_vault
+from kasuwa.postgres.migrate import migrate
 from kasuwa.privacy.key_rotation import KeyRotation
 from kasuwa.privacy.row_code_moves import find_changed_rows
+from kasuwa.privacy.vault_keys import open_vault
 from tests.console.visitor import sign_in_as
 from tests.merchant_client import MerchantClient
 from tests.privacy.test_vault_keys import KEY, add_active_version

@@ -13,11 +13,12 @@ from kasuwa.core.vault import Vault
 from kasuwa.merchants.keys import SECRET_SEAL_CONTEXT
 from kasuwa.merchants.merchants import MERCHANT_ROW, MERCHANTS
 from kasuwa.methods.sealed_columns import SEALED_PLACES, make_client_indexer
-from kasuwa.postgres.migrate import migrate, open_vault
+from kasuwa.postgres.migrate import migrate
 from kasuwa.postgres.row_codes import code_new_row
 from kasuwa.privacy import key_moves
 from kasuwa.privacy.key_rotation import KeyRotation, rewrite_window
 from kasuwa.privacy.key_versions import find_unfinished, list_versions
+from kasuwa.privacy.vault_keys import open_vault
 from tests.privacy.test_vault_keys import KEY, add_active_version
 from tests.running import Deployments
 

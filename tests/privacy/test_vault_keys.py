@@ -11,7 +11,7 @@ import asyncpg
 import pytest
 
 from kasuwa.core.keyring import UnknownVersion, named_version
-from kasuwa.postgres.migrate import MigrationError, migrate, open_vault
+from kasuwa.postgres.migrate import MigrationError, migrate
 from kasuwa.privacy.key_versions import (
     RotationRefused,
     add_version,
@@ -22,7 +22,7 @@ from kasuwa.privacy.key_versions import (
     retire_replaced,
     wrap_all,
 )
-from kasuwa.privacy.vault_keys import KeyRefresher, WrongSecretKey
+from kasuwa.privacy.vault_keys import KeyRefresher, WrongSecretKey, open_vault
 from tests.running import Deployments
 
 KEY, OTHER_KEY, ROOT = bytes(32), b"x" * 32, bytes(range(32))

@@ -1,4 +1,5 @@
-"""The contract of a collection rail, as checks that every adapter must pass (`CollectionRail` in rails/ports/orders.py).
+"""The contract of a collection rail, as checks that every adapter must pass (`CollectionRail` in
+rails/ports/orders.py).
 
 Each check takes a step whose answer is lost, asks after it, and compares what is said with what the same step answers
 when nothing is lost. None may find a payment successful without the payer's proof.

@@ -13,7 +13,7 @@ from kasuwa.settings.secret_key import SECRET_FILE, decode_key, make_secret, sec
 from kasuwa.settings.settings import read_settings
 from kasuwa.settings.values import SettingsError
 
-REPOSITORY = Path(__file__).parents[1]
+REPOSITORY = Path(__file__).parents[2]
 KEY = bytes(range(32))
 KEY_TEXT = base64.b64encode(KEY).decode()
 

@@ -18,7 +18,7 @@ from kasuwa.settings.settings import (
 from kasuwa.settings.values import SettingsError
 from kasuwa.terms.accounts import AccountTerms
 
-REPOSITORY = Path(__file__).parents[1]
+REPOSITORY = Path(__file__).parents[2]
 
 
 def one_line(error: pytest.ExceptionInfo[SettingsError]) -> str:

@@ -12,6 +12,7 @@ from kasuwa.core.reference_tables import load_reference_data
 from kasuwa.merchants.merchant_settings import MerchantSettings, make_merchant
 from kasuwa.terms.tariff import (
     FeeBreakdown,
+    Tariff,
     calculate_cashcode_fees,
     calculate_transfer_fees,
     merge_overrides,
@@ -70,7 +71,7 @@ def test_a_merchants_overrides_replace_the_defaults(
 ) -> None:
     settings_of_one = MerchantSettings(tariff=override)
     merchant = make_merchant(1, "GP0000001", "Ada Stores", "test", settings_of_one)
-    assert calculate_transfer_fees(merchant.tariff, minor_of(amount)) == expected
+    assert calculate_transfer_fees(merchant.terms(Tariff), minor_of(amount)) == expected
 
 
 def test_one_merchants_figures_leave_anothers_alone() -> None:

@@ -9,10 +9,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import kasuwa.db
 import msgspec
 import pytest
 
+import kasuwa.postgres
 from kasuwa.authority import acts as authority
 from kasuwa.authority.acts import ACTS, Act, Decider, OpenProposal, explain_bar, find_excess_scopes
 from kasuwa.authority.doors import HARMLESS_COMMANDS, HARMLESS_PAGES
@@ -93,7 +93,7 @@ def test_the_permissions_of_scopes_are_those_of_their_actions() -> None:
 
 
 def test_the_database_takes_proposals_of_every_act_of_two_people() -> None:
-    migration = Path(kasuwa.db.__file__).parent / "migrations" / "0001_baseline.sql"
+    migration = Path(kasuwa.postgres.__file__).parent / "migrations" / "0001_baseline.sql"
     listed = re.search(r"create table approval \(.*?check \(kind in \((.*?)\)\)", migration.read_text(), re.DOTALL)
     assert listed is not None
     kinds = set(re.findall(r"'(\w+)'", listed[1]))

@@ -1,8 +1,8 @@
 """What decides where money goes cannot be changed in the database unnoticed: a changed row is named and not used.
 
-Every table is listed in `methods/coded_tables.py`: with the columns that its code covers, or with the reason why it has none.
-Each covered column of each coded table is changed in SQL, in a transaction that is undone: the audit names the row, and
-what uses it refuses it.
+Every table is listed in `methods/coded_tables.py`: with the columns that its code covers, or with the reason why it has
+none. Each covered column of each coded table is changed in SQL, in a transaction that is undone: the audit names the
+row, and what uses it refuses it.
 """
 
 import asyncio
@@ -33,6 +33,7 @@ from kasuwa.methods.virtualcard.model import Card
 from kasuwa.people import sessions, users
 from kasuwa.postgres.row_codes import replace_changed
 from kasuwa.privacy.row_code_moves import ROWS_INTACT, find_changed_rows
+from kasuwa.terms.exchange_rates import ExchangeRates
 from kasuwa.transactions.inbound_accounts import PersonalizedAccountRow
 from kasuwa.transactions.transactions import Transaction
 from kasuwa.webhooks.targets import read_targets
@@ -229,7 +230,7 @@ async def use_key(connection: Any, vault: Vault, place: Place) -> object:
 async def use_rate(connection: Any, vault: Vault, place: Place) -> object:
     currency = await connection.fetchval("select currency from exchange_rate order by rate_id desc limit 1")
     merchant = await MerchantDirectory(connection, vault, "test").get_by_id(place.merchant_id)
-    if currency not in merchant.exchange_rates:
+    if currency not in merchant.terms(ExchangeRates).by_currency:
         raise RowChanged("the currency has no rate")
     return merchant
 

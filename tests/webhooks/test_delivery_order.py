@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from kasuwa.webhooks.signatures import FIRST_ENDPOINT
+from kasuwa.core.endpoints import FIRST_ENDPOINT
 from tests.jobs.further_endpoints import add_endpoint, attempts_at
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment

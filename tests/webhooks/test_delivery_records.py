@@ -7,11 +7,11 @@ from typing import Any
 import asyncpg
 import pytest
 
+from kasuwa.core.endpoints import FIRST_ENDPOINT
 from kasuwa.methods.resources.store import MOST_ATTEMPTS
 from kasuwa.outbound.egress import DEFAULT_LIMITS
 from kasuwa.webhooks import deliveries
 from kasuwa.webhooks.deliveries import AttemptResult
-from kasuwa.webhooks.signatures import FIRST_ENDPOINT
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment
 from tests.webhooks.event_log import event_of, send_events_to

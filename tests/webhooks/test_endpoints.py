@@ -4,6 +4,7 @@ when its queue is given back.
 
 from datetime import UTC, datetime
 
+from kasuwa.core.endpoints import FIRST_ENDPOINT
 from kasuwa.outbound.egress import DEFAULT_LIMITS, MAX_PER_HOST
 from kasuwa.webhooks.deliveries import DELIVERY_LEASE, Delivery
 from kasuwa.webhooks.queues import (
@@ -16,7 +17,6 @@ from kasuwa.webhooks.queues import (
     EndpointQueue,
     EndpointQueues,
 )
-from kasuwa.webhooks.signatures import FIRST_ENDPOINT
 
 
 def delivery(claimed_at: float = 0.0) -> Delivery:

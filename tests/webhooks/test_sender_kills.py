@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from kasuwa.webhooks.signatures import FIRST_ENDPOINT
+from kasuwa.core.endpoints import FIRST_ENDPOINT
 from tests.command_processes import is_service_process
 from tests.jobs.further_endpoints import SECOND, add_endpoint
 from tests.merchant_client import MerchantClient

@@ -143,7 +143,8 @@ class Dispatch:
         self._parsed_cache: dict[tuple[str, bytes], tuple[Action, Any]] = {}
 
     def with_reader(self, reader: ReaderFactory, writer: Any) -> "Dispatch":
-        """Returns a copy with another reader and a writer that decides without committing (engine/snapshot_writer.py)."""
+        """Returns a copy with another reader and a writer that decides without committing
+        (engine/snapshot_writer.py)."""
         return Dispatch(msgspec.structs.replace(self._services, reader=reader, writer=writer))
 
     async def authenticate(self, path: Route, headers: Headers, address: Callable[[], str]) -> Merchant | HttpReply:

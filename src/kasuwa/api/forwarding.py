@@ -35,11 +35,11 @@ from kasuwa.core.callers import NO_CALLER, Caller
 from kasuwa.core.codes import ERROR
 from kasuwa.core.decision import FieldError, Merchant, Refusal
 from kasuwa.engine.progress import RequestProgress
-from kasuwa.engine.writer_session import DatabaseUnreachable
 from kasuwa.http.headers import Headers
 from kasuwa.merchants.merchants import MerchantDirectory
 from kasuwa.observe.log import describe_error
 from kasuwa.observe.metrics import DECIDED_FOR_OTHERS, Metrics
+from kasuwa.postgres.connections import DatabaseUnreachable
 from kasuwa.wire.body import InvalidJson, unwrap_single_object
 
 # The headers that dispatch reads after authentication, for an action that writes.

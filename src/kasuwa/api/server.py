@@ -14,6 +14,7 @@ from kasuwa.api.forwarding import RequestForwarder
 from kasuwa.api.openapi.documents import DOCUMENT_PATHS, BuiltOnce, StaticDocument
 from kasuwa.api.replies import API_VERSION, HttpReply, refusal_reply
 from kasuwa.api.routes import Route
+from kasuwa.concurrency.exhaustion import PoolExhausted
 from kasuwa.core.addresses import Network, client_address, network_of
 from kasuwa.core.codes import ERROR, INVALID_JSON, INVALID_METHOD
 from kasuwa.core.decision import Refusal
@@ -32,7 +33,6 @@ from kasuwa.http.page import Files, Page, Pages, StreamedPage
 from kasuwa.http.public_limits import PublicLimits
 from kasuwa.observe.log import RequestIds, RequestLine, RequestLog
 from kasuwa.observe.metrics import REQUEST_SECONDS, REQUESTS, Metrics
-from kasuwa.postgres.connection_pool import PoolExhausted
 from kasuwa.rails.ports.callback import Callbacks
 from kasuwa.sandbox.request_records import RequestRecord
 

@@ -15,6 +15,7 @@ from kasuwa.boot.composition import Services, make_closer
 from kasuwa.boot.documentation import build_documentation
 from kasuwa.boot.readiness import Readiness
 from kasuwa.core.addresses import network_of
+from kasuwa.core.decision import find_terms
 from kasuwa.http.public_limits import PublicLimits
 from kasuwa.http.shared_buckets import SharedBuckets, SharedLimits
 from kasuwa.http.throttle import bucket_key
@@ -37,6 +38,7 @@ from kasuwa.sandbox.admin_operations import CommonOperations
 from kasuwa.sandbox.operations import SandboxOperations, SandboxServices
 from kasuwa.sandbox.request_records import RequestRecorder
 from kasuwa.settings.settings import Settings, callback_senders_of, loopback_allowed, trusted_proxies_of
+from kasuwa.terms.vendors import CollectionVendors
 
 # Forms that one network address may send on the pages of checkouts and links, in live. Many payers may share one.
 # Contract: payment#checkout-page
@@ -111,7 +113,7 @@ def make_server(
         merchants=services.merchant_directory,
         writes=writes,
         public_url=services.deployment.public_url,
-        vendors=services.deployment.vendors,
+        vendors=find_terms(services.deployment.terms, CollectionVendors),
         take=make_page_throttle(services.settings, buckets),
     )
     kinds = (InvoicePages(hosted), TicketPages(hosted), HostedCheckouts(hosted))

@@ -26,11 +26,12 @@ from kasuwa.merchants.merchants import MerchantDirectory
 from kasuwa.methods.tables import ISSUER_RULES, PURPOSES, methods_of, steps_of
 from kasuwa.observe.metrics import BATCH_SIZE, COMMIT_SECONDS, Metrics
 from kasuwa.outbound.egress import EgressClient
-from kasuwa.postgres import connections, migrate
+from kasuwa.postgres import connections
 from kasuwa.postgres.backend_connection import is_distributed
 from kasuwa.postgres.clock import DatabaseClock
 from kasuwa.postgres.connection_pool import Pool
 from kasuwa.postgres.distribution.shards import ShardMap, read_shards
+from kasuwa.privacy import vault_keys
 from kasuwa.privacy.vault_keys import KeyRefresher
 from kasuwa.rails.catalogue.refresh import PolledCatalogueCache
 from kasuwa.rails.choice import RailChoice, collection_vendors_of
@@ -45,6 +46,9 @@ from kasuwa.settings.database_logins import reader_url
 from kasuwa.settings.secret_key import secret_key_of
 from kasuwa.settings.settings import Settings, account_terms_of, issuing_of, loopback_allowed, public_url_of
 from kasuwa.settings.values import SettingsError
+from kasuwa.terms.accounts import AccountTerms
+from kasuwa.terms.issuing import CardIssuingSettings
+from kasuwa.terms.vendors import CollectionVendors
 from kasuwa.webhooks.sender import WebhookSender
 
 log = structlog.get_logger("kasuwa")
@@ -81,10 +85,12 @@ def make_deployment(vault: Vault, settings: Settings, rail_chooser: RailChooser 
         seed=key,
         purposes=PURPOSES,
         public_url=public_url_of(settings),
-        issuing=issuing_of(settings),
         rail_chooser=rail_chooser,
-        vendors=collection_vendors_of(settings),
-        account_terms=account_terms_of(settings),
+        terms={
+            CardIssuingSettings: issuing_of(settings),
+            CollectionVendors: collection_vendors_of(settings),
+            AccountTerms: account_terms_of(settings),
+        },
     )
 
 
@@ -171,7 +177,7 @@ class Services:
         secret_key = secret_key_of(settings)
         connection = await connections.connect_as_owner(dsn, START_SETTINGS)
         try:
-            vault = await migrate.open_vault(connection, secret_key)
+            vault = await vault_keys.open_vault(connection, secret_key)
             shards = await read_shards(connection) if is_distributed(connection) else None
         finally:
             await connection.close()

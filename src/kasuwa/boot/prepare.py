@@ -13,6 +13,7 @@ from kasuwa.merchants.merchants import MerchantDirectory
 from kasuwa.postgres import migrate
 from kasuwa.postgres.pgbouncer import refuse_transaction_pooling
 from kasuwa.postgres.primary import connect_to_primary
+from kasuwa.privacy import vault_keys
 from kasuwa.rails.catalogue.refresh import fetch_edition
 from kasuwa.rails.sandbox.biller import SandboxBiller
 from kasuwa.sandbox.operations import fund_new_merchant
@@ -30,7 +31,7 @@ async def prepare(settings: Settings, dsn: str) -> list[str]:
     applied = await migrate_as_owner(settings, dsn, secret_key)
     connection = await connect_to_primary(dsn)
     try:
-        vault = await migrate.open_vault(connection, secret_key)
+        vault = await vault_keys.open_vault(connection, secret_key)
         await policy.ensure_policy(connection, vault, settings.environment, settings.cooling_off_hours)
         if rail_of_purpose(settings, "bills") == "sandbox":
             # A vendor's catalogue takes many calls: the worker fetches it.

@@ -2,8 +2,8 @@
 
 The supervisor starts the embedded database (unless KASUWA_DATABASE_URL is set), migrates, then starts the API
 processes, one job worker, the console and the metrics process. It restarts a process that dies, and the embedded
-database too, ever more rarely if they keep dying (boot/supervisor_restarts.py). On SIGINT or SIGTERM API processes answer
-the requests in flight, the worker finishes its jobs, and the database stops last.
+database too, ever more rarely if they keep dying (boot/supervisor_restarts.py). On SIGINT or SIGTERM API processes
+answer the requests in flight, the worker finishes its jobs, and the database stops last.
 
 The processes are forks of the supervisor, which has imported all the code: they start at once and share its memory.
 """

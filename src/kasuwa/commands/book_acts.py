@@ -21,7 +21,7 @@ from kasuwa.engine.batch import Submission
 from kasuwa.engine.entropy import draw_entropy
 from kasuwa.merchants import merchants
 from kasuwa.merchants.merchants import MerchantDirectory
-from kasuwa.postgres import migrate
+from kasuwa.privacy import vault_keys
 from kasuwa.settings.secret_key import secret_key_of
 from kasuwa.settings.settings import Settings
 
@@ -38,7 +38,7 @@ def run_book_act(data: Any, act: Act, mid: str, fields: Mapping[str, Any], did: 
         try:
             await require_schema(connection)
             if await must_propose(connection, act):
-                vault = await migrate.open_vault(connection, secret_key_of(settings, may_create=False))
+                vault = await vault_keys.open_vault(connection, secret_key_of(settings, may_create=False))
                 bind(act, given, await find_merchant(connection, vault, settings, mid))
                 return await propose(connection, vault, act.name, mid, given, f"{did}: {subject}")
         finally:

@@ -20,15 +20,16 @@ from kasuwa.boot.supervise import ServeError
 from kasuwa.commands.listening import ListenError
 from kasuwa.core.decision import AuditEntry
 from kasuwa.core.vault import Vault
-from kasuwa.engine.writer_session import DatabaseUnreachable
 from kasuwa.merchants import merchants
 from kasuwa.observe import log
 from kasuwa.observe.metrics import Metrics
 from kasuwa.postgres import migrate
 from kasuwa.postgres.backend_connection import BackendConnection
+from kasuwa.postgres.connections import DatabaseUnreachable
 from kasuwa.postgres.embedded.account import EmbeddedError
 from kasuwa.postgres.pgbouncer import TransactionPooling
 from kasuwa.postgres.primary import connect_to_primary
+from kasuwa.privacy import vault_keys
 from kasuwa.settings.database_logins import LoginError, owner_url
 from kasuwa.settings.secret_key import secret_key_of
 from kasuwa.settings.settings import Settings, read_settings
@@ -130,7 +131,7 @@ def run_with_connection(
         connection = await connect_patiently(owner_url(settings, dsn) if as_owner else dsn)
         try:
             await require_schema(connection)
-            vault = await migrate.open_vault(connection, secret_key_of(settings, may_create=False))
+            vault = await vault_keys.open_vault(connection, secret_key_of(settings, may_create=False))
             return await work(connection, vault, settings)
         finally:
             await connection.close()
@@ -174,7 +175,7 @@ async def open_copy(dsn: str, settings: Settings) -> AsyncIterator[Any]:
     connection = await connect_patiently(dsn)
     try:
         await require_schema(connection)
-        await migrate.open_vault(connection, secret_key_of(settings, may_create=False))
+        await vault_keys.open_vault(connection, secret_key_of(settings, may_create=False))
         yield connection
     finally:
         await connection.close()

@@ -24,7 +24,7 @@ from kasuwa.core.vault import Vault
 from kasuwa.evidence.reads import RESTORE_TESTED
 from kasuwa.evidence.restored import RestoreResult, check_restored
 from kasuwa.methods.coded_tables import CODED_TABLES
-from kasuwa.postgres import migrate
+from kasuwa.privacy import vault_keys
 from kasuwa.settings.secret_key import secret_key_of
 from kasuwa.settings.settings import Settings, read_settings
 
@@ -79,7 +79,7 @@ def settings_of_copy(restored: str, settings: Settings) -> Settings:
 async def check_copy(dsn: str, copy: Settings, settings: Settings) -> RestoreResult:
     began = time.monotonic()
     async with open_copy(dsn, copy) as connection:
-        vault = await migrate.open_vault(connection, secret_key_of(copy, may_create=False))
+        vault = await vault_keys.open_vault(connection, secret_key_of(copy, may_create=False))
         result = await check_restored(connection, vault, CODED_TABLES, closes_directory_of(settings))
     return msgspec.structs.replace(result, seconds=round(time.monotonic() - began, 1))
 

@@ -20,8 +20,8 @@ from kasuwa.core.vault import Vault
 from kasuwa.merchants import merchants
 from kasuwa.people import users
 from kasuwa.people.users import ConsoleUser
-from kasuwa.postgres import migrate
 from kasuwa.postgres.primary import connect_to_primary
+from kasuwa.privacy import vault_keys
 from kasuwa.settings.secret_key import secret_key_of
 from kasuwa.settings.settings import Settings, console_address
 
@@ -179,7 +179,7 @@ async def make_demo_links(settings: Settings, dsn: str) -> list[tuple[str, str]]
     """
     connection = await connect_to_primary(dsn)
     try:
-        vault = await migrate.open_vault(connection, secret_key_of(settings))
+        vault = await vault_keys.open_vault(connection, secret_key_of(settings))
         links = []
         for email, mid, role in DEMO_USERS:
             known = await users.find_user_of_merchant(connection, vault, email, mid)

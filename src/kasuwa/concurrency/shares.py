@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Hashable
 from typing import Generic, TypeVar
 
-from kasuwa.postgres.connection_pool import ACQUIRE_SECONDS, PoolExhausted
+from kasuwa.concurrency.exhaustion import ACQUIRE_SECONDS, PoolExhausted
 
 Holder = TypeVar("Holder", bound=Hashable)
 

@@ -18,20 +18,12 @@ from typing_extensions import TypeVar
 
 from kasuwa.core.callers import NO_CALLER, Caller
 from kasuwa.core.codes import INVALID_REQUEST
+from kasuwa.core.endpoints import Endpoint
 from kasuwa.core.keyring import derive
 from kasuwa.core.routing import NO_ROUTING, RailChooser, RailDemand
 from kasuwa.core.row_codes import RowChanged, describe_row
 from kasuwa.core.scenario import NO_SCENARIO, InjectedFault, Scenario
 from kasuwa.core.vault import Vault
-from kasuwa.terms.accounts import DEFAULT_ACCOUNT_TERMS, AccountTerms
-from kasuwa.terms.exchange_rates import ExchangeRate
-from kasuwa.terms.issuing import DEFAULT_ISSUING, CardIssuingSettings
-from kasuwa.terms.loan_interest import LendingSettings
-from kasuwa.terms.payouts import PayoutRules
-from kasuwa.terms.reserve import NO_RESERVE, ReserveTerms
-from kasuwa.terms.tariff import Tariff
-from kasuwa.terms.vendors import NO_VENDORS, CollectionVendors
-from kasuwa.webhooks.signatures import Endpoint
 
 
 class Row(msgspec.Struct):
@@ -69,6 +61,15 @@ RowT = TypeVar("RowT", bound=Row)
 ReplyT = TypeVar("ReplyT", default=Any)
 
 
+TermsT = TypeVar("TermsT")
+
+
+def find_terms(terms: Mapping[type, Any], kind: type[TermsT]) -> TermsT:
+    """Returns the terms of one subject. Every such struct has defaults, which are in force where nothing was agreed."""
+    agreed: TermsT | None = terms.get(kind)
+    return kind() if agreed is None else agreed
+
+
 # --- the merchant and the context -----------------------------------------------------------------------
 
 
@@ -87,22 +88,22 @@ class Merchant(msgspec.Struct, frozen=True):
     name: str
     environment: str  # "test" or "live"
     has_strict_http: bool  # errors are sent with HTTP status codes instead of 200
-    tariff: Tariff
     limits: Mapping[str, AmountLimits]  # by currency
     rate_limit: tuple[int, int] | None = None  # requests a second and burst; None for no limit
     settlement_days: int = 0
     inbound_bank: str = "035"  # bank code of the account numbers that payers transfer to
-    lending: LendingSettings = LendingSettings()
-    exchange_rates: Mapping[str, ExchangeRate] = {}  # NGN prices at which the operator buys and sells a currency
     suspended: bool = False
     rails: Mapping[str, tuple[str, ...]] = {}  # rails of its own, by purpose, in order of preference
     outcome_seed: str = ""  # in test: makes random outcomes the same in every run; empty if they are random
     dispute_credit: Mapping[str, int] = {}  # by currency: how far disputes may take the wallet below zero
-    reserve: ReserveTerms = NO_RESERVE
     logo: str = ""  # a data URL of a picture; empty if there is none
-    payouts: PayoutRules | None = None  # its policy for money out; None if it has none
     caller: Caller = NO_CALLER  # who makes the request in its name
     settings_version: int = 0  # of the settings that these terms are made from
+    subject_terms: Mapping[type, Any] = {}  # by the struct that a subject declares for them
+
+    def terms(self, kind: type[TermsT]) -> TermsT:
+        """Returns the merchant's terms of one subject, such as its Tariff. Without any they are those of `kind()`."""
+        return find_terms(self.subject_terms, kind)
 
 
 class Context(msgspec.Struct):
@@ -118,13 +119,16 @@ class Context(msgspec.Struct):
     scenario: Scenario = NO_SCENARIO  # test environment: how the rail behaves for this request
     injected_faults: tuple[InjectedFault, ...] = ()  # test environment: faults of the merchant's next rail calls
     endpoints: tuple[Endpoint, ...] = ()  # that the merchant's events are sent to
-    # PurposeRules by name (transactions.purpose.rules_of), and the CheckoutSource of each source (transactions.checkouts.find_source).
+    # PurposeRules by name (transactions.purpose.rules_of), and the CheckoutSource of each source
+    # (transactions.checkouts.find_source).
     purposes: Mapping[str, object] = {}
     public_url: str = ""  # the address at which payers reach this deployment
-    issuing: CardIssuingSettings = DEFAULT_ISSUING
-    account_terms: AccountTerms = DEFAULT_ACCOUNT_TERMS
-    vendors: CollectionVendors = NO_VENDORS  # that collect payments
+    deployment_terms: Mapping[type, Any] = {}  # by the struct that a subject declares for them
     rail_chooser: RailChooser = NO_ROUTING
+
+    def terms(self, kind: type[TermsT]) -> TermsT:
+        """Returns the deployment's terms of one subject, such as its CardIssuingSettings."""
+        return find_terms(self.deployment_terms, kind)
 
     def choose_rail(self, demand: RailDemand, avoided: str = "", among: tuple[str, ...] = ()) -> str:
         """Returns the rail of a new order, or of one that was not sent to the rail `avoided`. See core/routing.py.
@@ -358,7 +362,8 @@ class OperatorNotice(msgspec.Struct, frozen=True):
 
 
 class AuditEntry(msgspec.Struct, frozen=True):
-    """An entry of the audit trail. Its sequence number and hash are set on insert (postgres/migrations, table audit)."""
+    """An entry of the audit trail. Its sequence number and hash are set on insert (postgres/migrations, table
+    audit)."""
 
     actor: str
     action: str

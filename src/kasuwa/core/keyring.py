@@ -4,8 +4,8 @@ Every ciphertext begins with a header that names the version of its key. A versi
 one. It is known to every process before it becomes active, and it decrypts until it is retired, when no ciphertext is
 left that needs it (docs/decisions/0061).
 
-A process reads the versions again every few seconds (privacy/vault_keys.py). One that could not do so for too long must not
-encrypt: it might use a version that the others have replaced.
+A process reads the versions again every few seconds (privacy/vault_keys.py). One that could not do so for too long must
+not encrypt: it might use a version that the others have replaced.
 """
 
 from collections.abc import Callable, Sequence

@@ -41,8 +41,8 @@ class ActionReader(ReplyReader, Protocol):
         ...
 
     def fetch_row_batched(self, query: str, *key: Any) -> Awaitable[Any]:
-        """Fetches one row by key in a query shared with concurrent callers (engine/reading.py). The row has its position
-        and its merchant first."""
+        """Fetches one row by key in a query shared with concurrent callers (engine/reading.py). The row has its
+        position and its merchant first."""
         ...
 
     def fetch_page_batched(self, query: str, *key: Any) -> Awaitable[Any]:

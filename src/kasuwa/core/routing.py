@@ -47,7 +47,8 @@ class RailPurpose(msgspec.Struct, frozen=True):
 
 
 class RailChooser(Protocol):
-    """Chooses rails by the settings, and by what this process knows of each rail. Implemented by rails/routing/orders.py."""
+    """Chooses rails by the settings, and by what this process knows of each rail. Implemented by
+    rails/routing/orders.py."""
 
     def choose(self, demand: RailDemand, preferred: tuple[str, ...] = (), avoided: str = "") -> str:
         """Returns the rail for an order: of those in `preferred` if a merchant has rails of its own, else of the

@@ -20,7 +20,7 @@ from kasuwa.postgres.embedded.log import LOG_FILE, describe_full_disk, last_seve
 from kasuwa.postgres.embedded.shared_cluster import ensure_logins, has_cluster
 from kasuwa.postgres.pgbouncer import TransactionPooling, refuse_transaction_pooling
 from kasuwa.postgres.primary import connect_to_primary
-from kasuwa.privacy import key_versions
+from kasuwa.privacy import key_versions, vault_keys
 from kasuwa.rails.inbox import inbox
 from kasuwa.rails.watch import contradictions
 from kasuwa.settings.close_key import require_close_key
@@ -131,7 +131,7 @@ async def examine_schema(settings: Settings, dsn: str, connection: Any) -> list[
 
 async def examine_vault(settings: Settings, connection: Any) -> Finding:
     try:
-        await migrate.open_vault(connection, secret_key_of(settings, may_create=False))
+        await vault_keys.open_vault(connection, secret_key_of(settings, may_create=False))
     except (migrate.MigrationError, SettingsError) as error:
         return problem("the secret key does not open this database", str(error))
     return passed("the secret key opens this database")

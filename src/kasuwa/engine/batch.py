@@ -8,6 +8,7 @@ all of its posting groups were found possible.
 from collections import ChainMap
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime, timedelta
+from typing import Any
 
 import msgspec
 
@@ -26,6 +27,7 @@ from kasuwa.core.decision import (
     Refusal,
     Row,
 )
+from kasuwa.core.endpoints import read_endpoints
 from kasuwa.core.references import Permutation, account_key
 from kasuwa.core.routing import NO_ROUTING, RailChooser
 from kasuwa.core.scenario import NO_SCENARIO, Scenario, read_faults
@@ -43,10 +45,6 @@ from kasuwa.engine.merchant_state import SETTINGS_CHANGED, MerchantState, Settin
 from kasuwa.ledger.apply import JournalLine, LedgerChanges, Shortfall, TooLarge, apply_group
 from kasuwa.ledger.chain import extend_by_event, extend_by_group
 from kasuwa.ledger.chart import Account, open_account
-from kasuwa.terms.accounts import DEFAULT_ACCOUNT_TERMS, AccountTerms
-from kasuwa.terms.issuing import DEFAULT_ISSUING, CardIssuingSettings
-from kasuwa.terms.vendors import NO_VENDORS, CollectionVendors
-from kasuwa.webhooks.signatures import read_endpoints
 
 # Longer than a request's deadline at the rail plus the commit that follows: the worker claims a job that is leased to a
 # request only when that request is certainly over.
@@ -94,10 +92,8 @@ class Deployment(msgspec.Struct, frozen=True):
     seed: bytes | None = None  # set on test servers whose random bytes must be reproducible
     purposes: Mapping[str, object] = {}  # PurposeRules by purpose, CheckoutSource by source_key
     public_url: str = ""  # address at which payers reach this deployment
-    issuing: CardIssuingSettings = DEFAULT_ISSUING
     rail_chooser: RailChooser = NO_ROUTING
-    vendors: CollectionVendors = NO_VENDORS  # that collect payments
-    account_terms: AccountTerms = DEFAULT_ACCOUNT_TERMS
+    terms: Mapping[type, Any] = {}  # of each subject, by the struct that it declares for them
 
     def number_permutation_of(self, merchant_id: int) -> Callable[[int], int]:
         return self.number_permutation.of_merchant(merchant_id)
@@ -267,9 +263,7 @@ class BatchState:
             read_endpoints(merchant_state.endpoints),
             deployment.purposes,
             deployment.public_url,
-            deployment.issuing,
-            deployment.account_terms,
-            deployment.vendors,
+            deployment.terms,
             deployment.rail_chooser,
         )
 

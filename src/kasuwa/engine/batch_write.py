@@ -7,17 +7,10 @@ from msgspec.structs import astuple
 
 from kasuwa.core.decision import Job, Row
 from kasuwa.engine.batch import BatchState
-from kasuwa.engine.bulk_sql import (
-    Columns,
-    StatementPart,
-    delete_part,
-    insert_part,
-    update_part,
-    updated_columns,
-    version_parts,
-)
+from kasuwa.engine.bulk_sql import StatementPart, delete_part, insert_part, update_part, updated_columns, version_parts
 from kasuwa.engine.journal import CommitMarkRow
 from kasuwa.engine.merchant_state import MerchantState
+from kasuwa.postgres.columns import Columns
 from kasuwa.postgres.row_codes import code_rows
 
 EncodeRows = Callable[[Columns, list[tuple[Any, ...]]], str]

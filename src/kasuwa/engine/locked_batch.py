@@ -26,16 +26,11 @@ from kasuwa.engine.bulk_sql import concat_keys
 from kasuwa.engine.merchant_state import MerchantState
 from kasuwa.engine.row_cache import RowCache
 from kasuwa.engine.write_statements import ON_ONE_SERVER, WriteStatements
-from kasuwa.engine.writer_session import (
-    RETRY_SECONDS,
-    CommitInterrupted,
-    DatabaseUnreachable,
-    DecidedBatch,
-    WriterSession,
-)
+from kasuwa.engine.writer_session import RETRY_SECONDS, CommitInterrupted, DecidedBatch, WriterSession
 from kasuwa.postgres import connections
 from kasuwa.postgres.clock import DatabaseClock
 from kasuwa.postgres.connection_pool import Connection
+from kasuwa.postgres.connections import DatabaseUnreachable
 from kasuwa.postgres.row_codes import replace_changed
 
 # A rule that keeps returning NeedsMore is a bug. The longest chain is a cash-code withdrawal from savings: the code,

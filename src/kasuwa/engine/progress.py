@@ -9,8 +9,7 @@ from typing import Any
 from kasuwa.core.decision import Decision
 from kasuwa.engine.batch import Result, Submission
 from kasuwa.engine.writer import Writer
-from kasuwa.engine.writer_session import DatabaseUnreachable
-from kasuwa.postgres.connections import is_connection_error
+from kasuwa.postgres.connections import DatabaseUnreachable, is_connection_error
 
 
 class RequestProgress:

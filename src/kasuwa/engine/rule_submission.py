@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs, Outcome
 from kasuwa.engine.batch import RuleFailure, Submission
-from kasuwa.engine.bulk_sql import columns_of
 from kasuwa.engine.entropy import draw_entropy
 from kasuwa.engine.writer import Writer
+from kasuwa.postgres.columns import columns_of
 from kasuwa.transactions.transactions import Transaction
 
 TRANSACTION_COLUMNS = ", ".join(columns_of(Transaction).names)

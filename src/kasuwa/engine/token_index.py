@@ -6,7 +6,7 @@ This is the only look-up without a merchant. Everything after it is read with th
 from kasuwa.core.reading import Reader
 from kasuwa.core.token_index import TokenIndexEntry, token_key
 from kasuwa.core.vault import Vault
-from kasuwa.engine.bulk_sql import columns_of
+from kasuwa.postgres.columns import columns_of
 from kasuwa.postgres.row_codes import require_intact
 
 COLUMNS = ", ".join(f"d.{name}" for name in columns_of(TokenIndexEntry).names)

@@ -12,18 +12,11 @@ from typing import Any
 import msgspec
 
 from kasuwa.core.decision import Row
-from kasuwa.engine.bulk_sql import (
-    Columns,
-    StatementPart,
-    combine_parts,
-    encode_rows,
-    select_by_key,
-    sets_of,
-    statement_sql,
-)
+from kasuwa.engine.bulk_sql import StatementPart, combine_parts, encode_rows, select_by_key, sets_of, statement_sql
 from kasuwa.engine.merchant_state import MerchantState
 from kasuwa.postgres import connections
 from kasuwa.postgres.backend_connection import is_distributed
+from kasuwa.postgres.columns import Columns
 from kasuwa.postgres.distribution.placement import NUMBERED, is_by_merchant
 
 

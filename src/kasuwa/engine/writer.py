@@ -70,16 +70,10 @@ from kasuwa.engine.locked_batch import (
 )
 from kasuwa.engine.row_cache import RowCache
 from kasuwa.engine.write_statements import ON_ONE_SERVER, WriteStatements
-from kasuwa.engine.writer_session import (
-    CommitInterrupted,
-    CommitObserver,
-    DatabaseUnreachable,
-    DecidedBatch,
-    VersionConflict,
-    WriterSession,
-)
+from kasuwa.engine.writer_session import CommitInterrupted, CommitObserver, DecidedBatch, VersionConflict, WriterSession
 from kasuwa.postgres import connections
 from kasuwa.postgres.clock import DatabaseClock
+from kasuwa.postgres.connections import DatabaseUnreachable
 
 # Orders in a batch.
 MAX_BATCH_SIZE = 256

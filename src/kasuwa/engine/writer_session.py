@@ -25,6 +25,7 @@ from kasuwa.engine.write_statements import ON_ONE_SERVER, WriteStatements
 from kasuwa.postgres import connections
 from kasuwa.postgres.backend_connection import BackendConnection
 from kasuwa.postgres.clock import DatabaseClock
+from kasuwa.postgres.connections import DatabaseUnreachable
 from kasuwa.postgres.primary import CONNECT_SECONDS
 
 RETRY_SECONDS = 0.1
@@ -48,14 +49,6 @@ FENCE_MERCHANT = "update merchant_state set version = version + 1 where merchant
 CommitObserver = Callable[[bool, int, float], None]
 
 log = structlog.get_logger("kasuwa.db")
-
-
-class DatabaseUnreachable(Exception):
-    """The database did not answer in time. Nothing was written, unless `is_outcome_unknown`."""
-
-    def __init__(self, *, is_outcome_unknown: bool) -> None:
-        super().__init__("the database cannot be reached")
-        self.is_outcome_unknown = is_outcome_unknown
 
 
 class VersionConflict(Exception):

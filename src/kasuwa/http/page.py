@@ -1,4 +1,4 @@
-"""The interfaces between web/, which serves pages and files, and pages/ and documentation/, which make them."""
+"""The interfaces between api/, which serves pages and files, and pages/ and documentation/, which make them."""
 
 from collections.abc import AsyncIterator
 from typing import Protocol

@@ -22,10 +22,10 @@ from kasuwa.core.reading import ReaderFactory
 from kasuwa.core.vault import Vault
 from kasuwa.engine.batch import Result, RuleFailure
 from kasuwa.engine.writer import Writer
-from kasuwa.engine.writer_session import DatabaseUnreachable
 from kasuwa.jobs.steps import StepRunner
 from kasuwa.observe.log import describe_error
 from kasuwa.observe.metrics import DECIDED_FOR_OTHERS, Metrics
+from kasuwa.postgres.connections import DatabaseUnreachable
 from kasuwa.rails.ports.all_rails import Rails
 from kasuwa.rails.ports.orders import Answer
 

@@ -11,15 +11,39 @@ from datetime import datetime, timedelta
 
 import msgspec
 
+from kasuwa.core.endpoints import FIRST_ENDPOINT
 from kasuwa.core.keyring import UnsealError
 from kasuwa.core.reading import Reader
 from kasuwa.core.row_codes import CodedTable, RowChanged
 from kasuwa.core.vault import Vault
 from kasuwa.merchants.keys import random_key, unseal_key
 from kasuwa.postgres import row_codes
-from kasuwa.postgres.connection_pool import Connection
-from kasuwa.webhooks import deliveries
-from kasuwa.webhooks.signatures import FIRST_ENDPOINT
+from kasuwa.postgres.connection_pool import Connection, QueryRunner
+
+ENABLE_ENDPOINT = """
+    with e as (delete from failing_endpoint where merchant_id = $1 and endpoint_id = $2)
+    update scheduled_job j set leased_until = null,
+        run_at = job_run_at(j.due, b.clock_offset_us, b.clock_fixed_at, now())
+    from merchant_state b
+    where j.lane = 'webhook' and j.merchant_id = $1 and j.endpoint_id = $2 and b.merchant_id = j.merchant_id
+"""
+
+
+FORGET_ENDPOINT = """
+    with e as (delete from failing_endpoint where merchant_id = $1 and endpoint_id = $2)
+    delete from scheduled_job where merchant_id = $1 and lane = 'webhook' and endpoint_id = $2
+"""
+
+
+async def enable_endpoint(connection: QueryRunner, merchant_id: int, endpoint_id: int) -> None:
+    """Enables an endpoint and makes its parked deliveries due."""
+    await connection.execute(ENABLE_ENDPOINT, merchant_id, endpoint_id)
+
+
+async def forget_endpoint(connection: QueryRunner, merchant_id: int, endpoint_id: int) -> None:
+    """Deletes the deliveries of an endpoint that is removed."""
+    await connection.execute(FORGET_ENDPOINT, merchant_id, endpoint_id)
+
 
 ENDPOINTS = CodedTable(
     table="webhook_endpoint",
@@ -174,7 +198,7 @@ async def change_endpoint(
     if row is None:
         return None
     await store_kinds(connection, merchant_id)
-    await deliveries.enable_endpoint(connection, merchant_id, endpoint_id)
+    await enable_endpoint(connection, merchant_id, endpoint_id)
     return row[0], row[1]
 
 
@@ -185,7 +209,7 @@ async def remove_endpoint(connection: Connection, vault: Vault, merchant_id: int
     if url is None:
         return None
     await store_kinds(connection, merchant_id)
-    await deliveries.forget_endpoint(connection, merchant_id, endpoint_id)
+    await forget_endpoint(connection, merchant_id, endpoint_id)
     assert isinstance(url, str)
     return url
 

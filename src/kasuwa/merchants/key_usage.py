@@ -1,7 +1,7 @@
 """Records when and from where API keys were last used, and last refused for their address.
 
-Requests only note the use in memory. A background task (merchants/key_usage_task.py) writes what was noted, and each key at most
-once a minute, so that no request waits for it.
+Requests only note the use in memory. A background task (merchants/key_usage_task.py) writes what was noted, and each
+key at most once a minute, so that no request waits for it.
 """
 
 from kasuwa.postgres.connection_pool import Pool

@@ -12,9 +12,9 @@ from kasuwa.core.banks import banks_by_code
 from kasuwa.core.decision import AmountLimits, Merchant
 from kasuwa.core.money import CURRENCIES, format_minor, minor_of
 from kasuwa.merchants.picture_size import JPEG, PNG, picture_size
-from kasuwa.terms.exchange_rates import ExchangeRate
+from kasuwa.terms.exchange_rates import ExchangeRate, ExchangeRates
 from kasuwa.terms.loan_interest import LendingSettings, check_lending
-from kasuwa.terms.payouts import NO_POLICY, PayoutPolicy, PolicyChange, read_policy, rules_of_policy
+from kasuwa.terms.payouts import NO_POLICY, PayoutPolicy, PayoutTerms, PolicyChange, read_policy, rules_of_policy
 from kasuwa.terms.reserve import NO_RESERVE, ReserveTerms, check_reserve
 from kasuwa.terms.tariff import Tariff, read_tariff
 
@@ -122,26 +122,30 @@ def make_merchant(
     exchange: Mapping[str, ExchangeRate] | None = None,
 ) -> Merchant:
     limits = {**DEFAULT_LIMITS, **settings.limits}
+    has_policy = settings.payouts != NO_POLICY
+    payout_rules = rules_of_policy(msgspec.json.encode(settings.payouts)) if has_policy else None
     return Merchant(
         merchant_id=merchant_id,
         mid=mid,
         name=name,
         environment=environment,
         has_strict_http=settings.http_codes == "strict",
-        tariff=tariff_of(msgspec.json.encode(settings.tariff)),
         limits={currency: AmountLimits(minor_of(least), minor_of(most)) for currency, (least, most) in limits.items()},
         rate_limit=settings.rate or (LIVE_RATE if environment == "live" else None),
         settlement_days=settings.settlement_days,
         inbound_bank=settings.inbound_bank,
-        lending=settings.lending,
-        exchange_rates=exchange or {},
         suspended=settings.suspended,
         rails={purpose: tuple(names) for purpose, names in settings.rails.items() if names},
         outcome_seed=settings.outcome_seed,
         dispute_credit={currency: minor_of(most) for currency, most in settings.dispute_credit.items()},
-        reserve=settings.reserve,
         logo=settings.logo,
-        payouts=None if settings.payouts == NO_POLICY else rules_of_policy(msgspec.json.encode(settings.payouts)),
+        subject_terms={
+            Tariff: tariff_of(msgspec.json.encode(settings.tariff)),
+            LendingSettings: settings.lending,
+            ExchangeRates: ExchangeRates(exchange or {}),
+            ReserveTerms: settings.reserve,
+            PayoutTerms: PayoutTerms(payout_rules),
+        },
     )
 
 

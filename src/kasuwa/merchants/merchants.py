@@ -16,6 +16,7 @@ import msgspec
 
 from kasuwa.core.callers import Caller
 from kasuwa.core.decision import Merchant
+from kasuwa.core.endpoints import FIRST_ENDPOINT
 from kasuwa.core.reading import Reader
 from kasuwa.core.references import merchant_state_key
 from kasuwa.core.row_codes import CodedTable, RowChanged
@@ -27,8 +28,6 @@ from kasuwa.merchants.merchant_settings import MerchantSettings, apply_policy_ch
 from kasuwa.postgres import row_codes
 from kasuwa.postgres.clock import DatabaseClock
 from kasuwa.postgres.connection_pool import Connection, QueryRunner
-from kasuwa.webhooks import deliveries
-from kasuwa.webhooks.signatures import FIRST_ENDPOINT
 
 # A cached merchant is reloaded in the background after the first time, and not used any more after the second, which is
 # below the second in which a rolled-off key must stop working.
@@ -214,7 +213,7 @@ async def change_settings(
         )
         await endpoints.store_kinds(connection, merchant_id)
         if changed.webhook_url and is_endpoint_set:
-            await deliveries.enable_endpoint(connection, merchant_id, FIRST_ENDPOINT)
+            await endpoints.enable_endpoint(connection, merchant_id, FIRST_ENDPOINT)
     return changed
 
 

@@ -23,7 +23,7 @@ from kasuwa.methods.payment.payer_model import read_detail
 from kasuwa.methods.payment.rules.charge_card import MAX_OTP_ATTEMPTS
 from kasuwa.methods.payment.rules.check_request import CARD_CURRENCIES
 from kasuwa.methods.payment.rules.replies import ReplyContext
-from kasuwa.terms.tariff import Bearer, FeeClass
+from kasuwa.terms.tariff import Bearer, FeeClass, Tariff
 from kasuwa.transactions.checkouts import EXPIRED, PAID, Checkout, CheckoutDetail, read_checkout_detail
 from kasuwa.transactions.pricing import MOBILE_MONEY_CLASSES, bearer_of, card_class, price_collection
 from kasuwa.transactions.transactions import Transaction
@@ -143,11 +143,11 @@ class HostedView(msgspec.Struct, frozen=True):
 
     @property
     def bearer(self) -> Bearer:
-        return bearer_of(self.merchant.tariff, self.detail.bearer or None)
+        return bearer_of(self.merchant.terms(Tariff), self.detail.bearer or None)
 
     def total_by(self, channel: str) -> int:
         """Returns what the payer pays by a channel, with the fee if the payer bears it."""
-        tariff, currency = self.merchant.tariff, self.checkout.currency
+        tariff, currency = self.merchant.terms(Tariff), self.checkout.currency
         fee_class = fee_class_of(channel, currency)
         return price_collection(tariff, fee_class, currency, self.amount_due, self.bearer).charged
 

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import asyncpg
 import structlog
 
+from kasuwa.concurrency.exhaustion import ACQUIRE_SECONDS, PoolExhausted
+
 if TYPE_CHECKING:
     from asyncpg.pool import PoolConnectionProxy
 
@@ -27,7 +29,6 @@ else:  # the driver itself is not generic
     Connection = asyncpg.Connection
     DriverPool = asyncpg.Pool
 
-ACQUIRE_SECONDS = 2.0
 # How long a connection may take to become usable again after its statement timed out. Then it is closed.
 RELEASE_SECONDS = 1.0
 PROBE_SECONDS = 2.0
@@ -53,10 +54,6 @@ class QueryRunner(Protocol):
 
 class NestedAcquire(Exception):
     """Raised when a task acquires a connection while it holds one of the same pool."""
-
-
-class PoolExhausted(TimeoutError):
-    """Raised when no connection of a pool became free in time."""
 
 
 class HeldConnection:

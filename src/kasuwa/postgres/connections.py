@@ -20,6 +20,15 @@ from kasuwa.postgres.connection_pool import Connection, Pool
 from kasuwa.postgres.merchant_rows import READER_SEARCH_PATH
 from kasuwa.postgres.primary import CONNECT_SECONDS, connect_to_primary
 
+
+class DatabaseUnreachable(Exception):
+    """The database did not answer in time. Nothing was written, unless `is_outcome_unknown`."""
+
+    def __init__(self, *, is_outcome_unknown: bool) -> None:
+        super().__init__("the database cannot be reached")
+        self.is_outcome_unknown = is_outcome_unknown
+
+
 log = structlog.get_logger("kasuwa.db")
 
 CONNECTION_ERRORS = (

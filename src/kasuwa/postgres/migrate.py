@@ -16,7 +16,7 @@ import asyncpg
 import msgspec
 import structlog
 
-from kasuwa.core.vault import Vault, wrap_root
+from kasuwa.core.vault import wrap_root
 from kasuwa.postgres.connection_pool import Connection
 from kasuwa.postgres.connections import APPLICATION_ROLE
 from kasuwa.postgres.logins import (
@@ -28,7 +28,6 @@ from kasuwa.postgres.logins import (
     grant_application,
     grant_rights,
 )
-from kasuwa.privacy.vault_keys import VersionNotWrapped, WrongSecretKey, load_vault
 
 # An arbitrary number. It must not change between versions.
 MIGRATION_LOCK_ID = 0x6B6173757761
@@ -59,7 +58,7 @@ class Migration(msgspec.Struct, frozen=True):
     sql: str
 
 
-MIGRATIONS = files("kasuwa") / "db" / "migrations"
+MIGRATIONS = files("kasuwa") / "postgres" / "migrations"
 
 
 def known_migrations() -> list[Migration]:
@@ -220,17 +219,3 @@ async def prepare_deployment(connection: Connection, environment: str, secret_ke
     await connection.execute(INSERT_DEPLOYMENT, environment, wrapped)
     await connection.execute(INSERT_FIRST_KEYS)
     check_environment(await connection.fetchval("select environment from deployment"), environment)
-
-
-async def open_vault(connection: Connection, secret_key: bytes) -> Vault:
-    """Returns the vault of a database. It encrypts for 45 seconds: a process that runs on has a KeyRefresher.
-    Raises MigrationError."""
-    try:
-        return await load_vault(connection, secret_key)
-    except WrongSecretKey:
-        raise MigrationError(
-            "the secret key does not open this database: give the key it was made with (KASUWA_SECRET_KEY, or "
-            "the secret.key file of its data directory)"
-        ) from None
-    except VersionNotWrapped as error:
-        raise MigrationError(f"{error}: give the newer one, or finish `kasuwa keys rotate --kek`") from None

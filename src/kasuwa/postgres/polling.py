@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable
 
 import structlog
 
-from kasuwa.engine.writer_session import DatabaseUnreachable
 from kasuwa.observe.log import describe_error
 from kasuwa.postgres import connections
+from kasuwa.postgres.connections import DatabaseUnreachable
 
 log = structlog.get_logger("kasuwa.work")
 

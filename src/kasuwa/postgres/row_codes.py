@@ -26,7 +26,7 @@ from kasuwa.core.row_codes import (
     make_row_code,
 )
 from kasuwa.core.vault import Vault
-from kasuwa.engine.bulk_sql import columns_of
+from kasuwa.postgres.columns import columns_of
 from kasuwa.postgres.connection_pool import Connection
 
 log = structlog.get_logger("kasuwa.db")

@@ -16,7 +16,7 @@ from kasuwa.core.decision import Job
 from kasuwa.core.keyring import HEADER_BYTES, HEADER_MARK, UnsealError
 from kasuwa.core.row_codes import OPERATOR_ID
 from kasuwa.core.vault import NONCE_BYTES, Vault
-from kasuwa.engine.bulk_sql import columns_of
+from kasuwa.postgres.columns import columns_of
 from kasuwa.postgres.connection_pool import Connection
 from kasuwa.postgres.row_codes import check_row, code_rows
 from kasuwa.privacy.sealed_places import SealedColumn, SealedJobField, SealedPlaces

@@ -2,8 +2,8 @@
 
 The order of a rotation, by the database's clock. A new version is added; every process reads it. From `active_from` on
 processes encrypt with it, and from `moves_from` on none encrypts with an older one: a process whose versions are older
-than three quarters of `key_update_seconds` refuses to encrypt. Then rows are rewritten (privacy/key_rotation.py). Versions
-that are no longer needed are retired, and every process refuses them.
+than three quarters of `key_update_seconds` refuses to encrypt. Then rows are rewritten (privacy/key_rotation.py).
+Versions that are no longer needed are retired, and every process refuses them.
 """
 
 import asyncio
@@ -24,7 +24,23 @@ from kasuwa.core.vault import (
     unwrap_root,
 )
 from kasuwa.postgres import connections
-from kasuwa.postgres.connection_pool import QueryRunner
+from kasuwa.postgres.connection_pool import Connection, QueryRunner
+from kasuwa.postgres.migrate import MigrationError
+
+
+async def open_vault(connection: Connection, secret_key: bytes) -> Vault:
+    """Returns the vault of a database. It encrypts for 45 seconds: a process that runs on has a KeyRefresher.
+    Raises MigrationError."""
+    try:
+        return await load_vault(connection, secret_key)
+    except WrongSecretKey:
+        raise MigrationError(
+            "the secret key does not open this database: give the key it was made with (KASUWA_SECRET_KEY, or "
+            "the secret.key file of its data directory)"
+        ) from None
+    except VersionNotWrapped as error:
+        raise MigrationError(f"{error}: give the newer one, or finish `kasuwa keys rotate --kek`") from None
+
 
 # Parts of `key_update_seconds`: how long versions that were read may encrypt, and how often they are read.
 VALID_PART = 3 / 4

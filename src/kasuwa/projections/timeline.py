@@ -9,16 +9,17 @@ from typing import Any
 import msgspec
 
 from kasuwa.core.calendar import utc_text
+from kasuwa.core.endpoints import FIRST_ENDPOINT
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import fee_hold_key, hold_key, row_key
 from kasuwa.core.vault import Unsealer
-from kasuwa.engine.bulk_sql import columns_of
 from kasuwa.ledger.chart import PENDING, POSTED, VOIDED
+from kasuwa.postgres.columns import columns_of
 from kasuwa.postgres.connection_pool import Connection, Pool
 from kasuwa.transactions.purpose import device_in, read_subject, subject_device
 from kasuwa.transactions.sealed_payers import device_of, payment_payer_aad, unseal_payer
 from kasuwa.transactions.transactions import FAILED, SUCCESSFUL, Transaction
-from kasuwa.webhooks.signatures import FIRST_ENDPOINT, event_id, parse_event_id
+from kasuwa.webhooks.signatures import event_id, parse_event_id
 
 # Disputes of a payment, oldest first.
 DISPUTES = """

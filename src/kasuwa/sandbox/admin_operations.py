@@ -3,12 +3,12 @@
 from datetime import datetime
 
 from kasuwa.core.decision import Merchant
+from kasuwa.core.endpoints import FIRST_ENDPOINT
 from kasuwa.engine.merchant_state import MerchantState, business_now
 from kasuwa.jobs import leases
 from kasuwa.postgres.clock import DatabaseClock
 from kasuwa.postgres.connection_pool import Pool
 from kasuwa.webhooks import deliveries
-from kasuwa.webhooks.signatures import FIRST_ENDPOINT
 
 HAS_FIRST_ENDPOINT = f"select endpoints::jsonb ? '{FIRST_ENDPOINT}' from merchant_state where merchant_id = $1"
 

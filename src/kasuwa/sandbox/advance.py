@@ -1,8 +1,8 @@
 """`advance` in the test environment: moves a merchant's business time and runs the jobs that fall due, in order.
 
-The order is that of `jobs/leases.py`: business time, then the order of writing. Jobs of one moment go through the writer
-together, each decided on what those before it did, so a moment with thousands of them costs a few commits. The clock
-stands at a job's due time when the job is decided. Deliveries of events are sent one after the other.
+The order is that of `jobs/leases.py`: business time, then the order of writing. Jobs of one moment go through the
+writer together, each decided on what those before it did, so a moment with thousands of them costs a few commits. The
+clock stands at a job's due time when the job is decided. Deliveries of events are sent one after the other.
 
 An advance has a time limit. When it is reached, or the client disconnects, the advance finishes the jobs it has begun
 and stops at the business time it has reached: everything before is done, nothing after it has begun, and another

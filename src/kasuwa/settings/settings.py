@@ -135,7 +135,7 @@ def default_data_directory() -> Path:
 
     It is `data` in the clone that the service runs from. An installed service uses the user's data directory of the
     platform, such as ~/.local/share/kasuwa."""
-    sources = Path(__file__).resolve().parents[1]
+    sources = Path(__file__).resolve().parents[2]
     if sources.name == "src" and (sources.parent / "pyproject.toml").is_file():
         return sources.parent / "data"
     try:

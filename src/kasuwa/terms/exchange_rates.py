@@ -6,6 +6,8 @@ never above the sell rate, so a round trip never earns.
 Contract: #fx
 """
 
+from collections.abc import Mapping
+
 import msgspec
 
 from kasuwa.core.money import CURRENCIES, MINOR_PER_MAJOR, parse_minor
@@ -19,6 +21,12 @@ class ExchangeRate(msgspec.Struct, frozen=True):
 
     buy: int  # the operator pays
     sell: int  # the operator charges
+
+
+class ExchangeRates(msgspec.Struct, frozen=True):
+    """The NGN prices at which the operator buys and sells each currency, as terms of a merchant."""
+
+    by_currency: Mapping[str, ExchangeRate] = {}
 
 
 def kobo_to_buy(rate: ExchangeRate, minor: int) -> int:

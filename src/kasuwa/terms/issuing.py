@@ -24,8 +24,10 @@ RANGE = re.compile("([a-z]{2,16}):([1-9][0-9]{5,9})", re.ASCII)
 class CardIssuingSettings(msgspec.Struct, frozen=True):
     """The label and number ranges of the cards that this deployment issues."""
 
-    label: str
-    ranges: Mapping[str, str]  # first digits by network; the first network is the default
+    label: str = DEFAULT_LABEL
+    ranges: Mapping[str, str] = msgspec.field(
+        default_factory=lambda: read_ranges(DEFAULT_RANGES)
+    )  # first digits by network; the first network is the default
 
     def is_own_number(self, number: str) -> bool:
         """Returns whether a card number lies in a range that this deployment issues."""

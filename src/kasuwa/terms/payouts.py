@@ -88,6 +88,12 @@ class PayoutRules(msgspec.Struct, frozen=True):
     is_limit_approvable: bool
 
 
+class PayoutTerms(msgspec.Struct, frozen=True):
+    """The policy for money out as terms of a merchant. `rules` is None if it has none."""
+
+    rules: PayoutRules | None = None
+
+
 def read_amount(name: str, text: str | None) -> int | None:
     amount = None if text is None else parse_minor(text)
     if text is not None and amount is None:

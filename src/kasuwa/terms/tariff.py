@@ -1,6 +1,7 @@
 """The tariff: fees as typed data, and the fees with VAT of transfers, cards and cashcodes. Contract: #fees
 
-Figures are amounts in major units or percentages, as text. Fees of collections are calculated in transactions/pricing.py.
+Figures are amounts in major units or percentages, as text. Fees of collections are calculated in
+transactions/pricing.py.
 """
 
 import re

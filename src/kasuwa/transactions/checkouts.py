@@ -281,7 +281,8 @@ def end_checkout(
 class CheckoutSource(msgspec.Struct, frozen=True):
     """The rules of the slice that opens checkouts for a source. They run within the decisions on its checkouts.
 
-    Register it in methods/tables.py. What they return is written in the same commit; `reply` and `surplus` are not used.
+    Register it in methods/tables.py. What they return is written in the same commit; `reply` and `surplus` are not
+    used.
     """
 
     name: str

@@ -1,8 +1,8 @@
 """Purposes of transactions: a payment or transfer that is made for another slice, such as a loan repayment.
 
 Slices do not import each other. The transaction stores the purpose's name and a reference ("loan-repayment", "LN…").
-methods/tables.py registers the owning slice's rules by name, and the decision that ends the transaction adds their effects
-in the same commit.
+methods/tables.py registers the owning slice's rules by name, and the decision that ends the transaction adds their
+effects in the same commit.
 """
 
 from base64 import b64decode, b64encode

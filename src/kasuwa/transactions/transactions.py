@@ -13,12 +13,12 @@ import msgspec
 
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.decision import Context, Decision, Event, HeldAmount, Job, OperatorNotice, Row, make_job
+from kasuwa.core.endpoints import FIRST_ENDPOINT
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import ordered_key, row_key
 from kasuwa.core.scenario import Scenario, webhook_delay
 from kasuwa.terms.tariff import NO_FEES, FeeBreakdown
 from kasuwa.transactions.event_payloads import build_event
-from kasuwa.webhooks.signatures import FIRST_ENDPOINT
 
 PENDING = "pending"
 PROCESSING = "processing"
@@ -236,7 +236,8 @@ class TransactionOutcome(msgspec.Struct, frozen=True, kw_only=True):
     scenario: Scenario  # test environment: how the delivery of the event behaves
     code: str | None = None  # response code of the rail
     charged: int | None = None  # charged amount in the event, if it is not the transaction's amount
-    # Fields that only events of this kind have (transactions/event_payloads.py). Without them it has the order reference.
+    # Fields that only events of this kind have (transactions/event_payloads.py). Without them it has the order
+    # reference.
     event_fields: Mapping[str, str] | None = None
 
 

@@ -15,13 +15,14 @@ import asyncpg
 import msgspec
 
 from kasuwa.core.decision import Job
-from kasuwa.engine.bulk_sql import columns_of
-from kasuwa.jobs.leases import ADVANCING
+from kasuwa.core.endpoints import FIRST_ENDPOINT
+from kasuwa.engine.due_jobs import ADVANCING
+from kasuwa.merchants.endpoints import enable_endpoint
 from kasuwa.postgres.backend_connection import is_distributed
+from kasuwa.postgres.columns import columns_of
 from kasuwa.postgres.connection_pool import Connection, QueryRunner
 from kasuwa.postgres.connections import WRITER_SETTINGS
 from kasuwa.postgres.distribution.server_search import is_server_away, search_query, search_servers
-from kasuwa.webhooks.signatures import FIRST_ENDPOINT
 
 # Longer than the slowest delivery: the wait for a connection and the whole exchange, twice if the scenario asks for it
 # to be sent twice, and then its record.
@@ -223,17 +224,6 @@ DISABLE_ENDPOINT = """
         returning merchant_id, endpoint_id)
     update scheduled_job j set run_at = 'infinity', leased_until = null from off
     where j.lane = 'webhook' and j.merchant_id = $1 and j.endpoint_id = off.endpoint_id
-"""
-ENABLE_ENDPOINT = """
-    with e as (delete from failing_endpoint where merchant_id = $1 and endpoint_id = $2)
-    update scheduled_job j set leased_until = null,
-        run_at = job_run_at(j.due, b.clock_offset_us, b.clock_fixed_at, now())
-    from merchant_state b
-    where j.lane = 'webhook' and j.merchant_id = $1 and j.endpoint_id = $2 and b.merchant_id = j.merchant_id
-"""
-FORGET_ENDPOINT = """
-    with e as (delete from failing_endpoint where merchant_id = $1 and endpoint_id = $2)
-    delete from scheduled_job where merchant_id = $1 and lane = 'webhook' and endpoint_id = $2
 """
 # $2 is the endpoint, $5 the business time at which they are due, and $6 makes their keys.
 RESENT = """
@@ -479,13 +469,3 @@ async def resend(connection: QueryRunner, query: str, endpoint: EndpointKey, *va
 async def disable_endpoint(connection: QueryRunner, endpoint: EndpointKey, now: datetime, after: timedelta) -> None:
     """Disables an endpoint that has failed for so long, and parks its deliveries."""
     await connection.execute(DISABLE_ENDPOINT, *endpoint, now - after, now)
-
-
-async def enable_endpoint(connection: QueryRunner, merchant_id: int, endpoint_id: int) -> None:
-    """Enables an endpoint and makes its parked deliveries due."""
-    await connection.execute(ENABLE_ENDPOINT, merchant_id, endpoint_id)
-
-
-async def forget_endpoint(connection: QueryRunner, merchant_id: int, endpoint_id: int) -> None:
-    """Deletes the deliveries of an endpoint that is removed."""
-    await connection.execute(FORGET_ENDPOINT, merchant_id, endpoint_id)

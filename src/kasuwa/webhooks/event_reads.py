@@ -4,8 +4,8 @@ from datetime import datetime
 
 import msgspec
 
+from kasuwa.core.endpoints import FIRST_ENDPOINT
 from kasuwa.core.reading import Reader
-from kasuwa.webhooks.signatures import FIRST_ENDPOINT
 
 # Events that one page of a filtered list looks at. Their numbers have no gap, so it is known where the next begins.
 WINDOW = 5_000

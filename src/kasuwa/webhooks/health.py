@@ -8,8 +8,8 @@ from datetime import datetime
 
 import msgspec
 
+from kasuwa.core.endpoints import FIRST_ENDPOINT
 from kasuwa.core.reading import Reader
-from kasuwa.webhooks.signatures import FIRST_ENDPOINT
 
 # All endpoints that fail or were disabled, of the books that merchants use now.
 FAILING_ENDPOINTS = f"""

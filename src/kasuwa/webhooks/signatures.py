@@ -4,10 +4,7 @@ import hmac
 from base64 import b64encode
 from collections.abc import Sequence
 from datetime import timedelta
-from functools import lru_cache
 from hashlib import blake2b, sha256, sha512
-
-import msgspec
 
 # Delays between delivery attempts, in business time. After the last attempt the event stays in the log.
 # Contract: events#delivery
@@ -32,30 +29,9 @@ RESERVED_HEADERS = frozenset(
 )
 RESERVED_PREFIXES = ("content-", "proxy-", "accept", "webhook-")
 
-# The endpoint whose URL is the setting `webhook_url`. The others are numbered from 2. Contract: events#endpoints
-FIRST_ENDPOINT = 1
 
 # Recorded result of a delivery whose endpoint was removed. Contract: events#delivery
 NO_ENDPOINT = "no endpoint is set"
-
-
-class Endpoint(msgspec.Struct, frozen=True):
-    """A webhook endpoint, as rules see it."""
-
-    number: int
-    kinds: frozenset[str] = frozenset()  # of the events that it gets; empty: every kind
-
-    def wants(self, kind: str) -> bool:
-        return not self.kinds or kind in self.kinds
-
-
-ENDPOINT_KINDS: "msgspec.json.Decoder[dict[int, frozenset[str]]]" = msgspec.json.Decoder(dict[int, frozenset[str]])
-
-
-@lru_cache(maxsize=4096)
-def read_endpoints(text: str) -> tuple[Endpoint, ...]:
-    """Reads endpoints as the merchant's state row has them: their kinds by number, as JSON."""
-    return tuple(Endpoint(number, kinds) for number, kinds in sorted(ENDPOINT_KINDS.decode(text).items()))
 
 
 def is_allowed_hash_header(header: str) -> bool:

@@ -11,6 +11,7 @@ from operator import itemgetter
 
 import msgspec
 
+from kasuwa.core.endpoints import FIRST_ENDPOINT
 from kasuwa.core.keyring import UnsealError
 from kasuwa.core.row_codes import RowChanged
 from kasuwa.core.vault import Vault
@@ -20,7 +21,7 @@ from kasuwa.merchants.merchants import read_webhook_urls
 from kasuwa.postgres import row_codes
 from kasuwa.postgres.connection_pool import QueryRunner
 from kasuwa.webhooks.deliveries import EndpointKey
-from kasuwa.webhooks.signatures import FIRST_ENDPOINT, MAX_SIGNING_KEYS
+from kasuwa.webhooks.signatures import MAX_SIGNING_KEYS
 
 # The secrets that events of merchants are signed with, the newest first: several while a rolled one overlaps with the
 # new one. A key signs as well, until the merchant has a secret of its own.

@@ -27,7 +27,7 @@ from kasuwa.methods.investments.accrual import (
 )
 from tests.hypothesis_settings import NO_DEADLINE
 
-ORACLES = json.loads((Path(__file__).parents[1] / "data" / "loan_oracles.json").read_text())["deposits"]
+ORACLES = json.loads((Path(__file__).parents[2] / "data" / "loan_oracles.json").read_text())["deposits"]
 OPENED = date(2026, 1, 31)
 
 

@@ -19,7 +19,7 @@ from kasuwa.methods.investments.thrift import (
 )
 from tests.hypothesis_settings import NO_DEADLINE
 
-ORACLE = json.loads((Path(__file__).parents[1] / "data" / "schedule_oracles.json").read_text())["thrift"]
+ORACLE = json.loads((Path(__file__).parents[2] / "data" / "schedule_oracles.json").read_text())["thrift"]
 
 
 class Member(msgspec.Struct):

@@ -9,6 +9,7 @@ from kasuwa.ledger.chart import Hold
 from kasuwa.methods.payment.rules.hosted_card import price_by_card
 from kasuwa.rails.ports.orders import VendorCard
 from kasuwa.rails.vendors.paystack import collection
+from kasuwa.terms.tariff import Tariff
 from kasuwa.terms.vendors import CollectionVendors
 from kasuwa.transactions.pricing import fee_and_vat
 from tests.methods.payment.in_memory_payments import APPROVED, InMemoryPayments, PaymentInProgress, challenge
@@ -38,7 +39,7 @@ def pay(country: str | None, bin: str = "408408", **fields: Any) -> tuple[InMemo
 )
 def test_a_successful_payment_has_the_fee_of_its_card(country: str | None, bin: str, fee_class: Any) -> None:
     payments, paying = pay(country, bin)
-    fee, vat = fee_and_vat(MERCHANT.tariff, fee_class, "NGN", 10_000_00)
+    fee, vat = fee_and_vat(MERCHANT.terms(Tariff), fee_class, "NGN", 10_000_00)
     assert (paying.row.status, paying.row.fee, paying.row.vat) == ("successful", fee, vat)
     assert paying.payment.settled == 10_000_00 - fee - vat
     assert payments.balance("wallet:main:NGN") == 10_000_00 - fee - vat

@@ -13,6 +13,7 @@ from kasuwa.core.token_index import TokenIndexEntry, make_token_entry
 from kasuwa.methods.payment.rules.receipts.inbound_transfer import UNKNOWN_ACCOUNT
 from kasuwa.methods.payment.rules.refund import REFUND_DETAIL_DECODER
 from kasuwa.methods.resources.rules.open_account import seal_owner
+from kasuwa.terms.tariff import Tariff
 from kasuwa.transactions.inbound_accounts import ACCOUNT, AccountOwner, PersonalizedAccountRow, personalized_key
 from kasuwa.transactions.transactions import Transaction
 from tests.hypothesis_settings import without_deadline
@@ -25,7 +26,7 @@ from tests.methods.payment.in_memory_payments import (
     challenge,
     fields_of,
 )
-from tests.rule_context import MERCHANT
+from tests.rule_context import MERCHANT, with_terms
 
 CHARGED = 150_000
 
@@ -245,8 +246,8 @@ def test_no_limit_applies_to_a_personalized_account(payments: InMemoryPayments, 
 
 
 def test_a_customer_who_bears_fees_is_charged_what_was_transferred() -> None:
-    tariff = msgspec.structs.replace(MERCHANT.tariff, bearer_default="customer")
-    payments = InMemoryPayments(of=msgspec.structs.replace(MERCHANT, tariff=tariff))
+    tariff = msgspec.structs.replace(MERCHANT.terms(Tariff), bearer_default="customer")
+    payments = InMemoryPayments(of=with_terms(MERCHANT, tariff))
     open_personalized(payments)
     paying = PaymentInProgress(payments, pay_personalized(payments, "1500.00"))
     assert (paying.payment.charged, paying.payment.settled) == (CHARGED, 148_387)

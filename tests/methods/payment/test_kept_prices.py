@@ -7,6 +7,7 @@ import pytest
 
 from kasuwa.methods.payment.model import DETAIL_DECODER
 from kasuwa.methods.payment.plan_model import TERMS_DECODER
+from kasuwa.terms.tariff import Tariff
 from kasuwa.transactions.pricing import price_collection
 from kasuwa.transactions.transactions import encode_text
 from tests.methods.payment.in_memory_payments import (
@@ -34,7 +35,7 @@ def price(paying: PaymentInProgress) -> tuple[int, ...]:
 
 
 def local_price(payments: InMemoryPayments, amount: int, bearer: Any) -> tuple[int, ...]:
-    found = price_collection(payments.merchant.tariff, "card_local", "NGN", amount, bearer)
+    found = price_collection(payments.merchant.terms(Tariff), "card_local", "NGN", amount, bearer)
     return found.amount, found.fee, found.vat, found.charged, found.settled
 
 

@@ -26,6 +26,7 @@ from kasuwa.rails.routing.collections import RoutedCollection
 from kasuwa.rails.routing.unconfigured import NoCollection
 from kasuwa.rails.vendors.monnify import collection as monnify_collection
 from kasuwa.rails.vendors.paystack import collection as paystack_collection
+from kasuwa.terms.issuing import CardIssuingSettings
 from kasuwa.terms.vendors import CollectionVendors
 from tests.methods.payment.in_memory_payments import (
     APPROVED,
@@ -95,7 +96,7 @@ def test_card_that_a_vendor_would_take_on_its_page_is_refused_with_every_other_e
 
 def test_card_that_was_issued_here_is_charged_by_its_number_all_the_same() -> None:
     payments = InMemoryPayments(vendors=PAYSTACK)
-    head = next(iter(payments.context().issuing.ranges.values())).ljust(15, "0")
+    head = next(iter(payments.context().terms(CardIssuingSettings).ranges.values())).ljust(15, "0")
     own = {**CARD, "card_no": head + luhn_digit(head)}
     paying = begin(payments, card=own)
     assert (paying.job.kind, JOB_DATA_DECODER.decode(paying.job.work).vendor) == ("payment.open", "")

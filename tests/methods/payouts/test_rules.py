@@ -52,7 +52,7 @@ def test_a_payout_is_due_at_nine_in_lagos(frequency: str, now: datetime, due: da
 @without_deadline(200)
 @given(st.integers(0, 20_000_000))
 def test_a_payout_is_the_largest_that_the_balance_covers_with_its_fees(there: int) -> None:
-    check_largest(MERCHANT.tariff, there)
+    check_largest(MERCHANT.terms(Tariff), there)
 
 
 # The ends of bands and the threshold of the stamp duty, with the fees of both sides.
@@ -62,7 +62,7 @@ PLACES = (500_000, 1_000_000, 5_000_000)
 @pytest.mark.parametrize("place", PLACES)
 def test_a_balance_at_the_end_of_a_band_leaves_no_more_than_it_must(place: int) -> None:
     for there in range(place - 100, place + 12_000, 7):
-        check_largest(MERCHANT.tariff, there)
+        check_largest(MERCHANT.terms(Tariff), there)
 
 
 def check_largest(tariff: Tariff, there: int) -> None:

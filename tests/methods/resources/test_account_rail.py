@@ -48,7 +48,7 @@ class Rails:
 
 def given(*away: str, own: tuple[str, ...] = ()) -> Context:
     made = context(merchant=merchant(rails={"accounts": own} if own else {}))
-    made.account_terms, made.rail_chooser = TERMS, Rails(*away)
+    made.deployment_terms, made.rail_chooser = {AccountTerms: TERMS}, Rails(*away)
     return made
 
 

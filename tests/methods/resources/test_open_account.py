@@ -51,7 +51,7 @@ def request_account(
     terms: AccountTerms = DEFAULT_ACCOUNT_TERMS,
 ) -> Decision | Refusal:
     given = context()
-    given.account_terms = terms
+    given.deployment_terms = {AccountTerms: terms}
     return decide_personalized(request, given, LoadedRows({KEY: kept}))
 
 

@@ -12,6 +12,7 @@ LATE = datetime(8999, 12, 31, 23, 59, 58, tzinfo=UTC)
 def test_business_time_moves_to_the_end_of_the_last_year_and_no_further() -> None:
     last = resolve_advance(AdvanceRequest(seconds=1), LATE)
     assert last == LATE + timedelta(seconds=1)
+    assert isinstance(last, datetime)
     assert is_in_range(last)
     assert resolve_advance(AdvanceRequest(seconds=2), LATE) == TOO_FAR
     assert resolve_advance(AdvanceRequest(days=1), LATE) == TOO_FAR

@@ -10,7 +10,7 @@ import asyncpg
 import pytest
 
 from kasuwa.merchants.merchants import add_merchant
-from kasuwa.postgres.migrate import open_vault
+from kasuwa.privacy.vault_keys import open_vault
 from kasuwa.settings.secret_key import secret_key_of
 from kasuwa.settings.settings import read_settings
 from tests.merchant_client import MerchantClient

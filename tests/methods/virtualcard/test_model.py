@@ -22,10 +22,12 @@ from kasuwa.methods.virtualcard.rules.funding import (
     WalletDebit,
 )
 from kasuwa.methods.virtualcard.wire import DoneReply
+from kasuwa.terms.exchange_rates import ExchangeRates
 from kasuwa.terms.issuing import CardIssuingSettings
 from tests.engine.toy import WALL, WORLD
 from tests.methods.virtualcard import in_memory_cards as counters
 from tests.methods.virtualcard.in_memory_cards import BILLING, RATE, InMemoryCards, dollars, naira
+from tests.rule_context import with_terms
 
 
 def done(message: str) -> DoneReply:
@@ -79,7 +81,9 @@ def test_a_number_is_sealed_and_a_cvv_follows_from_it() -> None:
 def test_a_number_that_is_taken_is_not_given_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     """A range of one digit's width: ten numbers, of which each card takes one."""
     world = Deployment(
-        WORLD.vault, WORLD.number_permutation, issuing=CardIssuingSettings("KSW", {"visa": "40000000000000"})
+        WORLD.vault,
+        WORLD.number_permutation,
+        terms={CardIssuingSettings: CardIssuingSettings("KSW", {"visa": "40000000000000"})},
     )
     monkeypatch.setattr(counters, "WORLD", world)
     monkeypatch.setattr(funding, "CANDIDATES", 60)
@@ -145,7 +149,7 @@ def test_funding_is_refused_by_state_then_expiry_then_amount_then_wallet() -> No
 def test_without_a_rate_and_without_a_wallet_nothing_is_changed(action: str) -> None:
     counter = naira()
     reference = counter.create()
-    counter.merchant = msgspec.structs.replace(counter.merchant, exchange_rates={})
+    counter.merchant = with_terms(counter.merchant, ExchangeRates())
     assert counter.ask(action, reference=reference, amount=5) is NO_RATE
     assert counter.ask("create", billing=BILLING, amount=100, currency="USD") is NO_RATE
     assert counter.ask("create", billing=BILLING, amount=1000, currency="NGN").status == 200

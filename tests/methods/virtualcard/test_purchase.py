@@ -14,9 +14,11 @@ from kasuwa.methods.virtualcard.rules.refund import PURCHASE_DECLINED, TOO_MUCH,
 from kasuwa.rails.ports import orders
 from kasuwa.rails.ports.issuer import PurchaseOrder, RefundOrder
 from kasuwa.rails.ports.orders import Answer
+from kasuwa.terms.exchange_rates import ExchangeRates
 from kasuwa.transactions.transactions import Transaction
 from tests.engine.toy import WALL
 from tests.methods.virtualcard.in_memory_cards import InMemoryCards, dollars, naira
+from tests.rule_context import with_terms
 
 LIMITS = {"per_transaction": "50", "per_day": "60", "per_month": "70", "categories": ["5411"]}
 
@@ -187,7 +189,7 @@ def test_a_purchase_in_the_other_currency_goes_through_the_positions() -> None:
         (account, "fx:position:USD", 1_001),
         ("fx:position:NGN", "rail:issuer:NGN", 1_500_001),
     ]
-    counter.merchant = msgspec.structs.replace(counter.merchant, exchange_rates={})
+    counter.merchant = with_terms(counter.merchant, ExchangeRates())
     assert held.pay(key="b", amount=1_500, currency="NGN").code == "57"
 
 

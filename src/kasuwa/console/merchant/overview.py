@@ -1,7 +1,7 @@
 """The overview page of a merchant: balances, figures of a period and of the one before, charts, failure reasons.
 
-The figures come from the daily totals (projections/daily_totals.py), so that their cost does not grow with the volume. While
-there are no transactions, the page is a guide to the first one.
+The figures come from the daily totals (projections/daily_totals.py), so that their cost does not grow with the volume.
+While there are no transactions, the page is a guide to the first one.
 """
 
 from datetime import UTC, date, datetime

@@ -13,6 +13,7 @@ from kasuwa.console.kit.visit import Visit
 from kasuwa.console.merchant import store
 from kasuwa.console.merchant.events import parse_int
 from kasuwa.console.merchant.store import MAX_SEQUENCE, PAGE_ROWS
+from kasuwa.core.endpoints import FIRST_ENDPOINT
 from kasuwa.core.reading import Reader
 from kasuwa.merchants import keys as merchant_keys
 from kasuwa.merchants import merchants
@@ -22,7 +23,7 @@ from kasuwa.postgres.connection_pool import Connection
 from kasuwa.transactions.event_payloads import TEST_EVENT
 from kasuwa.webhooks.health import list_failing_endpoints
 from kasuwa.webhooks.sample_events import SAMPLE_KINDS
-from kasuwa.webhooks.signatures import FIRST_ENDPOINT, standard_secret
+from kasuwa.webhooks.signatures import standard_secret
 
 # How many hours the old keys remain valid. Contract: #authentication
 KEY_OVERLAP_CHOICES = (

@@ -28,10 +28,10 @@ from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.core.money import format_minor
 from kasuwa.core.reading import ActionReader, Reader, ReplyReader
-from kasuwa.engine.bulk_sql import columns_of
 from kasuwa.methods.resources.store import EVENT_COLUMNS, event_line
 from kasuwa.methods.resources.wire import EventLine
 from kasuwa.methods.virtualcard.model import read_holder
+from kasuwa.postgres.columns import columns_of
 from kasuwa.transactions.checkouts import DETAIL_DECODER as CHECKOUT_DETAIL
 from kasuwa.transactions.checkouts import Checkout, CheckoutDetail, checkout_key, checkout_url
 from kasuwa.transactions.transactions import Transaction

@@ -19,7 +19,7 @@ from kasuwa.core.banks import bank_choices, bank_names
 from kasuwa.core.decision import FieldError, Merchant
 from kasuwa.methods.disburse.actions import TRANSFER_RULES
 from kasuwa.methods.disburse.wire import TransferRequest
-from kasuwa.terms.tariff import calculate_transfer_fees
+from kasuwa.terms.tariff import Tariff, calculate_transfer_fees
 from kasuwa.wire.decoding import decode
 
 CSV_COLUMNS = ("amount", "bankcode", "accountnumber", "sender_name", "narration", "orderRef")
@@ -76,7 +76,7 @@ async def preview_transfer(visit: Visit) -> Response:
         name=inquiry.body["data"]["account_name"],
         bank=bank_names().get(order["bankcode"], order["bankcode"]),
         amount=int(checked.amount),
-        charge=calculate_transfer_fees(visit.merchant.tariff, int(checked.amount)),
+        charge=calculate_transfer_fees(visit.merchant.terms(Tariff), int(checked.amount)),
     )
 
 
@@ -141,7 +141,7 @@ async def preview_bulk(visit: Visit) -> Response:
     requests = [check_order(order.values, visit.merchant) for order in valid_orders]
     total = sum(int(checked.amount) for checked in requests if isinstance(checked, TransferRequest))
     charges = sum(
-        calculate_transfer_fees(visit.merchant.tariff, int(checked.amount)).total
+        calculate_transfer_fees(visit.merchant.terms(Tariff), int(checked.amount)).total
         for checked in requests
         if isinstance(checked, TransferRequest)
     )

@@ -11,7 +11,7 @@ from kasuwa.console.merchant.events import parse_int
 from kasuwa.console.merchant.store import MAX_SEQUENCE, PAGE_ROWS
 from kasuwa.console.operator import reads
 from kasuwa.console.operator.reads import AuditCursor
-from kasuwa.jobs import leases
+from kasuwa.engine import due_jobs
 
 
 async def show_jobs(visit: Visit) -> Response:
@@ -29,7 +29,7 @@ async def requery_rail(visit: Visit) -> Response:
     with contextlib.suppress(ValueError):
         key = bytes.fromhex(visit.path_parameter("key"))
         async with visit.operator_pool.acquire() as connection, connection.transaction():
-            found = await leases.run_job_now(connection, key, visit.services.rail_job_kinds)
+            found = await due_jobs.run_job_now(connection, key, visit.services.rail_job_kinds)
             if found is not None:
                 merchant_id, reference = found
                 await visit.record_audit_on(connection, merchant_id, "asked the rail again", reference)

@@ -19,7 +19,7 @@ from kasuwa.methods.payment.rules.dry_run import show_price
 from kasuwa.methods.payment.wire import ChargeableBanksRequest, ChargesRequest
 from kasuwa.methods.payment.wire_reply import ChargeableBank, ChargeableBanksReply, ChargesReply
 from kasuwa.rails.ports.all_rails import Rails
-from kasuwa.terms.tariff import FeeClass
+from kasuwa.terms.tariff import FeeClass, Tariff
 from kasuwa.transactions.pricing import MOBILE_MONEY_CLASSES, bearer_of, card_class, price_collection
 from kasuwa.wire.fields import Amount
 
@@ -90,8 +90,8 @@ def mobile_money_country(country: str | None, currency: str) -> str:
 def show_charges(request: ChargesRequest, merchant: Merchant, rails: Rails) -> ChargesReply:
     """Returns what a payment would cost. Payments use the same pricing function. Contract: #fees"""
     currency = str(request.currency or HOME_CURRENCY)
-    bearer = bearer_of(merchant.tariff, request.bearer)
-    price = price_collection(merchant.tariff, fee_class_of(request), currency, int(request.amount), bearer)
+    bearer = bearer_of(merchant.terms(Tariff), request.bearer)
+    price = price_collection(merchant.terms(Tariff), fee_class_of(request), currency, int(request.amount), bearer)
     return ChargesReply(data=show_price(price, currency, bearer))
 
 

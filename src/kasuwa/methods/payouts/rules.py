@@ -203,7 +203,7 @@ def payable(schedule: PayoutSchedule, context: Context, seen: LoadedRows) -> int
     owed = 0 if debt is None else max(0, -debt.posted)
     there = 0 if wallet is None else wallet.available - owed
     limits = merchant.limits[CURRENCY]
-    amount = min(largest_transfer(merchant.tariff, there), limits.max_amount)
+    amount = min(largest_transfer(merchant.terms(Tariff), there), limits.max_amount)
     return amount if there >= schedule.least and amount >= limits.min_amount else 0
 
 

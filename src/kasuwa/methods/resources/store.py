@@ -8,6 +8,7 @@ import msgspec
 
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.decision import Merchant
+from kasuwa.core.endpoints import FIRST_ENDPOINT
 from kasuwa.core.money import CURRENCIES, format_minor
 from kasuwa.core.reading import ActionReader, Reader, ReplyReader
 from kasuwa.methods.resources.rules.close_account import show_account
@@ -26,7 +27,7 @@ from kasuwa.methods.resources.wire import (
 )
 from kasuwa.transactions.inbound_accounts import PersonalizedAccountRow
 from kasuwa.transactions.transactions import MERCHANT_REFERENCED_KINDS, transaction_key
-from kasuwa.webhooks.signatures import FIRST_ENDPOINT, NO_ENDPOINT, event_id
+from kasuwa.webhooks.signatures import NO_ENDPOINT, event_id
 from kasuwa.wire.fields import DEFAULT_LIMIT
 
 WALLETS = "select currency, posted, held from account where merchant_id = $1 and name like 'wallet:main:%'"

@@ -17,8 +17,8 @@ from kasuwa.core.references import row_key
 
 VALID, USED, VOID = "valid", "used", "void"
 
-# The kind of a link that sells tickets, the source of its checkouts (transactions/checkouts.py), and the kind of the tokens
-# that find a ticket by its code (core/token_index.py).
+# The kind of a link that sells tickets, the source of its checkouts (transactions/checkouts.py), and the kind of the
+# tokens that find a ticket by its code (core/token_index.py).
 TICKET = "ticket"
 
 MAX_KINDS = 20

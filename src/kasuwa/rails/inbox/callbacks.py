@@ -14,9 +14,9 @@ import structlog
 from kasuwa.concurrency.shares import Shares
 from kasuwa.core.addresses import Network, is_trusted, read_address
 from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs, Outcome
+from kasuwa.engine import due_jobs
 from kasuwa.engine.rule_submission import TRANSACTION_COLUMNS, submit_rule
 from kasuwa.engine.writer import Writer
-from kasuwa.jobs import leases
 from kasuwa.merchants.merchants import MerchantDirectory
 from kasuwa.postgres.connection_pool import Pool
 from kasuwa.rails.catalogue import editions
@@ -141,9 +141,9 @@ class RailCallbacks:
     async def _query_soon(self, merchant_id: int, reference: str) -> None:
         services = self._services
         async with services.operators.acquire() as connection:
-            if await leases.run_jobs_of_reference_now(connection, merchant_id, reference, services.rail_job_kinds):
+            if await due_jobs.run_jobs_of_reference_now(connection, merchant_id, reference, services.rail_job_kinds):
                 return
-            if await leases.run_related_jobs_now(connection, merchant_id, reference, services.rail_job_kinds):
+            if await due_jobs.run_related_jobs_now(connection, merchant_id, reference, services.rail_job_kinds):
                 return
             record = await connection.fetchrow(SELECT_TRANSACTION, merchant_id, reference)
         row = None if record is None else Transaction(*record)

@@ -18,8 +18,8 @@ from kasuwa.engine import token_index
 from kasuwa.engine.batch import RuleFailure, Submission
 from kasuwa.engine.entropy import draw_entropy
 from kasuwa.engine.writer import Writer
-from kasuwa.engine.writer_session import DatabaseUnreachable
 from kasuwa.merchants.merchants import MerchantDirectory
+from kasuwa.postgres.connections import DatabaseUnreachable
 from kasuwa.rails.ports import orders
 from kasuwa.rails.ports.issuer import PurchaseOrder, RefundOrder, TakeBackOrder
 from kasuwa.rails.ports.orders import Answer, NoAnswer, Unavailable

@@ -58,7 +58,7 @@ from kasuwa.methods.bills.model import (
 )
 from kasuwa.methods.bills.wire import BillDelivery, PayReply, PayRequest
 from kasuwa.rails.catalogue.catalogue import ItemTerms, may_be_customer, paycode_key
-from kasuwa.terms.tariff import FeeBreakdown
+from kasuwa.terms.tariff import FeeBreakdown, Tariff
 from kasuwa.transactions.transactions import (
     FAILED,
     PENDING,
@@ -220,7 +220,7 @@ def dry_run_bill(
 
     Contract: bills#dry-run
     """
-    vat = percent_of(item.fee, context.merchant.tariff.vat_percent_on_fees)
+    vat = percent_of(item.fee, context.merchant.terms(Tariff).vat_percent_on_fees)
     wallet = seen.get(chart.Account, account_key(context.merchant.merchant_id, WALLET))
     if wallet is None or wallet.available < amount + item.fee + vat:
         return WALLET_INSUFFICIENT
@@ -240,7 +240,7 @@ def dry_run_bill(
 def start_bill(request: PayRequest, item: Paycode, amount: int, digest: bytes, context: Context) -> Decision:
     """Holds the money, and writes the transaction and the job that calls the biller."""
     merchant = context.merchant
-    vat = percent_of(item.fee, merchant.tariff.vat_percent_on_fees)
+    vat = percent_of(item.fee, merchant.terms(Tariff).vat_percent_on_fees)
     random_number = int.from_bytes(context.entropy[:8], "big") + context.number
     scenario, faults = take_call_scenario(context.scenario, context.injected_faults, LANE, random_number)
     commission = percent_of(amount, item.discount)

@@ -52,7 +52,7 @@ from kasuwa.methods.cashcode.model import (
     hash_pin,
 )
 from kasuwa.methods.cashcode.wire import GenerateReply, GenerateRequest
-from kasuwa.terms.tariff import FeeBreakdown, calculate_cashcode_fees
+from kasuwa.terms.tariff import FeeBreakdown, Tariff, calculate_cashcode_fees
 from kasuwa.transactions.purpose import TransactionPurpose
 from kasuwa.transactions.transactions import (
     PENDING,
@@ -199,7 +199,7 @@ def issue_code(order: CashcodeOrder, context: Context, seen: LoadedRows) -> Issu
     merchant_id = context.merchant.merchant_id
     txn_ref = movement_reference(REFERENCE_TYPE, context.permutation(context.number), lagos_day(context.now))
     order_ref = order.order_ref or txn_ref
-    charge = calculate_cashcode_fees(context.merchant.tariff, order.channel)
+    charge = calculate_cashcode_fees(context.merchant.terms(Tariff), order.channel)
     row = begin_transaction(
         context,
         NewTransaction(

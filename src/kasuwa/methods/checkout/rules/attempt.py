@@ -69,6 +69,7 @@ from kasuwa.methods.payment.rules.collect import PAYMENT_CHANNELS
 from kasuwa.methods.payment.rules.finish import end_payment, finish_accounts
 from kasuwa.methods.payment.rules.on_rail_answer import ABANDONED_OUTCOME
 from kasuwa.methods.payment.wire import Account, Card, ChargeCard, Installment, Part, PaymentFields, Recurrent, User
+from kasuwa.terms.vendors import CollectionVendors
 from kasuwa.transactions.checkouts import (
     DETAIL_DECODER,
     OPEN,
@@ -180,7 +181,7 @@ def check_begin(
         return TOO_MANY_ATTEMPTS
     merchant = context.merchant
     offered = DETAIL_DECODER.decode(checkout.detail).channels
-    served = served_channels(offered, checkout.currency, context.vendors, merchant)
+    served = served_channels(offered, checkout.currency, context.terms(CollectionVendors), merchant)
     return None if request.channel in served else NOT_OFFERED
 
 

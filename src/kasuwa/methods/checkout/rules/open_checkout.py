@@ -24,6 +24,8 @@ from kasuwa.methods.payment.rules import check_request
 from kasuwa.methods.payment.rules.hosted_card import UNKNOWN_CARD
 from kasuwa.methods.payment.wire import InitiateCard, User
 from kasuwa.rails.ports.orders import Answer
+from kasuwa.terms.tariff import Tariff
+from kasuwa.terms.vendors import CollectionVendors
 from kasuwa.transactions.checkouts import (
     DETAIL_DECODER,
     OPEN,
@@ -84,7 +86,7 @@ def decide_checkout(request: CheckoutRequest, context: Context, seen: LoadedRows
     amount, installments = amount_now
     if not amount:
         faults.append(NOTHING_DUE)
-    bearer = bearer_of(context.merchant.tariff, request.bearer)
+    bearer = bearer_of(context.merchant.terms(Tariff), request.bearer)
     fee_class = check_request.card_fee_class(UNKNOWN_CARD)
     price = check_request.price_of(bearer, context.merchant, fee_class, currency, amount)
     charges = check_request.CardCharges(UNKNOWN_CARD, bearer, currency, price, installments)
@@ -123,7 +125,7 @@ def detail_of(request: CheckoutRequest, context: Context) -> CheckoutDetail:
     detail = CheckoutDetail(
         title=request.title or "",
         description=request.description or "",
-        bearer=bearer_of(context.merchant.tariff, request.bearer),
+        bearer=bearer_of(context.merchant.terms(Tariff), request.bearer),
         country=country,
         split=check_request.read_split_parts(card_request),
         frequency="" if recurrent is None else recurrent.frequency,
@@ -138,7 +140,7 @@ def detail_of(request: CheckoutRequest, context: Context) -> CheckoutDetail:
     )
     wanted = DEFAULT_CHANNELS if request.channels is None else tuple(request.channels)
     wanted = tuple(channel for channel in wanted if channel in channels_of_plan(detail))
-    served = served_channels(wanted, currency, context.vendors, context.merchant)
+    served = served_channels(wanted, currency, context.terms(CollectionVendors), context.merchant)
     return msgspec.structs.replace(detail, channels=served)
 
 

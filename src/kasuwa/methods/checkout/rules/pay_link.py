@@ -40,6 +40,8 @@ from kasuwa.methods.checkout.model import (
 from kasuwa.methods.checkout.payer_model import OpenFromLink
 from kasuwa.methods.checkout.rules.served_channels import DEFAULT_CHANNELS, channels_of_plan, served_channels
 from kasuwa.methods.checkout.wire import PaylinkRecord, PaylinkReply, PaylinkRequest, SwitchPaylink
+from kasuwa.terms.tariff import Tariff
+from kasuwa.terms.vendors import CollectionVendors
 from kasuwa.transactions.checkouts import LINK_SOURCE, CheckoutDetail, NewCheckout, begin_checkout
 from kasuwa.transactions.pricing import bearer_of
 from kasuwa.transactions.transactions import encode_text
@@ -80,7 +82,7 @@ def build_link(request: PaylinkRequest, slug: str, kind: str, context: Context) 
     link_id = opaque_id(ID_PREFIX, context.entropy)
     link_type = str(request.type or ONE_TIME)
     bears = request.payer_bears_fees
-    default_bearer = bearer_of(context.merchant.tariff, None)
+    default_bearer = bearer_of(context.merchant.terms(Tariff), None)
     detail = LinkDetail(
         description=request.description or "",
         type=link_type,
@@ -117,7 +119,7 @@ def channels_of(link: PayLink, context: Context) -> tuple[str, ...]:
     """Returns the channels that a link can be paid by now."""
     plan = CheckoutDetail(frequency=LINK_DETAIL_DECODER.decode(link.detail).frequency)
     wanted = tuple(channel for channel in DEFAULT_CHANNELS if channel in channels_of_plan(plan))
-    return served_channels(wanted, link.currency, context.vendors, context.merchant)
+    return served_channels(wanted, link.currency, context.terms(CollectionVendors), context.merchant)
 
 
 def show_link(link: PayLink, public_url: str) -> PaylinkRecord:

@@ -35,6 +35,7 @@ from kasuwa.methods.disburse.model import (
 from kasuwa.methods.disburse.rules.payout_checks import check_payout, need_counters
 from kasuwa.methods.disburse.rules.transfer import digest_request, order_of, replay_transfer, start_transfer
 from kasuwa.methods.disburse.wire import BulkReply, BulkRequest, OrderReply, TransferReply, TransferRequest
+from kasuwa.terms.payouts import PayoutTerms
 from kasuwa.transactions.transactions import (
     FAILED,
     NewTransaction,
@@ -158,7 +159,7 @@ def need_bulk(orders: list[BulkOrder], merchant: Merchant) -> Needs:
     order_refs = [order.order_ref for order in orders]
     keys = dict.fromkeys(transaction_key(merchant.merchant_id, KIND, ref) for ref in order_refs if ref is not None)
     rows: list[tuple[type[Row], bytes]] = [(Transaction, key) for key in keys]
-    if merchant.payouts is not None:
+    if merchant.terms(PayoutTerms).rules is not None:
         valid = [order for order in orders if isinstance(order, TransferRequest)]
         counters = (need_counters(merchant, order.bank_code, order.account_number) for order in valid)
         rows += dict.fromkeys(need for needs in counters for need in needs)

@@ -39,6 +39,7 @@ from kasuwa.methods.disburse.rules.transfer import MESSAGES, WALLET_INSUFFICIENT
 from kasuwa.methods.disburse.rules.waiting import place_final_event
 from kasuwa.rails.ports import orders
 from kasuwa.rails.ports.orders import BENEFICIARY_NAME, Answer
+from kasuwa.terms.tariff import Tariff
 from kasuwa.transactions.purpose import effects_of_purpose, reply_of_purpose, subject_of
 from kasuwa.transactions.requery import (
     RequeryJobKinds,
@@ -78,7 +79,7 @@ def need_answer(job: Job, answer: Answer, merchant: Merchant) -> Needs:
     rows = ((Transaction, job.subject), (Job, job.key))
     accounts: tuple[str, ...] = (WALLET,)
     if answer.status == orders.SUCCESSFUL:
-        accounts = POSTED_WITH_DUTY if merchant.tariff.transfer.stamp_duty.default_on else POSTED
+        accounts = POSTED_WITH_DUTY if merchant.terms(Tariff).transfer.stamp_duty.default_on else POSTED
     data = decode_job_data(job.work)
     rows = (*rows, *need_counted(merchant.merchant_id, data), *need_beneficiary(merchant, data))
     source = data.order.source_account

@@ -27,7 +27,15 @@ from kasuwa.methods.disburse.payout_model import (
     find_counter,
     take_from_counter,
 )
-from kasuwa.terms.payouts import EVERYTHING, PayoutRules, WindowLimits, beneficiary_subject, client_subject, counter_key
+from kasuwa.terms.payouts import (
+    EVERYTHING,
+    PayoutRules,
+    PayoutTerms,
+    WindowLimits,
+    beneficiary_subject,
+    client_subject,
+    counter_key,
+)
 from kasuwa.transactions.transactions import SUCCESSFUL, Transaction
 
 
@@ -60,7 +68,7 @@ def need_counters(
     merchant: Merchant, bank_code: str, account_number: str, client_id: str = ""
 ) -> tuple[tuple[type[Row], bytes], ...]:
     """Returns the counters that `check_payout` reads; none if the merchant has no policy."""
-    if merchant.payouts is None:
+    if merchant.terms(PayoutTerms).rules is None:
         return ()
     subjects = subjects_of(bank_code, account_number, client_id)
     return tuple((PayoutCounter, counter_key(merchant.merchant_id, subject)) for subject in subjects)
@@ -79,7 +87,7 @@ def check_payout(
 
     What a client is sent, for a loan or from savings, never waits for approval: limits alone apply to it.
     """
-    rules = context.merchant.payouts
+    rules = context.merchant.terms(PayoutTerms).rules
     if rules is None:
         return UNCHECKED
     client_id = "" if client is None else client.client_id
@@ -140,7 +148,7 @@ def need_counted(merchant_id: int, data: TransferJobData) -> tuple[tuple[type[Ro
 def makes_known(merchant: Merchant, data: TransferJobData) -> bool:
     """Whether a transfer that no counter counted makes its beneficiary known: one that was begun before there was a
     policy. Parts of splits and cash-outs of savings, which are not paid by the wallet, are not meant."""
-    rules = merchant.payouts
+    rules = merchant.terms(PayoutTerms).rules
     is_asked = rules is not None and rules.approve_new_beneficiary
     return is_asked and not data.counted_at and data.order.source_account == WALLET
 

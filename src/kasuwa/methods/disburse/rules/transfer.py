@@ -52,7 +52,7 @@ from kasuwa.methods.disburse.model import (
 from kasuwa.methods.disburse.rules.payout_checks import UNCHECKED, CheckedPayout, check_payout, need_counters
 from kasuwa.methods.disburse.rules.waiting import WAITING_MESSAGE, begin_approval, make_expiry, tell_approval
 from kasuwa.methods.disburse.wire import TransferReply, TransferRequest
-from kasuwa.terms.tariff import NO_FEES, calculate_transfer_fees
+from kasuwa.terms.tariff import NO_FEES, Tariff, calculate_transfer_fees
 from kasuwa.transactions.transactions import (
     PENDING,
     PROCESSING,
@@ -211,7 +211,7 @@ def begin_transfer(new: NewTransfer, context: Context, number: int) -> Decision:
     `number` is the merchant's serial number that the txnRef is made of.
     """
     txn_ref = movement_reference(new.reference_type, context.permutation(number), lagos_day(context.now))
-    fees = NO_FEES if new.is_free else calculate_transfer_fees(context.merchant.tariff, new.amount)
+    fees = NO_FEES if new.is_free else calculate_transfer_fees(context.merchant.terms(Tariff), new.amount)
     checked, source = new.checked, new.order.source_account
     held = HeldAmount(source, new.amount + fees.total if source == WALLET else new.amount)
     row = begin_transaction(

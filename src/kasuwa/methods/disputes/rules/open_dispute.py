@@ -65,7 +65,7 @@ from kasuwa.methods.payment.model import (
     reversal_key,
 )
 from kasuwa.methods.payment.plan_model import CHARGE_JOB_KINDS
-from kasuwa.terms.tariff import calculate_dispute_fees
+from kasuwa.terms.tariff import Tariff, calculate_dispute_fees
 from kasuwa.transactions.transactions import SUCCESSFUL, Transaction, transaction_key
 
 # Required by PostingGroup, and never returned: what is held was found to be there.
@@ -148,7 +148,7 @@ def record_dispute(
     new: NewDispute, amount: int, currency: str, payment: Payment, context: Context, seen: LoadedRows
 ) -> Decision[DisputeChanged]:
     merchant = context.merchant
-    fees = calculate_dispute_fees(merchant.tariff, currency)
+    fees = calculate_dispute_fees(merchant.terms(Tariff), currency)
     total = amount + fees.total
     there = max(0, available_in(chart.wallet(currency), merchant.merchant_id, seen))
     owed = max(0, -available_in(chart.dispute_debt(currency), merchant.merchant_id, seen))

@@ -18,7 +18,7 @@ from kasuwa.methods.investments.model import (
 )
 from kasuwa.methods.investments.wire import CashoutReply, DepositReply
 from kasuwa.methods.payment import model as payment
-from kasuwa.terms.tariff import FeeBreakdown, calculate_cashcode_fees, calculate_transfer_fees
+from kasuwa.terms.tariff import FeeBreakdown, Tariff, calculate_cashcode_fees, calculate_transfer_fees
 from kasuwa.transactions.transactions import Transaction
 from kasuwa.wire.interest_wire import DryRunFigure
 
@@ -97,7 +97,7 @@ def dry_run_cashout(
         *interest_figures(changes, changes.load_savings(savings.savings_id), amount),
     ]
     if method != "cash":
-        tariff = context.merchant.tariff
+        tariff = context.merchant.terms(Tariff)
         is_transfer = method == "transfer"
         charge = (
             calculate_transfer_fees(tariff, amount)

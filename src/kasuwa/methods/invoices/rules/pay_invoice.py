@@ -39,6 +39,8 @@ from kasuwa.methods.invoices.model import (
 )
 from kasuwa.methods.invoices.payer_model import OpenInvoicePayment
 from kasuwa.methods.invoices.rules.states import read_person, record_change, state_of
+from kasuwa.terms.tariff import Tariff
+from kasuwa.terms.vendors import CollectionVendors
 from kasuwa.transactions.checkouts import (
     Checkout,
     CheckoutDetail,
@@ -136,8 +138,10 @@ def checkout_detail(
         title=f"Invoice {invoice.label}",
         description=part,
         items=tuple(CheckoutItem(item.description, item.quantity, item.amount) for item in items),
-        channels=served_channels(DEFAULT_CHANNELS, invoice.currency, context.vendors, context.merchant),
-        bearer=bearer_of(context.merchant.tariff, None),
+        channels=served_channels(
+            DEFAULT_CHANNELS, invoice.currency, context.terms(CollectionVendors), context.merchant
+        ),
+        bearer=bearer_of(context.merchant.terms(Tariff), None),
         fullname="" if person is None else person.name,
         email="" if person is None else person.email,
         phone="" if person is None else person.phone or "",

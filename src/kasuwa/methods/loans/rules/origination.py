@@ -63,8 +63,8 @@ from kasuwa.methods.loans.model import (
 from kasuwa.methods.loans.rules.loan_position import LoanPosition, make_installments
 from kasuwa.methods.loans.rules.loan_record import explain_schedule, record_of
 from kasuwa.methods.loans.wire import LoanReply, LoanRequest, ProcessRequest
-from kasuwa.terms.loan_interest import make_schedule, rate_of
-from kasuwa.terms.tariff import calculate_transfer_fees
+from kasuwa.terms.loan_interest import LendingSettings, make_schedule, rate_of
+from kasuwa.terms.tariff import Tariff, calculate_transfer_fees
 from kasuwa.transactions.purpose import PurposeEffects, PurposeRules, TransactionPurpose
 from kasuwa.transactions.requery import MAX_TRAIL_LENGTH
 from kasuwa.transactions.transactions import SUCCESSFUL, Transaction, begin_trail, extend_trail
@@ -128,7 +128,7 @@ def decide_request(request: LoanRequest, context: Context, seen: LoadedRows) -> 
     if sum(line.total for line in lines) > LARGEST_AMOUNT:
         return TOO_LARGE
     if request.dry_run:
-        cost = calculate_transfer_fees(context.merchant.tariff, loan.amount)
+        cost = calculate_transfer_fees(context.merchant.terms(Tariff), loan.amount)
         reply = LoanReply(
             message="This is what the loan would be; nothing was changed",
             data=record_of(loan, (), context.now, dry_run=True),
@@ -142,7 +142,7 @@ def decide_request(request: LoanRequest, context: Context, seen: LoadedRows) -> 
 
 def make_loan(request: LoanRequest, context: Context) -> Loan:
     """Returns the new loan. The merchant's lending settings are copied: later changes do not affect agreed loans."""
-    merchant, lending = context.merchant, context.merchant.lending
+    merchant, lending = context.merchant, context.merchant.terms(LendingSettings)
     loan_id = opaque_id(LOAN_PREFIX, context.entropy)
     return Loan(
         key=loan_key(merchant.merchant_id, loan_id),
@@ -215,7 +215,7 @@ def dry_run_approval(
         return decision
     assert isinstance(decision, Decision)
     wallet = seen.get(Account, account_key(loan.merchant_id, WALLET))
-    cost = calculate_transfer_fees(context.merchant.tariff, loan.amount)
+    cost = calculate_transfer_fees(context.merchant.terms(Tariff), loan.amount)
     if wallet is None or wallet.available < loan.amount + cost.total:
         return WALLET_INSUFFICIENT
     today = lagos_day(context.now)

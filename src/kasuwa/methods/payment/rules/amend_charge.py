@@ -15,6 +15,7 @@ from kasuwa.methods.payment.model import DETAIL_DECODER, INITIATED, InstallmentT
 from kasuwa.methods.payment.payer_model import add_payer, payer_of, read_detail, seal_detail
 from kasuwa.methods.payment.rules import check_request
 from kasuwa.methods.payment.wire import ChargeCard
+from kasuwa.terms.tariff import Tariff
 from kasuwa.transactions.payers import mark_of, mark_payment
 from kasuwa.transactions.pricing import Price, bearer_of
 from kasuwa.transactions.transactions import Transaction
@@ -90,7 +91,7 @@ def find_differences(
 ) -> list[FieldError]:
     """Returns an error for each field that both steps have with different values."""
     parts = check_request.read_split_parts(request)
-    bearer = bearer_of(context.merchant.tariff, request.bearer)
+    bearer = bearer_of(context.merchant.terms(Tariff), request.bearer)
     recurrent = check_request.read_recurrent_terms(request)
     found = {
         "customer_txnref": bool(row.order_ref and request.customer_txnref) and request.customer_txnref != row.order_ref,
@@ -133,7 +134,7 @@ def apply_terms(
     assert detail.card is not None, "a card payment has its card"
     before = DETAIL_DECODER.decode(payment.detail)
     price = Price(row.amount, row.fee, row.vat, payment.charged, payment.settled)
-    bearer = bearer_of(context.merchant.tariff, "customer" if detail.bearer == "customer" else "merchant")
+    bearer = bearer_of(context.merchant.terms(Tariff), "customer" if detail.bearer == "customer" else "merchant")
     if detail.bearer != before.bearer:
         fee_class = check_request.card_fee_class(detail.card)
         price = check_request.price_of(bearer, context.merchant, fee_class, row.currency, row.amount)

@@ -39,6 +39,7 @@ from kasuwa.methods.payment.rules.vendor_choice import choose_vendor
 from kasuwa.methods.payment.wire_reply import PaymentReply
 from kasuwa.rails.ports.orders import CardSecrets
 from kasuwa.rails.sandbox.magic import DEFAULT_OUTCOME, SandboxOutcome, outcome_of_card
+from kasuwa.terms.issuing import CardIssuingSettings
 from kasuwa.transactions.inbound_accounts import ACCOUNT, PAYMENT
 from kasuwa.transactions.payers import mark_of, mark_payment
 from kasuwa.transactions.pricing import Price
@@ -109,7 +110,8 @@ def begin_payment(order: PaymentOrder, context: Context, kind: str, number: int 
         return_url=return_url_of(order.detail, context),
         expires_at=payment.expires_at.timestamp() if order.detail.vendor else 0,
         is_hosted=order.is_hosted,
-        is_own_card=order.card_secrets is not None and context.issuing.is_own_number(order.card_secrets.number),
+        is_own_card=order.card_secrets is not None
+        and context.terms(CardIssuingSettings).is_own_number(order.card_secrets.number),
         test_outcomes=read_card_test_outcomes(order.card_secrets, context.merchant),
         scenario=scenario,
     )

@@ -35,7 +35,8 @@ from kasuwa.methods.payment.wire import (
     PaymentFields,
 )
 from kasuwa.methods.payment.wire_reply import PaymentReply
-from kasuwa.terms.tariff import FeeClass
+from kasuwa.terms.tariff import FeeClass, Tariff
+from kasuwa.terms.vendors import CollectionVendors
 from kasuwa.transactions.inbound_accounts import free_number
 from kasuwa.transactions.pricing import MOBILE_MONEY_CLASSES, bearer_of
 from kasuwa.transactions.qr_payload import QrPayment, write_payload
@@ -94,7 +95,7 @@ def build_order(
     currency = str(request.currency or check_request.HOME_CURRENCY)
     faults = [*draft.faults, *check_request.unsupported_schedule_faults(request)]
     faults += check_request.limit_faults(context.merchant, currency, amount)
-    bearer = bearer_of(context.merchant.tariff, request.bearer)
+    bearer = bearer_of(context.merchant.terms(Tariff), request.bearer)
     price = check_request.price_of(bearer, context.merchant, draft.fee_class, currency, amount)
     faults += check_request.vendor_faults(draft.method, draft.detail.provider, currency, price.charged, context)
     faults += check_request.split_faults(
@@ -181,13 +182,13 @@ def shown_name(request: ChargeShown, merchant: Merchant) -> str:
 
 def build_qr_order(request: ChargeShown, context: Context, seen: LoadedRows) -> PaymentOrder | Refusal:
     token = make_page_token(context)
-    bearer = bearer_of(context.merchant.tariff, request.bearer)
+    bearer = bearer_of(context.merchant.terms(Tariff), request.bearer)
     price = check_request.price_of(bearer, context.merchant, "qrpay", check_request.HOME_CURRENCY, int(request.amount))
     faults = home_faults(request)
     name = shown_name(request, context.merchant)
     reference = context.permutation(context.number)
     # A vendor shows a code of its own on its page.
-    has_own_code = not context.vendors.of_method("qrpay", context.merchant.rails)
+    has_own_code = not context.terms(CollectionVendors).of_method("qrpay", context.merchant.rails)
     fits = not check_request.limit_faults(context.merchant, check_request.HOME_CURRENCY, int(request.amount))
     payload = QrPayment(context.merchant.mid, f"{reference:09d}", price.charged, check_request.HOME_CURRENCY, name)
     detail = msgspec.structs.replace(
@@ -203,7 +204,7 @@ def build_bank_transfer_order(
     request: ChargeShown, context: Context, seen: LoadedRows
 ) -> PaymentOrder | Refusal | NeedsMore:
     """Builds the payment order of a bank transfer. Each payment has an account number of its own."""
-    if context.vendors.of_method("bank_transfer", context.merchant.rails):
+    if context.terms(CollectionVendors).of_method("bank_transfer", context.merchant.rails):
         # The vendor opens an account for the payment.
         detail = msgspec.structs.replace(
             check_request.detail_of(request, context),

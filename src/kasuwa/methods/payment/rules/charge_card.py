@@ -69,6 +69,7 @@ from kasuwa.methods.payment.rules.replies import reply_payment, reply_validated
 from kasuwa.methods.payment.wire import ChargeCard, ChargeToken, InitiateCard, ValidateRequest
 from kasuwa.methods.payment.wire_reply import PaymentReply
 from kasuwa.rails.sandbox.magic import DEFAULT_OUTCOME, SandboxOutcome, proof_of
+from kasuwa.terms.tariff import Tariff
 from kasuwa.transactions.pricing import bearer_of
 from kasuwa.transactions.transactions import SUCCESSFUL, Transaction, extend_trail, transaction_key
 
@@ -115,7 +116,7 @@ def build_card_order(request: InitiateCard, context: Context, seen: LoadedRows) 
         return refuse_fields(*faults, *amount_now)
     amount, installments = amount_now
     summary = check_request.summarize_card(context, request.card)
-    bearer = bearer_of(context.merchant.tariff, request.bearer)
+    bearer = bearer_of(context.merchant.terms(Tariff), request.bearer)
     price = check_request.price_of(bearer, context.merchant, check_request.card_fee_class(summary), currency, amount)
     charges = check_request.CardCharges(summary, bearer, currency, price, installments)
     parts = check_request.read_split_parts(request)
@@ -396,7 +397,7 @@ def build_token_order(request: ChargeToken, context: Context, seen: LoadedRows) 
         return refuse_fields(*faults)
     amount, installments = amount_now
     summary = CARD_SUMMARY_DECODER.decode(saved.detail)
-    bearer = bearer_of(context.merchant.tariff, request.bearer)
+    bearer = bearer_of(context.merchant.terms(Tariff), request.bearer)
     price = check_request.price_of(bearer, context.merchant, check_request.card_fee_class(summary), currency, amount)
     charges = check_request.CardCharges(summary, bearer, currency, price, installments)
     parts = check_request.read_split_parts(request)

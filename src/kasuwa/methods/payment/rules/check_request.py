@@ -18,8 +18,8 @@ from kasuwa.methods.payment.settlement_model import Beneficiary, beneficiary_key
 from kasuwa.methods.payment.wire import Card, ChargeToken, InitiateCard, Installment, PaymentFields, Recurrent, User
 from kasuwa.rails.ports.orders import CardSecrets
 from kasuwa.rails.sandbox.magic import SAMPLE_CARD
-from kasuwa.terms.tariff import Bearer, FeeClass
-from kasuwa.terms.vendors import find_closest
+from kasuwa.terms.tariff import Bearer, FeeClass, Tariff
+from kasuwa.terms.vendors import CollectionVendors, find_closest
 from kasuwa.transactions.pricing import Price, bearer_of, card_class, price_collection
 from kasuwa.transactions.schedule import Frequency, amount_due, check_recurrence_value, plan_installments
 from kasuwa.transactions.splits import SplitShare, check_and_split, check_share
@@ -112,7 +112,7 @@ def limit_faults(merchant: Merchant, currency: str, amount: int) -> list[FieldEr
 def price_of(bearer: Bearer, merchant: Merchant, fee_class: FeeClass, currency: str, amount: int) -> Price:
     if not amount:
         return NO_PRICE
-    return price_collection(merchant.tariff, fee_class, currency, amount, bearer)
+    return price_collection(merchant.terms(Tariff), fee_class, currency, amount, bearer)
 
 
 class CardCharges(msgspec.Struct, frozen=True):
@@ -294,7 +294,7 @@ def detail_of(request: PaymentFields, context: Context) -> PaymentDetail:
         fingerprint=user.fingerprint or "",
         meta=str(request.meta or ""),
         redirect_url=request.redirect_url or "",
-        bearer=bearer_of(context.merchant.tariff, request.bearer),
+        bearer=bearer_of(context.merchant.terms(Tariff), request.bearer),
         is_bearer_explicit=request.bearer is not None,
         split=read_split_parts(request),
     )
@@ -305,7 +305,7 @@ def vendor_faults(method: str, provider: str, currency: str, charged: int, conte
 
     Contract: payment#vendors
     """
-    vendors = context.vendors.of_method(method, context.merchant.rails)
+    vendors = context.terms(CollectionVendors).of_method(method, context.merchant.rails)
     reasons = [vendor.find_unserved(method, provider, currency, charged) for vendor in vendors]
     unserved = [reason for reason in reasons if reason is not None]
     if not vendors or len(unserved) < len(reasons):
@@ -316,7 +316,7 @@ def vendor_faults(method: str, provider: str, currency: str, charged: int, conte
 
 def saved_card_faults(card: CardSummary, currency: str, charged: int, context: Context) -> list[FieldError]:
     """Returns the error of a charge that the vendor of a saved card does not serve."""
-    vendor = context.vendors.configured.get(card.vendor)
+    vendor = context.terms(CollectionVendors).configured.get(card.vendor)
     if vendor is None:
         return [] if card.vendor else vendor_faults("token", "", currency, charged, context)
     unserved = vendor.find_unserved("token", "", currency, charged)

@@ -1,7 +1,8 @@
 """Payments made for another slice: loan repayments and savings deposits.
 
 Every payment method is accepted. A card is opened and charged in one step, and its OTP comes by `validate_for_purpose`.
-The payment's purpose says what it is for. The purpose's rules are called when the payment ends (transactions/purpose.py).
+The payment's purpose says what it is for. The purpose's rules are called when the payment ends
+(transactions/purpose.py).
 """
 
 from collections.abc import Callable
@@ -59,6 +60,7 @@ from kasuwa.methods.payment.wire import (
     ValidateRequest,
 )
 from kasuwa.methods.payment.wire_reply import PaymentReply
+from kasuwa.terms.vendors import CollectionVendors
 from kasuwa.transactions.purpose import TransactionPurpose
 from kasuwa.wire.documents import Document
 from kasuwa.wire.fields import AccountNumber, Amount, Currency, Phone, Reference, ShortText
@@ -202,7 +204,9 @@ def collect_payment(
     `otp_reply_state` is the value of `state` in a reply with status 202 that asks for an OTP.
     """
     required = (
-        () if method == "card" and context.vendors.has_card_page(context.merchant.rails) else REQUIRED_FIELDS[method]
+        ()
+        if method == "card" and context.terms(CollectionVendors).has_card_page(context.merchant.rails)
+        else REQUIRED_FIELDS[method]
     )
     missing = [FieldError(name, required_for(method)) for name in required if getattr(fields, name) is None]
     if missing:

@@ -19,6 +19,9 @@ from kasuwa.methods.payment.rules.dry_run import preview_unchanged
 from kasuwa.methods.payment.rules.replies import reply_payment
 from kasuwa.methods.payment.wire import ChargeCard, InitiateCard
 from kasuwa.methods.payment.wire_reply import PaymentReply
+from kasuwa.terms.issuing import CardIssuingSettings
+from kasuwa.terms.tariff import Tariff
+from kasuwa.terms.vendors import CollectionVendors
 from kasuwa.transactions.pricing import bearer_of, card_class, fee_and_vat
 from kasuwa.transactions.transactions import Transaction
 
@@ -36,10 +39,10 @@ def has_card_page(merchant: Merchant, preflight: PreflightContext) -> bool:
 
 def card_presence_faults(request: InitiateCard, context: Context) -> list[FieldError]:
     """Returns the error of a card that must be there and is not, or must not be there and is."""
-    has_page = context.vendors.has_card_page(context.merchant.rails)
+    has_page = context.terms(CollectionVendors).has_card_page(context.merchant.rails)
     if request.card is None:
         return [] if has_page else [CARD_REQUIRED]
-    if has_page and not context.issuing.is_own_number(str(request.card.card_no)):
+    if has_page and not context.terms(CardIssuingSettings).is_own_number(str(request.card.card_no)):
         return [CARD_NOT_TAKEN]
     return []
 
@@ -58,7 +61,7 @@ def build_hosted_order(
     amount, installments = amount_now
     if not amount and not found:
         faults.append(NOTHING_DUE)
-    bearer = bearer_of(context.merchant.tariff, request.bearer)
+    bearer = bearer_of(context.merchant.terms(Tariff), request.bearer)
     fee_class = check_request.card_fee_class(UNKNOWN_CARD)
     price = check_request.price_of(bearer, context.merchant, fee_class, currency, amount)
     charges = check_request.CardCharges(UNKNOWN_CARD, bearer, currency, price, installments)
@@ -97,7 +100,7 @@ def price_by_card(
     fee_class = card_class(card.country or find_bin(card.bin).country)
     if fee_class == check_request.card_fee_class(UNKNOWN_CARD):
         return row, payment
-    fee, vat = fee_and_vat(context.merchant.tariff, fee_class, row.currency, payment.charged)
+    fee, vat = fee_and_vat(context.merchant.terms(Tariff), fee_class, row.currency, payment.charged)
     hold = seen.get(Hold, hold_key(row.key))
     if hold is not None and fee + vat > hold.amount:
         return row, payment

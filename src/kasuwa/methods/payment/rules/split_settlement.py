@@ -54,7 +54,7 @@ from kasuwa.methods.payment.settlement_model import (
 from kasuwa.methods.payment.wire import BeneficiaryRequest
 from kasuwa.methods.payment.wire_reply import BeneficiaryReply
 from kasuwa.rails.ports.orders import Answer
-from kasuwa.terms.reserve import reserve_part
+from kasuwa.terms.reserve import ReserveTerms, reserve_part
 from kasuwa.transactions.purpose import PurposeEffects, PurposeRules, TransactionPurpose, rules_of
 from kasuwa.transactions.settlements import SettlementMovement, make_settlement_event
 from kasuwa.transactions.splits import split_amount
@@ -181,7 +181,7 @@ def settle_payment(
     parts = split_amount(payment.settled, detail.split)
     additions = plan_payouts(detail, parts, due, row.currency)
     rest = payment.settled - sum(parts)
-    kept = reserve_part(context.merchant.reserve, payment.charged, rest)
+    kept = reserve_part(context.merchant.terms(ReserveTerms), payment.charged, rest)
     if kept:
         additions.append(plan_reserve(kept, due, row.currency, context))
     if days:
@@ -223,7 +223,7 @@ def plan_payouts(
 
 def plan_reserve(amount: int, settled_at: datetime, currency: str, context: Context) -> BatchAddition:
     """Returns the batch addition for the part that is kept back, counted from the settlement day."""
-    due = lagos_moment(lagos_day(settled_at) + timedelta(days=context.merchant.reserve.days))
+    due = lagos_moment(lagos_day(settled_at) + timedelta(days=context.merchant.terms(ReserveTerms).days))
     return BatchAddition(RESERVE, "merchant", due, currency, amount)
 
 

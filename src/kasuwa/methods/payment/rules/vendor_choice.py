@@ -1,7 +1,8 @@
 """The vendor of a payment: chosen when the payment is taken, and changed only while nothing of it has left.
 
-Any vendor of the purpose that serves the payment may take it: the first that is not held (rails/routing/orders.py). A saved
-card belongs to the vendor that keeps it, so that a charge of it has no second choice. Contract: payment#second-vendor
+Any vendor of the purpose that serves the payment may take it: the first that is not held (rails/routing/orders.py). A
+saved card belongs to the vendor that keeps it, so that a charge of it has no second choice. Contract:
+payment#second-vendor
 """
 
 import msgspec
@@ -12,7 +13,7 @@ from kasuwa.methods.payment.model import CHARGE, DETAIL_DECODER, JOB_DATA_DECODE
 from kasuwa.methods.payment.rules.amend_charge import AmendedPayment, AmendedTransaction, amend_row
 from kasuwa.methods.payment.rules.replies import reply_payment
 from kasuwa.rails.ports.orders import Answer
-from kasuwa.terms.vendors import purpose_of
+from kasuwa.terms.vendors import CollectionVendors, purpose_of
 from kasuwa.transactions.payers import PAYMENT_MARK_DECODER
 from kasuwa.transactions.requery import can_change_rail, next_requery_at
 from kasuwa.transactions.transactions import Transaction, encode_text, extend_trail
@@ -22,7 +23,7 @@ def list_serving_vendors(method: str, provider: str, currency: str, charged: int
     """Returns the names of the vendors that may take a payment, the first choice first."""
     return tuple(
         vendor.name
-        for vendor in context.vendors.of_method(method, context.merchant.rails)
+        for vendor in context.terms(CollectionVendors).of_method(method, context.merchant.rails)
         if vendor.find_unserved(method, provider, currency, charged) is None
     )
 

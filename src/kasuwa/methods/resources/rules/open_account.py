@@ -47,6 +47,7 @@ from kasuwa.methods.resources.wire import PersonalizedAccount, PersonalizedReply
 from kasuwa.rails.ports import orders
 from kasuwa.rails.ports.accounts import ACCOUNT_NAME, ACCOUNT_NUMBER, BANK_CODE, BANK_NAME
 from kasuwa.rails.ports.orders import Answer
+from kasuwa.terms.accounts import AccountTerms
 from kasuwa.transactions.inbound_accounts import (
     ACCOUNT,
     CLOSED,
@@ -113,7 +114,7 @@ def decide_personalized(
         is_unanswered, is_awaited = first.state == OPENING and not first.message, first.state == OPENING
         reply = reply_personalized(first, context)
         return Decision(reply=reply, in_progress=is_unanswered, is_provisional=is_awaited)
-    if not context.account_terms.of_merchant(context.merchant.rails.get(PURPOSE, ())):
+    if not context.terms(AccountTerms).of_merchant(context.merchant.rails.get(PURPOSE, ())):
         return NO_ACCOUNTS
     rails = list_account_rails(context, has_bvn=request.bvn is not None)
     if not rails:
@@ -129,7 +130,7 @@ def decide_personalized(
 
 def list_account_rails(context: Context, *, has_bvn: bool) -> tuple[str, ...]:
     """Returns the rails that may open an account, the first choice first. Some require its owner's BVN."""
-    terms = context.account_terms
+    terms = context.terms(AccountTerms)
     names = terms.of_merchant(context.merchant.rails.get(PURPOSE, ()))
     return tuple(name for name in names if has_bvn or name not in terms.bvn_rails)
 

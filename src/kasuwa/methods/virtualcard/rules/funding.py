@@ -71,9 +71,9 @@ from kasuwa.methods.virtualcard.model import (
     vat_entries,
 )
 from kasuwa.methods.virtualcard.wire import AmountRequest, CardReply, CardRequest, CreateRequest, DoneReply
-from kasuwa.terms.exchange_rates import HOME, ExchangeRate, kobo_from_sale, kobo_to_buy
-from kasuwa.terms.issuing import make_pan, mask_pan
-from kasuwa.terms.tariff import CardTariff, FeeBreakdown, calculate_flat_fees, calculate_funding_fees
+from kasuwa.terms.exchange_rates import HOME, ExchangeRate, ExchangeRates, kobo_from_sale, kobo_to_buy
+from kasuwa.terms.issuing import CardIssuingSettings, make_pan, mask_pan
+from kasuwa.terms.tariff import CardTariff, FeeBreakdown, Tariff, calculate_flat_fees, calculate_funding_fees
 from kasuwa.transactions.transactions import encode_text, make_ordered_job
 
 MONTHLY_FEE_JOB = "virtualcard.monthly"
@@ -155,7 +155,7 @@ def find_funding_source(currency: str, context: Context, seen: LoadedRows) -> Fu
     own = seen.get(Account, account_key(context.merchant.merchant_id, chart.wallet(currency)))
     if currency == HOME or own is not None:
         return FundingSource(currency)
-    rate = context.merchant.exchange_rates.get(currency)
+    rate = context.merchant.terms(ExchangeRates).by_currency.get(currency)
     return NO_RATE if rate is None else FundingSource(currency, rate)
 
 
@@ -165,7 +165,7 @@ def fee_debits(charge: FeeBreakdown, currency: str, kind: str) -> tuple[WalletDe
 
 
 def tariff_of(merchant: Merchant, currency: str) -> CardTariff:
-    return merchant.tariff.virtual_card.of_currency(currency)
+    return merchant.terms(Tariff).virtual_card.of_currency(currency)
 
 
 # --- create -------------------------------------------------------------------------------------------------
@@ -186,7 +186,7 @@ def need_create(request: CreateRequest, merchant: Merchant) -> Needs:
 def decide_create(
     request: CreateRequest, context: Context, seen: LoadedRows
 ) -> Decision[CardReply] | Refusal | NeedsMore:
-    ranges, merchant_id = context.issuing.ranges, context.merchant.merchant_id
+    ranges, merchant_id = context.terms(CardIssuingSettings).ranges, context.merchant.merchant_id
     network = request.card_type or next(iter(ranges))
     if network not in ranges:
         return refuse_fields(FieldError("card_type", f"one of {', '.join(ranges)}"))
@@ -210,7 +210,7 @@ def decide_create(
 
 def make_card(request: CreateRequest, context: Context, short_id: str, network: str, pan: str) -> tuple[Card, Job]:
     today, billing = lagos_day(context.now), request.billing
-    reference = f"{context.issuing.label}|GVC|{max(0, int(context.now.timestamp()))}|{short_id}"
+    reference = f"{context.terms(CardIssuingSettings).label}|GVC|{max(0, int(context.now.timestamp()))}|{short_id}"
     key = card_key(context.merchant.merchant_id, reference)
     holder = Cardholder(
         billing.address, billing.name, billing.city, billing.state, str(billing.postal_code), request.country or "NG"
@@ -244,7 +244,7 @@ def make_card(request: CreateRequest, context: Context, short_id: str, network: 
 def issue_card(
     amount: int, context: Context, funding_source: FundingSource, card: Card, pan: str, job: Job
 ) -> Decision:
-    charge = calculate_flat_fees(context.merchant.tariff, tariff_of(context.merchant, card.currency).issuance)
+    charge = calculate_flat_fees(context.merchant.terms(Tariff), tariff_of(context.merchant, card.currency).issuance)
     funding = WalletDebit(card.account, amount, "card funding")
     posts = funding_source.debit_wallet((funding, *fee_debits(charge, card.currency, "card issuance fee")))
     lines = make_card_records(
@@ -316,7 +316,7 @@ def decide_fund(
     fault = check_funding(context.merchant, position, amount)
     if fault is not None:
         return refuse_fields(FieldError("amount", fault))
-    charge = calculate_funding_fees(context.merchant.tariff, card.currency, amount)
+    charge = calculate_funding_fees(context.merchant.terms(Tariff), card.currency, amount)
     funding = WalletDebit(card.account, amount, "card funding")
     posts = position.funding_source.debit_wallet((funding, *fee_debits(charge, card.currency, "card funding fee")))
     debit, credit = CardEntry(CARD_FUNDING_DEBIT, amount, charge.fee), CardEntry(CARD_FUNDING, amount, charge.fee)
@@ -354,7 +354,7 @@ def decide_withdraw(
     card, amount = position.card, int(request.amount)
     if request.currency not in (None, card.currency):
         return refuse_fields(FieldError("currency", other_currency(card)))
-    charge = calculate_flat_fees(context.merchant.tariff, tariff_of(context.merchant, card.currency).withdraw)
+    charge = calculate_flat_fees(context.merchant.terms(Tariff), tariff_of(context.merchant, card.currency).withdraw)
     posts = position.funding_source.credit_wallet(card.account, amount, "card withdrawal")
     vat = vat_entries(charge.vat, "VAT on Card Withdrawal Fee")
     lines = make_card_records(context, card, context.number, *vat, CardEntry(CARD_WITHDRAWAL, amount, charge.fee))
@@ -376,7 +376,7 @@ def decide_terminate(
     if not isinstance(position, CardPosition):
         return position
     card, left = position.card, position.balance
-    charge = calculate_flat_fees(context.merchant.tariff, tariff_of(context.merchant, card.currency).terminate)
+    charge = calculate_flat_fees(context.merchant.terms(Tariff), tariff_of(context.merchant, card.currency).terminate)
     posts = position.funding_source.credit_wallet(card.account, left, "card termination")
     emptied = (PostingGroup(card.reference, CARD_INSUFFICIENT, postings=posts),) if posts else ()
     vat = vat_entries(charge.vat, "VAT on Card Termination Fee")

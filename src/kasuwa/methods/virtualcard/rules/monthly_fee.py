@@ -27,7 +27,7 @@ from kasuwa.methods.virtualcard.model import (
 )
 from kasuwa.methods.virtualcard.rules.funding import CARD_INSUFFICIENT, tariff_of
 from kasuwa.rails.ports.orders import Answer
-from kasuwa.terms.tariff import FeeBreakdown, calculate_flat_fees
+from kasuwa.terms.tariff import FeeBreakdown, Tariff, calculate_flat_fees
 from kasuwa.transactions.transactions import encode_text
 
 # Unpaid months in a row after which a card is blocked. Contract: virtualcard#fees
@@ -60,7 +60,7 @@ def decide_monthly_fee(job: Job, answer: Answer, context: Context, seen: LoadedR
     wanted = Needs((), accounts)
     if not has_all_rows(wanted, card.merchant_id, seen):
         return NeedsMore(wanted)
-    charge = calculate_flat_fees(context.merchant.tariff, tariff_of(context.merchant, card.currency).monthly)
+    charge = calculate_flat_fees(context.merchant.terms(Tariff), tariff_of(context.merchant, card.currency).monthly)
     if not charge.total:
         return Decision(jobs=(next_fee_job(card, current_job),))
     return charge_monthly_fee(

@@ -54,7 +54,7 @@ from kasuwa.methods.virtualcard.model import (
 )
 from kasuwa.methods.virtualcard.rules.funding import CARD_INSUFFICIENT
 from kasuwa.methods.virtualcard.wire import PurchaseReply, PurchaseRequest
-from kasuwa.terms.exchange_rates import HOME, foreign_to_raise, kobo_to_buy
+from kasuwa.terms.exchange_rates import HOME, ExchangeRates, foreign_to_raise, kobo_to_buy
 from kasuwa.transactions.transactions import (
     FAILED,
     SUCCESSFUL,
@@ -149,7 +149,7 @@ def price_purchase(card: Card, amount: int, currency: str, context: Context) -> 
     if currency == card.currency:
         return PurchaseCost(amount, (Posting(card.account, rail, amount, "card purchase"),))
     foreign = {card.currency, currency} - {HOME}
-    rate = context.merchant.exchange_rates.get(foreign.pop()) if len(foreign) == 1 else None
+    rate = context.merchant.terms(ExchangeRates).by_currency.get(foreign.pop()) if len(foreign) == 1 else None
     if rate is None:
         return None
     billed = kobo_to_buy(rate, amount) if card.currency == HOME else foreign_to_raise(rate, amount)

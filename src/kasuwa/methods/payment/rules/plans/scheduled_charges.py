@@ -49,6 +49,7 @@ from kasuwa.methods.payment.plan_model import (
 )
 from kasuwa.methods.payment.rules.begin import PaymentOrder, begin_payment
 from kasuwa.rails.ports.orders import Answer
+from kasuwa.terms.tariff import Tariff
 from kasuwa.transactions.pricing import Price, card_class, fee_and_vat, price_collection
 from kasuwa.transactions.purpose import PurposeEffects, PurposeRules, TransactionPurpose
 from kasuwa.transactions.schedule import Recurrence, make_recurrence, next_due, next_retry
@@ -134,7 +135,7 @@ def price_by_saved_card(
     card = FACTS_DECODER.decode(payment.facts).card
     if card is None:
         return installments.prices
-    fee_class, tariff = card_class(card.country or find_bin(card.bin).country), context.merchant.tariff
+    fee_class, tariff = card_class(card.country or find_bin(card.bin).country), context.merchant.terms(Tariff)
     fees = [fee_and_vat(tariff, fee_class, currency, price.charged) for price in installments.prices]
     return tuple(
         msgspec.structs.replace(price, fee=fee, vat=vat, settled=price.charged - fee - vat)
@@ -235,7 +236,7 @@ def build_plan_order(plan: Plan, saved: SavedCard, context: Context, seen: Loade
     price = find_kept_price(plan, seen)
     if price is None:
         bearer: Literal["merchant", "customer"] = "customer" if terms.detail.bearer == "customer" else "merchant"
-        tariff, fee_class = context.merchant.tariff, card_class(card.country)
+        tariff, fee_class = context.merchant.terms(Tariff), card_class(card.country)
         price = price_collection(tariff, fee_class, plan.currency, cycle_amount(plan), bearer)
     detail = msgspec.structs.replace(terms.detail, card=card, purpose=TransactionPurpose(plan.kind, plan.plan_id))
     return PaymentOrder(

@@ -56,6 +56,7 @@ from kasuwa.methods.payment.wire import PayAccountRequest
 from kasuwa.methods.payment.wire_reply import InboundReply
 from kasuwa.rails.ports.orders import TRANSACTION_FACT
 from kasuwa.rails.ports.rejections import Rejection
+from kasuwa.terms.tariff import Tariff
 from kasuwa.transactions.inbound_accounts import (
     ACCOUNT,
     PAYABLE,
@@ -251,7 +252,9 @@ def build_personalized_order(
     return PaymentOrder(
         method="bank_transfer",
         currency=HOME_CURRENCY,
-        price=price_collection(context.merchant.tariff, "bank_transfer", HOME_CURRENCY, arrived.amount, "merchant"),
+        price=price_collection(
+            context.merchant.terms(Tariff), "bank_transfer", HOME_CURRENCY, arrived.amount, "merchant"
+        ),
         detail=PaymentDetail(
             fullname=arrived.sender_name or owner.name,
             email=owner.email,
