@@ -37,7 +37,10 @@ DAILY_TOTALS = """
 NO_PAGES = (".csv", "/find")
 # Pages that show something only for a question: a part of a reference, a whole one, an address, nothing.
 QUESTIONS = (
-    *("order-99", "order-500000", "bench@example.com", "nothing-like-it"),
+    "order-99",
+    "order-500000",
+    "bench@example.com",
+    "nothing-like-it",
     "GP00050000120250101X",
 )
 FILTERS = ("status=failed", "status=successful&kind=transfer", "method=card", "currency=USD", "min_amount=1000000")

@@ -31,8 +31,27 @@ from bench.results import ComparedLoad, LoadResult, MeasurementFailed, Results
 from kasuwa.postgres.embedded import embedded
 
 MEASUREMENTS = (
-    *("hot64", "hot256", "spread64", "token", "verify", "pull", "deliver", "latency", "preload", "interest", "memory"),
-    *("cpu", "start", "kit", "batched", "workers2", "cores", "lists", "reconcile", "console", "neighbor"),
+    "hot64",
+    "hot256",
+    "spread64",
+    "token",
+    "verify",
+    "pull",
+    "deliver",
+    "latency",
+    "preload",
+    "interest",
+    "memory",
+    "cpu",
+    "start",
+    "kit",
+    "batched",
+    "workers2",
+    "cores",
+    "lists",
+    "reconcile",
+    "console",
+    "neighbor",
 )
 
 # The measurements that a row is compared with.

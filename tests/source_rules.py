@@ -29,10 +29,38 @@ LONGEST_FUNCTION = 70
 VAGUE_NAMES = {"manager", "helper", "util", "service", "handler", "base", "common", "misc", "data", "info"}
 
 IMPURE_MODULES = {
-    *("asyncio", "asyncpg", "concurrent", "multiprocessing", "select", "signal", "socket", "ssl", "subprocess"),
-    *("glob", "http", "io", "os", "pathlib", "shutil", "sqlite3", "sys", "tempfile", "threading", "urllib"),
-    *("random", "secrets", "time", "uuid"),
-    *("aiohttp", "granian", "httptools", "httpx", "logging", "psycopg", "requests", "structlog"),
+    "asyncio",
+    "asyncpg",
+    "concurrent",
+    "multiprocessing",
+    "select",
+    "signal",
+    "socket",
+    "ssl",
+    "subprocess",
+    "glob",
+    "http",
+    "io",
+    "os",
+    "pathlib",
+    "shutil",
+    "sqlite3",
+    "sys",
+    "tempfile",
+    "threading",
+    "urllib",
+    "random",
+    "secrets",
+    "time",
+    "uuid",
+    "aiohttp",
+    "granian",
+    "httptools",
+    "httpx",
+    "logging",
+    "psycopg",
+    "requests",
+    "structlog",
 }
 CLOCK_FUNCTIONS = {"now", "utcnow", "today", "monotonic", "perf_counter"}
 IMPURE_BUILTINS = {"open", "print", "input", "exec", "eval", "__import__"}
@@ -263,6 +291,15 @@ def crowded_folders(sources: Iterable[Source]) -> list[str]:
         f"{folder} has {files} files"
         for folder, files in count.items()
         if files > MOST_FILES and folder not in FULL_FOLDERS
+    ]
+
+
+def packed_literals(source: Source) -> list[str]:
+    """Returns the lines that unpack a tuple in place, as in `*("a", "b"),`, to take fewer lines."""
+    return [
+        f"{source.path}:{node.lineno} packs a literal"
+        for node in source.nodes
+        if isinstance(node, ast.Starred) and isinstance(node.value, ast.Tuple)
     ]
 
 

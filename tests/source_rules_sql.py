@@ -18,37 +18,48 @@ OPERATORS_READS = ("console/operator/reads.py", "console/operator/home_reads.py"
 READS_OF_OPERATORS = {f"kasuwa.{path[:-3].replace('/', '.')}" for path in OPERATORS_READS}
 # Packages and modules that own tables or read them. Slices and merchants' pages read in their store.py.
 SQL_MODULES = (
-    *(
-        "postgres/",
-        "ledger/",
-        "engine/",
-        "authority/",
-        "people/",
-        "cluster/api_processes.py",
-        "merchants/",
-        "webhooks/",
-    ),
-    *(
-        "audit/",
-        "privacy/",
-        "projections/",
-        "jobs/",
-        "rails/catalogue/",
-        "rails/inbox/",
-        "rails/routing/issuer.py",
-        "rails/watch/",
-        "reconciliation/",
-    ),
-    *("accounting/books.py", "evidence/reads.py", "sandbox/", "api/backlog.py", "boot/prepare.py", "doctor/checks.py"),
-    *("methods/disputes/answers_task.py", "methods/disputes/evidence_reads.py", "methods/disputes/hand_ins.py"),
-    *("console/kit/merchant_health.py", "console/kit/saved_lists.py", "console/merchant/waiting_reads.py"),
+    "postgres/",
+    "ledger/",
+    "engine/",
+    "authority/",
+    "people/",
+    "cluster/api_processes.py",
+    "merchants/",
+    "webhooks/",
+    "audit/",
+    "privacy/",
+    "projections/",
+    "jobs/",
+    "rails/catalogue/",
+    "rails/inbox/",
+    "rails/routing/issuer.py",
+    "rails/watch/",
+    "reconciliation/",
+    "accounting/books.py",
+    "evidence/reads.py",
+    "sandbox/",
+    "api/backlog.py",
+    "boot/prepare.py",
+    "doctor/checks.py",
+    "methods/disputes/answers_task.py",
+    "methods/disputes/evidence_reads.py",
+    "methods/disputes/hand_ins.py",
+    "console/kit/merchant_health.py",
+    "console/kit/saved_lists.py",
+    "console/merchant/waiting_reads.py",
     *OPERATORS_READS,
 )
 UNION = re.compile(r"\b(?:union|intersect|except)(?:\s+all)?\b", re.IGNORECASE)
 MERCHANT_CONDITIONS = ("merchant_id = $", "merchant_id = u.merchant")
 QUERY_METHODS = {
-    *("fetch", "fetchrow", "fetchval", "fetch_row_batched", "fetch_page_batched"),
-    *("execute", "executemany", "cursor"),
+    "fetch",
+    "fetchrow",
+    "fetchval",
+    "fetch_row_batched",
+    "fetch_page_batched",
+    "execute",
+    "executemany",
+    "cursor",
 }
 
 
@@ -133,43 +144,63 @@ def unsafe_reads(source: Source) -> list[str]:
 UNIQUE_COLUMNS = frozenset(
     {
         # One sequence or hash for a table: `seq` of jobs, plans, cards, postings, events, audit entries; `key` of all.
-        *(
-            "key",
-            "seq",
-            "approval_id",
-            "key_id",
-            "merchant_id",
-            "notice_id",
-            "rate_id",
-            "policy_id",
-            "secret_id",
-            "user_id",
-        ),
+        "key",
+        "seq",
+        "approval_id",
+        "key_id",
+        "merchant_id",
+        "notice_id",
+        "rate_id",
+        "policy_id",
+        "secret_id",
+        "user_id",
         # Numbered within what is listed: clients, loans, plans, attempts, installments, members, events of one object.
-        *("number", "n", "position", "object_seq"),
+        "number",
+        "n",
+        "position",
+        "object_seq",
         # The two sides of a posting, after its number.
         "side",
         # Billers and their categories; accounts of one merchant; users; lanes and kinds that were grouped or made
         # distinct; the catalogue of tables and columns.
-        *("id", "code", "name", "email", "lane", "kind", "table_name", "ordinal_position"),
-        *("relname", "attnum"),
+        "id",
+        "code",
+        "name",
+        "email",
+        "lane",
+        "kind",
+        "table_name",
+        "ordinal_position",
+        "relname",
+        "attnum",
         # Lines and files of statements; groups of postings of one merchant.
-        *("line_id", "import_id", "group_seq"),
+        "line_id",
+        "import_id",
+        "group_seq",
         # Bulks of one merchant, grouped.
         "batch_ref",
         # Closes, in which a merchant has one head; the keys that signed them, grouped.
-        *("close_number", "public_key"),
+        "close_number",
+        "public_key",
         # Disputes and settlements of one rail.
-        *("dispute_id", "settlement_id"),
+        "dispute_id",
+        "settlement_id",
         # Versions of one key.
         "version",
         # Sources of wrong sign-ins; browsers known by their token.
-        *("source", "token_hash"),
+        "source",
+        "token_hash",
         # The last parts of the keys of tables about rails.
-        *("process", "currency", "outcome", "difference_id"),
+        "process",
+        "currency",
+        "outcome",
+        "difference_id",
         # The last part of the key of daily totals; sentences of invariants; endpoints of one merchant, and their
         # deliveries.
-        *("reason", "invariant", "endpoint_id", "event_seq"),
+        "reason",
+        "invariant",
+        "endpoint_id",
+        "event_seq",
     }
 )
 ORDER_BY = re.compile(r"\border\s+by\s+", re.IGNORECASE)

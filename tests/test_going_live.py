@@ -39,8 +39,12 @@ BLOCKS = read_blocks(PAGE)
 EXPORTS = dict(re.findall(r"(\w+)=(\S+)", "\n".join(BLOCKS[0].lines)))
 FIRST_IN = "The first naira in"
 SECRETS = (
-    *("secret_key", "close_key", "paystack_secret_key"),
-    *("owner_password", "application_password", "reader_password"),
+    "secret_key",
+    "close_key",
+    "paystack_secret_key",
+    "owner_password",
+    "application_password",
+    "reader_password",
 )
 PID_FILES = ("serve.pid", "twin.pid", "nginx.pid")
 

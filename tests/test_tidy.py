@@ -18,29 +18,38 @@ EXACT = (
 )
 # Pure modules of packages that are not pure as a whole.
 PURE_MODULES = (
-    *("engine/batch.py", "engine/row_cache.py", "engine/idempotency.py", "engine/merchant_state.py"),
-    *("audit/close_tree.py", "audit/merkle.py", "authority/acts.py", "authority/doors.py", "authority/roles.py"),
-    *("authority/audit_notes.py", "concurrency/turns.py", "http/page.py", "merchants/merchant_settings.py"),
-    *("merchants/picture_size.py", "methods/investments/accrual.py", "methods/investments/thrift.py"),
-    *(
-        "methods/statements/links.py",
-        "methods/tickets/ticket_codes.py",
-        "privacy/erasure.py",
-        "privacy/personal_fields.py",
-    ),
-    *(
-        "privacy/sealed_places.py",
-        "rails/catalogue/catalogue.py",
-        "rails/ports/callback.py",
-        "rails/ports/feed_entries.py",
-    ),
-    *(
-        "rails/ports/rejections.py",
-        "rails/sandbox/magic.py",
-        "reconciliation/lump_sums.py",
-        "settings/former_accounts.py",
-    ),
-    *("settings/peer_terms.py", "settings/rail_needs.py", "webhooks/response_excerpt.py", "webhooks/sample_events.py"),
+    "engine/batch.py",
+    "engine/row_cache.py",
+    "engine/idempotency.py",
+    "engine/merchant_state.py",
+    "audit/close_tree.py",
+    "audit/merkle.py",
+    "authority/acts.py",
+    "authority/doors.py",
+    "authority/roles.py",
+    "authority/audit_notes.py",
+    "concurrency/turns.py",
+    "http/page.py",
+    "merchants/merchant_settings.py",
+    "merchants/picture_size.py",
+    "methods/investments/accrual.py",
+    "methods/investments/thrift.py",
+    "methods/statements/links.py",
+    "methods/tickets/ticket_codes.py",
+    "privacy/erasure.py",
+    "privacy/personal_fields.py",
+    "privacy/sealed_places.py",
+    "rails/catalogue/catalogue.py",
+    "rails/ports/callback.py",
+    "rails/ports/feed_entries.py",
+    "rails/ports/rejections.py",
+    "rails/sandbox/magic.py",
+    "reconciliation/lump_sums.py",
+    "settings/former_accounts.py",
+    "settings/peer_terms.py",
+    "settings/rail_needs.py",
+    "webhooks/response_excerpt.py",
+    "webhooks/sample_events.py",
     "webhooks/signatures.py",
 )
 RECIPES = read_all("docs/recipes", "docs/recipes/")
@@ -115,6 +124,10 @@ def test_the_top_of_the_package_has_folders_only() -> None:
 
 def test_no_folder_has_too_many_files() -> None:
     assert source_rules.crowded_folders(SERVICE) == []
+
+
+def test_no_literal_is_packed() -> None:
+    assert complaints(source_rules.packed_literals, EVERYTHING) == []
 
 
 def test_every_file_has_a_module_docstring() -> None:
@@ -306,17 +319,20 @@ def test_a_reexport_is_noticed(text: str, wrong: bool) -> None:
 
 # Modules that parse days and times of this service's own records, of validated requests, or of trusted vendors.
 OWN_DATES = {
-    *(
-        "console/merchant/payment_view.py",
-        "console/kit/values.py",
-        "wire/people.py",
-        "rails/vendors/monnify/identity.py",
-    ),
-    *("console/records/record_pages.py", "pages/invoice_pdf.py"),
-    *("methods/investments/rules/thrift_plan.py", "methods/invoices/rules/issue.py"),
-    *("methods/payment/rules/plans/installments.py", "methods/payment/rules/plans/scheduled_charges.py"),
+    "console/merchant/payment_view.py",
+    "console/kit/values.py",
+    "wire/people.py",
+    "rails/vendors/monnify/identity.py",
+    "console/records/record_pages.py",
+    "pages/invoice_pdf.py",
+    "methods/investments/rules/thrift_plan.py",
+    "methods/invoices/rules/issue.py",
+    "methods/payment/rules/plans/installments.py",
+    "methods/payment/rules/plans/scheduled_charges.py",
     "methods/payment/rules/split_settlement.py",
-    *("rails/vendors/paystack/feeds.py", "reconciliation/camt_statements.py", "testing/merchant.py"),
+    "rails/vendors/paystack/feeds.py",
+    "reconciliation/camt_statements.py",
+    "testing/merchant.py",
     "pages/invoice_pages.py",
     "rails/twins/paystack_accounts.py",
 }
@@ -379,8 +395,13 @@ def test_a_safe_read_is_allowed() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        *("select a from b", "\n  insert into b values (1)", "update b set c = 1", "delete from b"),
-        *("x where key = $1", "with w1 as (select 1) select 2", "create table b (c int)"),
+        "select a from b",
+        "\n  insert into b values (1)",
+        "update b set c = 1",
+        "delete from b",
+        "x where key = $1",
+        "with w1 as (select 1) select 2",
+        "create table b (c int)",
     ],
 )
 def test_sql_in_the_wrong_package_is_noticed(text: str) -> None:
@@ -399,9 +420,14 @@ def test_prose_is_not_taken_for_sql(text: str) -> None:
 @pytest.mark.parametrize(
     "order",
     [
-        *("order by created_at", "order by created_at desc limit 1", "order by due, run_at offset $2 limit $3"),
-        *("ORDER BY\n  state nulls first", "order by seq, created_at desc", "order by lower(title)"),
-        *("order by (status = 'x') desc, at desc for update", "where x in (select y from z order by at)"),
+        "order by created_at",
+        "order by created_at desc limit 1",
+        "order by due, run_at offset $2 limit $3",
+        "ORDER BY\n  state nulls first",
+        "order by seq, created_at desc",
+        "order by lower(title)",
+        "order by (status = 'x') desc, at desc for update",
+        "where x in (select y from z order by at)",
         "order by created_at desc, seq desc",
     ],
 )
@@ -412,8 +438,11 @@ def test_an_order_that_leaves_ties_open_is_noticed(order: str) -> None:
 @pytest.mark.parametrize(
     "order",
     [
-        *("order by created_at, key", "order by due, t.seq, t.key desc limit 1", "order by lower(email)"),
-        *("order by a, (select max(b) from c), key nulls last", "window w as (partition by a order by at, key) x"),
+        "order by created_at, key",
+        "order by due, t.seq, t.key desc limit 1",
+        "order by lower(email)",
+        "order by a, (select max(b) from c), key nulls last",
+        "window w as (partition by a order by at, key) x",
     ],
 )
 def test_a_total_order_is_allowed(order: str) -> None:
@@ -463,6 +492,7 @@ def test_the_small_rules_notice_their_offenders() -> None:
     assert offends(source_rules.full_init_files, "core/__init__.py", "x = 1")
     assert offends(source_rules.full_init_files, "__init__.py", '"""Kasuwa."""\n\nx = 1')
     assert not offends(source_rules.full_init_files, "__init__.py", '"""Kasuwa."""\n\n__version__ = "1"')
+    assert source_rules.packed_literals(Source("core/x.py", "x = (*(1, 2), 3)"))
     assert offends(source_rules.without_docstring, "core/x.py", "x = 1")
     assert offends(source_rules.too_long, "core/x.py", "x = 1\n" * 701)
     assert offends(source_rules.too_long, "core/x.py", "def f():\n" + "    x = 1\n" * 70)

@@ -118,8 +118,14 @@ TYPE_NAMES = {
 # Request fields that a client does not offer: other spellings of a field, and fields that are sent only by mistake.
 LEFT_OUT_FIELDS = frozenset(
     {
-        *("limits", "end_date", "saving_id", "mcc", "fixed"),  # limit, to_date, savings_id, category, share
-        *("bills-resolve.amount", "bills-resolve.orderRef", "cashcode-verify.dry_run"),
+        "limits",
+        "end_date",
+        "saving_id",
+        "mcc",
+        "fixed",  # limit, to_date, savings_id, category, share
+        "bills-resolve.amount",
+        "bills-resolve.orderRef",
+        "cashcode-verify.dry_run",
     }
 )
 # Spelled in several ways, one of which is required: so is the one that is left.
@@ -128,7 +134,9 @@ REQUIRED_FIELDS = frozenset({"investments-cashout.savings_id", "investments-cash
 # handle a reply without the reference that it goes on with.
 LACKED_BY_DRY_RUNS = frozenset(
     {
-        *("payment.PaymentReply.txnRef", "payment.RefundReply.refundRef", "payment.RefundReply.txnStatus"),
+        "payment.PaymentReply.txnRef",
+        "payment.RefundReply.refundRef",
+        "payment.RefundReply.txnStatus",
         "clients.ClientRecord.client_id",
     }
 )

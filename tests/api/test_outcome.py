@@ -234,12 +234,23 @@ def deployment(deployments: Deployments) -> Deployment:
 # Rows whose example runs a job right after its commit. The test below keeps the list complete.
 FOLLOWED_UP = frozenset(
     {
-        *("bills-pay", "disburse-transfer", "investments-deposit", "investments-validate"),
-        *("loans-process", "loans-repay", "loans-validate"),
+        "bills-pay",
+        "disburse-transfer",
+        "investments-deposit",
+        "investments-validate",
+        "loans-process",
+        "loans-repay",
+        "loans-validate",
         *(f"payment-charge-{kind}" for kind in ("account", "bank_transfer", "card", "mobile_money", "phone", "qrpay")),
-        *("payment-charge-token", "payment-charge-ussd"),
-        *("payment-initiate-card", "payment-refund", "payment-validate", "resources-personalized-accounts"),
-        *("disburse-approve", "resources-close_personalized_account", "resources-personalized_account"),
+        "payment-charge-token",
+        "payment-charge-ussd",
+        "payment-initiate-card",
+        "payment-refund",
+        "payment-validate",
+        "resources-personalized-accounts",
+        "disburse-approve",
+        "resources-close_personalized_account",
+        "resources-personalized_account",
     }
 )
 HOW = ("outage", "bug in the call", "bug in the rule", "rule refuses")

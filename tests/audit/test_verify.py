@@ -55,17 +55,21 @@ def test_a_page_is_not_proven_without_the_others() -> None:
 MOVEMENTS = [
     (kind, counterparty, amount)
     for kind in (
-        *(
-            "payment",
-            "transfer",
-            "split",
-            "refund of GP|FD|1",
-            "interest",
-            "interest paid",
-            "tax on interest",
-            "reserve",
-        ),
-        *("dispute", "VAT on fee", "transfer fee", "savings cash-out", "card purchase", "funding", "paid back"),
+        "payment",
+        "transfer",
+        "split",
+        "refund of GP|FD|1",
+        "interest",
+        "interest paid",
+        "tax on interest",
+        "reserve",
+        "dispute",
+        "VAT on fee",
+        "transfer fee",
+        "savings cash-out",
+        "card purchase",
+        "funding",
+        "paid back",
     )
     for counterparty in ("tax:vat:NGN", "tax:stamp_duty:NGN", "income:transfer:NGN", "rail:bank:NGN", "wallet:main:NGN")
     for amount in (-5, 5)

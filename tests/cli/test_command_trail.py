@@ -50,7 +50,8 @@ ONLY_LOOK |= {
 
 # Recorded by tests of their own, which make what they need.
 RECORDED_ELSEWHERE = {
-    *("reconcile assign", "reconcile return"),  # tests/console/test_suspense.py
+    "reconcile assign",
+    "reconcile return",  # tests/console/test_suspense.py
     "keys drop",  # tests/privacy/test_key_rotation.py
     "database distribute",  # tests/distributed/citus_checks.py
 }

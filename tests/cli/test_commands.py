@@ -109,8 +109,18 @@ atexit.register(lambda: print(*{name.partition(".")[0] for name in sys.modules},
 """
 # Packages that take long to import, and are of no use to a command that prints a list or asks a server.
 SLOW_PACKAGES = {
-    *("aiohttp", "asyncio", "asyncpg", "cryptography", "granian", "holidays", "jinja2", "markdown_it", "rich", "segno"),
-    *("structlog", "uvloop"),
+    "aiohttp",
+    "asyncio",
+    "asyncpg",
+    "cryptography",
+    "granian",
+    "holidays",
+    "jinja2",
+    "markdown_it",
+    "rich",
+    "segno",
+    "structlog",
+    "uvloop",
 }
 NO_DATABASE = (1, "kasuwa: there is no database in {data}: start one with `kasuwa serve`, ")
 

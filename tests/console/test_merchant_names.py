@@ -20,7 +20,10 @@ LINK = re.compile(r'<a(?: class="mono")? href="/operator/merchants/(\w+)">([^<]+
 SHOWN_ID = re.compile(r">\s*\{\{ [\w.\[\]]*\bmid \}\}")
 # Pages about one merchant show the id as a fact of its own.
 OF_ONE_MERCHANT = {
-    *("operator_key_made.html", "operator_merchant.html", "operator_merchants.html", "operator_new_merchant.html"),
+    "operator_key_made.html",
+    "operator_merchant.html",
+    "operator_merchants.html",
+    "operator_new_merchant.html",
 }
 
 
@@ -65,7 +68,8 @@ def test_reconciliation_names_the_merchants_of_disputes_and_entries(
     deployment.fetch(
         "insert into rail_dispute (rail, dispute_id, payment_reference, amount, currency, status, merchant_id, due_at)"
         " values ('named', $1, 'pay-9', 700, 'NGN', 'awaiting-answer', $2, '2000-01-01')",
-        *(f"D-{shop.mid}", merchant_id),
+        f"D-{shop.mid}",
+        merchant_id,
     )
     assert shop.mid in linked_merchants(deployment, finance.get("/operator/reconciliation"))
     sent = shop.transfer(amount="75.00")

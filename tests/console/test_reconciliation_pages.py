@@ -93,7 +93,8 @@ def test_a_statement_is_imported_once_and_its_differences_decided_by_two(
     assert "This line is decided." in finance.get(item).words
     [(amount,)] = deployment.fetch(
         "select posted from account a join merchant m using (merchant_id) where mid = $1 and a.name = $2",
-        *(shop.mid, "income:bank_fee:NGN"),
+        shop.mid,
+        "income:bank_fee:NGN",
     )
     assert amount == -400
     # The posting of the decision is no entry that waits for a line.
@@ -109,7 +110,8 @@ def test_an_entry_that_is_ours_only_is_taken_back_or_stays(
     [(merchant_id, group_seq)] = deployment.fetch(
         "select p.merchant_id, p.group_seq from posting p join merchant m using (merchant_id)"
         " where m.mid = $1 and p.reference = $2 and p.credit = 'rail:bank:NGN'",
-        *(shop.mid, sent["txnRef"]),
+        shop.mid,
+        sent["txnRef"],
     )
     item, before = f"{done.place}/entry-{merchant_id}-{group_seq}", shop.wallet().balance
     assert sent["txnRef"] in finance.get(item).words
@@ -117,7 +119,8 @@ def test_an_entry_that_is_ours_only_is_taken_back_or_stays(
         assert finance.post(item, mid=shop.mid, decision="wallet", reason="never left").http == 303
         [(number,)] = deployment.fetch(
             "select max(approval_id) from reconciliation_decision where merchant_id = $1 and group_seq = $2",
-            *(merchant_id, group_seq),
+            merchant_id,
+            group_seq,
         )
         admin.get("/operator/approvals")
         assert admin.post(f"/operator/approvals/{number}/{verdict}").http == 303

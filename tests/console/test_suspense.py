@@ -145,7 +145,7 @@ def test_a_command_proposes_and_two_operators_approve(deployment: Deployment, sh
         "select u.email from console_user u where u.role = 'operator:finance' and u.joined_at is not null limit 1"
     )
     wrong = deployment.run_refused_command(
-        *("reconcile", "assign", "nothing", "GP9999999", "--reason", "", "--as", "nobody@example.com")
+        "reconcile", "assign", "nothing", "GP9999999", "--reason", "", "--as", "nobody@example.com"
     )
     for fault in ("--as", "--reason", "reference:", "mid:"):
         assert fault in wrong

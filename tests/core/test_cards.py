@@ -73,7 +73,11 @@ def test_a_brand_that_is_not_known_may_have_any_length() -> None:
 def test_the_table_knows_the_issuer() -> None:
     found = find_bin("5399831234567892")
     assert (found.bin, found.brand, found.type, found.issuer, found.country) == (
-        *("539983", "mastercard", "debit", "GTBank", "NG"),
+        "539983",
+        "mastercard",
+        "debit",
+        "GTBank",
+        "NG",
     )
     assert find_bin("424242").country == "US"
 

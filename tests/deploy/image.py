@@ -251,9 +251,24 @@ class Container:
         user, group = image.user
         variables = {**image.stage.environment(), **environment}
         command = [
-            *("nsenter", "--target", str(self.first_process().pid), "--mount", "--pid", "--ipc", "--uts"),
-            *("--root", "--wd", "setpriv", f"--reuid={user}", f"--regid={group}", "--clear-groups", "--no-new-privs"),
-            *("--bounding-set=-all", "--inh-caps=-all", "env", "-i"),
+            "nsenter",
+            "--target",
+            str(self.first_process().pid),
+            "--mount",
+            "--pid",
+            "--ipc",
+            "--uts",
+            "--root",
+            "--wd",
+            "setpriv",
+            f"--reuid={user}",
+            f"--regid={group}",
+            "--clear-groups",
+            "--no-new-privs",
+            "--bounding-set=-all",
+            "--inh-caps=-all",
+            "env",
+            "-i",
             *(f"{name}={value}" for name, value in variables.items()),
             *arguments,
         ]
@@ -277,8 +292,21 @@ def container_command(image: Image, mounts: Mounts, environment: Mapping[str, st
     script = [START_SCRIPT, "sh", str(image.root), str(mounts.volume), mount_point, str(mounts.secrets)]
     settings = ["env", "-i", *(f"{name}={value}" for name, value in variables.items())]
     return [
-        *("unshare", "--mount", "--pid", "--ipc", "--uts", "--fork", "--kill-child", "sh", "-c"),
-        *(*script, str(user), str(group), image.working_directory, *settings, *arguments),
+        "unshare",
+        "--mount",
+        "--pid",
+        "--ipc",
+        "--uts",
+        "--fork",
+        "--kill-child",
+        "sh",
+        "-c",
+        *script,
+        str(user),
+        str(group),
+        image.working_directory,
+        *settings,
+        *arguments,
     ]
 
 

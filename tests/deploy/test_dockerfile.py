@@ -77,15 +77,16 @@ def test_the_script_refuses_a_step_that_it_does_not_have() -> None:
 @pytest.mark.parametrize(
     "path",
     [
-        *(
-            "data/secret.key",
-            "deploy/secrets/secret_key",
-            ".env",
-            ".git/config",
-            "deploy/compose.yaml",
-            "tests/running.py",
-        ),
-        *("src/kasuwa/__pycache__/app.cpython-311.pyc", "src/kasuwa.egg-info/PKG-INFO", "a/src/b.py", "src.py"),
+        "data/secret.key",
+        "deploy/secrets/secret_key",
+        ".env",
+        ".git/config",
+        "deploy/compose.yaml",
+        "tests/running.py",
+        "src/kasuwa/__pycache__/app.cpython-311.pyc",
+        "src/kasuwa.egg-info/PKG-INFO",
+        "a/src/b.py",
+        "src.py",
     ],
 )
 def test_the_build_does_not_see(path: str) -> None:

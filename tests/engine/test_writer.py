@@ -199,7 +199,13 @@ def without_values(statements: set[str]) -> Statements:
 
 
 INSERTED_TABLES = (
-    *("transaction", "hold", "account", "scheduled_job", "posting", "event", "operator_notice"),
+    "transaction",
+    "hold",
+    "account",
+    "scheduled_job",
+    "posting",
+    "event",
+    "operator_notice",
     "idempotency_record",
 )
 

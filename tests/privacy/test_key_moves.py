@@ -52,7 +52,9 @@ async def open_database(dsn: str) -> tuple[Any, Vault]:
 async def store_secret(connection: Any, merchant_id: int, number: int, sealed: bytes) -> None:
     await connection.execute(
         "insert into signing_secret (merchant_id, secret_id, verifier, sealed, created_by) values ($1, $2, '', $3, '')",
-        *(merchant_id, number, sealed),
+        merchant_id,
+        number,
+        sealed,
     )
 
 

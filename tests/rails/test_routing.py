@@ -124,7 +124,10 @@ def test_each_of_three_vendors_is_tried_before_one_is_tried_again() -> None:
     router = Router()
     router.sets["bank"] = vendors.rails  # type: ignore[assignment]
     assert [router.choose(DEMAND, (), avoided) for avoided in ("", "one", "two", "three")] == [
-        *("one", "two", "three", "one"),
+        "one",
+        "two",
+        "three",
+        "one",
     ]
     assert router.choose(DEMAND, ("three", "one", "two"), "one") == "two"
     vendors.monitors["two"].held_seconds = 3.0

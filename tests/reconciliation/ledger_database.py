@@ -61,7 +61,13 @@ class LedgerDatabase:
         debit, credit = (account, "wallet:main:NGN") if amount > 0 else ("wallet:main:NGN", account)
         self.execute(
             "insert into posting values ($1, $2, $2, $3, $4, $5, $6, 0, 0, 'test', $7::timestamptz)",
-            *(merchant_id, number, made, debit, credit, abs(amount), lagos_moment(booked, 12)),
+            merchant_id,
+            number,
+            made,
+            debit,
+            credit,
+            abs(amount),
+            lagos_moment(booked, 12),
         )
         return made
 
@@ -71,7 +77,9 @@ class LedgerDatabase:
             " vat, duty, status, message, digest, detail, trail, created_at, rail)"
             " values (sha224($1::text::bytea), 901, 'transfer', $1, $1, $3,"
             " 'NGN', 1, 0, 0, 0, 'successful', '', '', '{}', '[]', now(), $2)",
-            *(reference, rail, batch_ref),
+            reference,
+            rail,
+            batch_ref,
         )
 
     def import_rows(self, account: str, *rows: str, window: int = 3) -> ImportResult:

@@ -312,7 +312,11 @@ def propose(books: LedgerDatabase, account: str, line_id: int | None, group_seq:
     merchant_id = None if group_seq is None else 901
     books.execute(
         "insert into reconciliation_decision values ($1, $2, $3, $4, $5)",
-        *(number, books.scope(account).account_id, line_id, merchant_id, group_seq),
+        number,
+        books.scope(account).account_id,
+        line_id,
+        merchant_id,
+        group_seq,
     )
     return int(number)
 

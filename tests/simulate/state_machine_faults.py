@@ -19,8 +19,18 @@ from tests.simulate.state_machine_thrift import ThriftMachine
 KINDS = st.sampled_from(("timeout", "reset", "unavailable", "decline"))
 BILL = ("IfuR3XxiIpxqbZQ", "45012345678", 123_456)
 OPERATIONS = (
-    *("transfer", "bill", "phone", "token", "refund", "initiate", "charge", "account", "validate", "purchase"),
-    *("disbursement", "cash-out"),
+    "transfer",
+    "bill",
+    "phone",
+    "token",
+    "refund",
+    "initiate",
+    "charge",
+    "account",
+    "validate",
+    "purchase",
+    "disbursement",
+    "cash-out",
 )
 DIGITS = st.sampled_from(("00", "09", "06", "51", "99"))
 

@@ -52,13 +52,29 @@ REACHED = (
     *FAULTS,
     "scheduled call with a fault",
     *(f"fault in {what}" for what in OPERATIONS),
-    *("plan retried", "plan paused by a decline", "plan finished", "plan incomplete"),
-    *("plan: stop", "plan: start", "plan: pause", "plan: resume", "plan: cancel"),
-    *("split by percentage", "split by share", "split refused", "payout successful"),
-    *("thrift cycle", "thrift cycle with a debt", "thrift debt repaid", "thrift completed", "thrift cancelled"),
+    "plan retried",
+    "plan paused by a decline",
+    "plan finished",
+    "plan incomplete",
+    "plan: stop",
+    "plan: start",
+    "plan: pause",
+    "plan: resume",
+    "plan: cancel",
+    "split by percentage",
+    "split by share",
+    "split refused",
+    "payout successful",
+    "thrift cycle",
+    "thrift cycle with a debt",
+    "thrift debt repaid",
+    "thrift completed",
+    "thrift cancelled",
     "empty savings closed",
-    *("phone successful in NGN", "phone failed in NGN"),
-    *("mobile_money successful in GHS", "mobile_money successful in KES"),
+    "phone successful in NGN",
+    "phone failed in NGN",
+    "mobile_money successful in GHS",
+    "mobile_money successful in KES",
 )
 # The short form is too short for these.
 RARELY_REACHED = ("payout failed",)
@@ -210,7 +226,9 @@ class TakesLossForFailure(Model):
 WRONG = (
     *((wrong, "payments") for wrong in (WithoutVat, RefundsTooMuch, NeverGivesBack, PaysTwice, SendsEventsTwice)),
     *((wrong, "payments") for wrong in (KeepsWhatWasDisputed, KeepsTheParts, TakesLossForFailure)),
-    *((ForgetsTheMonthlyFee, "accounts"), (NeverTriesAgain, "plans"), (ForgetsDebts, "thrift")),
+    (ForgetsTheMonthlyFee, "accounts"),
+    (NeverTriesAgain, "plans"),
+    (ForgetsDebts, "thrift"),
 )
 
 

@@ -311,7 +311,8 @@ def hold_interest_run(service: Service, placed: Placed) -> str:
     service.query(
         "update merchant_state set clock_offset_us = clock_offset_us + $2, version = version + 1"
         " where merchant_id = $1",
-        *(merchant_id, microseconds),
+        merchant_id,
+        microseconds,
     )
     due = f"merchant_id = {merchant_id} and kind = '{POST_INTEREST}'"
     with held_books(service.dsn, placed.merchant) as release:

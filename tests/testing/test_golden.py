@@ -42,7 +42,11 @@ def test_a_scenario_is_recorded_once_and_then_compared(kasuwa_server: Server, tm
         assert secret not in text
     recorded = json.loads(text)
     assert [exchange["action"] for exchange in recorded["exchanges"]] == [
-        *("payment.initiate_card", "sandbox.fault", "disburse.transfer", "sandbox.fault", "sandbox.advance")
+        "payment.initiate_card",
+        "sandbox.fault",
+        "disburse.transfer",
+        "sandbox.fault",
+        "sandbox.advance",
     ]
     sent = recorded["exchanges"][2]
     assert (sent["request"]["orderRef"], sent["reply"]["txnRef"]) == ("<made 1>", "<txnRef 2>")

@@ -15,8 +15,24 @@ from tests.walk.field_bounds import NAMES_BOUND, bounded_fields, sides_of
 FOLDER = REPOSITORY / "docs" / "contract"
 COUNT = r"(?:[0-9][0-9,.]*|two|three|four|five|six|seven|ten|twenty)"
 UNITS = (
-    *("day", "hour", "minute", "second", "month", "year", "character", "digit", "item", "attempt", "ticket", "file"),
-    *("entrie", "transaction", "request", "payment", "addresse", "installment"),
+    "day",
+    "hour",
+    "minute",
+    "second",
+    "month",
+    "year",
+    "character",
+    "digit",
+    "item",
+    "attempt",
+    "ticket",
+    "file",
+    "entrie",
+    "transaction",
+    "request",
+    "payment",
+    "addresse",
+    "installment",
 )
 PHRASE = re.compile(
     r"\b(?:[0-9][0-9,.]* to [0-9][0-9,.]*|at most|at least|up to|no more than|not more than|between|within|more than"

@@ -10,14 +10,29 @@ COMMON = (*USER, "amount", "country", "currency", "customer_txnref", "redirect_u
 PAYER_TEXT_FIELDS = (*USER, "customer_txnref", "meta.note")
 INTEREST = ("interestSettings.interestRate", "interestSettings.interestFrequency")
 CLIENT = (
-    *("data.firstname", "data.lastname", "data.middlename", "data.email", "data.gender", "data.dob", "data.phone"),
-    *("data.bvn", "data.addresses", "data.bankAccount", "data.meta"),
+    "data.firstname",
+    "data.lastname",
+    "data.middlename",
+    "data.email",
+    "data.gender",
+    "data.dob",
+    "data.phone",
+    "data.bvn",
+    "data.addresses",
+    "data.bankAccount",
+    "data.meta",
 )
 
 CONTRACT_FIELDS: dict[str, tuple[str, ...]] = {
     "virtualcard-create": (
-        *("billing.address", "billing.name", "billing.city", "billing.state", "billing.postal_code"),
-        *("amount", "currency", "country"),
+        "billing.address",
+        "billing.name",
+        "billing.city",
+        "billing.state",
+        "billing.postal_code",
+        "amount",
+        "currency",
+        "country",
     ),
     "virtualcard-fund": ("reference", "amount"),
     "virtualcard-withdraw": ("reference", "amount"),
@@ -26,8 +41,13 @@ CONTRACT_FIELDS: dict[str, tuple[str, ...]] = {
     "virtualcard-unblock": ("reference",),
     "virtualcard-terminate": ("reference",),
     "payment-initiate-card": (
-        *(*COMMON, *CARD, "is_recurring", "recurrent.frequency", "recurrent.value"),
-        *("installment.payment_schedule", "installment.total"),
+        *COMMON,
+        *CARD,
+        "is_recurring",
+        "recurrent.frequency",
+        "recurrent.value",
+        "installment.payment_schedule",
+        "installment.total",
     ),
     "payment-charge-card": (*COMMON, *CARD, "txnRef", "auth_type"),
     "payment-charge-token": (*COMMON, "token"),

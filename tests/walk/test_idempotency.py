@@ -47,9 +47,17 @@ SHOWN_ONCE = frozenset({"cardpan", "cvv", "cashcode", "pin"})
 # Writes that are possible once: with another key they are refused.
 ONCE = frozenset(
     {
-        *("payment-validate", "clients-update", "loans-process", "loans-validate", "virtualcard-terminate"),
-        *("investments-validate", "investments-subscribe", "investments-cancel_plan", "resources-ticket_use"),
-        *("payment-dispute_respond", "sandbox-dispute_outcome"),
+        "payment-validate",
+        "clients-update",
+        "loans-process",
+        "loans-validate",
+        "virtualcard-terminate",
+        "investments-validate",
+        "investments-subscribe",
+        "investments-cancel_plan",
+        "resources-ticket_use",
+        "payment-dispute_respond",
+        "sandbox-dispute_outcome",
     }
 )
 

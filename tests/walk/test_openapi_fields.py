@@ -121,9 +121,7 @@ def mapped(part: dict[str, Any]) -> list[str]:
 
 def test_fields_that_a_reply_always_has_are_required() -> None:
     schemas = ACTIONS["components"]["schemas"]
-    assert set(schemas["DisburseTransferReply"]["required"]) == {
-        *("status", "txnStatus", "txnRef", "orderRef", "message")
-    }
+    assert set(schemas["DisburseTransferReply"]["required"]) == {"status", "txnStatus", "txnRef", "orderRef", "message"}
     assert "batchRef" not in schemas["DisburseVerifyReply"]["required"]
 
 
@@ -193,10 +191,14 @@ def test_there_is_a_webhook_for_every_kind_of_event() -> None:
         for item in document["webhooks"].values():
             headers = [document["components"]["parameters"][name_of(part)] for part in item["post"]["parameters"]]
             assert {header["name"] for header in headers if header["required"]} == {
-                *("service-hash", "webhook-id", "webhook-timestamp", "webhook-signature")
+                "service-hash",
+                "webhook-id",
+                "webhook-timestamp",
+                "webhook-signature",
             }
             assert {header["name"] for header in headers if not header["required"]} == {
-                *("webhook-object", "webhook-sequence")
+                "webhook-object",
+                "webhook-sequence",
             }
 
 

@@ -48,8 +48,18 @@ TABLES = {table.table: table for table in CODED_TABLES}
 KINDS: dict[str, type[Row]] = {
     kind.table: kind
     for kind in (
-        *(Transaction, Job, Beneficiary, PersonalizedAccountRow, PayoutSchedule, PayoutCounter),
-        *(TransferApproval, TokenIndexEntry, Card, Loan, Client, Payment),
+        Transaction,
+        Job,
+        Beneficiary,
+        PersonalizedAccountRow,
+        PayoutSchedule,
+        PayoutCounter,
+        TransferApproval,
+        TokenIndexEntry,
+        Card,
+        Loan,
+        Client,
+        Payment,
     )
 }
 BANK: dict[str, Any] = {"bankcode": "058", "accountnumber": "0000000000"}

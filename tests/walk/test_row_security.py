@@ -174,9 +174,22 @@ FURTHER: dict[str, tuple[str, dict[str, Any]]] = {
 # Fields whose values `inquire: transaction` finds.
 FOUND_BY_REFERENCE = frozenset(
     {
-        *("txnRef", "refundRef", "batchRef", "orderRef", "reference", "cardToken", "event_id"),
-        *("loan_id", "savings_id", "thrift_id", "client_id", "customer_id", "link_id", "invoice_id"),
-        *("dispute_id", "settlement_id"),
+        "txnRef",
+        "refundRef",
+        "batchRef",
+        "orderRef",
+        "reference",
+        "cardToken",
+        "event_id",
+        "loan_id",
+        "savings_id",
+        "thrift_id",
+        "client_id",
+        "customer_id",
+        "link_id",
+        "invoice_id",
+        "dispute_id",
+        "settlement_id",
     }
 )
 
@@ -263,8 +276,12 @@ def owner(world: World, sample: SampleMerchant) -> Visitor:
 
 # Pages whose statements depend on what is searched for, or on the action that can be tried.
 FILTERED = (
-    *("/transactions?q=open", "/transactions?q=INV-1", "/search?q=INV-1", "/transactions?status=pending"),
-    *("/docs/loans/view", "/docs/payment/refund"),
+    "/transactions?q=open",
+    "/transactions?q=INV-1",
+    "/search?q=INV-1",
+    "/transactions?status=pending",
+    "/docs/loans/view",
+    "/docs/payment/refund",
 )
 
 

@@ -42,8 +42,25 @@ MADE = re.compile(
 # Values made for the stranger itself, and answers of a register that are the same for every merchant.
 OWN_FIELDS = frozenset(
     {
-        *("mid", "key", "now", "accountNumber", "authURL", "enrolment", "qr_code", "qr_image", "ref_code", "ussd_code"),
-        *("token", "custName", "cardpan", "maskedpan", "cvv", "cashcode", "checkoutURL", "link", "key_id"),
+        "mid",
+        "key",
+        "now",
+        "accountNumber",
+        "authURL",
+        "enrolment",
+        "qr_code",
+        "qr_image",
+        "ref_code",
+        "ussd_code",
+        "token",
+        "custName",
+        "cardpan",
+        "maskedpan",
+        "cvv",
+        "cashcode",
+        "checkoutURL",
+        "link",
+        "key_id",
     }
 )
 

@@ -69,7 +69,8 @@ def test_known_fields_are_validated_and_others_are_stored_as_sent() -> None:
     assert NamedDocument.read({"name": "x", "other": [1]}) == '{"name":"x","other":[1]}'
     assert NamedDocument.read({"name": "x", "age": None, "other": None}) == '{"name":"x","other":null}'
     assert [fault.field for fault in NamedDocument.find_errors({"age": "x"}, "data.who")] == [
-        *("data.who.name", "data.who.age"),
+        "data.who.name",
+        "data.who.age",
     ]
 
 

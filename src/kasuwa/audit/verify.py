@@ -70,8 +70,15 @@ def verify_proof(proof: Json, keys: list[bytes]) -> list[Json]:
 
 
 HEAD_FIELDS = (
-    *("merchant_id", "posting_seq", "posting_head", "mark_count", "mark_root"),
-    *("event_seq", "event_head", "audit_seq", "audit_head"),
+    "merchant_id",
+    "posting_seq",
+    "posting_head",
+    "mark_count",
+    "mark_root",
+    "event_seq",
+    "event_head",
+    "audit_seq",
+    "audit_head",
 )
 
 

@@ -18,8 +18,16 @@ APPROVALS = CodedTable(
     is_of_merchant=False,
     key={"approval_id": "bigint"},
     covered=(
-        *("mid", "kind", "proposal", "reason", "proposed_by", "unproven_by", "proposed_at", "first_approved_by"),
-        *("state", "decided_by"),
+        "mid",
+        "kind",
+        "proposal",
+        "reason",
+        "proposed_by",
+        "unproven_by",
+        "proposed_at",
+        "first_approved_by",
+        "state",
+        "decided_by",
     ),
     uncovered=dict.fromkeys(("first_approved_at", "decided_at"), "only shown"),
 )

@@ -9,8 +9,21 @@ from kasuwa.core.decision import AuditEntry, Decision
 
 # Reply and request fields that identify the subject of an action, best first. None of them is secret.
 REFERENCE_FIELDS = (
-    *("txnRef", "batchRef", "refundRef", "loan_id", "savings_id", "saving_id", "thrift_id", "client_id", "ref_code"),
-    *("id", "event_id", "orderRef", "customer_txnref", "reference", "accountNumber"),
+    "txnRef",
+    "batchRef",
+    "refundRef",
+    "loan_id",
+    "savings_id",
+    "saving_id",
+    "thrift_id",
+    "client_id",
+    "ref_code",
+    "id",
+    "event_id",
+    "orderRef",
+    "customer_txnref",
+    "reference",
+    "accountNumber",
 )
 # Request fields that are copied to the entry.
 DETAIL_FIELDS = ("amount", "currency", "bankcode", "accountnumber", "status", "txnStatus")

@@ -337,8 +337,24 @@ def make_job(
     """Returns a new job, due at a business time. The writer sets its wall time."""
     # By place: a struct of so many fields takes ten times as long by name.
     return Job(
-        *(key, merchant_id, kind, lane, reference, subject, due, due, None, 0, 0, None, work),
-        *(rail, False, False, rail_account, endpoint_id),
+        key,
+        merchant_id,
+        kind,
+        lane,
+        reference,
+        subject,
+        due,
+        due,
+        None,
+        0,
+        0,
+        None,
+        work,
+        rail,
+        False,
+        False,
+        rail_account,
+        endpoint_id,
     )
 
 

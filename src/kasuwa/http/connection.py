@@ -92,9 +92,27 @@ class BodyCallbacks:
 
 class Connection(asyncio.BufferedProtocol):
     __slots__ = (
-        *("_client", "_current", "_deadline", "_drained", "_has_ended", "_head_bytes", "_headers", "_is_closing"),
-        *("_is_deaf", "_is_full", "_is_reading", "_parser", "_receiving", "_refusal", "_server", "_task", "_transport"),
-        *("_unparsed", "_unsent", "_url", "_waiting"),
+        "_client",
+        "_current",
+        "_deadline",
+        "_drained",
+        "_has_ended",
+        "_head_bytes",
+        "_headers",
+        "_is_closing",
+        "_is_deaf",
+        "_is_full",
+        "_is_reading",
+        "_parser",
+        "_receiving",
+        "_refusal",
+        "_server",
+        "_task",
+        "_transport",
+        "_unparsed",
+        "_unsent",
+        "_url",
+        "_waiting",
     )
 
     def __init__(self, server: ConnectionOwner) -> None:

@@ -85,8 +85,21 @@ class Exchange:
     """A request and its reply. The connection calls `feed`, `complete` and `break_off` as the body arrives."""
 
     __slots__ = (
-        *("_buffered", "_chunks", "_discarded", "_expects_continue", "_is_kept_whole", "_waiter", "_wire"),
-        *("closes", "has_begun", "is_answered", "is_broken", "is_complete", "is_http_10", "length", "missing"),
+        "_buffered",
+        "_chunks",
+        "_discarded",
+        "_expects_continue",
+        "_is_kept_whole",
+        "_waiter",
+        "_wire",
+        "closes",
+        "has_begun",
+        "is_answered",
+        "is_broken",
+        "is_complete",
+        "is_http_10",
+        "length",
+        "missing",
         "request",
     )
 

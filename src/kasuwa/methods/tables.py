@@ -82,8 +82,12 @@ ALL_RESOURCES = msgspec.structs.replace(
 ALL_SANDBOX = msgspec.structs.replace(
     SANDBOX,
     actions=(
-        *(*payment.SANDBOX, *disputes.SANDBOX, *virtualcard.SANDBOX, *cashcode.SANDBOX),
-        *(*SANDBOX.actions, *keys.SANDBOX),
+        *payment.SANDBOX,
+        *disputes.SANDBOX,
+        *virtualcard.SANDBOX,
+        *cashcode.SANDBOX,
+        *SANDBOX.actions,
+        *keys.SANDBOX,
     ),
 )
 

@@ -33,7 +33,14 @@ assert all(currency in CARD_CURRENCIES[country] for currency, country in COUNTRY
 
 # Steps of a page.
 CHOOSE, PIN, OTP, BANK_PAGE, INSTRUCTIONS, WAITING, RECEIPT, CLOSED = (
-    *("choose", "pin", "otp", "bank_page", "instructions", "waiting", "receipt", "closed"),
+    "choose",
+    "pin",
+    "otp",
+    "bank_page",
+    "instructions",
+    "waiting",
+    "receipt",
+    "closed",
 )
 
 

@@ -31,9 +31,20 @@ PAUSE_SECONDS = 0.5
 MAX_TRIES = 600
 
 APPEND_ONLY_TABLES = (
-    *("posting", "event", "operator_notice", "audit_entry", "exchange_rate", "transfer_batch"),
-    *("chain_checkpoint", "book_close", "book_close_head", "book_close_mark", "book_close_level"),
-    *("delivery_attempt", "statement_import", "authority_policy"),
+    "posting",
+    "event",
+    "operator_notice",
+    "audit_entry",
+    "exchange_rate",
+    "transfer_batch",
+    "chain_checkpoint",
+    "book_close",
+    "book_close_head",
+    "book_close_mark",
+    "book_close_level",
+    "delivery_attempt",
+    "statement_import",
+    "authority_policy",
 )
 # Those whose rows have a code (core/row_codes.py): it is made after the row, and anew when a key is replaced.
 CODED_APPEND_ONLY_TABLES = ("exchange_rate", "authority_policy")
@@ -41,22 +52,47 @@ CODED_APPEND_ONLY_TABLES = ("exchange_rate", "authority_policy")
 OWNERS_TABLES = ("migration", "deployment")
 # Tables that no page or list reads: secrets, and records of the service itself.
 NOT_FOR_THE_READER = (
-    *("deployment", "console_session", "console_link", "console_device", "sign_in_throttle"),
-    *("idempotency_record", "commit_mark", "advance_lease", "vendor_account", "vendor_account_alias"),
-    *("data_key", "wrapped_key", "key_move", "api_process"),
+    "deployment",
+    "console_session",
+    "console_link",
+    "console_device",
+    "sign_in_throttle",
+    "idempotency_record",
+    "commit_mark",
+    "advance_lease",
+    "vendor_account",
+    "vendor_account_alias",
+    "data_key",
+    "wrapped_key",
+    "key_move",
+    "api_process",
 )
 # Tables without a merchant that pages and lists read. Another one cannot be read by the reader until it is listed here.
 SHARED_TABLES = (
     # The same for all merchants: catalogues, rates, and the closes that their proofs lead to.
-    *("bill_category", "bill_edition", "bill_refresh", "biller", "exchange_rate", "book_close", "book_close_level"),
+    "bill_category",
+    "bill_edition",
+    "bill_refresh",
+    "biller",
+    "exchange_rate",
+    "book_close",
+    "book_close_level",
     "migration",
     # The cooling-off time, on the page of the payout policy.
     "authority_policy",
     # Lists that a user of the console saved.
     "console_list",
     # On the operator's pages: results of invariants, rails, and statements of banks.
-    *("account_listing", "rail_balance", "rail_health", "rail_inbox", "rail_listing", "rail_settlement"),
-    *("rail_shadow", "rail_shadow_difference", "statement_account", "statement_import"),
+    "account_listing",
+    "rail_balance",
+    "rail_health",
+    "rail_inbox",
+    "rail_listing",
+    "rail_settlement",
+    "rail_shadow",
+    "rail_shadow_difference",
+    "statement_account",
+    "statement_import",
     "invariant_result",
 )
 

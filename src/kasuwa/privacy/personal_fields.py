@@ -15,17 +15,49 @@ MASK = "***"
 PERSONAL_FIELDS = frozenset(
     {
         # Who somebody is.
-        *("name", "fullname", "firstname", "middlename", "lastname", "customer_name", "custName", "accountName"),
-        *("sender_name", "account_name", "accountDetails", "dob", "gender", "bvn"),
+        "name",
+        "fullname",
+        "firstname",
+        "middlename",
+        "lastname",
+        "customer_name",
+        "custName",
+        "accountName",
+        "sender_name",
+        "account_name",
+        "accountDetails",
+        "dob",
+        "gender",
+        "bvn",
         # How to reach them.
-        *("email", "customer_email", "notification_email", "phone", "phonenumber", "customer_phone", "contact_phone"),
-        *("address", "addresses"),
+        "email",
+        "customer_email",
+        "notification_email",
+        "phone",
+        "phonenumber",
+        "customer_phone",
+        "contact_phone",
+        "address",
+        "addresses",
         # What they have, and where they were.
-        *("bankAccount", "sender_account", "ip", "fingerprint", "mask", "bin"),
+        "bankAccount",
+        "sender_account",
+        "ip",
+        "fingerprint",
+        "mask",
+        "bin",
         # What somebody wrote about them.
-        *("meta", "narration", "note", "comment", "explanation", "customer_note"),
+        "meta",
+        "narration",
+        "note",
+        "comment",
+        "explanation",
+        "customer_note",
         # What whoever has it can use: saved cards, vouchers, tickets, and pages that show the person.
-        *("cardToken", "token", "pin", "consent_url"),
+        "cardToken",
+        "token",
+        "pin",
+        "consent_url",
     }
 )
 # Objects whose name is that of a product or a page.

@@ -34,8 +34,17 @@ ENCODINGS = ("utf-8", "utf-16", "cp1252", "iso-8859-1", "iso-8859-15")
 # Names of columns in the statements of banks and vendors, in lower case, the most certain first.
 COLUMN_NAMES: dict[str, tuple[str, ...]] = {
     "date": (
-        *("booking date", "transaction date", "trans date", "posted date", "post date", "entry date", "value date"),
-        *("date", "paid_at", "created_at", "settlement date"),
+        "booking date",
+        "transaction date",
+        "trans date",
+        "posted date",
+        "post date",
+        "entry date",
+        "value date",
+        "date",
+        "paid_at",
+        "created_at",
+        "settlement date",
     ),
     "amount": ("amount", "transaction amount", "net amount", "net"),
     "debit": ("debit", "debits", "withdrawal", "withdrawals", "debit amount", "money out", "paid out"),

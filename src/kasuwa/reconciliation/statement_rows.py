@@ -29,7 +29,15 @@ CREATE_STAGED = """
     ) on commit drop
 """
 STAGED_COLUMNS = (
-    *("number", "booked_on", "amount", "fee", "digest", "merchant_id", "txn_ref", "bank_reference", "description"),
+    "number",
+    "booked_on",
+    "amount",
+    "fee",
+    "digest",
+    "merchant_id",
+    "txn_ref",
+    "bank_reference",
+    "description",
 )
 # Lines that are known from another file are left out: of equal lines, the first of a file is the first of another.
 CREATE_OPEN_LINES = """

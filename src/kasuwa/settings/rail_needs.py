@@ -6,7 +6,10 @@ from collections.abc import Mapping
 COLLECTION_VENDORS: Mapping[str, tuple[str, ...]] = {
     "paystack": ("paystack_secret_key", "rail_email_domain"),
     "monnify": (
-        *("monnify_api_key", "monnify_secret_key", "monnify_wallet_account", "monnify_contract_code"),
+        "monnify_api_key",
+        "monnify_secret_key",
+        "monnify_wallet_account",
+        "monnify_contract_code",
         "rail_email_domain",
     ),
     "remote": ("remote_base_url", "remote_key_id", "remote_secret"),

@@ -21,10 +21,24 @@ from kasuwa.webhooks.signatures import DEFAULT_HASH_HEADER, is_allowed_hash_head
 # Settings that are, or may contain, a secret. Each can also be read from the file that KASUWA_..._FILE names, so that
 # it is in no process's environment: secrets of Docker and Kubernetes and credentials of systemd are files.
 SECRET_SETTINGS = (
-    *("database_owner_url", "database_reader_url"),
-    *("secret_key", "database_url", "invitations", "paystack_secret_key", "monnify_api_key", "monnify_secret_key"),
-    *("vtpass_api_key", "vtpass_public_key", "vtpass_secret_key", "vtpass_callback_secret", "dojah_secret_key"),
-    *("remote_secret", "remote_old_secret", "close_key", "rail_former_accounts", "new_secret_key"),
+    "database_owner_url",
+    "database_reader_url",
+    "secret_key",
+    "database_url",
+    "invitations",
+    "paystack_secret_key",
+    "monnify_api_key",
+    "monnify_secret_key",
+    "vtpass_api_key",
+    "vtpass_public_key",
+    "vtpass_secret_key",
+    "vtpass_callback_secret",
+    "dojah_secret_key",
+    "remote_secret",
+    "remote_old_secret",
+    "close_key",
+    "rail_former_accounts",
+    "new_secret_key",
 )
 
 # Settings of files by which hosts know each other.

@@ -10,8 +10,18 @@ from kasuwa_client import AttemptFailed, CallEvent, ReplyReceived, RequestSent
 # Fields that name something with a timeline, in requests and replies.
 REFERENCE_NAMES = frozenset(
     {
-        *("txnRef", "orderRef", "batchRef", "refundRef", "refundOf", "customer_txnref", "loan_id", "savings_id"),
-        *("thrift_id", "client_id", "ref_code", "reference"),
+        "txnRef",
+        "orderRef",
+        "batchRef",
+        "refundRef",
+        "refundOf",
+        "customer_txnref",
+        "loan_id",
+        "savings_id",
+        "thrift_id",
+        "client_id",
+        "ref_code",
+        "reference",
     }
 )
 

@@ -25,9 +25,32 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 # Fields whose values belong to one merchant, server or run.
 VOLATILE_NAMES = frozenset(
     {
-        *("txnRef", "batchRef", "refundRef", "refundOf", "ref_code", "event_id", "mid", "key", "token", "cardToken"),
-        *("client_id", "loan_id", "savings_id", "thrift_id", "accountNumber", "hash", "qr_code", "qr_image"),
-        *("ussd_code", "authURL", "cashcode", "cardpan", "maskedpan", "cvv", "origin", "ms"),
+        "txnRef",
+        "batchRef",
+        "refundRef",
+        "refundOf",
+        "ref_code",
+        "event_id",
+        "mid",
+        "key",
+        "token",
+        "cardToken",
+        "client_id",
+        "loan_id",
+        "savings_id",
+        "thrift_id",
+        "accountNumber",
+        "hash",
+        "qr_code",
+        "qr_image",
+        "ussd_code",
+        "authURL",
+        "cashcode",
+        "cardpan",
+        "maskedpan",
+        "cvv",
+        "origin",
+        "ms",
     }
 )
 # References by their form, also within texts: those of the service, and those that the client makes.

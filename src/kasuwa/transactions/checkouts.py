@@ -94,7 +94,13 @@ class Checkout(Row):
 
     table: ClassVar[str] = "checkout"
     mutable_columns: ClassVar[tuple[str, ...]] = (
-        *("state", "payment_ref", "attempt_ref", "attempts", "detail", "ended_at", "payer_sealed"),
+        "state",
+        "payment_ref",
+        "attempt_ref",
+        "attempts",
+        "detail",
+        "ended_at",
+        "payer_sealed",
     )
 
     txn_ref: str

@@ -65,11 +65,27 @@ class PersonalizedAccountRow(Row):
 
     table: ClassVar[str] = "personalized_account"
     coded_columns: ClassVar[tuple[str, ...]] = (
-        *("reference", "account_number", "bank_code", "state", "rail", "rail_reference", "rail_account"),
+        "reference",
+        "account_number",
+        "bank_code",
+        "state",
+        "rail",
+        "rail_reference",
+        "rail_account",
     )
     mutable_columns: ClassVar[tuple[str, ...]] = (
-        *("account_number", "bank_code", "bank_name", "bvn_sealed"),
-        *("state", "rail", "rail_reference", "facts", "message", "closed_at", "rail_account", "person_sealed"),
+        "account_number",
+        "bank_code",
+        "bank_name",
+        "bvn_sealed",
+        "state",
+        "rail",
+        "rail_reference",
+        "facts",
+        "message",
+        "closed_at",
+        "rail_account",
+        "person_sealed",
         "row_code",
     )
 

@@ -37,8 +37,19 @@ class Transaction(Row):
 
     table: ClassVar[str] = "transaction"
     coded_columns: ClassVar[tuple[str, ...]] = (
-        *("kind", "txn_ref", "order_ref", "batch_ref", "currency", "amount", "fee", "vat", "duty"),
-        *("digest", "detail", "held", "held_on"),
+        "kind",
+        "txn_ref",
+        "order_ref",
+        "batch_ref",
+        "currency",
+        "amount",
+        "fee",
+        "vat",
+        "duty",
+        "digest",
+        "detail",
+        "held",
+        "held_on",
     )
     coded_parts: ClassVar[Mapping[str, str]] = {"detail": f"case when kind not in {KINDS_OF_PAYERS} then detail end"}
     mutable_columns: ClassVar[tuple[str, ...]] = (

@@ -378,7 +378,13 @@ def test_every_fault_of_a_link_is_named(shop: MerchantClient) -> None:
         payer_bears_fees=2, notification_email="x", frequency="yearly",
     ).body  # fmt: skip
     assert {error["field"] for error in refused["errors"]} == {
-        *("title", "amount", "type", "accept_number", "custom_link", "payer_bears_fees", "notification_email"),
+        "title",
+        "amount",
+        "type",
+        "accept_number",
+        "custom_link",
+        "payer_bears_fees",
+        "notification_email",
         "frequency",
     }
 
@@ -390,7 +396,10 @@ def test_checkouts_and_links_are_found_by_their_references(shop: MerchantClient,
     payer.send("otp", otp="123456")
     found = shop.put("resources", inquire="transaction", reference=begun["txnRef"]).body["data"]
     assert (found["kind"], found["state"], found["orderRef"], found["amount"]) == (
-        *("checkout", "paid", "basket-9", "1500.00"),
+        "checkout",
+        "paid",
+        "basket-9",
+        "1500.00",
     )
     [payment] = found["related"]
     assert payment["kind"] == "payment"

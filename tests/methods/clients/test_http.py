@@ -65,7 +65,11 @@ def test_a_clock_that_stands_still_does_not_mix_the_list_up(open_shop: Callable[
 def test_every_fault_of_a_body_is_named(shop: MerchantClient) -> None:
     body = shop.put("clients", action="create", data={"lastname": " ", "dob": "x", "gender": "x", "phone": "1"}).body
     assert {fault["field"] for fault in body["errors"]} == {
-        *("data.firstname", "data.lastname", "data.dob", "data.gender", "data.phone"),
+        "data.firstname",
+        "data.lastname",
+        "data.dob",
+        "data.gender",
+        "data.phone",
     }
     assert list_all(shop)["total"] == 0
 
@@ -80,7 +84,11 @@ def test_a_fault_of_form_hides_none_of_the_person(open_shop: Callable[..., Merch
     account = {"account_number": "1234567890", "bank_code": "058"}
     fields = {"lastname": "Obi", "dob": "2026-01-05", "bankAccount": account}
     assert named(shop.put("clients", action="create", verify_bvn=True, data=fields).body) == {
-        *("data.firstname", "data.phone", "data.dob", "data.bankAccount.account_number", "data.bvn"),
+        "data.firstname",
+        "data.phone",
+        "data.dob",
+        "data.bankAccount.account_number",
+        "data.bvn",
     }
     client_id = enroll(shop)["client_id"]
     assert named(update(shop, client_id, status="exited", data={"dob": "2026-01-05"})) == {"status", "data.dob"}

@@ -38,9 +38,16 @@ from tests.rule_context import MERCHANT, VAULT, context, merchant
 OPEN = VAULT.unseal
 STATES: tuple[str, ...] = ClientStatus.__args__  # type: ignore[attr-defined]
 STEPS = {
-    *(("pending_approval", "inactive"), ("pending_approval", "active"), ("pending_approval", "rejected")),
-    *(("inactive", "active"), ("active", "inactive"), ("rejected", "pending_approval")),
-    *(("inactive", "exited"), ("inactive", "blacklisted"), ("active", "exited"), ("active", "blacklisted")),
+    ("pending_approval", "inactive"),
+    ("pending_approval", "active"),
+    ("pending_approval", "rejected"),
+    ("inactive", "active"),
+    ("active", "inactive"),
+    ("rejected", "pending_approval"),
+    ("inactive", "exited"),
+    ("inactive", "blacklisted"),
+    ("active", "exited"),
+    ("active", "blacklisted"),
 }
 
 
@@ -141,16 +148,30 @@ def test_faults_inside_are_named_by_their_own_path() -> None:
         bankAccount={"account_number": "1", "bank_code": "2"},
     )
     assert named == {
-        *("data.firstname", "data.gender", "data.addresses.1.city", "data.addresses.1.line1"),
-        *("data.bankAccount.account_number", "data.bankAccount.bank_code"),
+        "data.firstname",
+        "data.gender",
+        "data.addresses.1.city",
+        "data.addresses.1.line1",
+        "data.bankAccount.account_number",
+        "data.bankAccount.bank_code",
     }
 
 
 @pytest.mark.parametrize(
     "phone",
     [
-        *("08031234567", "+2348031234567", "2348031234567", "00234 803 123 4567", "0803-123-4567", "09112345678"),
-        *("(0201) 2345678", "08000000051", "+233240000051", "+254700000051", "+14155552671", "+447911123456"),
+        "08031234567",
+        "+2348031234567",
+        "2348031234567",
+        "00234 803 123 4567",
+        "0803-123-4567",
+        "09112345678",
+        "(0201) 2345678",
+        "08000000051",
+        "+233240000051",
+        "+254700000051",
+        "+14155552671",
+        "+447911123456",
     ],
 )
 def test_a_telephone_of_its_country_is_kept_as_it_was_sent(clients: InMemoryClients, phone: str) -> None:
@@ -194,7 +215,8 @@ def test_in_live_no_account_and_no_bvn_is_magic() -> None:
     clients = InMemoryClients(context(merchant=merchant("live")))
     account = {"account_number": "0000000000", "bank_code": "058"}
     assert set(faults(clients.create(bankAccount=account, bvn="12345678901"))) == {
-        *("data.bankAccount.account_number", "data.bvn"),
+        "data.bankAccount.account_number",
+        "data.bvn",
     }
 
 

@@ -232,8 +232,12 @@ def test_from_a_magic_bvn_to_a_real_one_and_back(clients: InMemoryClients) -> No
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        *(("pending_approval", "exited"), ("inactive", "exited"), ("active", "exited")),
-        *(("rejected", "exited"), ("exited", "exited"), ("blacklisted", "blacklisted")),
+        ("pending_approval", "exited"),
+        ("inactive", "exited"),
+        ("active", "exited"),
+        ("rejected", "exited"),
+        ("exited", "exited"),
+        ("blacklisted", "blacklisted"),
     ],
 )
 def test_an_erased_client_has_only_its_id_status_and_dates(clients: InMemoryClients, before: str, after: str) -> None:

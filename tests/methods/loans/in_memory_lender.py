@@ -80,7 +80,19 @@ class Lender:
         key = client_key(self.merchant_id, client_id)
         sealed = VAULT.seal(self.merchant_id, detail_aad(client_id), msgspec.json.encode(details), bytes(12))
         self.database.rows[key] = Client(
-            *(key, self.merchant_id, client_id, 1, status, False, 0, None, None, None, START, START, None),
+            key,
+            self.merchant_id,
+            client_id,
+            1,
+            status,
+            False,
+            0,
+            None,
+            None,
+            None,
+            START,
+            START,
+            None,
             detail_sealed=sealed,
         )
 

@@ -381,12 +381,18 @@ def test_an_operator_writes_a_loan_off(bank: LendingClient, deployment: Deployme
 
 def test_missing_and_wrong_fields_are_all_named(bank: LendingClient) -> None:
     assert [fault["field"] for fault in bank.loans("request")["errors"]] == [
-        *("client_id", "interestSettings", "amount", "period"),
+        "client_id",
+        "interestSettings",
+        "amount",
+        "period",
     ]
     wrong = bank.request("CL1", amount="0", period=0, tax_rate="x", interestSettings={"interestRate": "-1"})
     assert {fault["field"] for fault in wrong["errors"]} == {
-        *("amount", "period", "tax_rate"),
-        *("interestSettings.interestRate", "interestSettings.interestFrequency"),
+        "amount",
+        "period",
+        "tax_rate",
+        "interestSettings.interestRate",
+        "interestSettings.interestFrequency",
     }
     assert bank.loans("process", loan_id="LN0", status="pay")["errors"][0]["field"] == "status"
     assert bank.loans("repay", loan_id="LN0", payment_method="barter")["errors"][0]["field"] == "payment_method"

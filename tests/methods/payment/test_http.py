@@ -212,7 +212,8 @@ def test_every_transfer_into_a_personalized_account_is_a_payment(client: Payment
     before, account = client.shop.wallet().balance, personalized(client, "tenant-12")
     first, second = (pay_in(client, account["accountNumber"], amount) for amount in ("1000.00", "250.00"))
     assert (first["txnStatus"], second["txnStatus"], first["txnRef"] == second["txnRef"]) == (
-        *("successful", "successful"),
+        "successful",
+        "successful",
         False,
     )
     assert client.shop.wallet().balance - before == (100_000 - 1_000 - 75) + (25_000 - 250 - 19)

@@ -137,8 +137,19 @@ def hand_off_lost(payments: InMemoryPayments) -> PaymentInProgress:
 START_STATES: dict[str, Callable[[InMemoryPayments], PaymentInProgress]] = {
     function.__name__: function
     for function in (
-        *(opening, charging, validating, asking, token, token_asking, account, account_validating),
-        *(prompting, awaited, prompt_lost, handing_off, hand_off_lost),
+        opening,
+        charging,
+        validating,
+        asking,
+        token,
+        token_asking,
+        account,
+        account_validating,
+        prompting,
+        awaited,
+        prompt_lost,
+        handing_off,
+        hand_off_lost,
     )
 }
 

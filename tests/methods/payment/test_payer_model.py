@@ -33,7 +33,12 @@ from tests.rule_context import VAULT, context
 USER = {"firstname": "Ada", "lastname": "Obi", "email": "ada@example.com", "ip": "102.89.2.1", "fingerprint": "f0e1"}
 PURPOSE = TransactionPurpose("loan-repayment", "LN1", '{"a":1}', "102.89.2.2", "a9")
 WHOLE = PaymentDetail(
-    *("NG", "Ada Obi", "ada@example.com", "102.89.2.1", "f0e1", '{"basket":7}'),
+    "NG",
+    "Ada Obi",
+    "ada@example.com",
+    "102.89.2.1",
+    "f0e1",
+    '{"basket":7}',
     business_name="Ada Stores",
     payer="08031234567",
     payer_account="0123456789",

@@ -23,8 +23,17 @@ ACCOUNT_KEY = personalized_key(MERCHANT.merchant_id, "tenant")
 KEY = receipt_key(MERCHANT.merchant_id, "monnify", "MNFY|1")
 RECEIPT = ArrivedReceipt("monnify", "MNFY|1", "", "tenant", 150_000, "NGN", "CHIDI EZE")
 ACCOUNT = PersonalizedAccountRow(
-    *(ACCOUNT_KEY, MERCHANT.merchant_id, "tenant", "6010000000", "035", "Wema bank", None, NOW),
-    *("open", "monnify", "GP|PA|1"),
+    ACCOUNT_KEY,
+    MERCHANT.merchant_id,
+    "tenant",
+    "6010000000",
+    "035",
+    "Wema bank",
+    None,
+    NOW,
+    "open",
+    "monnify",
+    "GP|PA|1",
     person_sealed=seal_owner(ACCOUNT_KEY, AccountOwner("Ada Obi", "ada@example.com"), context()),
 )
 

@@ -186,7 +186,11 @@ def test_parts_and_rest_are_what_is_settled_and_all_of_it_is_posted(
     assert amounts == expected
     run_all(payments)
     assert payments.balances().keys() <= {
-        *("rail:mobile:NGN", "rail:bank:NGN", "wallet:main:NGN", "income:collection:NGN", "tax:vat:NGN")
+        "rail:mobile:NGN",
+        "rail:bank:NGN",
+        "wallet:main:NGN",
+        "income:collection:NGN",
+        "tax:vat:NGN",
     }
     assert payments.balance("rail:bank:NGN") == sum(shares)
     assert payments.balance("wallet:main:NGN") == paying.payment.settled - sum(shares)

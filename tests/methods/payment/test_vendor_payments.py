@@ -108,8 +108,10 @@ def test_payment_begins_at_the_vendor_that_is_written_with_it() -> None:
     work = JOB_DATA_DECODER.decode(paying.opened_job.work)
     order = order_of(paying.job, work, NOW)
     assert (order.vendor, order.step, order.payer_email, order.payer_name) == (
-        *("paystack", orders.BEGIN),
-        *("ada@example.com", "Ada"),
+        "paystack",
+        orders.BEGIN,
+        "ada@example.com",
+        "Ada",
     )
     assert order.return_url.startswith("https://pay.example/pay/")
     assert order.expires_at is not None

@@ -76,10 +76,17 @@ def test_the_bvn_of_a_personalized_account_is_encrypted(shop: MerchantClient, de
 @pytest.mark.parametrize(
     ("value", "field"),
     [
-        *(({"name": None}, "name"), ({"name": " "}, "name"), ({"email": None}, "email"), ({"email": "ada"}, "email")),
-        *(({"reference": None}, "reference"), ({"reference": ""}, "reference"), ({"bvn": "123"}, "bvn")),
-        *(({"bvn": "33333333333"}, "bvn"), ({"dry_run": True}, "dry_run")),
-        *(({"reference": " "}, "reference"), ({"reference": "\t\n"}, "reference")),
+        ({"name": None}, "name"),
+        ({"name": " "}, "name"),
+        ({"email": None}, "email"),
+        ({"email": "ada"}, "email"),
+        ({"reference": None}, "reference"),
+        ({"reference": ""}, "reference"),
+        ({"bvn": "123"}, "bvn"),
+        ({"bvn": "33333333333"}, "bvn"),
+        ({"dry_run": True}, "dry_run"),
+        ({"reference": " "}, "reference"),
+        ({"reference": "\t\n"}, "reference"),
     ],
 )
 def test_what_is_wrong_is_named(shop: MerchantClient, value: Any, field: str) -> None:

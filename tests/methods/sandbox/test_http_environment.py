@@ -21,8 +21,16 @@ OPENING = Wallet(1_000_000_000, 1_000_000_000, 0)
 # Fields of replies that name something of the merchant's.
 NAMES = frozenset(
     {
-        *("txnRef", "refundRef", "client_id", "loan_id", "savings_id", "thrift_id", "ref_code", "cardToken"),
-        *("event_id", "customer_txnref"),
+        "txnRef",
+        "refundRef",
+        "client_id",
+        "loan_id",
+        "savings_id",
+        "thrift_id",
+        "ref_code",
+        "cardToken",
+        "event_id",
+        "customer_txnref",
     }
 )
 

@@ -35,8 +35,21 @@ def is_luhn(pan: str) -> bool:
 def test_a_new_card_is_shown_to_the_letter(shop: MerchantClient) -> None:
     data = CardClient(shop, amount="1234.5").data
     assert list(data) == [
-        *("reference", "balance", "currency", "cardpan", "maskedpan", "city", "state", "address", "postal_code"),
-        *("cvv", "expiration", "card_type", "name_on_card", "card_owner", "status"),
+        "reference",
+        "balance",
+        "currency",
+        "cardpan",
+        "maskedpan",
+        "city",
+        "state",
+        "address",
+        "postal_code",
+        "cvv",
+        "expiration",
+        "card_type",
+        "name_on_card",
+        "card_owner",
+        "status",
     ]
     assert REFERENCE.fullmatch(data["reference"])
     pan = data["cardpan"]

@@ -53,8 +53,10 @@ def test_a_card_and_all_that_belongs_to_it_are_written_at_once() -> None:
     assert msgspec.structs.asdict(holder) == {**BILLING, "country": "GH"}
     [job] = counter.jobs()
     assert (job.key, job.subject, job.lane, job.kind) == (
-        *(card.fee_job, card.key),
-        *("virtualcard", "virtualcard.monthly"),
+        card.fee_job,
+        card.key,
+        "virtualcard",
+        "virtualcard.monthly",
     )
     assert job.due == datetime(2026, 2, 4, 23, tzinfo=UTC)
     [entry] = counter.database.all(TokenIndexEntry, 7)

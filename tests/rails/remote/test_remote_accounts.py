@@ -120,7 +120,8 @@ def test_a_card_is_entered_on_the_rails_page_and_charged_again_by_its_token(rail
         assert paid.card is not None
         assert paid.card.token is not None
         assert (paid.card.mask, paid.card.token.vendor, paid.card.token.email) == (
-            *("408408******4081", "remote"),
+            "408408******4081",
+            "remote",
             "pays@example.com",
         )
         charge = payment(8, "token", step=orders.CHARGE, saved_card=paid.card.token)

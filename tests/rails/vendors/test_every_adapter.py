@@ -61,7 +61,13 @@ def key_of(letters: str) -> str:
 ORDERS: dict[str, Any] = {
     "transfers": TransferOrder(key_of("FD"), 150_000, "NGN", GTBANK, "0123456784", "Ada Stores", "Invoice 1042"),
     "bills": BillOrder(
-        *(key_of("BP"), "ikeja-electric", "ikeja-electric/prepaid", "electricity_token", "45012345678", 500_000, "NGN"),
+        key_of("BP"),
+        "ikeja-electric",
+        "ikeja-electric/prepaid",
+        "electricity_token",
+        "45012345678",
+        500_000,
+        "NGN",
         SENT_AT,
     ),
     "identities": IdentityClaim(BVN, "Ada", "Obi", dob="1990-01-05", phone="08031234567"),

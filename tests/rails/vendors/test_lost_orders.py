@@ -29,12 +29,23 @@ from tests.rails.vendors.adapters import Observed, twin_of
 
 SENT_AT = datetime(2026, 1, 5, 9, tzinfo=UTC)
 TRANSFER = TransferOrder(
-    *(rail_key(12, movement_reference("FD", 123_456_789, date(2026, 1, 5))), 150_000, "NGN", GTBANK, "0123456784"),
-    *("Ada Stores", "Invoice 1042"),
+    rail_key(12, movement_reference("FD", 123_456_789, date(2026, 1, 5))),
+    150_000,
+    "NGN",
+    GTBANK,
+    "0123456784",
+    "Ada Stores",
+    "Invoice 1042",
 )
 BILL = BillOrder(
     rail_key(12, movement_reference("BP", 123_456_789, SENT_AT.date())),
-    *("ikeja-electric", "ikeja-electric/prepaid", "electricity_token", "45012345678", 500_000, "NGN", SENT_AT),
+    "ikeja-electric",
+    "ikeja-electric/prepaid",
+    "electricity_token",
+    "45012345678",
+    500_000,
+    "NGN",
+    SENT_AT,
 )
 
 

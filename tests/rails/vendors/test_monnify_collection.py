@@ -207,8 +207,13 @@ def test_payment_of_another_amount_currency_or_reference_is_unreadable() -> None
         answer = read_payment({**paid, **change}, order())
         assert (answer.status, bool(answer.notice)) == (orders.UNREADABLE, True)
     assert [read_minor(value) for value in ("0.01", 30, "30.00", Decimal("0.99"), "NaN", "", "x")] == [
-        *(1, 3000, 3000, 99),
-        *(None, None, None),
+        1,
+        3000,
+        3000,
+        99,
+        None,
+        None,
+        None,
     ]
 
 

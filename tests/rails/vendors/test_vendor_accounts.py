@@ -152,7 +152,8 @@ async def account_of(process: Process, job: Job) -> tuple[str, str]:
     row = await process.connection.fetchrow(
         "select t.rail_account, coalesce(j.rail_account, '') from transaction t left join scheduled_job j "
         "on j.subject = t.key where t.merchant_id = $1 and t.txn_ref = $2",
-        *(job.merchant_id, job.reference),
+        job.merchant_id,
+        job.reference,
     )
     return row[0], row[1]
 

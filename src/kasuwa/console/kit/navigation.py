@@ -13,8 +13,15 @@ MERCHANT_GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         "Collect",
         (
-            *("/customers", "/invoices", "/links", "/tickets", "/checkouts", "/recurrents", f"/{INSTALLMENTS.name}"),
-            *("/accounts", "/disputes"),
+            "/customers",
+            "/invoices",
+            "/links",
+            "/tickets",
+            "/checkouts",
+            "/recurrents",
+            f"/{INSTALLMENTS.name}",
+            "/accounts",
+            "/disputes",
         ),
     ),
     ("Pay out", ("/transfers", "/transfers/waiting", "/bills", "/cashcodes", "/beneficiaries", "/settlements")),

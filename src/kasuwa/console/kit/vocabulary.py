@@ -23,8 +23,18 @@ class StateStyle(msgspec.Struct, frozen=True):
 STATE_STYLES: dict[str, StateStyle] = {
     **dict.fromkeys(
         (
-            *("successful", "paid", "approved", "delivered", "settled", "won", "verified", "valid"),
-            *("balanced", "done", "holds", "works"),
+            "successful",
+            "paid",
+            "approved",
+            "delivered",
+            "settled",
+            "won",
+            "verified",
+            "valid",
+            "balanced",
+            "done",
+            "holds",
+            "works",
         ),
         StateStyle("good", "✓"),
     ),

@@ -21,7 +21,14 @@ from kasuwa.transactions.transactions import FAILED, SUCCESSFUL, Transaction
 SETTLING = "settling:"
 # Fields of the API's verification that tell what the payer has to do.
 STEP_FIELDS = (
-    *("authURL", "ussd_code", "validate", "accountNumber", "accountName", "bankName", "amount", "expires_at"),
+    "authURL",
+    "ussd_code",
+    "validate",
+    "accountNumber",
+    "accountName",
+    "bankName",
+    "amount",
+    "expires_at",
 )
 
 

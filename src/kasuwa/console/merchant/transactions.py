@@ -36,8 +36,21 @@ PAGE_SIZE = 50
 STATUSES = ("successful", "failed", "pending", "processing")
 METHODS = ("card", "token", "account", "bank_transfer", "ussd", "phone", "qrpay", "mobile_money")
 CSV_HEADER = (
-    *("created", "kind", "txnRef", "orderRef", "currency", "amount", "charges", "status", "message"),
-    *("method", "customer", "email", "instrument", "refunded", "narration"),
+    "created",
+    "kind",
+    "txnRef",
+    "orderRef",
+    "currency",
+    "amount",
+    "charges",
+    "status",
+    "message",
+    "method",
+    "customer",
+    "email",
+    "instrument",
+    "refunded",
+    "narration",
 )
 FILTERS = ("q", "kind", "status", "method", "currency", "customer", "min_amount", "max_amount", "from", "to")
 # A part of a reference has at least so many characters.
@@ -202,14 +215,19 @@ async def stream_csv(visit: Visit, parameters: dict[str, str], request: dict[str
 def csv_cells(line: dict[str, Any], party: Counterparty) -> tuple[str, ...]:
     charges = sum(parse_minor(line[name]) or 0 for name in ("fee", "vat", "duty"))
     return (
-        *(
-            lagos_text(datetime.fromisoformat(line["dateCreated"])),
-            line["kind"],
-            line["txnRef"],
-            line["orderRef"],
-            line["currency"],
-            line["amount"],
-        ),
-        *(format_minor(charges), line["txnStatus"], line["message"], line["method"] or ""),
-        *(party.name, party.email, party.instrument, party.badge, party.narration),
+        lagos_text(datetime.fromisoformat(line["dateCreated"])),
+        line["kind"],
+        line["txnRef"],
+        line["orderRef"],
+        line["currency"],
+        line["amount"],
+        format_minor(charges),
+        line["txnStatus"],
+        line["message"],
+        line["method"] or "",
+        party.name,
+        party.email,
+        party.instrument,
+        party.badge,
+        party.narration,
     )

@@ -27,8 +27,18 @@ LOOKUPS_AT_ONCE = 10
 VERDICTS = {"approve": "approved a transfer", "reject": "rejected a transfer"}
 BULK_VERDICTS = {"approve": "approved a bulk", "reject": "rejected a bulk"}
 CSV_HEADER = (
-    *("txnRef", "orderRef", "batchRef", "amount", "bank_code", "account_number", "sender_name", "narration"),
-    *("created", "expires", "made_by", "reasons"),
+    "txnRef",
+    "orderRef",
+    "batchRef",
+    "amount",
+    "bank_code",
+    "account_number",
+    "sender_name",
+    "narration",
+    "created",
+    "expires",
+    "made_by",
+    "reasons",
 )
 
 
@@ -174,7 +184,16 @@ async def stream_waiting(visit: Visit) -> AsyncIterator[str]:
 
 def csv_cells(one: WaitingTransfer) -> tuple[str, ...]:
     return (
-        *(one.txn_ref, one.order_ref, one.batch_ref or "", format_minor(one.amount), one.bank_code),
-        *(one.account_number, one.sender_name, one.narration, lagos_text(one.created_at)),
-        *(lagos_text(one.expires_at), one.requested_by, "; ".join(one.reasons)),
+        one.txn_ref,
+        one.order_ref,
+        one.batch_ref or "",
+        format_minor(one.amount),
+        one.bank_code,
+        one.account_number,
+        one.sender_name,
+        one.narration,
+        lagos_text(one.created_at),
+        lagos_text(one.expires_at),
+        one.requested_by,
+        "; ".join(one.reasons),
     )

@@ -62,9 +62,20 @@ class Client(Row):
 
     table: ClassVar[str] = "client"
     mutable_columns: ClassVar[tuple[str, ...]] = (
-        *("status", "bvn_verified", "open_accounts", "bvn_hash", "bvn_mask", "bvn_sealed"),
-        *("changed_at", "erased_at", "detail_sealed", "phone_hash", "email_hash", "bvn_check_sealed"),
-        *("pending_payments", "credit"),
+        "status",
+        "bvn_verified",
+        "open_accounts",
+        "bvn_hash",
+        "bvn_mask",
+        "bvn_sealed",
+        "changed_at",
+        "erased_at",
+        "detail_sealed",
+        "phone_hash",
+        "email_hash",
+        "bvn_check_sealed",
+        "pending_payments",
+        "credit",
     )
     coded_columns: ClassVar[tuple[str, ...]] = ("client_id", "status", "bvn_verified")
 

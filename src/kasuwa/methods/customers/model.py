@@ -31,7 +31,12 @@ class Customer(Row):
 
     table: ClassVar[str] = "customer"
     mutable_columns: ClassVar[tuple[str, ...]] = (
-        *("detail_sealed", "email_hash", "phone_hash", "words", "changed_at", "erased_at"),
+        "detail_sealed",
+        "email_hash",
+        "phone_hash",
+        "words",
+        "changed_at",
+        "erased_at",
     )
 
     customer_id: str

@@ -33,7 +33,14 @@ class TransferApproval(Row):
 
     table: ClassVar[str] = "transfer_approval"
     coded_columns: ClassVar[tuple[str, ...]] = (
-        *("txn_ref", "order_ref", "batch_ref", "amount", "state", "detail", "expires_at", "decided_by"),
+        "txn_ref",
+        "order_ref",
+        "batch_ref",
+        "amount",
+        "state",
+        "detail",
+        "expires_at",
+        "decided_by",
     )
     mutable_columns: ClassVar[tuple[str, ...]] = ("state", "decided_by", "decided_at", "row_code")
 
@@ -80,7 +87,13 @@ class PayoutCounter(Row):
     table: ClassVar[str] = COUNTERS.table
     coded_columns: ClassVar[tuple[str, ...]] = COUNTERS.covered
     mutable_columns: ClassVar[tuple[str, ...]] = (
-        *("hour_at", "hour_count", "hour_amount", "day_at", "day_count", "day_amount", "paid_at"),
+        "hour_at",
+        "hour_count",
+        "hour_amount",
+        "day_at",
+        "day_count",
+        "day_amount",
+        "paid_at",
         "row_code",
     )
 

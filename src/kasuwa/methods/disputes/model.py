@@ -96,7 +96,14 @@ class Dispute(Row):
 
     table: ClassVar[str] = "dispute"
     mutable_columns: ClassVar[tuple[str, ...]] = (
-        *("due_at", "state", "responded_at", "ended_at", "events", "files", "evidence_sealed", "trail"),
+        "due_at",
+        "state",
+        "responded_at",
+        "ended_at",
+        "events",
+        "files",
+        "evidence_sealed",
+        "trail",
     )
 
     dispute_id: str

@@ -94,8 +94,18 @@ class Savings(Row):
 
     table: ClassVar[str] = "savings"
     mutable_columns: ClassVar[tuple[str, ...]] = (
-        *("state", "accrued", "accrued_rest", "counted_to", "months", "due_interest", "due_tax", "detail"),
-        *("stood", "layers", "pending_deposits", "receivable"),
+        "state",
+        "accrued",
+        "accrued_rest",
+        "counted_to",
+        "months",
+        "due_interest",
+        "due_tax",
+        "detail",
+        "stood",
+        "layers",
+        "pending_deposits",
+        "receivable",
     )
 
     savings_id: str

@@ -79,7 +79,10 @@ RESOURCES = (
 STEPS = (
     Step(
         model.BECOME_OVERDUE,
-        *(model.LANE, call_no_rail, issue.need_due_invoice, issue.decide_overdue),
+        model.LANE,
+        call_no_rail,
+        issue.need_due_invoice,
+        issue.decide_overdue,
         accepts_callback=False,
     ),
 )

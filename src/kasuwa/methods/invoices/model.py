@@ -53,19 +53,25 @@ class Invoice(Row):
 
     table: ClassVar[str] = "invoice"
     mutable_columns: ClassVar[tuple[str, ...]] = (
-        *("customer_id", "currency", "subtotal", "discount", "vat", "shipping", "total", "paid", "reserved"),
-        *(
-            "refunded",
-            "status",
-            "allows_parts",
-            "due_on",
-            "detail",
-            "personal_sealed",
-            "event_count",
-            "changed_at",
-            "paid_at",
-            "voided_at",
-        ),
+        "customer_id",
+        "currency",
+        "subtotal",
+        "discount",
+        "vat",
+        "shipping",
+        "total",
+        "paid",
+        "reserved",
+        "refunded",
+        "status",
+        "allows_parts",
+        "due_on",
+        "detail",
+        "personal_sealed",
+        "event_count",
+        "changed_at",
+        "paid_at",
+        "voided_at",
     )
 
     invoice_id: str

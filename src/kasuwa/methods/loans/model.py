@@ -91,19 +91,19 @@ class Loan(Row):
     table: ClassVar[str] = "loan"
     mutable_columns: ClassVar[tuple[str, ...]] = ("state", "transfer", "aged_to", "disbursed_at", "closed_at", "trail")
     coded_columns: ClassVar[tuple[str, ...]] = (
-        *(
-            "loan_id",
-            "client_id",
-            "state",
-            "amount",
-            "rate",
-            "frequency",
-            "period",
-            "method",
-            "tax_applied",
-            "tax_rate",
-        ),
-        *("tolerance_days", "penalty_rate", "transfer"),
+        "loan_id",
+        "client_id",
+        "state",
+        "amount",
+        "rate",
+        "frequency",
+        "period",
+        "method",
+        "tax_applied",
+        "tax_rate",
+        "tolerance_days",
+        "penalty_rate",
+        "transfer",
     )
 
     loan_id: str
@@ -143,8 +143,17 @@ class LoanInstallment(Row):
 
     table: ClassVar[str] = "loan_installment"
     mutable_columns: ClassVar[tuple[str, ...]] = (
-        *("principal", "interest", "tax", "penalty", "carry", "accrued", "accrued_on"),
-        *("paid_principal", "paid_interest", "paid_tax", "paid_penalty"),
+        "principal",
+        "interest",
+        "tax",
+        "penalty",
+        "carry",
+        "accrued",
+        "accrued_on",
+        "paid_principal",
+        "paid_interest",
+        "paid_tax",
+        "paid_penalty",
     )
 
     loan_id: str
@@ -208,8 +217,11 @@ WAIVED_ACCOUNTS = {**AGREED_ACCOUNTS, "principal": LENDING_WRITTEN_OFF}
 LENDING_ACCOUNTS = tuple(
     dict.fromkeys(
         (
-            *(*AGREED_ACCOUNTS.values(), *EARNED_ACCOUNTS.values()),
-            *(LENDING_WRITTEN_OFF, LENDING_OVERPAID, LENDING_RECOVERED),
+            *AGREED_ACCOUNTS.values(),
+            *EARNED_ACCOUNTS.values(),
+            LENDING_WRITTEN_OFF,
+            LENDING_OVERPAID,
+            LENDING_RECOVERED,
         )
     )
 )

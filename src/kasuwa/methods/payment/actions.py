@@ -208,7 +208,10 @@ PAYMENT = ApiMethod(
         *(
             Step(
                 kind,
-                *("card", steps.call_rail, on_rail_answer.need_answer, on_rail_answer.decide_answer),
+                "card",
+                steps.call_rail,
+                on_rail_answer.need_answer,
+                on_rail_answer.decide_answer,
                 extra_lanes=OTHER_LANES,
                 restore_secrets=steps.unseal_saved_card,
                 open_job=payer_model.open_payment_job,
@@ -217,20 +220,29 @@ PAYMENT = ApiMethod(
         ),
         Step(
             model.EXPIRE,
-            *("card", call_no_rail, on_rail_answer.need_answer, on_rail_answer.decide_answer),
+            "card",
+            call_no_rail,
+            on_rail_answer.need_answer,
+            on_rail_answer.decide_answer,
             extra_lanes=OTHER_LANES,
         ),
         *(
             Step(
                 kind,
-                *("card", steps.call_refund, refund.need_refund_answer, refund.decide_refund_answer),
+                "card",
+                steps.call_refund,
+                refund.need_refund_answer,
+                refund.decide_refund_answer,
                 extra_lanes=OTHER_LANES,
             )
             for kind in (refund.SEND_REFUND, refund.QUERY_REFUND)
         ),
         Step(
             model.WATCH,
-            *("card", steps.call_rail, late_money.need_watch, late_money.decide_watch),
+            "card",
+            steps.call_rail,
+            late_money.need_watch,
+            late_money.decide_watch,
             extra_lanes=OTHER_LANES,
             accepts_callback=False,
             open_job=payer_model.open_payment_job,
@@ -238,14 +250,20 @@ PAYMENT = ApiMethod(
         *(
             Step(
                 kind,
-                *(suspense.LANE, steps.call_return, suspense.need_return_answer, suspense.decide_return_answer),
+                suspense.LANE,
+                steps.call_return,
+                suspense.need_return_answer,
+                suspense.decide_return_answer,
                 accepts_callback=False,
             )
             for kind in (suspense.SEND_RETURN, suspense.QUERY_RETURN)
         ),
         Step(
             forget_card.DEACTIVATE,
-            *(forget_card.LANE, steps.deactivate_card, forget_card.need_deactivation, forget_card.decide_deactivation),
+            forget_card.LANE,
+            steps.deactivate_card,
+            forget_card.need_deactivation,
+            forget_card.decide_deactivation,
             restore_secrets=steps.unseal_forgotten_card,
             accepts_callback=False,
         ),
@@ -263,12 +281,10 @@ PAYMENT = ApiMethod(
         *(
             Step(
                 kind,
-                *(
-                    split_settlement.LANE,
-                    call_no_rail,
-                    split_settlement.need_due_batch,
-                    split_settlement.decide_due_batch,
-                ),
+                split_settlement.LANE,
+                call_no_rail,
+                split_settlement.need_due_batch,
+                split_settlement.decide_due_batch,
                 accepts_callback=False,
             )
             for kind in split_settlement.JOB_KINDS.values()

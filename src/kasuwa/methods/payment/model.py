@@ -263,8 +263,18 @@ class Payment(Row):
 
     table: ClassVar[str] = "payment"
     mutable_columns: ClassVar[tuple[str, ...]] = (
-        *("stage", "auth", "session", "tries", "sealed_card", "token"),
-        *("received", "refunded", "refunding", "refunds", "facts", "disputed"),
+        "stage",
+        "auth",
+        "session",
+        "tries",
+        "sealed_card",
+        "token",
+        "received",
+        "refunded",
+        "refunding",
+        "refunds",
+        "facts",
+        "disputed",
     )
     coded_columns: ClassVar[tuple[str, ...]] = ("txn_ref", "method", "charged", "settled", "detail")
     coded_parts: ClassVar[Mapping[str, str]] = {"detail": "detail ->> 'split'"}

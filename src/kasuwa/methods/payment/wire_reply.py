@@ -278,8 +278,17 @@ class VerifyReply(msgspec.Struct, kw_only=True):
 
 # Fields of the payer's next step that PaymentReply and VerifyReply share.
 STEP_FIELDS = (
-    *("apply_auth", "auth_type", "validate", "auth_url", "ussd_code", "qr_code", "qr_image"),
-    *("account_number", "account_name", "bank_name", "amount"),
+    "apply_auth",
+    "auth_type",
+    "validate",
+    "auth_url",
+    "ussd_code",
+    "qr_code",
+    "qr_image",
+    "account_number",
+    "account_name",
+    "bank_name",
+    "amount",
 )
 
 

@@ -31,10 +31,21 @@ class PayoutSchedule(Row):
 
     table: ClassVar[str] = "payout_schedule"
     coded_columns: ClassVar[tuple[str, ...]] = (
-        *("currency", "frequency", "least", "bank_code", "account_number", "set_by"),
+        "currency",
+        "frequency",
+        "least",
+        "bank_code",
+        "account_number",
+        "set_by",
     )
     mutable_columns: ClassVar[tuple[str, ...]] = (
-        *("frequency", "least", "bank_code", "account_number", "changed_at", "last_ref", "set_by"),
+        "frequency",
+        "least",
+        "bank_code",
+        "account_number",
+        "changed_at",
+        "last_ref",
+        "set_by",
         "row_code",
     )
 

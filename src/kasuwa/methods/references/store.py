@@ -337,8 +337,16 @@ async def find_record(reference: str, merchant: Merchant, reader: Reader) -> Fou
     keys = [
         make(merchant_id, reference)
         for make in (
-            *(loan_key, savings_key, thrift_plan_key, plan_key, saved_card_key, card_key, beneficiary_key),
-            *(personalized_key, client_key, batch_key),
+            loan_key,
+            savings_key,
+            thrift_plan_key,
+            plan_key,
+            saved_card_key,
+            card_key,
+            beneficiary_key,
+            personalized_key,
+            client_key,
+            batch_key,
         )
     ]
     further = [make(merchant_id, reference) for make in (dispute_key, checkout_key, link_key, invoice_key)]

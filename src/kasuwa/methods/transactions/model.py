@@ -104,8 +104,15 @@ class Filters(msgspec.Struct, frozen=True, kw_only=True):
     def conditions(self) -> tuple[object, ...]:
         """The parameters $7 to $15 of the statements in store.py."""
         return (
-            *(self.kind, self.status, self.currency, self.min_amount, self.max_amount),
-            *(self.customer, self.method, self.part, self.keys),
+            self.kind,
+            self.status,
+            self.currency,
+            self.min_amount,
+            self.max_amount,
+            self.customer,
+            self.method,
+            self.part,
+            self.keys,
         )
 
 

@@ -63,8 +63,15 @@ class Card(Row):
     table: ClassVar[str] = "virtual_card"
     mutable_columns: ClassVar[tuple[str, ...]] = ("state", "limits", "spent_on", "spent_day", "spent_month", "unpaid")
     coded_columns: ClassVar[tuple[str, ...]] = (
-        *("reference", "short_id", "currency", "expiration", "state", "limits"),
-        *("spent_on", "spent_day", "spent_month"),
+        "reference",
+        "short_id",
+        "currency",
+        "expiration",
+        "state",
+        "limits",
+        "spent_on",
+        "spent_day",
+        "spent_month",
     )
 
     reference: str

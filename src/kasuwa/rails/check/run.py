@@ -20,7 +20,10 @@ TEST_AMOUNT, LIVE_AMOUNT = 10_000, 100
 
 SAMPLES_OF_TEST = {
     "transfers": (
-        *("bank_code", "account_number", "failing_account_number", "open_account_number"),
+        "bank_code",
+        "account_number",
+        "failing_account_number",
+        "open_account_number",
         "unknown_account_number",
     ),
     "bills": ("paycode", "reference", "unknown_reference", "amount"),

@@ -69,8 +69,15 @@ def read_catalogue(found: CatalogueAnswer) -> CatalogueEdition:
         tuple(Category(category.name, category.code) for category in found.categories),
         tuple(
             Biller(
-                *(biller.id, biller.name, biller.reference, biller.category, biller.slug, biller.pattern),
-                *(biller.least, biller.most, biller.amount_step),
+                biller.id,
+                biller.name,
+                biller.reference,
+                biller.category,
+                biller.slug,
+                biller.pattern,
+                biller.least,
+                biller.most,
+                biller.amount_step,
             )
             for biller in found.billers
         ),

@@ -212,7 +212,9 @@ def read_card(card: PaidCard | None) -> VendorCard | None:
         return None
     token = VendorToken(NAME, card.token, card.email) if card.token else None
     return VendorCard(
-        *(card.identity, card.mask, card.bin),
+        card.identity,
+        card.mask,
+        card.bin,
         brand=card.brand or None,
         type=card.type or None,
         issuer=card.issuer or None,

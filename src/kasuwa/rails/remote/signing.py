@@ -104,8 +104,12 @@ class SignedTransport:
             return reply
         try:
             check_signature(
-                *(reply.headers.get(HEADER), self._secrets, self._clock()),
-                *(str(reply.status), signature.digest, reply.body),
+                reply.headers.get(HEADER),
+                self._secrets,
+                self._clock(),
+                str(reply.status),
+                signature.digest,
+                reply.body,
             )
         except SignatureRefused:
             return msgspec.structs.replace(reply, is_complete=False)

@@ -33,8 +33,36 @@ WORDS = re.compile(r"[^\W_]+")
 # Parts of surnames that too many families share to identify anybody.
 PARTICLES = frozenset(
     {
-        *("abd", "abdul", "abdur", "abu", "al", "bin", "bint", "da", "dan", "das", "de", "del", "della", "den", "der"),
-        *("di", "do", "dos", "du", "el", "ibn", "la", "le", "les", "mac", "mc", "san", "st", "van", "von"),
+        "abd",
+        "abdul",
+        "abdur",
+        "abu",
+        "al",
+        "bin",
+        "bint",
+        "da",
+        "dan",
+        "das",
+        "de",
+        "del",
+        "della",
+        "den",
+        "der",
+        "di",
+        "do",
+        "dos",
+        "du",
+        "el",
+        "ibn",
+        "la",
+        "le",
+        "les",
+        "mac",
+        "mc",
+        "san",
+        "st",
+        "van",
+        "von",
     }
 )
 # How many words of a claim may be missing in the register.

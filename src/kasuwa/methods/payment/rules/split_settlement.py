@@ -130,7 +130,14 @@ def add_to_batch(
         return added, ()
     day = f"{lagos_day(addition.due):%Y%m%d}"
     row = SettlementBatch(
-        *(key, merchant_id, addition.kind, addition.owner, day, addition.currency, addition.amount, DUE),
+        key,
+        merchant_id,
+        addition.kind,
+        addition.owner,
+        day,
+        addition.currency,
+        addition.amount,
+        DUE,
         *addition.deductions,
     )
     job = make_job(

@@ -74,7 +74,12 @@ class SuspenseDecision(Row):
 
     table: ClassVar[str] = "suspense_decision"
     mutable_columns: ClassVar[tuple[str, ...]] = (
-        *("state", "approval_id", "other_merchant_id", "reference", "message", "decided_at"),
+        "state",
+        "approval_id",
+        "other_merchant_id",
+        "reference",
+        "message",
+        "decided_at",
     )
 
     rail: str
