@@ -331,6 +331,21 @@ def vague_module_names(sources: Iterable[Source]) -> list[str]:
     return [s.path for s in sources if banned & set(re.split(r"[/_]", s.path.removesuffix(".py").lower()))]
 
 
+MENTIONED_FILE = re.compile(r"(?<![\w/.*{<-])((?:[a-z_0-9]+/)*[a-z_0-9]+\.py)\b")
+FILES_OF_OTHERS = {"asyncio/runners.py", "asyncio/base_events.py", "uvloop/__init__.py"}
+
+
+def unknown_files(sources: Iterable[Source], known: Iterable[Source]) -> list[str]:
+    """Returns mentions of Python files that do not exist, by their name or the end of their path."""
+    ends = {"/".join(parts[first:]) for parts in (s.path.split("/") for s in known) for first in range(len(parts))}
+    return [
+        f"{source.path} mentions {name}"
+        for source in sources
+        for name in sorted(set(MENTIONED_FILE.findall(source.text)))
+        if name not in ends and name not in FILES_OF_OTHERS and not name.startswith("src/kasuwa/")
+    ]
+
+
 # --- connections ----------------------------------------------------------------------------------------------------
 
 # Only these modules open connections, so that each has a deadline for every statement and lock. Commands and the

@@ -12,7 +12,7 @@ SERVICE = read_all("src/kasuwa")
 EXACT = (
     "core/money.py",
     "terms/tariff.py",
-    "terms/loan_interest.py",
+    "terms/loan_schedule.py",
     "methods/investments/accrual.py",
     "methods/investments/thrift.py",
 )
@@ -136,6 +136,12 @@ def test_every_file_has_a_module_docstring() -> None:
 
 def test_no_file_has_a_vague_name() -> None:
     assert source_rules.vague_module_names(EVERYTHING) == []
+
+
+def test_every_file_that_is_mentioned_exists() -> None:
+    pages = [page for page in read_all("docs", ending="md") if page.path in ("TOUR.md", "STYLE.md", "glossary.md")]
+    assert len(pages) == 3
+    assert source_rules.unknown_files([*SERVICE, *pages], EVERYTHING) == []
 
 
 # --- words ------------------------------------------------------------------------------------------------------
@@ -492,6 +498,9 @@ def test_the_small_rules_notice_their_offenders() -> None:
     assert offends(source_rules.full_init_files, "core/__init__.py", "x = 1")
     assert offends(source_rules.full_init_files, "__init__.py", '"""Kasuwa."""\n\nx = 1')
     assert not offends(source_rules.full_init_files, "__init__.py", '"""Kasuwa."""\n\n__version__ = "1"')
+    known = [Source("core/money.py", "")]
+    assert source_rules.unknown_files([Source("core/x.py", "# see core/money.py and money.py")], known) == []
+    assert source_rules.unknown_files([Source("core/x.py", "# see db/money.py")], known)
     assert source_rules.packed_literals(Source("core/x.py", "x = (*(1, 2), 3)"))
     assert offends(source_rules.without_docstring, "core/x.py", "x = 1")
     assert offends(source_rules.too_long, "core/x.py", "x = 1\n" * 701)

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from kasuwa.audit import close_rows
+from kasuwa.audit import make_close
 from kasuwa.audit.chain_audit import find_chain_violations
 from kasuwa.audit.chain_rows import iterate_events, iterate_groups
 from kasuwa.audit.close_tree import head_bytes
@@ -77,8 +77,8 @@ async def rewrite_newest_close(connection: Any, merchant_id: int) -> None:
         merchant_id,
     )
     heads = {}
-    for made in await close_rows.list_closes(connection):
-        heads.update({head.merchant_id: head for head in await close_rows.changed_heads(connection, made.close.number)})
+    for made in await make_close.list_closes(connection):
+        heads.update({head.merchant_id: head for head in await make_close.changed_heads(connection, made.close.number)})
         levels = build_levels([hash_leaf(head_bytes(heads[n])) for n in sorted(heads)])
         await connection.execute(
             "update book_close set root = $2 where number = $1", made.close.number, root_of(levels)

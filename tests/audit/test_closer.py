@@ -13,9 +13,9 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from kasuwa.audit import merkle
-from kasuwa.audit.close_rows import SignedClose
+from kasuwa.audit.close_task import BookCloser, CloseTerms, PublishError
 from kasuwa.audit.close_tree import Close, close_hash
-from kasuwa.audit.closes import BookCloser, CloseTerms, PublishError
+from kasuwa.audit.make_close import SignedClose
 from kasuwa.audit.verify import climb, verify_document
 from kasuwa.postgres.clock import DatabaseClock
 from kasuwa.settings.close_key import close_key_of, require_close_key

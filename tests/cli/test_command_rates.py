@@ -3,7 +3,7 @@
 import pytest
 
 from kasuwa.commands.rates import parse_rate
-from kasuwa.terms.exchange_rates import ExchangeRate
+from kasuwa.terms.conversion import ExchangeRate
 from tests.merchant_client import MerchantClient
 from tests.methods.virtualcard.card_client import CardClient
 from tests.running import Deployments

@@ -9,11 +9,11 @@ from urllib.parse import quote
 import pytest
 
 from kasuwa.api.dispatch import SUSPENDED
-from kasuwa.audit.audit_lock import AUDIT_LOCK
 from kasuwa.audit.invariants.ledger import INVARIANTS, check_invariants
 from kasuwa.console.merchant.store import PAGE_ROWS
 from kasuwa.console.operator import reads
 from kasuwa.console.operator.reads import AuditCursor
+from kasuwa.postgres.advisory_locks import AdvisoryLock
 from tests.console.visitor import PageReply, Visitor, link_for, sign_in_as, sign_in_link
 from tests.merchant_client import MerchantClient
 from tests.methods.virtualcard.card_client import BILLING
@@ -126,11 +126,11 @@ def test_other_operators_see_the_result_and_time_of_the_last_check(deployment: D
 
 def test_only_one_invariant_check_runs_at_a_time(deployment: Deployment, admin: Visitor) -> None:
     admin.get("/operator/laws")
-    deployment.fetch("select pg_advisory_lock($1)", AUDIT_LOCK)
+    deployment.fetch("select pg_advisory_lock($1)", AdvisoryLock.AUDIT)
     try:
         answer = admin.post("/operator/laws")
     finally:
-        deployment.fetch("select pg_advisory_unlock($1)", AUDIT_LOCK)
+        deployment.fetch("select pg_advisory_unlock($1)", AdvisoryLock.AUDIT)
     assert (answer.http, "running already" in answer.words) == (409, True)
     assert admin.post("/operator/laws").http == 200
     assert admin.post("/operator/laws").http == 200, "nobody keeps the lock"

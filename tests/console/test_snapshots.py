@@ -16,7 +16,7 @@ from kasuwa.console.merchant import store
 from kasuwa.console.routes import ConsolePage
 from kasuwa.core.decision import Merchant
 from kasuwa.engine.reading import TornRead
-from kasuwa.merchants import rates
+from kasuwa.merchants import exchange_rates
 from kasuwa.postgres import connections
 from kasuwa.settings.settings import read_settings
 from kasuwa.webhooks.health import list_failing_endpoints
@@ -102,7 +102,7 @@ async def read_on_a_pool(visit: Visit) -> None:
 
 async def read_with_the_operators_pool(visit: Visit) -> None:
     async with visit.operator_pool.acquire() as connection:
-        await rates.read_current_rates(connection)
+        await exchange_rates.read_current_rates(connection)
 
 
 async def export_after_reading(visit: Visit) -> None:

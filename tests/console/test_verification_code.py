@@ -44,7 +44,7 @@ def find_shell() -> str:
 
 
 PROGRAMS = {
-    "python": (lambda: "python3", "audit/verify.py", PYTHON + PYTHON_MAIN),
+    "python": (lambda: "python3", "verify.py", PYTHON + PYTHON_MAIN),
     "node": (lambda: str(find_node()), "verify.js", JAVASCRIPT + JAVASCRIPT_MAIN),
     "php": (lambda: str(find_php()), "verify.php", PHP + PHP_MAIN),
     "shell": (find_shell, "verify.sh", SHELL + SHELL_MAIN),

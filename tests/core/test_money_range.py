@@ -24,7 +24,7 @@ from kasuwa.methods.investments.accrual import (
 from kasuwa.methods.investments.rules.savings import LONGEST_PERIOD, rate_fits
 from kasuwa.methods.investments.rules.thrift_plan import check_member_count, pot_fits
 from kasuwa.methods.investments.wire import MAX_MEMBERS
-from kasuwa.terms.loan_interest import INTERVALS_A_YEAR
+from kasuwa.terms.loan_schedule import INTERVALS_A_YEAR
 from kasuwa.terms.tariff import FeeClass, read_tariff
 from kasuwa.transactions.pricing import price_collection
 from tests.hypothesis_settings import NO_DEADLINE

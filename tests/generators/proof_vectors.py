@@ -15,9 +15,9 @@ from typing import Any
 import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from kasuwa.audit.close_rows import SignedClose
+from kasuwa.audit.close_task import show_close, show_head
 from kasuwa.audit.close_tree import Close, Head, close_bytes, head_bytes, mark_bytes
-from kasuwa.audit.closes import show_close, show_head
+from kasuwa.audit.make_close import SignedClose
 from kasuwa.audit.merkle import build_levels, hash_leaf, path_places, root_of
 from kasuwa.ledger.apply import JournalLine
 from kasuwa.ledger.chain import EMPTY_CHAIN, extend_by_group, to_microseconds

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.api.idempotency import HEADER, claim_of
+from kasuwa.api.idempotency_key import HEADER, claim_of
 from kasuwa.core.action import Write
 from kasuwa.core.vault import Vault
 from kasuwa.engine.idempotency import IdempotencyClaim

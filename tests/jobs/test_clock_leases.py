@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from kasuwa.audit.closes import BookCloser
+from kasuwa.audit.close_task import BookCloser
 from kasuwa.boot.composition import Services
 from kasuwa.core.decision import Refusal
 from kasuwa.jobs import leases as jobs

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from kasuwa.webhooks.signatures import RETRY_DELAYS
+from kasuwa.webhooks.retries import RETRY_DELAYS
 from tests.jobs.further_endpoints import SECOND, add_endpoint, attempts_at, waiting_at
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment

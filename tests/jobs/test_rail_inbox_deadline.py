@@ -7,7 +7,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from kasuwa.rails.inbox import processing
-from kasuwa.rails.inbox.inbox import InboxEntry
+from kasuwa.rails.inbox.inbox_table import InboxEntry
 from kasuwa.rails.inbox.processing import InboxServices, RailInbox
 
 

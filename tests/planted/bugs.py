@@ -164,7 +164,7 @@ WRITER = (
 REPEATS = (
     Bug(
         "an Idempotency-Key does not stand for its action",
-        "api/idempotency.py",
+        "api/idempotency_key.py",
         "compared = (method, action.name, action.variant, sent)",
         "compared = (method, sent)",
         "walk/test_idempotency.py::test_a_key_used_to_fund_a_card_is_refused_for_a_withdrawal",

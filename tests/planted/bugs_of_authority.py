@@ -17,7 +17,7 @@ AUTHORITY = (
     ),
     Bug(
         "a command believes the environment of whoever runs it",
-        "authority/policy.py",
+        "authority/cooling_off.py",
         "    return str(await connection.fetchval(SELECT_ENVIRONMENT))",
         "    import os\n\n    return os.environ.get('KASUWA_ENVIRONMENT', 'test')",
         f"{LIVE}::test_the_callers_environment_neither_shortens_the_time_nor_makes_live_test",
@@ -38,7 +38,7 @@ AUTHORITY = (
     ),
     Bug(
         "live starts without a cooling-off time",
-        "authority/policy.py",
+        "authority/cooling_off.py",
         "max(wanted, least_hours(environment))",
         "wanted",
         f"{LIVE}::test_the_first_start_in_live_stores_at_least_the_safe_minimum",

@@ -92,7 +92,7 @@ BOUNDS = (
     ),
     Bug(
         "the day of a close is that of UTC",
-        "audit/closes.py",
+        "audit/close_task.py",
         "return lagos_day(created_at if newest is None else newest.closed_at) < lagos_day(now)",
         "return (created_at if newest is None else newest.closed_at).date() < now.date()",
         "audit/test_closer.py::test_a_day_of_closes_begins_at_midnight_in_lagos",

@@ -15,8 +15,9 @@ from kasuwa.core.decision import Refusal
 from kasuwa.methods.statements.settlements.model import TOO_MANY_POSTINGS
 from kasuwa.methods.statements.settlements.store import read_days
 from kasuwa.postgres import migrate
+from kasuwa.postgres.advisory_locks import AdvisoryLock
 from kasuwa.projections import settlement_sums
-from kasuwa.projections.settlement_sums_task import SettlementSums
+from kasuwa.projections.settlement_sums import SettlementSums
 from tests.running import Deployments
 
 KEY = bytes(32)
@@ -201,7 +202,7 @@ async def wait_until_it_waits(connection: Any, pid: int) -> None:
 def test_a_process_leaves_the_sums_to_another_that_is_summing(run: Run) -> None:
     async def work(dsn: str, connection: Any) -> None:
         async with connection.transaction():
-            assert await connection.fetchval(settlement_sums.TRY_LOCK, settlement_sums.SUMS_LOCK)
+            assert await connection.fetchval(settlement_sums.TRY_LOCK, AdvisoryLock.SETTLEMENT_SUMS)
             await SettlementSums(dsn).sum_all()
         assert await connection.fetch(MARKS) == []
         await asyncio.gather(*(SettlementSums(dsn).sum_all() for _ in range(3)))

@@ -16,7 +16,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kasuwa.core.money import format_minor, minor_of
-from kasuwa.terms.loan_interest import (
+from kasuwa.terms.loan_schedule import (
     EQUAL_INSTALLMENTS,
     EQUAL_PRINCIPAL,
     FLAT,

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from kasuwa.api.idempotency import idempotency_payload
+from kasuwa.api.idempotency_key import idempotency_payload
 from kasuwa.core.action import Write
 from tests.generators.request_digests import (
     FILE,

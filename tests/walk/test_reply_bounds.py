@@ -60,7 +60,7 @@ BOUNDS: dict[str, dict[str, str]] = {
     "payment-verify": {
         "meta": "as it was sent",
         "refunds": "the newest 200 (payment/store.py)",
-        "rejections": f"at most {MOST_KEPT} (payment/rules/reject_transfer.py)",
+        "rejections": f"at most {MOST_KEPT} (payment/rules/receipts/reject_transfer.py)",
     },
     "payment-dispute": {
         "data.evidence.files": f"at most {MAX_FILES} names",

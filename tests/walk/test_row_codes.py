@@ -14,7 +14,7 @@ import asyncpg
 import pytest
 
 from kasuwa.authority import approvals
-from kasuwa.authority.policy import read_cooling_off
+from kasuwa.authority.cooling_off import read_cooling_off
 from kasuwa.core.decision import Job, LoadedRows, Row
 from kasuwa.core.row_codes import CodedTable, RowChanged
 from kasuwa.core.token_index import TokenIndexEntry
@@ -33,7 +33,7 @@ from kasuwa.methods.virtualcard.model import Card
 from kasuwa.people import sessions, users
 from kasuwa.postgres.row_codes import replace_changed
 from kasuwa.privacy.row_code_moves import ROWS_INTACT, find_changed_rows
-from kasuwa.terms.exchange_rates import ExchangeRates
+from kasuwa.terms.conversion import ExchangeRates
 from kasuwa.transactions.inbound_accounts import PersonalizedAccountRow
 from kasuwa.transactions.transactions import Transaction
 from kasuwa.webhooks.targets import read_targets

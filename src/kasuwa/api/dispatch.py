@@ -14,7 +14,7 @@ import msgspec
 import structlog
 
 from kasuwa.api.current_merchant import MerchantSuspended, require_current, with_current_merchant
-from kasuwa.api.idempotency import claim_of
+from kasuwa.api.idempotency_key import claim_of
 from kasuwa.api.key_rights import mask_for_reader, refuse_address, refuse_scope
 from kasuwa.api.outcome import RAIL_TIMEOUT, reply_to_failure
 from kasuwa.api.rate_limit import RateLimiter

@@ -23,7 +23,7 @@ import structlog
 from msgspec import field
 
 from kasuwa.api.dispatch import Dispatch, failure_reply
-from kasuwa.api.idempotency import HEADER as IDEMPOTENCY_KEY
+from kasuwa.api.idempotency_key import HEADER as IDEMPOTENCY_KEY
 from kasuwa.api.replies import JSON_HEADERS, HttpReply
 from kasuwa.api.routes import Envelope, Route
 from kasuwa.authority.audit_notes import ActionNote

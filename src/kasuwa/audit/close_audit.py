@@ -8,10 +8,10 @@ import msgspec
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from kasuwa.audit import close_rows
-from kasuwa.audit.close_rows import SignedClose
+from kasuwa.audit import make_close
+from kasuwa.audit.close_task import decode_head, encode_close, file_name
 from kasuwa.audit.close_tree import NO_CLOSE_BEFORE, Head, close_bytes, close_hash, head_bytes
-from kasuwa.audit.closes import decode_head, encode_close, file_name
+from kasuwa.audit.make_close import SignedClose
 from kasuwa.audit.merkle import build_levels, hash_leaf, root_of
 
 
@@ -20,9 +20,9 @@ async def find_close_faults(connection: Any, directory: Path, trusted: Collectio
     faults: list[str] = []
     heads: dict[int, Head] = {}
     previous = NO_CLOSE_BEFORE
-    stored = await close_rows.list_closes(connection)
+    stored = await make_close.list_closes(connection)
     for number, made in enumerate(stored, start=1):
-        changed = await close_rows.changed_heads(connection, made.close.number)
+        changed = await make_close.changed_heads(connection, made.close.number)
         heads.update((head.merchant_id, head) for head in changed)
         faults += [f"close {made.close.number}: {fault}" for fault in check_close(made, number, previous, trusted)]
         leaves = [hash_leaf(head_bytes(heads[merchant_id])) for merchant_id in sorted(heads)]

@@ -3,7 +3,7 @@
 Each row says who may do it, how many people decide it, whether a second factor is asked for, and through which doors it
 can be done. All doors read it: the console's pages (console/routes.py), "try it" (console/kit/visit.py), commands
 (commands/proposing.py) and the approvals page. tests/walk/test_authority.py fails for a page, command or action that is
-neither here nor in authority_doors.py, which lists what needs no row, with the reason.
+neither here nor in doors.py, which lists what needs no row, with the reason.
 
     people  in live    in test
     1       acts       acts

@@ -1,4 +1,4 @@
-"""Forms and commands that need no row of the table of authority (authority.py), each with the reason."""
+"""Forms and commands that need no row of the table of authority (acts.py), each with the reason."""
 
 SHOWS = "only shows"
 OWN_BROWSER = "a person's own session, account or lists"

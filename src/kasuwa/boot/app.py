@@ -30,7 +30,7 @@ from kasuwa.http.server import BACKLOG, HttpServer, connections_within, open_fil
 from kasuwa.jobs import presence
 from kasuwa.jobs.steps import lanes_of
 from kasuwa.jobs.worker import Worker
-from kasuwa.merchants.key_usage_task import keep_recording_use
+from kasuwa.merchants.key_usage import keep_recording_use
 from kasuwa.methods.disputes.answers_task import DisputeAnswers
 from kasuwa.methods.disputes.steps import read_answer
 from kasuwa.methods.payment.search_words import hash_payment
@@ -40,13 +40,14 @@ from kasuwa.observe import log
 from kasuwa.observe.metrics import Metrics
 from kasuwa.observe.watchdog import watch_event_loop
 from kasuwa.postgres import connections
+from kasuwa.postgres.advisory_locks import AdvisoryLock
 from kasuwa.postgres.connection_pool import Pool
 from kasuwa.postgres.connections import wait_for_primary
 from kasuwa.postgres.polling import Polling
 from kasuwa.privacy.key_rotation import KeyRotation
-from kasuwa.projections.daily_totals_task import DailyTotals
-from kasuwa.projections.payment_words_task import PaymentWords
-from kasuwa.projections.settlement_sums_task import SettlementSums
+from kasuwa.projections.daily_totals import DailyTotals
+from kasuwa.projections.payment_words import PaymentWords
+from kasuwa.projections.settlement_sums import SettlementSums
 from kasuwa.rails.catalogue.refresh import CatalogueRefresher
 from kasuwa.rails.inbox.listings import RailListings
 from kasuwa.rails.inbox.processing import InboxServices, RailInbox, dispute_books
@@ -133,7 +134,7 @@ async def run_worker(settings: Settings, dsn: str, metrics: Metrics, shared: Sha
     await services.start()
     worker = Worker(claims, services.step_runner, services.merchant_directory, services.clock)
     stopping = make_stop_event()
-    announcing = asyncio.create_task(presence.announce(dsn, presence.WORKER_LOCK_ID))
+    announcing = asyncio.create_task(presence.announce(dsn, AdvisoryLock.WORKER))
     background = start_rail_tasks(services, claims, "worker")
     refresher = CatalogueRefresher(dsn, services.rails.biller)
     accounts = {name: rail for name, rail in services.rails.accounts.items() if name != SANDBOX_RAIL}

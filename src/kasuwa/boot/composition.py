@@ -9,7 +9,7 @@ import msgspec
 import structlog
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from kasuwa.audit.closes import CLOSES_DIRECTORY, BookCloser, CloseTerms
+from kasuwa.audit.close_task import CLOSES_DIRECTORY, BookCloser, CloseTerms
 from kasuwa.boot.readiness import watch_clock, watch_pool
 from kasuwa.cluster.links import OwnerLinks
 from kasuwa.core.keyring import derive

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from kasuwa.authority import policy
+from kasuwa.authority import cooling_off
 from kasuwa.boot.composition import make_deployment
 from kasuwa.core.decision import Merchant
 from kasuwa.core.vault import Vault
 from kasuwa.engine.write_statements import statements_for
 from kasuwa.engine.writer import Writer
-from kasuwa.merchants import merchants, rates
+from kasuwa.merchants import exchange_rates, merchants
 from kasuwa.merchants.merchants import MerchantDirectory
 from kasuwa.postgres import migrate
 from kasuwa.postgres.pgbouncer import refuse_transaction_pooling
@@ -32,13 +32,13 @@ async def prepare(settings: Settings, dsn: str) -> list[str]:
     connection = await connect_to_primary(dsn)
     try:
         vault = await vault_keys.open_vault(connection, secret_key)
-        await policy.ensure_policy(connection, vault, settings.environment, settings.cooling_off_hours)
+        await cooling_off.ensure_policy(connection, vault, settings.environment, settings.cooling_off_hours)
         if rail_of_purpose(settings, "bills") == "sandbox":
             # A vendor's catalogue takes many calls: the worker fetches it.
             await fetch_edition(connection, SandboxBiller(), only_if_due=True)
         if settings.environment == "test":
             await migrate.lock_migrations(connection)
-            await rates.ensure_test_rates(connection, vault)
+            await exchange_rates.ensure_test_rates(connection, vault)
             await ensure_demo(connection, vault, settings, dsn)
         return applied
     finally:

@@ -9,6 +9,7 @@ from kasuwa.engine.writer import Writer
 from kasuwa.jobs import presence
 from kasuwa.observe.metrics import CLOCK_JUMPS, CLOCK_SKEW_SECONDS, POOL_SIZE, POOL_TIMEOUTS, POOL_USED, Metrics
 from kasuwa.postgres import migrate
+from kasuwa.postgres.advisory_locks import AdvisoryLock
 from kasuwa.postgres.clock import DatabaseClock
 from kasuwa.postgres.connection_pool import Pool
 from kasuwa.settings.settings import Settings
@@ -33,9 +34,9 @@ class Readiness:
 
     def __init__(self, parts: ReadinessServices) -> None:
         self._parts = parts
-        self._wanted = {presence.WORKER_LOCK_ID: "no job worker is running"}
+        self._wanted = {AdvisoryLock.WORKER: "no job worker is running"}
         if parts.settings.console == "on":
-            self._wanted[presence.CONSOLE_LOCK_ID] = "the console is not listening"
+            self._wanted[AdvisoryLock.CONSOLE] = "the console is not listening"
 
     async def __call__(self) -> str | None:
         return (

@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from kasuwa.audit.close_rows import SignedClose
+from kasuwa.audit.close_task import BookCloser, file_name
 from kasuwa.audit.close_tree import close_time_text
-from kasuwa.audit.closes import BookCloser, file_name
+from kasuwa.audit.make_close import SignedClose
 from kasuwa.boot.composition import close_terms_of
 from kasuwa.commands.database import one_line_errors, run_with_database
 from kasuwa.commands.directory_option import DataOption

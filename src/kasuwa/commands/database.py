@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import asyncpg
 
-from kasuwa.audit.closes import PublishError
+from kasuwa.audit.close_task import PublishError
 from kasuwa.authority import audit_trail
 from kasuwa.boot import supervise
 from kasuwa.boot.ports import PortError

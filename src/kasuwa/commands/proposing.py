@@ -9,7 +9,7 @@ import msgspec
 
 from kasuwa.authority import approvals
 from kasuwa.authority.acts import Act, is_proposed_by_command
-from kasuwa.authority.policy import read_environment
+from kasuwa.authority.cooling_off import read_environment
 from kasuwa.commands.database import record_audit_entry, system_user
 from kasuwa.console.operator.approvals import MAX_REASON_LENGTH, find_audit_chain, title_with_article
 from kasuwa.core.callers import UNPROVEN, Maker

@@ -13,9 +13,9 @@ from kasuwa.console.operator.approvals import ProposedRate
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.money import format_minor
 from kasuwa.core.vault import Vault
-from kasuwa.merchants import rates
+from kasuwa.merchants import exchange_rates
 from kasuwa.settings.settings import Settings
-from kasuwa.terms.exchange_rates import HOME, ExchangeRate, read_rate
+from kasuwa.terms.conversion import HOME, ExchangeRate, read_rate
 
 command = typer.Typer(no_args_is_help=True, add_completion=False, help="Show and set exchange rates.")
 
@@ -26,8 +26,8 @@ def list_rates(
 ) -> None:
     """List all rates, newest first. The newest of each currency applies."""
 
-    async def work(connection: Any, vault: Vault, settings: Settings) -> list[rates.RateRecord]:
-        return await rates.list_rates(connection, most)
+    async def work(connection: Any, vault: Vault, settings: Settings) -> list[exchange_rates.RateRecord]:
+        return await exchange_rates.list_rates(connection, most)
 
     for line in run_with_connection(data, work):
         figures = f"buy {format_minor(line.buy):>12}  sell {format_minor(line.sell):>12}"
@@ -51,7 +51,7 @@ def set_rate(
                 connection, vault, RATE.name, None, ProposedRate(currency, rate.buy, rate.sell), described
             )
         entry = make_audit_entry("rate set", currency)
-        await rates.set_rate(connection, vault, currency, rate, entry.actor, entry.address)
+        await exchange_rates.set_rate(connection, vault, currency, rate, entry.actor, entry.address)
         return described
 
     typer.echo(run_with_connection(data, work))

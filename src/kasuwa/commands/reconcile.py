@@ -12,7 +12,7 @@ from kasuwa.commands.directory_option import DataOption
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.money import format_minor
 from kasuwa.core.vault import Vault
-from kasuwa.rails.inbox import inbox, rail_feeds
+from kasuwa.rails.inbox import inbox_table, rail_feeds
 from kasuwa.settings.settings import Settings
 
 command = typer.Typer(
@@ -60,7 +60,7 @@ def list_unclaimed(most: MostOption = 50, data: DataOption = None) -> None:
     """List money that came into accounts which are nobody's."""
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> Any:
-        return await inbox.list_unclaimed(connection, most)
+        return await inbox_table.list_unclaimed(connection, most)
 
     for rail, reference, detail, arrived_at in run_with_connection(data, work):
         receipt = msgspec.json.decode(detail)

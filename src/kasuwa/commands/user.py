@@ -8,7 +8,7 @@ import typer
 
 from kasuwa.authority.acts import FIRST_OPERATOR, FIRST_OWNER, LIVE, PERSON, Act
 from kasuwa.authority.audit_trail import OPERATOR_CHAIN_ID
-from kasuwa.authority.policy import read_cooling_off, read_environment
+from kasuwa.authority.cooling_off import read_cooling_off, read_environment
 from kasuwa.authority.roles import OWNER, ROLES, assignable_roles
 from kasuwa.boot.server_records import find_servers
 from kasuwa.commands.database import record_audit_entry, run_with_connection

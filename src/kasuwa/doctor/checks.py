@@ -21,7 +21,7 @@ from kasuwa.postgres.embedded.shared_cluster import ensure_logins, has_cluster
 from kasuwa.postgres.pgbouncer import TransactionPooling, refuse_transaction_pooling
 from kasuwa.postgres.primary import connect_to_primary
 from kasuwa.privacy import key_versions, vault_keys
-from kasuwa.rails.inbox import inbox
+from kasuwa.rails.inbox import inbox_table
 from kasuwa.rails.watch import contradictions
 from kasuwa.settings.close_key import require_close_key
 from kasuwa.settings.database_logins import check_urls, embedded_url
@@ -218,7 +218,7 @@ async def examine_contradictions(connection: Any) -> Finding:
 
 
 async def examine_unclaimed(connection: Any) -> Finding:
-    count = await connection.fetchval(inbox.COUNT_UNCLAIMED)
+    count = await connection.fetchval(inbox_table.COUNT_UNCLAIMED)
     if count:
         mend = "see `kasuwa reconcile unclaimed`; KASUWA_SUSPENSE_MID names a merchant whose books can take it"
         return problem(f"{count} payments came into accounts that are nobody's", mend)

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from kasuwa.audit import close_rows
+from kasuwa.audit import make_close
 from kasuwa.audit.close_audit import find_close_faults
 from kasuwa.audit.close_tree import close_time_text
 from kasuwa.audit.invariants.ledger import INVARIANTS, check_invariants, describe_violations, name_violations
@@ -120,7 +120,7 @@ async def verify_books(connection: Connection, deployment: Deployment) -> Json:
     broken += describe_violations(await name_violations(connection, changed))
     trusted = [*deployment.former_keys, deployment.public_key]
     broken += await find_close_faults(connection, deployment.closes_directory, trusted)
-    newest = await close_rows.newest_close(connection)
+    newest = await make_close.newest_close(connection)
     return {
         "invariants": [invariant.description for invariant in INVARIANTS],
         "trusted_keys": [key.hex() for key in trusted],

@@ -12,7 +12,7 @@ import msgspec
 
 from kasuwa.people.sessions import ABSOLUTE_TIMEOUT
 from kasuwa.people.throttle import FAILURE_WINDOW
-from kasuwa.rails.inbox.inbox import RETENTION
+from kasuwa.rails.inbox.inbox_table import RETENTION
 from kasuwa.rails.watch.records import KEPT_SHADOW_DAYS
 
 PREFETCHED = 100

@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.audit import close_rows as closes
+from kasuwa.audit import make_close as closes
 from kasuwa.audit.close_audit import compare_file
-from kasuwa.audit.closes import file_name
+from kasuwa.audit.close_task import file_name
 from kasuwa.audit.invariants.ledger import check_invariants, describe_violations, name_violations
 from kasuwa.core.row_codes import CodedTable
 from kasuwa.core.vault import Vault

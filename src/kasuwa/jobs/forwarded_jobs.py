@@ -23,6 +23,7 @@ from kasuwa.core.vault import Vault
 from kasuwa.engine.batch import Result, RuleFailure
 from kasuwa.engine.writer import Writer
 from kasuwa.jobs.steps import StepRunner
+from kasuwa.merchants.merchant_settings import SentMerchant, pack_merchant, unpack_merchant
 from kasuwa.observe.log import describe_error
 from kasuwa.observe.metrics import DECIDED_FOR_OTHERS, Metrics
 from kasuwa.postgres.connections import DatabaseUnreachable
@@ -34,7 +35,7 @@ log = structlog.get_logger("kasuwa.work")
 
 class ForwardedJobResult(msgspec.Struct, array_like=True):
     job: Job
-    merchant: Merchant
+    merchant: SentMerchant
     answer: Answer
 
 
@@ -75,7 +76,7 @@ class ForwardingStepRunner(StepRunner):
     async def record_answer(self, job: Job, merchant: Merchant, answer: Answer) -> Result:
         link, why = self._links.find(merchant.merchant_id), "owner away"
         if link is not None:
-            payload = ENCODER.encode(ForwardedJobResult(job, merchant, answer))
+            payload = ENCODER.encode(ForwardedJobResult(job, pack_merchant(merchant), answer))
             try:
                 reply = REPLY_DECODER.decode(await link.ask(JOB_RESULT, payload, may_repeat=True))
             except NothingDone:
@@ -103,7 +104,7 @@ class JobInbox:
 
     def _begin(self, payload: bytes, inquiry: Inquiry) -> None:
         item = RESULT_DECODER.decode(payload)
-        submission = self._stepper.make_submission(item.job, item.merchant, item.answer)
+        submission = self._stepper.make_submission(item.job, unpack_merchant(item.merchant), item.answer)
         self._writer.submit(submission).add_done_callback(lambda future: self._end(future, item.job, inquiry))
 
     def _end(self, future: "asyncio.Future[Result]", job: Job, inquiry: Inquiry) -> None:

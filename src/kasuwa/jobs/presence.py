@@ -7,11 +7,9 @@ import time
 import structlog
 
 from kasuwa.postgres import connections
+from kasuwa.postgres.advisory_locks import AdvisoryLock
 from kasuwa.postgres.connection_pool import Connection
 
-# Held, shared, by every job worker and every console.
-WORKER_LOCK_ID = 0x6B617375
-CONSOLE_LOCK_ID = 0x6B617376
 POLL_SECONDS = 0.5
 KEEPALIVE_SECONDS = 5.0
 LISTEN_POLL_SECONDS = 0.02
@@ -56,9 +54,9 @@ async def announce_when_listening(host: str, port: int, dsn: str) -> None:
         with contextlib.suppress(OSError):
             _, writer = await asyncio.open_connection(host, port)
             writer.close()
-            await announce(dsn, CONSOLE_LOCK_ID)
+            await announce(dsn, AdvisoryLock.CONSOLE)
         await asyncio.sleep(LISTEN_POLL_SECONDS)
 
 
 async def find_present_parts(connection: Connection) -> set[int]:
-    return {record[0] for record in await connection.fetch(PRESENT, [WORKER_LOCK_ID, CONSOLE_LOCK_ID])}
+    return {record[0] for record in await connection.fetch(PRESENT, [AdvisoryLock.WORKER, AdvisoryLock.CONSOLE])}

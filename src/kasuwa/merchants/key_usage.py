@@ -1,10 +1,20 @@
 """Records when and from where API keys were last used, and last refused for their address.
 
-Requests only note the use in memory. A background task (merchants/key_usage_task.py) writes what was noted, and each
+Requests only note the use in memory. A background task writes what was noted, and each
 key at most once a minute, so that no request waits for it.
 """
 
+import asyncio
+
+import structlog
+
+from kasuwa.observe.log import describe_error
 from kasuwa.postgres.connection_pool import Pool
+from kasuwa.postgres.connections import is_connection_error
+
+WRITE_SECONDS = 1.0
+log = structlog.get_logger("kasuwa.web")
+
 
 RECORDED_EVERY = "1 minute"
 # A use is noted again after that, a little later than it could be written.
@@ -49,3 +59,14 @@ class KeyUsage:
                 merchants, keys = zip(*noted, strict=True)
                 async with pool.acquire() as connection:
                     await connection.execute(statement, list(merchants), list(keys), list(noted.values()))
+
+
+async def keep_recording_use(usage: KeyUsage, pool: Pool) -> None:
+    """Writes every second, until it is cancelled. What cannot be written is noted again by a later request."""
+    while True:
+        await asyncio.sleep(WRITE_SECONDS)
+        try:
+            await usage.write(pool)
+        except Exception as error:
+            if not is_connection_error(error):
+                log.error("the use of keys could not be recorded", **describe_error(error))

@@ -12,8 +12,8 @@ from kasuwa.core.banks import banks_by_code
 from kasuwa.core.decision import AmountLimits, Merchant
 from kasuwa.core.money import CURRENCIES, format_minor, minor_of
 from kasuwa.merchants.picture_size import JPEG, PNG, picture_size
-from kasuwa.terms.exchange_rates import ExchangeRate, ExchangeRates
-from kasuwa.terms.loan_interest import LendingSettings, check_lending
+from kasuwa.terms.conversion import ExchangeRate, ExchangeRates
+from kasuwa.terms.loan_schedule import LendingSettings, check_lending
 from kasuwa.terms.payouts import NO_POLICY, PayoutPolicy, PayoutTerms, PolicyChange, read_policy, rules_of_policy
 from kasuwa.terms.reserve import NO_RESERVE, ReserveTerms, check_reserve
 from kasuwa.terms.tariff import Tariff, read_tariff
@@ -147,6 +147,28 @@ def make_merchant(
             PayoutTerms: PayoutTerms(payout_rules),
         },
     )
+
+
+class SentMerchant(msgspec.Struct, array_like=True, frozen=True):
+    """A merchant as one process sends it to another."""
+
+    merchant: Merchant
+    terms: tuple[Tariff, LendingSettings, ExchangeRates, ReserveTerms, PayoutTerms]
+
+
+def pack_merchant(merchant: Merchant) -> SentMerchant:
+    terms = (
+        merchant.terms(Tariff),
+        merchant.terms(LendingSettings),
+        merchant.terms(ExchangeRates),
+        merchant.terms(ReserveTerms),
+        merchant.terms(PayoutTerms),
+    )
+    return SentMerchant(msgspec.structs.replace(merchant, subject_terms={}), terms)
+
+
+def unpack_merchant(sent: SentMerchant) -> Merchant:
+    return msgspec.structs.replace(sent.merchant, subject_terms={type(terms): terms for terms in sent.terms})
 
 
 def check_amount_limits(merchant: Merchant, currency: str, amount: int) -> str | None:

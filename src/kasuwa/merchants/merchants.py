@@ -21,7 +21,7 @@ from kasuwa.core.reading import Reader
 from kasuwa.core.references import merchant_state_key
 from kasuwa.core.row_codes import CodedTable, RowChanged
 from kasuwa.core.vault import Vault
-from kasuwa.merchants import endpoints, keys, rates
+from kasuwa.merchants import endpoints, exchange_rates, keys
 from kasuwa.merchants.key_usage import RECORD_AFTER_SECONDS, KeyUsage
 from kasuwa.merchants.keys import KEYS, NewKey, add_key, random_key
 from kasuwa.merchants.merchant_settings import MerchantSettings, apply_policy_change, make_merchant
@@ -233,7 +233,7 @@ async def read_webhook_urls(connection: QueryRunner, vault: Vault, wanted: Seque
 # --- finding --------------------------------------------------------------------------------------------------
 
 BY_MIDS = f"""
-    select {MERCHANTS.content_sql("m")}, m.row_code, {rates.CURRENT_RATES_COLUMN}, s.settings_version,
+    select {MERCHANTS.content_sql("m")}, m.row_code, {exchange_rates.CURRENT_RATES_COLUMN}, s.settings_version,
         k.verifier, k.expires_at,
         k.name, k.key_id, k.scopes, coalesce(k.lineage, k.key_id), k.created_by, k.addresses,
         k.last_used_at is null or k.last_used_at < now() - interval '{RECORD_AFTER_SECONDS} seconds',
@@ -246,7 +246,7 @@ BY_MIDS = f"""
     order by m.mid, k.key_id desc
 """
 BY_ID = f"""
-    select {MERCHANTS.content_sql("m")}, m.row_code, {rates.CURRENT_RATES_COLUMN}, s.settings_version
+    select {MERCHANTS.content_sql("m")}, m.row_code, {exchange_rates.CURRENT_RATES_COLUMN}, s.settings_version
     from merchant m join merchant_state s on s.merchant_id = m.merchant_id where m.merchant_id = $1
 """
 
@@ -407,7 +407,7 @@ class MerchantDirectory:
         row_codes.check_content(self._vault, MERCHANTS, content, code)
         merchant_id, mid, name, _, settings = content
         kept = apply_policy_change(msgspec.json.decode(settings, type=MerchantSettings), self._clock.now())
-        stored_rates = rates.decode_rates(exchange, self._vault)
+        stored_rates = exchange_rates.decode_rates(exchange, self._vault)
         made = make_merchant(merchant_id, mid, name, self._environment, kept, stored_rates)
         return msgspec.structs.replace(made, settings_version=settings_version)
 

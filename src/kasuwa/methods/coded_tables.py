@@ -6,14 +6,14 @@ A new table, and a new column of a coded one, must be listed: tests/walk/test_ro
 import msgspec
 
 from kasuwa.authority.approvals import APPROVALS
-from kasuwa.authority.policy import POLICIES
+from kasuwa.authority.cooling_off import POLICIES
 from kasuwa.core.decision import Job, Row
 from kasuwa.core.row_codes import CodedTable
 from kasuwa.core.token_index import TokenIndexEntry
 from kasuwa.merchants.endpoints import ENDPOINTS
+from kasuwa.merchants.exchange_rates import RATES
 from kasuwa.merchants.keys import KEYS
 from kasuwa.merchants.merchants import MERCHANTS
-from kasuwa.merchants.rates import RATES
 from kasuwa.methods.clients.model import Client
 from kasuwa.methods.disburse.payout_model import TransferApproval
 from kasuwa.methods.loans.model import Loan

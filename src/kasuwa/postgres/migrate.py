@@ -17,6 +17,7 @@ import msgspec
 import structlog
 
 from kasuwa.core.vault import wrap_root
+from kasuwa.postgres.advisory_locks import AdvisoryLock
 from kasuwa.postgres.connection_pool import Connection
 from kasuwa.postgres.connections import APPLICATION_ROLE
 from kasuwa.postgres.logins import (
@@ -29,8 +30,6 @@ from kasuwa.postgres.logins import (
     grant_rights,
 )
 
-# An arbitrary number. It must not change between versions.
-MIGRATION_LOCK_ID = 0x6B6173757761
 MIN_POSTGRES_VERSION = 15
 # How long a process waits for another one that migrates, and how often it asks. Building an index may take minutes.
 LOCK_WAIT_SECONDS = 1800.0
@@ -95,22 +94,24 @@ async def migrate(
     except LockNeverFree as error:
         raise MigrationError(NEVER_FREE.format(f"the rights of {error}")) from None
     finally:
-        await connection.execute("select pg_advisory_unlock($1)", MIGRATION_LOCK_ID)
+        await connection.execute("select pg_advisory_unlock($1)", AdvisoryLock.MIGRATION)
 
 
 async def lock_migrations(connection: Connection, wait_seconds: float = LOCK_WAIT_SECONDS) -> None:
-    """Takes MIGRATION_LOCK_ID for this session. Raises MigrationError if another one holds it for too long.
+    """Takes AdvisoryLock.MIGRATION for this session. Raises MigrationError if another one holds it for too long.
 
     It asks again and again rather than wait in the database: an answer that is lost would not be missed otherwise."""
     until = time.monotonic() + wait_seconds
-    while not await connection.fetchval("select pg_try_advisory_lock($1)", MIGRATION_LOCK_ID, timeout=LOCK_SECONDS):
+    while not await connection.fetchval(
+        "select pg_try_advisory_lock($1)", AdvisoryLock.MIGRATION, timeout=LOCK_SECONDS
+    ):
         if time.monotonic() > until:
             raise MigrationError(LOCKED)
         await asyncio.sleep(LOCK_POLL_SECONDS)
 
 
 async def apply_pending(connection: Connection) -> list[str]:
-    """Applies the migrations that this database lacks. Returns their names. The caller holds MIGRATION_LOCK_ID."""
+    """Applies the migrations that this database lacks. Returns their names. The caller holds AdvisoryLock.MIGRATION."""
     await connection.execute(
         "create table if not exists migration (version bigint primary key, name text not null,"
         " applied_at timestamptz not null default now())"

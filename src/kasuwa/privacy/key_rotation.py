@@ -16,6 +16,7 @@ import structlog
 from kasuwa.core.keyring import INDEX, SEAL
 from kasuwa.core.vault import Vault
 from kasuwa.postgres import connections
+from kasuwa.postgres.advisory_locks import AdvisoryLock
 from kasuwa.postgres.connection_pool import Connection, QueryRunner
 from kasuwa.postgres.polling import Polling
 from kasuwa.privacy import client_index, key_moves, key_versions
@@ -29,8 +30,6 @@ STATEMENT_SECONDS = 60.0
 POLL_SECONDS = 5.0
 # The pause after each transaction, so that requests of the merchant come between.
 PAUSE_SECONDS = 0.005
-# An arbitrary number. It must not change between versions.
-ROTATION_LOCK_ID = 0x6B617377
 SELECT_PAUSE = "select key_update_seconds / 2.0 from deployment"
 
 log = structlog.get_logger("kasuwa.keys")
@@ -68,7 +67,7 @@ class KeyRotation(Polling):
         if not await key_versions.find_unfinished(self._pool):
             return
         async with self._connected() as connection:
-            if not await connection.fetchval("select pg_try_advisory_lock($1)", ROTATION_LOCK_ID):
+            if not await connection.fetchval("select pg_try_advisory_lock($1)", AdvisoryLock.KEY_ROTATION):
                 return
             # A job that was claimed before it was rewritten ends within this time, and so does a request.
             seconds = float(await connection.fetchval(SELECT_PAUSE))

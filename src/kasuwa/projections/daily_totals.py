@@ -14,10 +14,17 @@ import msgspec
 from kasuwa.core.reading import Reader
 from kasuwa.ledger.counted_amounts import COUNTED_AMOUNT
 from kasuwa.ledger.open_transactions import open_keys
+from kasuwa.postgres import connections
+from kasuwa.postgres.advisory_locks import AdvisoryLock
 from kasuwa.postgres.connection_pool import Connection
+from kasuwa.postgres.polling import Polling
 
-# An arbitrary number that no other advisory lock of this database has.
-TOTALS_LOCK = 7_301_448
+POLL_SECONDS = 5.0
+STATEMENT_SECONDS = 60.0
+# Transactions are found by their references, however many events the planner expects.
+TOTALS_SETTINGS = {**connections.KEYED_SETTINGS, "application_name": "kasuwa totals"}
+
+
 ALL_MERCHANTS_ID = 0
 
 MAX_EVENTS_PER_STEP = 5_000
@@ -99,7 +106,7 @@ async def count_next(connection: Connection) -> bool:
     One process counts at a time: all of them add to the sums of all merchants.
     """
     async with connection.transaction():
-        if not await connection.fetchval(TRY_LOCK, TOTALS_LOCK):
+        if not await connection.fetchval(TRY_LOCK, AdvisoryLock.DAILY_TOTALS):
             return False
         step = choose_step([Uncounted(*row) for row in await connection.fetch(LAGGING, MAX_LAGGING)])
         if not step:
@@ -229,3 +236,24 @@ OPEN_TOTALS = f"""
 async def list_open_totals(reader: Reader, merchant_id: int) -> list[DailyTotal]:
     """Returns number and sum of a merchant's open transactions of each day. They are not in the daily totals."""
     return [DailyTotal(*row) for row in await reader.fetch(OPEN_TOTALS, merchant_id, MAX_OPEN)]
+
+
+class DailyTotals(Polling):
+    """Counts the events that are not in the daily totals yet. One process counts at a time, in whichever worker."""
+
+    def __init__(self, dsn: str) -> None:
+        super().__init__()
+        self._dsn = dsn
+
+    async def run(self) -> None:
+        """Counts new events every few seconds, until it is stopped."""
+        await self.repeat(self.count_all, POLL_SECONDS, "counting the daily totals failed")
+
+    async def count_all(self) -> None:
+        """Counts until no merchant has events that are not counted, or another process counts."""
+        connection = await connections.connect(self._dsn, TOTALS_SETTINGS, statement_seconds=STATEMENT_SECONDS)
+        try:
+            while not self._stopping.is_set() and await count_next(connection):
+                pass
+        finally:
+            connection.terminate()

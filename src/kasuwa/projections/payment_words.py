@@ -9,10 +9,16 @@ from collections.abc import Callable, Sequence
 
 from kasuwa.core.reading import Reader
 from kasuwa.core.references import row_key
+from kasuwa.postgres import connections
+from kasuwa.postgres.advisory_locks import AdvisoryLock
 from kasuwa.postgres.connection_pool import Connection
+from kasuwa.postgres.polling import Polling
 
-# An arbitrary number that no other advisory lock of this database has.
-WORDS_LOCK = 7_301_449
+POLL_SECONDS = 5.0
+STATEMENT_SECONDS = 60.0
+SETTINGS = {**connections.KEYED_SETTINGS, "application_name": "kasuwa payment words"}
+
+
 # Decrypting the payers of so many payments takes a few milliseconds.
 EVENTS_PER_STEP = 200
 
@@ -51,7 +57,7 @@ HashWords = Callable[[int, str, str, bytes | None, str], set[bytes]]
 async def index_next(connection: Connection, hash_words: HashWords) -> bool:
     """Adds the words of the next payments of a merchant. Returns False if none are left, or another process adds."""
     async with connection.transaction():
-        if not await connection.fetchval(TRY_LOCK, WORDS_LOCK):
+        if not await connection.fetchval(TRY_LOCK, AdvisoryLock.PAYMENT_WORDS):
             return False
         row = await connection.fetchrow(NEXT)
         if row is None:
@@ -77,3 +83,25 @@ async def find_payments(reader: Reader, merchant_id: int, words: Sequence[bytes]
         return []
     rows = await reader.fetch(FIND, merchant_id, list(words), len(set(words)), limit)
     return [txn_ref for (txn_ref,) in rows]
+
+
+class PaymentWords(Polling):
+    """Adds the words of payments that ended. One process adds at a time, in whichever worker."""
+
+    def __init__(self, dsn: str, hash_words: HashWords) -> None:
+        super().__init__()
+        self._dsn = dsn
+        self._hash_words = hash_words
+
+    async def run(self) -> None:
+        """Adds words every few seconds, until it is stopped."""
+        await self.repeat(self.index_all, POLL_SECONDS, "adding the words of payments failed")
+
+    async def index_all(self) -> None:
+        """Adds until no payment is left, or another process adds."""
+        connection = await connections.connect(self._dsn, SETTINGS, statement_seconds=STATEMENT_SECONDS)
+        try:
+            while not self._stopping.is_set() and await index_next(connection, self._hash_words):
+                pass
+        finally:
+            connection.terminate()

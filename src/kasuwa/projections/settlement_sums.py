@@ -6,10 +6,13 @@ that are behind by a few thousand postings are left to it: most never have a row
 """
 
 from kasuwa.ledger.settlement_lines import SUM_LINES
+from kasuwa.postgres import connections
+from kasuwa.postgres.advisory_locks import AdvisoryLock
 from kasuwa.postgres.connection_pool import Connection
+from kasuwa.postgres.polling import Polling
 
-# An arbitrary number that no other advisory lock of this database has.
-SUMS_LOCK = 7_301_449
+POLL_SECONDS = 10.0
+STATEMENT_SECONDS = 60.0
 
 # A reader sums so many postings in a few milliseconds.
 LEAST_BEHIND = 4_000
@@ -46,7 +49,7 @@ async def sum_next(connection: Connection, merchant_id: int, last: int) -> bool:
     `last` must be committed. The sums and the mark change in one transaction.
     """
     async with connection.transaction():
-        if not await connection.fetchval(TRY_LOCK, SUMS_LOCK):
+        if not await connection.fetchval(TRY_LOCK, AdvisoryLock.SETTLEMENT_SUMS):
             return False
         mark = await connection.fetchval(MARK, merchant_id)
         until = min(last, mark + MAX_POSTINGS_PER_STEP)
@@ -54,3 +57,27 @@ async def sum_next(connection: Connection, merchant_id: int, last: int) -> bool:
             await connection.execute(ADD, merchant_id, mark, until)
             await connection.execute(SET_MARK, merchant_id, until)
     return True
+
+
+class SettlementSums(Polling):
+    """Sums the postings of merchants that have many new ones. One process sums at a time, in whichever worker."""
+
+    def __init__(self, dsn: str) -> None:
+        super().__init__()
+        self._dsn = dsn
+
+    async def run(self) -> None:
+        """Sums new postings every few seconds, until it is stopped."""
+        await self.repeat(self.sum_all, POLL_SECONDS, "summing settlements failed")
+
+    async def sum_all(self) -> None:
+        """Sums until no merchant has many postings that are not summed, or another process sums."""
+        settings = {"application_name": "kasuwa settlement sums"}
+        connection = await connections.connect(self._dsn, settings, statement_seconds=STATEMENT_SECONDS)
+        try:
+            while not self._stopping.is_set() and (lagging := await list_lagging(connection)):
+                for merchant_id, last in lagging:
+                    if self._stopping.is_set() or not await sum_next(connection, merchant_id, last):
+                        return
+        finally:
+            connection.terminate()

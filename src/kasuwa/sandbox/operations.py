@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.audit.close_rows import SignedClose
-from kasuwa.audit.closes import BookCloser, NoCloseKey
+from kasuwa.audit.close_task import BookCloser, NoCloseKey
 from kasuwa.audit.invariants.ledger import find_violations
+from kasuwa.audit.make_close import SignedClose
 from kasuwa.core.callers import KeyScope
 from kasuwa.core.codes import ERROR, INSUFFICIENT_FUNDS, INVALID_REQUEST
 from kasuwa.core.decision import (

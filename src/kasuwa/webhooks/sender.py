@@ -30,16 +30,9 @@ from kasuwa.webhooks import deliveries
 from kasuwa.webhooks.deliveries import AttemptResult, Delivery, EndpointKey
 from kasuwa.webhooks.queues import MAX_IN_FLIGHT_UNHEALTHY, EndpointQueue, EndpointQueues
 from kasuwa.webhooks.response_excerpt import make_excerpt
+from kasuwa.webhooks.retries import DISABLE_AFTER, LONGEST_WAIT, retry_delay
 from kasuwa.webhooks.sample_events import build_sample_event
-from kasuwa.webhooks.signatures import (
-    DISABLE_AFTER,
-    LONGEST_WAIT,
-    NO_ENDPOINT,
-    event_id,
-    object_headers,
-    retry_delay,
-    sign,
-)
+from kasuwa.webhooks.signatures import NO_ENDPOINT, event_id, object_headers, sign
 from kasuwa.webhooks.targets import Target, read_targets
 
 # No more than egress has connections: who waits for one would be told that its endpoint is out of reach.

@@ -3,19 +3,7 @@
 import hmac
 from base64 import b64encode
 from collections.abc import Sequence
-from datetime import timedelta
 from hashlib import blake2b, sha256, sha512
-
-# Delays between delivery attempts, in business time. After the last attempt the event stays in the log.
-# Contract: events#delivery
-RETRY_DELAYS = tuple(
-    timedelta(seconds=seconds)
-    for seconds in (5, 300, 1800, 2 * 3600, 5 * 3600, 10 * 3600, 14 * 3600, 20 * 3600, 24 * 3600)
-)
-LONGEST_WAIT = timedelta(days=1)
-
-# How long an endpoint must have failed before it is disabled. Contract: events#delivery
-DISABLE_AFTER = timedelta(days=5)
 
 DEFAULT_HASH_HEADER = "service-hash"
 # Appended to the name of that header for the hash by the key that was rolled, while it is still valid.
@@ -98,8 +86,3 @@ def sign(
 def object_headers(reference: str, sequence: int) -> dict[str, str]:
     """Returns the headers that name what an event belongs to, and its place among the events of that object."""
     return {"webhook-object": reference, "webhook-sequence": str(sequence)}
-
-
-def retry_delay(attempts: int) -> timedelta | None:
-    """Returns the delay after a number of attempts, or None if that was the last one."""
-    return RETRY_DELAYS[attempts - 1] if attempts <= len(RETRY_DELAYS) else None

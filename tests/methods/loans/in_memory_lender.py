@@ -33,7 +33,7 @@ from kasuwa.methods.loans.model import (
 from kasuwa.methods.tables import PURPOSES
 from kasuwa.rails.ports import orders
 from kasuwa.rails.ports.orders import NO_CALL_MADE, Answer
-from kasuwa.terms.loan_interest import LendingSettings
+from kasuwa.terms.loan_schedule import LendingSettings
 from kasuwa.wire.decoding import decode
 from tests.engine.memory_database import MemoryDatabase
 from tests.rule_context import VAULT, merchant

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.decision import Decision, Needs, PostingGroup
 from kasuwa.methods.loans.model import MORE_THAN_OWED, LoanInstallment, repayment_posts
-from kasuwa.terms.loan_interest import LoanAmounts
+from kasuwa.terms.loan_schedule import LoanAmounts
 from tests.hypothesis_settings import without_deadline
 from tests.methods.loans.in_memory_lender import Lender
 from tests.simulate.model_loans import Loan

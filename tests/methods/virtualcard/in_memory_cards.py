@@ -25,7 +25,7 @@ from kasuwa.methods.virtualcard.rules.issuer_port import (
 from kasuwa.methods.virtualcard.rules.monthly_fee import decide_monthly_fee, need_monthly_fee
 from kasuwa.rails.ports.issuer import PurchaseOrder, RefundOrder
 from kasuwa.rails.ports.orders import NO_CALL_MADE, Answer
-from kasuwa.terms.exchange_rates import ExchangeRate
+from kasuwa.terms.conversion import ExchangeRate
 from kasuwa.wire.decoding import decode
 from tests.engine.memory_database import MemoryDatabase
 from tests.engine.toy import WALL, WORLD

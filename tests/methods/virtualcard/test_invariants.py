@@ -10,7 +10,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
 
 from kasuwa.ledger.chart import Account
 from kasuwa.methods.virtualcard.model import Card, CardRecord, balance_effect
-from kasuwa.terms.exchange_rates import ExchangeRate, foreign_to_raise, kobo_from_sale, kobo_to_buy
+from kasuwa.terms.conversion import ExchangeRate, foreign_to_raise, kobo_from_sale, kobo_to_buy
 from kasuwa.transactions.transactions import FINAL, Transaction
 from tests.hypothesis_settings import without_deadline
 from tests.methods.virtualcard.in_memory_cards import BILLING, InMemoryCards

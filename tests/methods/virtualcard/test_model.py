@@ -22,7 +22,7 @@ from kasuwa.methods.virtualcard.rules.funding import (
     WalletDebit,
 )
 from kasuwa.methods.virtualcard.wire import DoneReply
-from kasuwa.terms.exchange_rates import ExchangeRates
+from kasuwa.terms.conversion import ExchangeRates
 from kasuwa.terms.issuing import CardIssuingSettings
 from tests.engine.toy import WALL, WORLD
 from tests.methods.virtualcard import in_memory_cards as counters

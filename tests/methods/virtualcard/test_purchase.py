@@ -14,7 +14,7 @@ from kasuwa.methods.virtualcard.rules.refund import PURCHASE_DECLINED, TOO_MUCH,
 from kasuwa.rails.ports import orders
 from kasuwa.rails.ports.issuer import PurchaseOrder, RefundOrder
 from kasuwa.rails.ports.orders import Answer
-from kasuwa.terms.exchange_rates import ExchangeRates
+from kasuwa.terms.conversion import ExchangeRates
 from kasuwa.transactions.transactions import Transaction
 from tests.engine.toy import WALL
 from tests.methods.virtualcard.in_memory_cards import InMemoryCards, dollars, naira

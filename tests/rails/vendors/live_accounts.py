@@ -14,7 +14,7 @@ from kasuwa.core.decision import AuditEntry
 from kasuwa.engine.rule_submission import submit_rule
 from kasuwa.methods.tables import DISPUTE_RULES, RECEIPT_RULES
 from kasuwa.postgres import connections
-from kasuwa.rails.inbox.inbox import InboxEntry
+from kasuwa.rails.inbox.inbox_table import InboxEntry
 from kasuwa.rails.inbox.processing import InboxServices, RailInbox
 from kasuwa.rails.twins.monnify import MonnifyRules
 from kasuwa.rails.twins.paystack import PaystackRules

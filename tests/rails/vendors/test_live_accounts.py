@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from kasuwa.rails.inbox.inbox import InboxEntry
+from kasuwa.rails.inbox.inbox_table import InboxEntry
 from tests.rails.live_merchant import fund
 from tests.rails.vendors.live_accounts import BVN, AccountHarness, approve_return, book_at_once, running
 from tests.rails.vendors.test_live import kill_service

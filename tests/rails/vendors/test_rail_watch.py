@@ -9,6 +9,7 @@ import pytest
 from kasuwa.boot.rails import describe_health, start_rail_tasks, use_balances
 from kasuwa.doctor.rails import examine_open_orders, examine_rails
 from kasuwa.observe.metrics import Metrics, SharedCounters
+from kasuwa.postgres.advisory_locks import AdvisoryLock
 from kasuwa.rails.catalogue import editions
 from kasuwa.rails.ports.orders import NameAnswer, NameEnquiry, NoAnswer, TransferOrder, Unavailable
 from kasuwa.rails.watch import records
@@ -68,9 +69,9 @@ def test_balances_are_read_by_one_worker_at_a_time(address: tuple[str, str]) -> 
     async def story(ground: Ground, merchant_id: int) -> None:
         async with process_of(ground, ground.settings(), merchant_id) as process:
             reader = reader_of(ground, process)
-            await process.connection.execute("select pg_advisory_lock($1)", records.BALANCE_LOCK_ID)
+            await process.connection.execute("select pg_advisory_lock($1)", AdvisoryLock.BALANCES)
             assert not await reader.run_once()
-            await process.connection.execute("select pg_advisory_unlock($1)", records.BALANCE_LOCK_ID)
+            await process.connection.execute("select pg_advisory_unlock($1)", AdvisoryLock.BALANCES)
             assert await reader.run_once()
             patient = BalanceReader(ground.dsn, process.services.rail_choice.funded_rails(), {}, 60)
             assert not await patient.run_once(), "they were read a moment ago"

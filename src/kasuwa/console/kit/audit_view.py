@@ -9,7 +9,7 @@ from kasuwa.authority.audit_trail import AuditRecord
 from kasuwa.console.kit.values import AMOUNT_PATTERN, format_minor_units, group_thousands
 from kasuwa.console.kit.vocabulary import humanize
 from kasuwa.core.money import CURRENCIES
-from kasuwa.terms.exchange_rates import HOME
+from kasuwa.terms.conversion import HOME
 
 # Fields of stored values that are amounts in minor units. Amounts of API requests are texts in major units.
 MINOR_FIELDS = frozenset({"amount", "buy", "sell", "max_amount", "min_amount", "threshold", "daily_limit"})

@@ -10,7 +10,7 @@ from kasuwa.methods.cashcode.model import EXPIRED as CASHCODE_EXPIRED
 from kasuwa.methods.cashcode.rules.finish import MESSAGES as CASHCODE_MESSAGES
 from kasuwa.methods.disburse.rules.approve import EXPIRED_MESSAGE as TRANSFER_EXPIRED
 from kasuwa.projections.daily_totals import EXPIRED_CODE, DailyTotal
-from kasuwa.terms.exchange_rates import HOME
+from kasuwa.terms.conversion import HOME
 from kasuwa.transactions.transactions import SUCCESSFUL
 
 # Where the money of each kind of transaction goes. The other kinds move it between the merchant's own accounts.

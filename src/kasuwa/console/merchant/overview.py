@@ -23,7 +23,7 @@ from kasuwa.core.money import MINOR_PER_MAJOR
 from kasuwa.methods.resources.store import show_wallet
 from kasuwa.methods.resources.wire import WalletRequest
 from kasuwa.projections.daily_totals import DailyTotal, TotalsOfDays, list_open_totals, read_totals
-from kasuwa.terms.exchange_rates import HOME
+from kasuwa.terms.conversion import HOME
 from kasuwa.webhooks.health import FailingEndpoint, list_failing_endpoints
 
 LATEST_COUNT = 6

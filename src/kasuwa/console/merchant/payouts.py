@@ -5,7 +5,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from kasuwa.authority.policy import read_cooling_off
+from kasuwa.authority.cooling_off import read_cooling_off
 from kasuwa.console.kit.visit import Visit
 from kasuwa.console.merchant.settings import read_merchant_settings
 from kasuwa.core.calendar import utc_text

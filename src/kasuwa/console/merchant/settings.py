@@ -7,7 +7,7 @@ import msgspec
 from starlette.responses import Response
 
 from kasuwa.authority.audit_trail import AuditRecord
-from kasuwa.authority.policy import read_cooling_off
+from kasuwa.authority.cooling_off import read_cooling_off
 from kasuwa.console.kit.audit_view import make_lines
 from kasuwa.console.kit.visit import Visit
 from kasuwa.console.merchant import store

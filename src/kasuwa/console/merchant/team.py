@@ -1,7 +1,7 @@
 """The team page: users of the merchant, or operators, are invited by link, given a role and disabled.
 
 The link is sent to the invited user. The inviting user never sees it. To invite or reset an operator or to change an
-operator's role is only proposed here, and another administrator must approve it (operator_user_proposals.py). An
+operator's role is only proposed here, and another administrator must approve it (operator/user_proposals.py). An
 administrator alone can disable an operator.
 """
 
@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from starlette.responses import Response
 
 from kasuwa.authority.acts import can_give_role
-from kasuwa.authority.policy import read_cooling_off
+from kasuwa.authority.cooling_off import read_cooling_off
 from kasuwa.authority.roles import ROLE_DESCRIPTIONS, assignable_roles, short_name
 from kasuwa.console.kit.access import email_fault
 from kasuwa.console.kit.visit import NotFound, Visit

@@ -1,6 +1,6 @@
 """The approvals page: what waits for a second operator, what was decided, and forms that propose.
 
-One operator proposes, another approves or rejects (operator_decisions.py). What a command proposes, two approve.
+One operator proposes, another approves or rejects (decisions.py). What a command proposes, two approve.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from starlette.responses import Response
 from kasuwa.authority import acts, approvals
 from kasuwa.authority.approvals import Approval
 from kasuwa.authority.audit_trail import OPERATOR_CHAIN_ID
-from kasuwa.authority.policy import MAX_HOURS, least_hours, read_cooling_off
+from kasuwa.authority.cooling_off import MAX_HOURS, least_hours, read_cooling_off
 from kasuwa.authority.roles import CAN_KEEP_BOOKS
 from kasuwa.console.kit.values import pretty_json
 from kasuwa.console.kit.visit import NotAllowed, NotFound, Visit
@@ -28,11 +28,11 @@ from kasuwa.core.decision import FieldError
 from kasuwa.core.money import CURRENCIES
 from kasuwa.core.routing import AccountAlias
 from kasuwa.ledger import chart
-from kasuwa.merchants import merchants, rates
+from kasuwa.merchants import exchange_rates, merchants
 from kasuwa.merchants.merchant_settings import MerchantSettings, check_settings
 from kasuwa.postgres.connection_pool import Connection
 from kasuwa.rails.watch import contradictions
-from kasuwa.terms.exchange_rates import FOREIGN, HOME, read_rate
+from kasuwa.terms.conversion import FOREIGN, HOME, read_rate
 
 MAX_REASON_LENGTH = 500
 MAX_MID_LENGTH = 50
@@ -97,7 +97,7 @@ async def show_approvals(visit: Visit, status: int = 200, **values: Any) -> Resp
     before = parse_int(visit.query.get("before", ""), MAX_SEQUENCE)
     async with visit.snapshot() as connection:
         found = await list_page(connection, before, PAGE_PROPOSALS + 1)
-        current_rates = await rates.read_current_rates(connection)
+        current_rates = await exchange_rates.read_current_rates(connection)
         cooling_off = await read_cooling_off(connection, visit.services.vault)
         lines = [(approval, msgspec.json.decode(approval.proposal)) for approval in cut_page(found)]
         names = await reads.read_merchant_names(connection, list_mids(lines))

@@ -14,7 +14,7 @@ from starlette.responses import Response
 from kasuwa.authority import acts, approvals
 from kasuwa.authority.acts import OpenProposal, acts_of_proposal
 from kasuwa.authority.approvals import Approval
-from kasuwa.authority.policy import read_cooling_off, set_cooling_off
+from kasuwa.authority.cooling_off import read_cooling_off, set_cooling_off
 from kasuwa.console.kit.visit import NotFound, Visit
 from kasuwa.console.merchant.events import parse_int
 from kasuwa.console.merchant.team import deliver_link
@@ -43,11 +43,11 @@ from kasuwa.core.callers import Maker
 from kasuwa.core.decision import AuditEntry, Decision, Merchant, Refusal
 from kasuwa.engine.batch import RuleFailure, Submission
 from kasuwa.engine.entropy import draw_entropy
-from kasuwa.merchants import merchants, rates
+from kasuwa.merchants import exchange_rates, merchants
 from kasuwa.merchants.keys import KeyRefused, Roller, UnknownKey
 from kasuwa.postgres.connection_pool import Connection
 from kasuwa.rails.watch import vendor_accounts
-from kasuwa.terms.exchange_rates import ExchangeRate
+from kasuwa.terms.conversion import ExchangeRate
 from kasuwa.webhooks.signatures import standard_secret
 
 # Kinds that move money by a posting.
@@ -168,7 +168,7 @@ async def apply_proposal(visit: Visit, connection: Connection, found: Approval) 
         return ApprovalResult(invitation=applied)
     if found.kind == acts.RATE.name:
         rate = msgspec.json.decode(found.proposal, type=ProposedRate)
-        await rates.set_rate(
+        await exchange_rates.set_rate(
             connection,
             visit.services.vault,
             rate.currency,

@@ -16,7 +16,7 @@ from kasuwa.console.operator import home_reads
 from kasuwa.core.calendar import lagos_day
 from kasuwa.projections.daily_totals import DailyTotal, read_totals_of_all
 from kasuwa.rails.watch import records
-from kasuwa.terms.exchange_rates import HOME
+from kasuwa.terms.conversion import HOME
 from kasuwa.transactions.transactions import SUCCESSFUL
 
 SHOWN_ENDPOINTS = 5

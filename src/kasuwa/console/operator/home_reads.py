@@ -1,4 +1,4 @@
-"""Database reads across merchants for the operator's home page. No writes; see operator_reads.py."""
+"""Database reads across merchants for the operator's home page. No writes; see reads.py."""
 
 from datetime import datetime
 from typing import Any

@@ -23,14 +23,14 @@ from kasuwa.console.operator.settings import change_or_propose
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.money import CURRENCIES
 from kasuwa.core.reading import Reader
-from kasuwa.merchants import keys, merchants, rates
+from kasuwa.merchants import exchange_rates, keys, merchants
 from kasuwa.merchants.merchant_settings import DEFAULT_LIMITS, MerchantSettings, check_settings
 from kasuwa.methods.resources.store import show_wallet
 from kasuwa.methods.resources.wire import WalletRequest
 from kasuwa.people import users as console_users
 from kasuwa.postgres.connection_pool import Connection
 from kasuwa.projections.daily_totals import list_open_totals, read_totals
-from kasuwa.terms.exchange_rates import HOME
+from kasuwa.terms.conversion import HOME
 
 MAX_NAME_LENGTH = 200
 # The period of a merchant's health, and the failure reasons that it shows.
@@ -78,7 +78,7 @@ async def show_merchant(visit: Visit, status: int = 200, **values: Any) -> Respo
         summary = await find_merchant_in_path(visit, connection)
         users = await console_users.list_users(connection, summary.mid, users_cursor(visit), PAGE_ROWS + 1)
         has_owner = await console_users.has_joined_user_unlocked(connection, summary.mid)
-        current_rates = await rates.read_current_rates(connection)
+        current_rates = await exchange_rates.read_current_rates(connection)
         health = await read_health(connection, summary.merchant_id)
         merchant = await visit.services.merchant_directory.get_by_id(summary.merchant_id)
         today = lagos_day((await store.read_clock(connection, merchant, datetime.now(UTC))).now)

@@ -6,15 +6,15 @@ from kasuwa.authority.roles import CAN_KEEP_BOOKS
 from kasuwa.console.kit.visit import Visit
 from kasuwa.console.merchant.events import parse_int
 from kasuwa.console.merchant.store import MAX_SEQUENCE, PAGE_ROWS
-from kasuwa.merchants import rates
-from kasuwa.terms.exchange_rates import FOREIGN, HOME
+from kasuwa.merchants import exchange_rates
+from kasuwa.terms.conversion import FOREIGN, HOME
 
 
 async def show_rates(visit: Visit) -> Response:
     before = parse_int(visit.query.get("before", ""), MAX_SEQUENCE)
     async with visit.snapshot() as connection:
-        current_rates = await rates.read_current_rates(connection)
-        lines = await rates.list_rates(connection, PAGE_ROWS + 1, before)
+        current_rates = await exchange_rates.read_current_rates(connection)
+        lines = await exchange_rates.list_rates(connection, PAGE_ROWS + 1, before)
     shown = lines[:PAGE_ROWS]
     return visit.render(
         "operator_rates.html",

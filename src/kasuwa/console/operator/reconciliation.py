@@ -1,6 +1,6 @@
 """The operator's pages of reconciliation: imports, what is matched and what is not, and decisions about the rest.
 
-A decision is a manual posting that another operator must approve (operator_approvals.py).
+A decision is a manual posting that another operator must approve (approvals.py).
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from kasuwa.console.operator.manual_posting import ProposedPosting
 from kasuwa.core.calendar import is_in_range
 from kasuwa.core.decision import AuditEntry
 from kasuwa.postgres.connection_pool import Connection
-from kasuwa.rails.inbox import inbox, rail_feeds
+from kasuwa.rails.inbox import inbox_table, rail_feeds
 from kasuwa.reconciliation import reads as reconciliation_reads
 from kasuwa.reconciliation import statement_rows, suspense
 from kasuwa.reconciliation.csv_mapping import decode_mapping
@@ -60,7 +60,7 @@ async def show_reconciliation(visit: Visit, status: int = 200, **values: Any) ->
         accounts = await reconciliation_reads.list_accounts(reader)
         disputes = await rail_feeds.list_disputes(reader, SHOWN_FEED_ROWS)
         settlements = await rail_feeds.list_settlements(reader, SHOWN_FEED_ROWS)
-        unclaimed = await inbox.list_unclaimed(reader, SHOWN_FEED_ROWS)
+        unclaimed = await inbox_table.list_unclaimed(reader, SHOWN_FEED_ROWS)
         waiting = await suspense.list_suspense(reader, SHOWN_FEED_ROWS)
         mids = {*(row[2] for row in disputes if row[2]), *(row.mid for row in waiting)}
         names = await operator_reads.read_merchant_names(reader, mids)

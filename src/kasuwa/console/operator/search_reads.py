@@ -1,4 +1,4 @@
-"""The search for a reference over all merchants, for the operator's pages only. No writes; see operator_reads.py.
+"""The search for a reference over all merchants, for the operator's pages only. No writes; see reads.py.
 
 References are unique within a merchant, and every index begins with the merchant or with a key that contains it. A
 search therefore looks into each index once for each merchant, and never scans a table. One statement does so for all

@@ -12,7 +12,7 @@ from kasuwa.authority import approvals
 from kasuwa.authority.acts import PERSON, Decider
 from kasuwa.authority.approvals import Approval
 from kasuwa.authority.audit_trail import OPERATOR_CHAIN_ID
-from kasuwa.authority.policy import read_cooling_off
+from kasuwa.authority.cooling_off import read_cooling_off
 from kasuwa.authority.roles import short_name
 from kasuwa.console.kit.visit import Visit
 from kasuwa.core.callers import Maker

@@ -1,4 +1,4 @@
-"""The form of a row of the table of record kinds (record_table.py)."""
+"""The form of a row of the table of record kinds (table.py)."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

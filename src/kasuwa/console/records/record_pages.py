@@ -1,4 +1,4 @@
-"""The pages of every kind of record in record_table.py: list, record, and the forms that create and change one."""
+"""The pages of every kind of record in table.py: list, record, and the forms that create and change one."""
 
 from base64 import b64encode
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping

@@ -16,7 +16,7 @@ from kasuwa.methods.disputes.evidence_reads import SealedFile
 from kasuwa.methods.disputes.hand_ins import AnsweredDispute, HandIn
 from kasuwa.postgres.connection_pool import Pool
 from kasuwa.postgres.polling import Polling
-from kasuwa.rails.inbox import inbox
+from kasuwa.rails.inbox import inbox_table
 from kasuwa.rails.ports import orders
 from kasuwa.rails.ports.disputes import DisputeAnswer, DisputeRail
 from kasuwa.rails.ports.feed_entries import ANSWERED_BY_API
@@ -79,7 +79,7 @@ class DisputeAnswers(Polling):
         name = f"dispute {dispute.rail_dispute_id} at {dispute.rail}"
         due = f"hand it in by {utc_text(dispute.due_at)}"
         message = f"{name} was not answered there ({reason}): the merchant {what}; {due}"
-        await inbox.add_notice(self._pool, entry.dispute_id, message, entry.merchant_id)
+        await inbox_table.add_notice(self._pool, entry.dispute_id, message, entry.merchant_id)
         await hand_ins.finish(self._pool, entry, "left to the operator")
 
     async def _read_answer(self, dispute: AnsweredDispute) -> DisputeAnswer:

@@ -19,7 +19,7 @@ import msgspec
 
 from kasuwa.core.calendar import add_months
 from kasuwa.core.money import LARGEST_AMOUNT, percent_of
-from kasuwa.terms.loan_interest import INTERVALS_A_YEAR
+from kasuwa.terms.loan_schedule import INTERVALS_A_YEAR
 
 # A rate has at most six decimals of a percent.
 PARTS_PER_PERCENT = 1_000_000

@@ -15,7 +15,7 @@ from typing import Literal
 
 import msgspec
 
-from kasuwa.terms.loan_interest import due_date
+from kasuwa.terms.loan_schedule import due_date
 
 CycleFrequency = Literal["every_day", "every_week", "every_four_weeks", "every_month"]
 

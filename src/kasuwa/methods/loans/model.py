@@ -46,7 +46,7 @@ from kasuwa.core.decision import Job, Merchant, Needs, Posting, Refusal, Row
 from kasuwa.core.references import is_opaque_id, job_key, row_key
 from kasuwa.ledger import chart
 from kasuwa.methods.clients.model import Client, client_key
-from kasuwa.terms.loan_interest import LoanAmounts, LoanTerms
+from kasuwa.terms.loan_schedule import LoanAmounts, LoanTerms
 
 CURRENCY: Final = "NGN"
 LOAN_PREFIX = "LN"
@@ -114,7 +114,7 @@ class Loan(Row):
     rate: str  # interest in percent, per `frequency`
     frequency: str
     period: int  # number of installments
-    method: str  # how installments are computed (terms/loan_interest.py)
+    method: str  # how installments are computed (terms/loan_schedule.py)
     tax_applied: bool
     tax_rate: str  # percent of the interest
     tolerance_days: int  # days after the due date before an installment is late
@@ -167,7 +167,7 @@ class LoanInstallment(Row):
     paid_interest: int = 0
     paid_tax: int = 0
     paid_penalty: int = 0
-    carry: int = 0  # fraction of a kobo of penalty that is not charged yet (terms/loan_interest.py)
+    carry: int = 0  # fraction of a kobo of penalty that is not charged yet (terms/loan_schedule.py)
     # Set when principal is prepaid within the interval: the interest earned up to then, and the day.
     accrued: int = 0
     accrued_on: date | None = None

@@ -22,7 +22,7 @@ from kasuwa.methods.loans.wire import (
     StatementRequest,
     ViewRequest,
 )
-from kasuwa.terms.loan_interest import due_date
+from kasuwa.terms.loan_schedule import due_date
 
 # Columns that a list adds up over the installments that it does not load one by one.
 SUMMED = ("principal", "interest", "tax", "paid_principal", "paid_interest", "paid_tax")

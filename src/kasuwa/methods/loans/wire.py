@@ -11,7 +11,7 @@ from msgspec import UNSET, UnsetType, field
 from kasuwa.methods.payment.rules.collect import CollectMethod, PayerFields
 from kasuwa.methods.payment.wire import ValidateRequest
 from kasuwa.methods.payment.wire_reply import PaymentReply
-from kasuwa.terms.loan_interest import RepaymentMethod
+from kasuwa.terms.loan_schedule import RepaymentMethod
 from kasuwa.wire.fields import Amount, NonNegativeInt, PercentRate, Reference
 from kasuwa.wire.interest_wire import DryRunFigure, InterestReply, InterestSettings
 from kasuwa.wire.paging import Paged

@@ -14,7 +14,7 @@ the rail has told the outcome. A payment is done when its transaction is final: 
 A pending payment has exactly one job; its kind (OPEN, CHARGE, VALIDATE, QUERY, EXPIRE) is the next thing to do.
 
 A card that is entered on a vendor's page is begun like the other methods: charging ─> awaiting_payer ─> done. A payment
-that failed at a vendor is watched for three days, because its payer may still pay there (rules/late_money.py).
+that failed at a vendor is watched for three days, because its payer may still pay there (receipts/late_money.py).
 
 Postings of a successful payment, in its currency. S is the wallet, or `settling:<day>` until that day if the
 merchant settles later, or the account that the payment's purpose names:

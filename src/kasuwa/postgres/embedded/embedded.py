@@ -4,7 +4,7 @@ Only the wheel's programs are used. Its own `get_server` leaves servers behind a
 shuts out other users and gives up after ten seconds.
 
 The server outlives the process that started it, so that a kill -9 of that process interrupts no commit. The next start
-finds the server and uses it. Whether a server runs is known from the lock (postgres_directory.py), which the system
+finds the server and uses it. Whether a server runs is known from the lock (directory.py), which the system
 releases when the last of the server's processes ends. A process id would not do: it may belong to another process by
 now, or be visible from one container and not from another.
 

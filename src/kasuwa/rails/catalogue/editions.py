@@ -1,7 +1,7 @@
 """The biller catalogue's tables: stores new editions and reads the newest.
 
-The catalogue belongs to the deployment, so its lock is an advisory lock (CATALOGUE_LOCK_ID). The caller holds it from
-checking whether an edition is due until the new one is committed, so that no edition is stored twice.
+The catalogue belongs to the deployment, so its lock is an advisory lock (AdvisoryLock.CATALOGUE). The caller holds it
+from checking whether an edition is due until the new one is committed, so that no edition is stored twice.
 """
 
 from collections.abc import Iterable
@@ -22,9 +22,6 @@ from kasuwa.rails.catalogue.catalogue import (
     Item,
     paycode_key,
 )
-
-# An arbitrary number. It must not change between versions.
-CATALOGUE_LOCK_ID = 0x62696C6C73
 
 # A new edition is fetched once a day. Contract: bills#pay
 EDITION_MAX_AGE = timedelta(hours=24)

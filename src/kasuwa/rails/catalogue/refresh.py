@@ -10,6 +10,7 @@ import structlog
 
 from kasuwa.observe.log import describe_error
 from kasuwa.postgres import connections
+from kasuwa.postgres.advisory_locks import AdvisoryLock
 from kasuwa.postgres.connection_pool import Connection, Pool
 from kasuwa.postgres.polling import Polling
 from kasuwa.rails.catalogue import editions
@@ -49,7 +50,7 @@ async def fetch_edition(connection: Connection, rail: BillerRail, *, only_if_due
 
     The lock belongs to the session, so that the rail is called without an open transaction. Raises
     LockNotAvailableError if another session holds the lock for longer than this connection's lock_timeout."""
-    await connection.execute("select pg_advisory_lock($1)", editions.CATALOGUE_LOCK_ID)
+    await connection.execute("select pg_advisory_lock($1)", AdvisoryLock.CATALOGUE)
     try:
         if only_if_due and await editions.is_edition_fresh(connection):
             return None
@@ -59,7 +60,7 @@ async def fetch_edition(connection: Connection, rail: BillerRail, *, only_if_due
         await editions.store_edition(connection, number, edition)
         return number
     finally:
-        await connection.execute("select pg_advisory_unlock($1)", editions.CATALOGUE_LOCK_ID)
+        await connection.execute("select pg_advisory_unlock($1)", AdvisoryLock.CATALOGUE)
 
 
 class CatalogueRefresher(Polling):

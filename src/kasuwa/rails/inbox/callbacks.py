@@ -20,7 +20,7 @@ from kasuwa.engine.writer import Writer
 from kasuwa.merchants.merchants import MerchantDirectory
 from kasuwa.postgres.connection_pool import Pool
 from kasuwa.rails.catalogue import editions
-from kasuwa.rails.inbox import inbox, rail_accounts
+from kasuwa.rails.inbox import inbox_table, rail_accounts
 from kasuwa.rails.ports.all_rails import Rails
 from kasuwa.rails.ports.callback import CallbackReply
 from kasuwa.rails.ports.callbacks import CallbackRefused, CallbackSource, CatalogueSource
@@ -127,7 +127,7 @@ class RailCallbacks:
                 kinds = self._services.account_job_kinds
                 await rail_accounts.run_opening_now(connection, int(merchant_id), reference, kinds)
             else:
-                await inbox.announce(connection, rail, hint.kind, hint.reference)
+                await inbox_table.announce(connection, rail, hint.kind, hint.reference)
 
     async def _record_rejection(self, rejection: Rejection) -> None:
         merchant_id = int(rejection.order_key.partition(" ")[0])

@@ -15,7 +15,7 @@ from kasuwa.engine.rule_submission import submit_rule
 from kasuwa.engine.writer import Writer
 from kasuwa.merchants.merchants import MerchantDirectory
 from kasuwa.postgres.connection_pool import Pool
-from kasuwa.rails.inbox import inbox, rail_feeds
+from kasuwa.rails.inbox import inbox_table, rail_feeds
 from kasuwa.rails.inbox.rail_feeds import DisputedPayment
 from kasuwa.rails.ports.feed_entries import AnnouncedDispute, Dispute, Settlement
 
@@ -47,8 +47,8 @@ class FeedRecorder:
             await self._book_dispute(rail, dispute, payment.merchant_id, payment.txn_ref)
         if await rail_feeds.store_dispute(self._pool, rail, dispute, payment):
             reference = payment.txn_ref or dispute.payment_reference
-            merchant_id = inbox.NO_MERCHANT if payment.merchant_id is None else payment.merchant_id
-            await inbox.add_notice(self._pool, reference, describe_dispute(rail, dispute), merchant_id)
+            merchant_id = inbox_table.NO_MERCHANT if payment.merchant_id is None else payment.merchant_id
+            await inbox_table.add_notice(self._pool, reference, describe_dispute(rail, dispute), merchant_id)
 
     async def _book_dispute(self, rail: str, dispute: Dispute, merchant_id: int, txn_ref: str) -> None:
         """Opens or ends the merchant's dispute, or corrects its end. Done before the dispute is stored: after a crash

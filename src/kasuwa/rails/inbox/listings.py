@@ -13,7 +13,7 @@ import structlog
 from kasuwa.core.references import rail_key
 from kasuwa.postgres.connection_pool import Pool
 from kasuwa.postgres.polling import Polling
-from kasuwa.rails.inbox import inbox, rail_accounts, rail_feeds
+from kasuwa.rails.inbox import inbox_table, rail_accounts, rail_feeds
 from kasuwa.rails.inbox.feed_recording import DisputeBooks, FeedRecorder
 from kasuwa.rails.inbox.rail_accounts import ListedAccount
 from kasuwa.rails.ports.accounts import AccountOrder, AccountRail
@@ -78,7 +78,7 @@ class RailListings(Polling):
         except (Unavailable, NoAnswer):
             log.warning("the payments into an account were not listed", rail=account.rail)
             return
-        missed = await inbox.add_listed(self._pool, account.rail, references)
+        missed = await inbox_table.add_listed(self._pool, account.rail, references)
         if missed:
             log.warning("payments into an account were never announced", rail=account.rail, references=missed[:10])
         await rail_accounts.record_listing(self._pool, account)

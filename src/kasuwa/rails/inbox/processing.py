@@ -22,9 +22,9 @@ from kasuwa.engine.writer import Writer
 from kasuwa.merchants.merchants import MerchantDirectory
 from kasuwa.postgres.connection_pool import Pool
 from kasuwa.postgres.polling import Polling, log_failure
-from kasuwa.rails.inbox import inbox, rail_accounts
+from kasuwa.rails.inbox import inbox_table, rail_accounts
 from kasuwa.rails.inbox.feed_recording import DisputeBooks, DisputeRules, FeedRecorder
-from kasuwa.rails.inbox.inbox import UNCLAIMED, InboxEntry
+from kasuwa.rails.inbox.inbox_table import UNCLAIMED, InboxEntry
 from kasuwa.rails.ports import orders
 from kasuwa.rails.ports.accounts import AccountRail, Receipt
 from kasuwa.rails.ports.feeds import FeedRail
@@ -38,7 +38,7 @@ MAX_CLAIMED = 16
 CLEANUP_SECONDS = 3600.0
 # How long the work on an entry may take: until just before its lease expires. Then it is due again. Its parts have
 # deadlines of their own that add up to less.
-ENTRY_SECONDS = inbox.LEASE.total_seconds() - 5.0
+ENTRY_SECONDS = inbox_table.LEASE.total_seconds() - 5.0
 # Waits before the next attempt: rails need a moment until they know what they announced.
 DELAYS = tuple(timedelta(seconds=seconds) for seconds in (5, 30, 120, 600, 1800, 3600))
 # Attempts after which a receipt that the rail does not know is given up, and one for nobody known is unclaimed.
@@ -81,7 +81,7 @@ class RailInbox(Polling):
 
     async def run(self) -> None:
         if self._rails:
-            delete_old = partial(inbox.delete_old, self._services.pool)
+            delete_old = partial(inbox_table.delete_old, self._services.pool)
             await asyncio.gather(
                 self.repeat(partial(self.drain, self.run_once), POLL_SECONDS, "the inbox of rails failed"),
                 self.repeat(delete_old, CLEANUP_SECONDS, "cleaning the inbox of rails failed"),
@@ -89,7 +89,7 @@ class RailInbox(Polling):
 
     async def run_once(self) -> int:
         """Works on the entries that are due, concurrently, and returns their number."""
-        entries = await inbox.claim(self._services.pool, self._rails, MAX_CLAIMED)
+        entries = await inbox_table.claim(self._services.pool, self._rails, MAX_CLAIMED)
         await asyncio.gather(*(self._run_entry(entry) for entry in entries))
         return len(entries)
 
@@ -102,7 +102,7 @@ class RailInbox(Polling):
         except (Unavailable, NoAnswer) as trouble:
             notice = trouble.notice if isinstance(trouble, Unavailable) else ""
             if notice:
-                await inbox.add_notice(self._services.pool, entry.rail, notice)
+                await inbox_table.add_notice(self._services.pool, entry.rail, notice)
             await self._postpone(entry, "the rail did not answer")
         except Exception as error:
             # The entry is due again when its lease has expired.
@@ -129,7 +129,7 @@ class RailInbox(Polling):
             if settlement is not None:
                 await self._recorder.record_settlement(entry.rail, settlement)
         if is_recorded:
-            await inbox.finish(pool, entry, "recorded")
+            await inbox_table.finish(pool, entry, "recorded")
         else:
             await self._give_up_or_postpone(entry)
 
@@ -140,10 +140,10 @@ class RailInbox(Polling):
         if receipt is None:
             await self._give_up_or_postpone(entry)
         elif receipt.status == orders.FAILED:
-            await inbox.finish(pool, entry, "failed at the rail", without_sender(receipt))
+            await inbox_table.finish(pool, entry, "failed at the rail", without_sender(receipt))
         elif receipt.status == orders.UNREADABLE or receipt.currency not in CURRENCIES:
             message = f"{entry.rail} tells of a payment into an account that cannot be read: look at it there"
-            await inbox.add_notice(pool, entry.reference, message)
+            await inbox_table.add_notice(pool, entry.reference, message)
             await self._postpone(entry, "unreadable")
         elif receipt.status != orders.SUCCESSFUL:
             await self._postpone(entry, "in progress at the rail")
@@ -163,8 +163,8 @@ class RailInbox(Polling):
             amount = f"{receipt.currency} {format_minor(receipt.amount)}"
             number = receipt.account_number or "unknown"
             message = f"{amount} came into account {number} at {entry.rail}, which is nobody's: see `kasuwa reconcile`"
-            await inbox.add_notice(pool, entry.reference, message)
-            await inbox.postpone(pool, entry, UNCLAIMED_DELAY, UNCLAIMED, without_sender(receipt))
+            await inbox_table.add_notice(pool, entry.reference, message)
+            await inbox_table.postpone(pool, entry, UNCLAIMED_DELAY, UNCLAIMED, without_sender(receipt))
             return
         arrived = ArrivedReceipt(
             rail=entry.rail,
@@ -181,7 +181,7 @@ class RailInbox(Polling):
         booked = await submit_rule(self._services.writer, merchant, rules.needs(arrived, merchant), decide)
         row = booked.reply
         assert isinstance(row, InboundReceipt)
-        await inbox.finish(pool, entry, "booked" if row.txn_ref else "in suspense", {"txn_ref": row.txn_ref})
+        await inbox_table.finish(pool, entry, "booked" if row.txn_ref else "in suspense", {"txn_ref": row.txn_ref})
 
     async def _find_owner(self, receipt: Receipt) -> tuple[int | None, str]:
         """Returns the merchant of an account, and the merchant's reference of it if it is a personalized account."""
@@ -209,13 +209,13 @@ class RailInbox(Polling):
 
     async def _give_up_or_postpone(self, entry: InboxEntry) -> None:
         if entry.attempts >= LAST_ATTEMPT:
-            await inbox.finish(self._services.pool, entry, "unknown at the rail")
+            await inbox_table.finish(self._services.pool, entry, "unknown at the rail")
         else:
             await self._postpone(entry, "not found at the rail")
 
     async def _postpone(self, entry: InboxEntry, outcome: str) -> None:
         delay = DELAYS[min(entry.attempts, len(DELAYS)) - 1]
-        await inbox.postpone(self._services.pool, entry, delay, outcome)
+        await inbox_table.postpone(self._services.pool, entry, delay, outcome)
 
 
 def without_sender(receipt: Receipt) -> Receipt:

@@ -465,7 +465,7 @@ class IdentityQuery(msgspec.Struct, frozen=True):
     bvn: str
     scenario: Scenario = NO_SCENARIO
     rails: tuple[str, ...] = ()
-    consent: str = ""  # reference of the person's consent, if the rail needs it (identity_port.py)
+    consent: str = ""  # reference of the person's consent, if the rail needs it (identities.py)
 
 
 class Person(msgspec.Struct, frozen=True):

@@ -10,8 +10,6 @@ from kasuwa.core.money import format_minor
 from kasuwa.core.reading import Reader
 from kasuwa.postgres.connection_pool import Connection
 
-# Held by the worker that reads the balances.
-BALANCE_LOCK_ID = 0x6B617378
 # Rows of processes that were not seen for this long are deleted.
 HEALTH_SECONDS = 60
 # Differences of shadow mode that are kept, and days of its counts.

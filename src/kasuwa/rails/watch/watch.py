@@ -16,6 +16,7 @@ import structlog
 from kasuwa.core.routing import AccountAlias
 from kasuwa.observe.log import describe_error
 from kasuwa.postgres import connections
+from kasuwa.postgres.advisory_locks import AdvisoryLock
 from kasuwa.postgres.connection_pool import Connection, Pool
 from kasuwa.rails.ports.orders import FundedRail, NoAnswer, Unavailable
 from kasuwa.rails.watch import records, vendor_accounts
@@ -119,7 +120,7 @@ class BalanceReader:
         """Reads all balances, unless another worker reads them now or did so a moment ago. Returns whether it did."""
         connection = await connections.connect(self._dsn, {"application_name": "kasuwa worker balances"})
         try:
-            if not await connection.fetchval("select pg_try_advisory_lock($1)", records.BALANCE_LOCK_ID):
+            if not await connection.fetchval("select pg_try_advisory_lock($1)", AdvisoryLock.BALANCES):
                 return False
             if await connection.fetchval(records.ARE_BALANCES_FRESH, self._seconds / 2):
                 return False

@@ -5,7 +5,7 @@
     confirm   the payer's code
     abandon   ends an attempt that waits for its payer. One whose payer acts elsewhere (a code to dial, an account to
               transfer into, a vendor's page) ends only if its rail says that it is not paid. Money that arrives later
-              is booked and returned as for any payment that has failed (rules/late_money.py, inbound_transfer.py)
+              is booked and returned as for any payment that has failed (receipts/late_money.py, inbound_transfer.py)
 
 Contract: payment#checkout-attempts
 """

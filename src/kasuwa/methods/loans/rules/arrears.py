@@ -30,7 +30,7 @@ from kasuwa.methods.loans.rules.origination import arrears_check_jobs, change_st
 from kasuwa.methods.loans.rules.repay import changed_installments, find_installments, penalty_posts
 from kasuwa.methods.loans.wire import LoanReply
 from kasuwa.rails.ports.orders import Answer
-from kasuwa.terms.loan_interest import sum_amounts
+from kasuwa.terms.loan_schedule import sum_amounts
 
 
 def need_arrears_check(job: Job, answer: Answer, merchant: Merchant) -> Needs:

@@ -24,7 +24,7 @@ from kasuwa.methods.loans.model import (
     LoanInstallment,
     installment_key,
 )
-from kasuwa.terms.loan_interest import (
+from kasuwa.terms.loan_schedule import (
     FLAT,
     NOTHING,
     LoanAmounts,

@@ -28,7 +28,7 @@ from kasuwa.methods.loans.wire import (
     Outstanding,
     ScheduleLine,
 )
-from kasuwa.terms.loan_interest import (
+from kasuwa.terms.loan_schedule import (
     EQUAL_INSTALLMENTS,
     FLAT,
     LoanAmounts,

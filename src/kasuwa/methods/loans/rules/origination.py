@@ -63,7 +63,7 @@ from kasuwa.methods.loans.model import (
 from kasuwa.methods.loans.rules.loan_position import LoanPosition, make_installments
 from kasuwa.methods.loans.rules.loan_record import explain_schedule, record_of
 from kasuwa.methods.loans.wire import LoanReply, LoanRequest, ProcessRequest
-from kasuwa.terms.loan_interest import LendingSettings, make_schedule, rate_of
+from kasuwa.terms.loan_schedule import LendingSettings, make_schedule, rate_of
 from kasuwa.terms.tariff import Tariff, calculate_transfer_fees
 from kasuwa.transactions.purpose import PurposeEffects, PurposeRules, TransactionPurpose
 from kasuwa.transactions.requery import MAX_TRAIL_LENGTH

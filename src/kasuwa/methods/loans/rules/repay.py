@@ -65,7 +65,7 @@ from kasuwa.methods.loans.rules.origination import arrears_check_jobs, change_st
 from kasuwa.methods.loans.wire import RepayReply, RepayRequest, ValidateRepayment
 from kasuwa.methods.payment.rules.collect import collect_payment, need_collect, payer_metadata, validate_for_purpose
 from kasuwa.methods.payment.wire_reply import PaymentReply
-from kasuwa.terms.loan_interest import LoanAmounts, sum_amounts
+from kasuwa.terms.loan_schedule import LoanAmounts, sum_amounts
 from kasuwa.transactions.purpose import NO_EFFECTS, PurposeEffects, PurposeRules, TransactionPurpose, seal_payer_field
 from kasuwa.transactions.transactions import (
     SUCCESSFUL,

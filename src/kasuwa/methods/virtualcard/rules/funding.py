@@ -71,7 +71,7 @@ from kasuwa.methods.virtualcard.model import (
     vat_entries,
 )
 from kasuwa.methods.virtualcard.wire import AmountRequest, CardReply, CardRequest, CreateRequest, DoneReply
-from kasuwa.terms.exchange_rates import HOME, ExchangeRate, ExchangeRates, kobo_from_sale, kobo_to_buy
+from kasuwa.terms.conversion import HOME, ExchangeRate, ExchangeRates, kobo_from_sale, kobo_to_buy
 from kasuwa.terms.issuing import CardIssuingSettings, make_pan, mask_pan
 from kasuwa.terms.tariff import CardTariff, FeeBreakdown, Tariff, calculate_flat_fees, calculate_funding_fees
 from kasuwa.transactions.transactions import encode_text, make_ordered_job

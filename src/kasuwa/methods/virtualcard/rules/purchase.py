@@ -54,7 +54,7 @@ from kasuwa.methods.virtualcard.model import (
 )
 from kasuwa.methods.virtualcard.rules.funding import CARD_INSUFFICIENT
 from kasuwa.methods.virtualcard.wire import PurchaseReply, PurchaseRequest
-from kasuwa.terms.exchange_rates import HOME, ExchangeRates, foreign_to_raise, kobo_to_buy
+from kasuwa.terms.conversion import HOME, ExchangeRates, foreign_to_raise, kobo_to_buy
 from kasuwa.transactions.transactions import (
     FAILED,
     SUCCESSFUL,

@@ -3,7 +3,7 @@
 The vendor knows a payment by our reference and refuses it a second time: such a refusal is looked up. Cards are entered
 on its page alone. A payment that the payer has not finished is "abandoned" there, and may still be paid.
 
-Refunds have no key of ours: see paystack_refunds.py.
+Refunds have no key of ours: see refunds.py.
 """
 
 from collections.abc import Awaitable, Callable

@@ -7,7 +7,7 @@ Into a payment's own account number:
     too much      the payment succeeds, the excess is returned
     too late      it is returned
 
-What is returned is a refund of the payment with an event of its own, as at vendors (rules/late_money.py).
+What is returned is a refund of the payment with an event of its own, as at vendors (late_money.py).
 
 Every transfer into a personalized account is a successful payment of its own, of any amount.
 Contract: payment#bank-transfer, resources#personalized-accounts

@@ -15,10 +15,10 @@ from typing import Any
 import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from kasuwa.audit import close_rows
+from kasuwa.audit import make_close
 from kasuwa.audit.chains import catch_up_all
-from kasuwa.audit.close_rows import SignedClose
 from kasuwa.audit.close_tree import Close, Head, close_time_text
+from kasuwa.audit.make_close import SignedClose
 from kasuwa.core.calendar import lagos_day
 from kasuwa.postgres import connections
 from kasuwa.postgres.clock import DatabaseClock
@@ -79,8 +79,8 @@ class BookCloser(Polling):
                 return lagos_day(created_at if newest is None else newest.closed_at) < lagos_day(now)
 
             made = None
-            if is_due(await close_rows.newest_close(connection)):
-                made = await close_rows.make_close(connection, terms.sign, now, is_due=is_due)
+            if is_due(await make_close.newest_close(connection)):
+                made = await make_close.make_close(connection, terms.sign, now, is_due=is_due)
             await publish(connection, terms)
         return made
 
@@ -90,7 +90,7 @@ class BookCloser(Polling):
             raise NoCloseKey
         async with self._connected() as connection:
             await catch_up_all(connection)
-            made = await close_rows.make_close(connection, self._terms.sign, self._clock.now())
+            made = await make_close.make_close(connection, self._terms.sign, self._clock.now())
             assert made is not None, "a close on request is always due"
             await publish(connection, self._terms)
         return made
@@ -113,8 +113,8 @@ async def publish(connection: Any, terms: CloseTerms) -> None:
 
     The file in the directory is written last: it says that the close was published everywhere."""
     newest = await asyncio.to_thread(newest_published, terms.directory)
-    for made in await close_rows.list_closes(connection, newest):
-        document = encode_close(made, await close_rows.changed_heads(connection, made.close.number))
+    for made in await make_close.list_closes(connection, newest):
+        document = encode_close(made, await make_close.changed_heads(connection, made.close.number))
         if terms.command is not None:
             await run_command(terms.command, document)
         name = file_name(made.close.number)

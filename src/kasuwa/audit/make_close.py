@@ -18,9 +18,7 @@ from kasuwa.audit.close_tree import (
     mark_bytes,
 )
 from kasuwa.audit.merkle import build_levels, hash_leaf, root_of
-
-# An arbitrary number that no other advisory lock of this database has. Held until the close is committed.
-CLOSE_LOCK = 7_301_448
+from kasuwa.postgres.advisory_locks import AdvisoryLock
 
 # The heads as of one moment: a statement sees one snapshot, and no writer waits for it. Beside each the head of the
 # newest close.
@@ -124,7 +122,7 @@ async def make_close(
 
     Writers are not stopped: the close has what was committed when its heads were read."""
     async with connection.transaction():
-        await connection.execute("select pg_advisory_xact_lock($1)", CLOSE_LOCK)
+        await connection.execute("select pg_advisory_xact_lock($1)", AdvisoryLock.CLOSE)
         before = await newest_close(connection)
         if not is_due(before):
             return None

@@ -15,7 +15,7 @@ from kasuwa.core.row_codes import CodedTable, RowChanged
 from kasuwa.core.vault import Vault
 from kasuwa.postgres import row_codes
 from kasuwa.postgres.connection_pool import Connection
-from kasuwa.terms.exchange_rates import ExchangeRate
+from kasuwa.terms.conversion import ExchangeRate
 
 RATES = CodedTable(
     table="exchange_rate",

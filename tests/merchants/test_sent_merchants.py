@@ -1,0 +1,30 @@
+"""A merchant that one process sends to another has the same terms there."""
+
+import msgspec
+
+from kasuwa.merchants.merchant_settings import (
+    MerchantSettings,
+    SentMerchant,
+    make_merchant,
+    pack_merchant,
+    unpack_merchant,
+)
+from kasuwa.terms.conversion import ExchangeRate
+from kasuwa.terms.loan_schedule import LendingSettings
+from kasuwa.terms.payouts import PayoutPolicy
+from kasuwa.terms.reserve import ReserveTerms
+
+
+def test_a_merchant_arrives_with_all_its_terms() -> None:
+    settings = MerchantSettings(
+        tariff={"vat_percent_on_fees": "10"},
+        lending=LendingSettings(tolerance_days=3),
+        reserve=ReserveTerms("5", 30),
+        payouts=PayoutPolicy(approve_above="100.00"),
+        limits={"NGN": ("5.00", "10.00")},
+        settlement_days=2,
+    )
+    merchant = make_merchant(7, "GP0000007", "Ada Stores", "live", settings, {"USD": ExchangeRate(1, 2)})
+    sent = msgspec.msgpack.decode(msgspec.msgpack.encode(pack_merchant(merchant)), type=SentMerchant)
+    assert unpack_merchant(sent) == merchant
+    assert len(merchant.subject_terms) == len(sent.terms)
