@@ -121,7 +121,8 @@ async def find_chain_violations(connection: Any, merchants: list[int] | None = N
         for merchant_id, *head in await connection.fetch(CLOSED_HEADS, list(closed)):
             closed[merchant_id].append(ClosedHead(*head))
         for row in states:
-            state = ChainState(*row, closed[row[0]])
+            columns = (*row, closed[row[0]])
+            state = ChainState(*columns)
             is_closed = is_closed or bool(state.closed)
             found += await check_merchant(connection, state)
         after = states[-1][0]

@@ -53,4 +53,5 @@ async def read_first_steps(reader: Reader, merchant_id: int) -> FirstSteps:
 
 async def read_health(reader: Reader, merchant_id: int) -> MerchantHealth:
     figures = await reader.fetchrow(HEALTH, merchant_id)
-    return MerchantHealth(*figures, await list_failing_endpoints(reader, merchant_id))
+    columns = (*figures, await list_failing_endpoints(reader, merchant_id))
+    return MerchantHealth(*columns)
