@@ -167,8 +167,9 @@ DISABLE_USER = Act(
 
 # One person ends what may be misused, because it must be quick. What begins or widens something needs two.
 # A new merchant has empty books, the default limits and tariff, and no owner: nothing of anybody else's goes elsewhere
-# because of it. Its first key moves no more than the merchant has collected by then, and the owner rolls it when they
-# join. Whatever gives the merchant more (limits, terms, rails, further keys that pay) needs two people.
+# because of it. Its first key moves no more than the merchant has collected by then, and the owner should roll it when
+# they join (docs/operating.md). Whatever gives the merchant more (limits, terms, rails, further keys that pay) needs
+# two people.
 ADD_MERCHANT = Act(
     name="add_merchant",
     title="Merchant",
