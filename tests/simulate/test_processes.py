@@ -183,7 +183,7 @@ def test_a_part_whose_supervisor_died_before_it_ran_ends_at_once() -> None:
     dead = subprocess.Popen([sys.executable, "-c", ""])
     dead.wait()
     program = (
-        f"from kasuwa import supervisor_watch; supervisor_watch.exit_with_supervisor({dead.pid}); print('goes on')"
+        f"from kasuwa.boot import supervisor_watch; supervisor_watch.exit_with_supervisor({dead.pid}); print('goes on')"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -101,7 +101,7 @@ PARSED_CACHE_SIZE = 256
 # Larger bodies have files or many transfers. They are parsed in a thread, so that other requests go on meanwhile.
 PARSED_IN_THREAD_BYTES = 64 * 1024
 PARSED_CACHE_MAX_BYTES = 256
-log = structlog.get_logger("kasuwa.web")
+log = structlog.get_logger("kasuwa.api")
 ENVELOPE = msgspec.json.Decoder(Envelope)
 
 

@@ -45,7 +45,7 @@ from kasuwa.wire.body import InvalidJson, unwrap_single_object
 # The headers that dispatch reads after authentication, for an action that writes.
 FORWARDED_HEADERS = (IDEMPOTENCY_KEY, "x-sandbox-scenario")
 
-log = structlog.get_logger("kasuwa.web")
+log = structlog.get_logger("kasuwa.api")
 
 
 class ReferencedEnvelope(Envelope):

@@ -28,7 +28,7 @@ from kasuwa.postgres.connection_pool import Pool
 from kasuwa.settings.peer_files import peer_certificates_of
 from kasuwa.settings.settings import Settings, peer_terms_of
 
-log = structlog.get_logger("kasuwa.owners")
+log = structlog.get_logger("kasuwa.boot")
 
 
 class SharedResources(msgspec.Struct, frozen=True):

@@ -22,7 +22,7 @@ DRAIN_SECONDS = 15.0
 HANG_UP_SECONDS = 2.0
 POLL_SECONDS = 0.02
 
-log = structlog.get_logger("kasuwa.owners")
+log = structlog.get_logger("kasuwa.cluster")
 
 
 class Inquiry:

@@ -22,7 +22,7 @@ PAUSE_SECONDS = 0.5
 # Refusals are all counted, and logged once in this time.
 LOG_SECONDS = 60.0
 
-log = structlog.get_logger("kasuwa.owners")
+log = structlog.get_logger("kasuwa.cluster")
 
 
 class AcceptedConnection(Protocol):

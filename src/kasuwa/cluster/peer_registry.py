@@ -21,7 +21,7 @@ RENEW_SECONDS = 1.0
 # A database that does not answer does not hold up the stop of a process. Its lease ends soon.
 END_SECONDS = 1.0
 
-log = structlog.get_logger("kasuwa.owners")
+log = structlog.get_logger("kasuwa.cluster")
 
 
 def list_peers(live: list[ApiProcess], host: PeerHost) -> list[Peer]:

@@ -48,7 +48,7 @@ FENCE_MERCHANT = "update merchant_state set version = version + 1 where merchant
 # Called after every commit: whether it was locked, how many submissions it held, how many seconds it took.
 CommitObserver = Callable[[bool, int, float], None]
 
-log = structlog.get_logger("kasuwa.db")
+log = structlog.get_logger("kasuwa.engine")
 
 
 class VersionConflict(Exception):

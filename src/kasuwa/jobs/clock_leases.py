@@ -25,7 +25,7 @@ WAIT_SECONDS = 20.0
 POLL_SECONDS = 0.02
 RENEWALS_PER_LEASE = 3
 
-log = structlog.get_logger("kasuwa.work")
+log = structlog.get_logger("kasuwa.jobs")
 
 
 class LeaseTimeout(Exception):

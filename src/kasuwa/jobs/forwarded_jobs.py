@@ -30,7 +30,7 @@ from kasuwa.postgres.connections import DatabaseUnreachable
 from kasuwa.rails.ports.all_rails import Rails
 from kasuwa.rails.ports.orders import Answer
 
-log = structlog.get_logger("kasuwa.work")
+log = structlog.get_logger("kasuwa.jobs")
 
 
 class ForwardedJobResult(msgspec.Struct, array_like=True):

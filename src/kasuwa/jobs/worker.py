@@ -37,7 +37,7 @@ RECOVERY_SECONDS = 5.0
 # commit (engine/writer.py).
 JOB_SECONDS = JOB_LEASE.total_seconds() - 1.0
 
-log = structlog.get_logger("kasuwa.work")
+log = structlog.get_logger("kasuwa.jobs")
 
 
 class Worker(Polling):

@@ -13,7 +13,7 @@ from kasuwa.postgres.connection_pool import Pool
 from kasuwa.postgres.connections import is_connection_error
 
 WRITE_SECONDS = 1.0
-log = structlog.get_logger("kasuwa.web")
+log = structlog.get_logger("kasuwa.merchants")
 
 
 RECORDED_EVERY = "1 minute"

@@ -47,7 +47,7 @@ CLOSE_SECONDS = 2.0
 # How often the deadlines of a connection in use are checked.
 CHECK_SECONDS = 0.25
 
-log = structlog.get_logger("kasuwa.db")
+log = structlog.get_logger("kasuwa.postgres")
 
 if TYPE_CHECKING:
     DriverConnection = asyncpg.Connection[asyncpg.Record]

@@ -27,7 +27,7 @@ MAX_ROUND_TRIP_SECONDS = 1.0
 
 DATABASE_CLOCK = "select extract(epoch from clock_timestamp())::float8"
 
-log = structlog.get_logger("kasuwa.db")
+log = structlog.get_logger("kasuwa.postgres")
 
 
 class DatabaseClock:

@@ -37,7 +37,7 @@ USE_SECONDS = 300.0
 # How long closing a pool waits for its connections. Then those that are left are aborted.
 CLOSE_SECONDS = 5.0
 
-log = structlog.get_logger("kasuwa.db")
+log = structlog.get_logger("kasuwa.postgres")
 
 
 class QueryRunner(Protocol):

@@ -29,7 +29,7 @@ class DatabaseUnreachable(Exception):
         self.is_outcome_unknown = is_outcome_unknown
 
 
-log = structlog.get_logger("kasuwa.db")
+log = structlog.get_logger("kasuwa.postgres")
 
 CONNECTION_ERRORS = (
     asyncpg.ConnectionDoesNotExistError,

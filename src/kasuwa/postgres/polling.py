@@ -10,7 +10,7 @@ from kasuwa.observe.log import describe_error
 from kasuwa.postgres import connections
 from kasuwa.postgres.connections import DatabaseUnreachable
 
-log = structlog.get_logger("kasuwa.work")
+log = structlog.get_logger("kasuwa.postgres")
 
 
 class Polling:

@@ -29,7 +29,7 @@ from kasuwa.core.vault import Vault
 from kasuwa.postgres.columns import columns_of
 from kasuwa.postgres.connection_pool import Connection
 
-log = structlog.get_logger("kasuwa.db")
+log = structlog.get_logger("kasuwa.postgres")
 
 # How often one changed row is logged. Merchants are read again more than once a second.
 REPORT_SECONDS = 60.0

@@ -48,7 +48,7 @@ READ_PART = 1 / 12
 # How soon they are read again after a failure.
 RETRY_SECONDS = 0.25
 
-log = structlog.get_logger("kasuwa.db")
+log = structlog.get_logger("kasuwa.privacy")
 
 
 class WrongSecretKey(Exception):

@@ -22,7 +22,7 @@ from kasuwa.rails.ports.disputes import DisputeAnswer, DisputeRail
 from kasuwa.rails.ports.feed_entries import ANSWERED_BY_API
 from kasuwa.rails.ports.orders import NoAnswer, Unavailable
 
-log = structlog.get_logger("kasuwa.work")
+log = structlog.get_logger("kasuwa.methods")
 
 POLL_SECONDS = 2.0
 MAX_CLAIMED = 8

@@ -22,7 +22,7 @@ POLL_SECONDS = 1.0
 # How often a refresher checks whether a new edition is due.
 REFRESH_SECONDS = 60.0
 
-log = structlog.get_logger("kasuwa.work")
+log = structlog.get_logger("kasuwa.rails")
 
 
 class PolledCatalogueCache:

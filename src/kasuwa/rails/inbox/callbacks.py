@@ -29,7 +29,7 @@ from kasuwa.rails.ports.orders import Answer, NoAnswer, Unavailable
 from kasuwa.rails.ports.rejections import Rejection
 from kasuwa.transactions.transactions import FAILED, FINAL, Transaction, contradiction_notices
 
-log = structlog.get_logger("kasuwa.work")
+log = structlog.get_logger("kasuwa.rails")
 
 NO_SUCH_RAIL = CallbackReply(404, b'{"status":102,"message":"Invalid method call: there is no such path"}')
 REFUSED = CallbackReply(401, b'{"status":101,"message":"Refused"}')

@@ -20,7 +20,7 @@ from kasuwa.rails.ports.accounts import AccountOrder, AccountRail
 from kasuwa.rails.ports.feeds import FeedRail
 from kasuwa.rails.ports.orders import NoAnswer, Unavailable
 
-log = structlog.get_logger("kasuwa.work")
+log = structlog.get_logger("kasuwa.rails")
 
 # How often it is checked whether something is due to be listed.
 POLL_SECONDS = 5.0

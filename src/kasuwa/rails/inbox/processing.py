@@ -31,7 +31,7 @@ from kasuwa.rails.ports.feeds import FeedRail
 from kasuwa.rails.ports.orders import NoAnswer, Unavailable
 from kasuwa.transactions.inbound_accounts import ACCOUNT, PERSONALIZED, ArrivedReceipt, InboundReceipt
 
-log = structlog.get_logger("kasuwa.work")
+log = structlog.get_logger("kasuwa.rails")
 
 POLL_SECONDS = 1.0
 MAX_CLAIMED = 16

@@ -25,7 +25,7 @@ ASK_SECONDS = 10.0
 AGREED, DIFFERED, UNANSWERED = "agreed", "differed", "unanswered"
 WORD = re.compile(r"\w+")
 
-log = structlog.get_logger("kasuwa.work")
+log = structlog.get_logger("kasuwa.rails")
 
 FindName = Callable[[NameEnquiry], Awaitable[NameAnswer]]
 

@@ -28,7 +28,7 @@ WATCH_SECONDS = 5.0
 # How long reading one balance may take.
 READ_SECONDS = 15.0
 
-log = structlog.get_logger("kasuwa.work")
+log = structlog.get_logger("kasuwa.rails")
 
 Balances = Mapping[tuple[str, str], int]
 
