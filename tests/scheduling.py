@@ -17,7 +17,7 @@ from tests.running import NEWEST, OLDEST
 # Their tests start processes of their own and take up to a minute each, or send requests for a minute together.
 ALONE = (
     "tests/simulate/test_",
-    "tests/test_command",
+    "tests/cli/test_command",
     "tests/walk/test_bad_input.py",
     "tests/walk/test_idempotency.py",
     "tests/walk/test_tenancy.py",
@@ -30,14 +30,19 @@ SLOW = (
     "tests/clients/",
     "tests/generators/",
     "tests/test_",
+    "tests/cli/",
     "tests/walk/",
     "tests/testing/",
-    "tests/db/",
+    "tests/postgres/",
+    "tests/engine/",
     "tests/rails/vendors/test_live",
     "tests/rails/remote/",
-    "tests/work/",
+    "tests/webhooks/",
+    "tests/audit/",
+    "tests/outbound/",
     "tests/pages/",
-    "tests/web/",
+    "tests/api/",
+    "tests/http/",
     "tests/methods/sandbox/test_http",
 )
 

@@ -27,7 +27,7 @@ START_AND_LEAVE = """
 import asyncio, os, sys
 from pathlib import Path
 import asyncpg
-from kasuwa.db import embedded
+from kasuwa.postgres.embedded import embedded
 
 async def began(dsn):
     connection = await asyncpg.connect(dsn)
