@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 # Tests of "make quick": source rules, pure rules, bad input, and the main flow of each path over HTTP.
-QUICK := tests/test_tidy.py tests/core tests/ledger tests/rails tests/walk/test_bad_input.py tests/methods \
+QUICK := tests/test_tidy.py tests/core tests/terms tests/transactions tests/wire tests/ledger tests/rails tests/walk/test_bad_input.py tests/methods \
 	-k "not test_http_ and not pg15 and not test_live_ and not _live.py"
 TOOLS := .venv/tools
 
