@@ -87,7 +87,7 @@ def test_the_verifier_imports_nothing_of_the_service() -> None:
     """Its file alone, as somebody else would copy it."""
     script = (
         "import runpy, sys; import kasuwa; place = kasuwa.__path__[0]; sys.modules.pop('kasuwa'); sys.path[:] = "
-        "[p for p in sys.path if not place.startswith(p) or not p]; runpy.run_path(place + '/verify.py'); "
+        "[p for p in sys.path if not place.startswith(p) or not p]; runpy.run_path(place + '/audit/verify.py'); "
         "print([name for name in sys.modules if name.startswith('kasuwa')])"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -35,9 +35,6 @@ NOTICE = (
 )
 SECOND_KEK = "insert into wrapped_key (purpose, version, kek, wrapped) values ('root', 0, 'other', '')"
 UNREADABLE = "insert into key_move (purpose, version, unreadable) values ('seal', 1, 3)"
-LATE_SEALING = """
-    update key_move set begins_at = now() - interval '2 days', finished_at = null where purpose = 'clear'
-"""
 LATE_ROTATION = """
     insert into data_key (purpose, version, active_from, moves_from, refuses_from, retired_at)
     select 'seal', 2, at, at, at, at from (select now() - interval '2 days' as at) t
@@ -91,7 +88,6 @@ SICKNESSES: dict[str, tuple[str, str]] = {
     "notice": (NOTICE, "notice"),
     "second secret key": (SECOND_KEK, "another secret key opens this database too"),
     "late rotation": (LATE_ROTATION, "version 2 of the data key is not rolled out"),
-    "payers in clear": (LATE_SEALING, "personal data are stored in clear"),
     "unreadable": (UNREADABLE, "3 ciphertexts were opened by no key"),
 }
 

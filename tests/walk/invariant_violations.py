@@ -279,7 +279,7 @@ VIOLATIONS: dict[str, tuple[str, ...]] = {
         "update loan set state = 'closed_written_off' where merchant_id = $1",
     ),
     "no part of an installment is repaid beyond": (
-        "alter table loan_installment drop constraint loan_line_check1;"
+        "alter table loan_installment drop constraint loan_installment_check1;"
         " update loan_installment set paid_interest = interest + 1 where merchant_id = $1 and n = 1",
         "update loan set state = 'closed_repaid' where merchant_id = $1",
     ),

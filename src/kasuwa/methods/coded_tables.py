@@ -75,7 +75,7 @@ CODED_TABLES: tuple[CodedTable, ...] = (
     table_with(
         Card,
         **dict.fromkeys(("network", "mask", "created_at"), SHOWN),
-        **dict.fromkeys(("sealed_pan", "holder_sealed", "detail"), "encrypted for its row"),
+        **dict.fromkeys(("sealed_pan", "holder_sealed"), "encrypted for its row"),
         unpaid="months without a fee: ends the card, and moves nothing",
         fee_job="names a job, which has a code",
         seq="the order of a list",
@@ -88,7 +88,7 @@ CODED_TABLES: tuple[CodedTable, ...] = (
     table_with(
         Client,
         **dict.fromkeys(("number", "bvn_mask", "created_at", "changed_at"), SHOWN),
-        **dict.fromkeys(("bvn_sealed", "detail", "detail_sealed", "bvn_check_sealed"), "encrypted for its row"),
+        **dict.fromkeys(("bvn_sealed", "detail_sealed", "bvn_check_sealed"), "encrypted for its row"),
         **dict.fromkeys(("bvn_hash", "phone_hash", "email_hash"), "finds the client; made anew with another key"),
         **dict.fromkeys(("open_accounts", "pending_payments", "credit", "erased_at"), "compared by the invariants"),
     ),

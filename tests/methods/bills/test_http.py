@@ -363,7 +363,7 @@ EVERYWHERE = (
     "posting",
     "bill_voucher",
     "bill_guard",
-    "repeat",
+    "idempotency_record",
 )
 
 
