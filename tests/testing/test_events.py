@@ -77,7 +77,7 @@ def test_a_duplicate_is_two_deliveries_of_one_event(kasuwa: SandboxMerchant) -> 
     kasuwa.events.duplicate()
     send(kasuwa, "twice")
     send(kasuwa, "once")
-    assert [event.order_ref for event in kasuwa.events.all(TransferEvent)] == ["twice", "once"]
+    assert {event.order_ref for event in kasuwa.events.all(TransferEvent)} == {"twice", "once"}
     assert sorted(arrived(kasuwa)) == ["once", "twice", "twice"]
     ids = {delivery.headers["webhook-id"] for delivery in kasuwa.events.deliveries}
     assert len(ids) == 2
