@@ -92,7 +92,7 @@ def test_a_task_that_nobody_awaits(logged: None, capsys: pytest.CaptureFixture[s
 # In a process of its own, as a part is: pytest has handlers of its own for all of these.
 ALONE = """
 import logging, os, sys
-from kasuwa import app, supervise
+from kasuwa.boot import app, supervise
 from kasuwa.observe import log
 from kasuwa.observe.metrics import Metrics, SharedCounters
 from kasuwa.settings.settings import Settings

@@ -20,6 +20,7 @@ from kasuwa.boot.composition import make_deployment
 from kasuwa.core.decision import AuditEntry, Job, Row
 from kasuwa.core.references import row_key
 from kasuwa.core.vault import Vault
+from kasuwa.engine import due_jobs
 from kasuwa.engine.bulk_sql import StatementPart, delete_part, insert_part, update_part, version_parts
 from kasuwa.engine.journal import CommitMarkRow
 from kasuwa.engine.merchant_state import MerchantState
@@ -62,7 +63,7 @@ NUMBERED_TABLES = """
 
 # Statements of jobs and deliveries that name no merchant, and why they need not.
 OF_ALL_MERCHANTS = {
-    "jobs": {
+    "leases": {
         "CLAIM": "on one server only",
         "CLAIM_IN_TURN": "on one server only",
         "SELECT_NEXT_MERCHANTS": "on one server only",
@@ -76,6 +77,9 @@ OF_ALL_MERCHANTS = {
         "TAKE_ABANDONED": "its table is on the coordinator",
         "FAULTS": "reads by a key, which a merchant has alone, on all servers",
         "DELETE_EXPIRED": "deletes on all servers what nobody reads any more",
+    },
+    "due_jobs": {
+        "ADVANCING": "its table is on the coordinator",
         "RUN_NOW": "of the operator, by a key",
     },
     "deliveries": {
@@ -93,10 +97,10 @@ OF_ALL_MERCHANTS = {
         "IS_CLAIMABLE": "a condition",
         "ADVANCING": "its table is on the coordinator",
     },
-    "webhook_targets": {
+    "targets": {
         "SIGNING_SECRETS": "its tables are on the coordinator",
     },
-    "webhook_endpoints": {
+    "endpoints": {
         "COPY": "inserts a row with its merchant",
     },
 }
@@ -187,7 +191,7 @@ def test_every_read_of_the_writer_names_its_merchant() -> None:
     assert NAMES_MERCHANT.search(DISTRIBUTED.lock_merchants())
 
 
-@pytest.mark.parametrize("module", [leases, deliveries, targets, endpoints], ids=list(OF_ALL_MERCHANTS)[:4])
+@pytest.mark.parametrize("module", [leases, due_jobs, deliveries, targets, endpoints], ids=list(OF_ALL_MERCHANTS))
 def test_every_statement_names_one_merchant_or_says_why_it_need_not(module: Any) -> None:
     queries = {name: query.of_all for name, query in vars(module).items() if isinstance(query, SearchQuery)}
     texts = {name: text for name, text in vars(module).items() if isinstance(text, str) and SQL.search(text)} | queries

@@ -21,6 +21,7 @@ from kasuwa.methods.clients.model import (
     adjust_pending_payments,
     bank_account_of,
     client_key,
+    detail_aad,
     refuse_inactive,
 )
 from kasuwa.methods.clients.rules.manage_client import (
@@ -374,7 +375,8 @@ def test_a_bank_that_is_no_more_does_not_stand_in_the_way_of_other_changes(clien
     gone = (
         '{"firstname":"Ada","lastname":"Obi","email":"a@b.co","bankAccount":{"bank_code":"999","account_number":"0"}}'
     )
-    clients.rows[client.key] = msgspec.structs.replace(client, detail=gone, detail_sealed=None)
+    sealed = VAULT.seal(client.merchant_id, detail_aad(client.client_id), gone.encode(), bytes(12))
+    clients.rows[client.key] = msgspec.structs.replace(client, detail_sealed=sealed)
     assert shown(clients.update(client, status="active", data={"middlename": "Grace"}))["status"] == "active"
     assert set(faults(clients.update(client, data={"bankAccount": {"account_name": "x"}}))) == {
         "data.bankAccount.bank_code"

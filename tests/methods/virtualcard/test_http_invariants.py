@@ -13,10 +13,10 @@ TOOK = "a card purchase took its amount from a card if it was paid, and gave no 
 @pytest.mark.parametrize(
     ("plant", "mend", "invariant"),
     [
-        ("card set state = 'terminated'", "card set state = 'active'", EMPTY),
+        ("virtual_card set state = 'terminated'", "virtual_card set state = 'active'", EMPTY),
         ("transaction set status = 'failed'", "transaction set status = 'successful'", TOOK),
         ("transaction set amount = 1001", "transaction set amount = 1000", TOOK),
-        ("card_record set refunded = 1001", "card_record set refunded = 0", TOOK),
+        ("virtual_card_entry set refunded = 1001", "virtual_card_entry set refunded = 0", TOOK),
     ],
 )
 def test_a_violated_invariant_is_named(deployment: Deployment, plant: str, mend: str, invariant: str) -> None:
