@@ -252,10 +252,11 @@ class WebhookSender:
         return known is not None and known[0].url == item.url and now - known[1] <= KEY_CACHE_SECONDS
 
     async def _read_targets(self, connection: QueryRunner, wanted: list[EndpointKey], now: float) -> None:
+        # Attempts that run meanwhile sign with what was known before.
+        targets = await read_targets(connection, self._vault, wanted)
         for endpoint in wanted:
             self._targets.pop(endpoint, None)
-        for endpoint, target in (await read_targets(connection, self._vault, wanted)).items():
-            self._targets[endpoint] = target, now
+        self._targets |= {endpoint: (target, now) for endpoint, target in targets.items()}
 
     def _keys_of(self, endpoint: EndpointKey) -> list[bytes]:
         if endpoint not in self._targets:
