@@ -205,9 +205,13 @@ async def serve_console_until_stopped(application: Any, host: str, port: int) ->
 
 async def run_console(settings: Settings, dsn: str, metrics: Metrics, shared: SharedResources) -> None:
     # The console takes half a second to import, so other processes and commands do not import it.
+    from anyio import to_thread
+
     from kasuwa.boot.console import make_console_services
     from kasuwa.console.server import make_console
 
+    # anyio imports its other half at its first use, which is not to be a request.
+    await to_thread.run_sync(int)
     services = await Services.build(settings, dsn, metrics)
     operators = services.use_pool(await connections.open_operator_pool(dsn))
     readers = services.use_pool(await connections.open_console_pool(reader_url(settings, dsn)))
