@@ -31,7 +31,7 @@ USER, HOME = "ada", "/home/ada"
 SOURCES = f"{HOME}/kasuwa"
 
 # Arguments: root, wheels, command. The shell stays the first process of its namespace, with which all others end: one
-# that changed its user would no longer be told of the end of `unshare`.
+# that changed its user would get no signal at the end of `unshare`.
 ENTER_SCRIPT = """
 set -eu
 root=$1 wheels=$2

@@ -1,6 +1,7 @@
 """A merchant that one process sends to another has the same terms there."""
 
 import msgspec
+import pytest
 
 from kasuwa.merchants.merchant_settings import (
     MerchantSettings,
@@ -10,9 +11,17 @@ from kasuwa.merchants.merchant_settings import (
     unpack_merchant,
 )
 from kasuwa.terms.conversion import ExchangeRate
+from kasuwa.terms.issuing import CardIssuingSettings
 from kasuwa.terms.loan_schedule import LendingSettings
 from kasuwa.terms.payouts import PayoutPolicy
 from kasuwa.terms.reserve import ReserveTerms
+
+
+def test_a_merchant_has_no_terms_that_nobody_filled() -> None:
+    merchant = make_merchant(7, "GP0000007", "Ada Stores", "test", MerchantSettings())
+    assert merchant.terms(ReserveTerms) == ReserveTerms()
+    with pytest.raises(KeyError):
+        merchant.terms(CardIssuingSettings)
 
 
 def test_a_merchant_arrives_with_all_its_terms() -> None:

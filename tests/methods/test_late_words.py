@@ -186,7 +186,7 @@ def test_a_late_word_ends_what_is_open_and_is_an_act_for_two_people_after_the_en
     if (state, word) != ("sent", "not found"):  # the first answer to a sending says nothing of how long ago it was
         assert first == (order.status, order.taken, order.events, order.is_asked_again), "the second changes nothing"
     assert order.is_asked_again == is_open
-    assert order.events == (0 if is_open else 1), "the end is told once"
+    assert order.events == (0 if is_open else 1), "the end has one event"
     assert (order.taken > 0) == (expected == "successful")
     if state in ENDED:
         assert order.taken == taken, "a word moves nothing that has ended"

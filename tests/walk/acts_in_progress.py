@@ -157,7 +157,7 @@ def plan_charge_waits(shop: MerchantClient) -> Act:
 
 
 def issued_card_pays(shop: MerchantClient) -> Act:
-    """A payment by a virtual card of the merchant's own, whose outcome is told later."""
+    """A payment by a virtual card of the merchant's own, whose outcome comes later."""
     own = CardClient(shop, currency="NGN", amount="5000.00")
     year, month = own.data["expiration"].split("-")
     given = card(own.data["cardpan"], expiry_month=month, expiry_year=year[2:], ccv=own.data["cvv"])

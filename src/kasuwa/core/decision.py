@@ -102,8 +102,10 @@ class Merchant(msgspec.Struct, frozen=True):
     subject_terms: Mapping[type, Any] = {}  # by the struct that a subject declares for them
 
     def terms(self, kind: type[TermsT]) -> TermsT:
-        """Returns the merchant's terms of one subject, such as its Tariff. Without any they are those of `kind()`."""
-        return find_terms(self.subject_terms, kind)
+        """Returns the merchant's terms of one subject, such as its Tariff. Raises KeyError for a struct that is not
+        among the terms of merchants."""
+        terms: TermsT = self.subject_terms[kind]
+        return terms
 
 
 class Context(msgspec.Struct):

@@ -1,4 +1,4 @@
-"""What `kasuwa doctor` finds about the logins of the database: it tries each promise."""
+"""What `kasuwa doctor` finds about the logins of the database: it tries what each login must not be able to do."""
 
 from typing import Any
 

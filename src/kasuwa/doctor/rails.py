@@ -1,4 +1,4 @@
-"""The findings of `kasuwa doctor` about rails: keys, balances, lists of banks, clocks, and orders that wait in vain."""
+"""The findings of `kasuwa doctor` about rails: keys, balances, lists of banks, clocks, and stuck orders."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -1,6 +1,6 @@
 """The webhook sender: delivers events to every endpoint of a merchant at least once. No endpoint holds up another.
 
-Deliveries are claimed a few of each endpoint at a time, more for endpoints that answer quickly (endpoints.py).
+Deliveries are claimed a few of each endpoint at a time, more for endpoints that answer quickly (queues.py).
 Unhealthy endpoints get few concurrent deliveries each, and together at most half of all. Results are recorded in
 batches. If the process dies between sending and recording, the lease expires and the event is sent again with the same
 webhook-id.
@@ -35,7 +35,7 @@ from kasuwa.webhooks.sample_events import build_sample_event
 from kasuwa.webhooks.signatures import NO_ENDPOINT, event_id, object_headers, sign
 from kasuwa.webhooks.targets import Target, read_targets
 
-# No more than egress has connections: who waits for one would be told that its endpoint is out of reach.
+# No more than egress has connections: a delivery that waits for one would count its endpoint as out of reach.
 MAX_IN_FLIGHT = MAX_CONNECTIONS
 # Sent or about to be; those whose endpoints may hang have half of the places together.
 MAX_CLAIMED = 8_000

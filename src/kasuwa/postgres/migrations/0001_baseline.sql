@@ -492,7 +492,7 @@ create index idempotency_record_expiry on idempotency_record (expires_at);
 -- Events and their deliveries
 -- ------------------------------------------------------------------------------------------------------------------------
 
--- What merchants are told: one row per transaction that became final, and for other changes. Append-only.
+-- Events that are sent to merchants: one row per transaction that became final, and for other changes. Append-only.
 create table event (
     merchant_id bigint not null,  -- the merchant
     seq bigint not null,          -- counted from 1 for each merchant
@@ -604,8 +604,8 @@ create table audit_entry (
 create index audit_entry_at on audit_entry (at);
 
 -- A field with its length before it, so that no two different entries are hashed as the same bytes.
-create function audit_part(said text) returns bytea language sql immutable as $$
-    select int4send(octet_length(convert_to(said, 'UTF8'))) || convert_to(said, 'UTF8')
+create function audit_part(part text) returns bytea language sql immutable as $$
+    select int4send(octet_length(convert_to(part, 'UTF8'))) || convert_to(part, 'UTF8')
 $$;
 -- The hash of an entry from its fields, and not from the table's row type: where the table is distributed, the rows are in a
 -- table of another name, and so of another type.
@@ -1548,7 +1548,7 @@ create table client (
     created_at timestamptz not null,                           -- when it was added
     changed_at timestamptz not null,                           -- when it was changed last
     erased_at timestamptz,                                     -- when it was erased
-    detail_sealed bytea,                                       -- what the merchant told of the person, encrypted
+    detail_sealed bytea,                                       -- personal data of the client, encrypted
     phone_hash bytea,                                          -- keyed hash of the telephone number
     email_hash bytea,                                          -- keyed hash of the email address
     -- how the BVN was verified, or the page on which the person must consent first, encrypted
