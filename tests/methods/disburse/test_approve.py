@@ -8,7 +8,6 @@ import pytest
 
 from kasuwa.core.callers import Caller
 from kasuwa.core.decision import Context, Decision, HeldAmount, Job, LoadedRows, NeedsMore, Refusal, Row
-from kasuwa.core.references import hold_key
 from kasuwa.engine.locked_batch import MAX_DECIDE_ROUNDS
 from kasuwa.methods.disburse.model import BATCH_PREFIX, JOB_DATA_DECODER, SEND, WALLET
 from kasuwa.methods.disburse.payout_model import (
@@ -58,7 +57,7 @@ class Waiting:
         self.row = next(row for row in self.decision.rows if isinstance(row, Transaction))
         self.approval = next(row for row in self.decision.rows if isinstance(row, TransferApproval))
         self.expiry = next(job for job in self.decision.jobs if job.kind == EXPIRE)
-        self.rows |= {self.expiry.key: self.expiry, hold_key(self.row.key): None}
+        self.rows[self.expiry.key] = self.expiry
 
     def decide(self, verdict: str, given: Context, **changes: Any) -> Decision | Refusal | NeedsMore:
         approval = msgspec.structs.replace(self.approval, **changes)

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from kasuwa.core.reference_tables import load_reference_data
-from kasuwa.core.references import hold_key
 from tests.merchant_client import MerchantClient, Wallet
 from tests.running import Deployment
 
@@ -88,42 +87,6 @@ def test_an_unknown_outcome_is_queried_at_each_scheduled_time_and_at_no_other(sh
         assert shop.advance(seconds=query_age - passed - 1)["ran"] == {}, query_age
         assert shop.advance(seconds=1)["ran"] == {"disburse": 1}, query_age
         passed = query_age
-
-
-# --- transfers of an earlier version ---------------------------------------------------------------------------
-
-MOVE_HOLD = """
-    with t as (update transaction set held = 0, held_on = '' where txn_ref = $1 and merchant_id = $2),
-        v as (update merchant_state set version = version + 1 where merchant_id = $2)
-    insert into hold (key, merchant_id, account, amount, reference, state, taken)
-    values ($3, $2, 'wallet:main:NGN', $4, $1, 'pending', 0)
-"""
-
-
-@pytest.mark.parametrize("outcome", ["successful", "failed"])
-def test_a_transfer_with_a_row_in_table_hold_ends_as_any_other(
-    shop: MerchantClient, deployment: Deployment, outcome: str
-) -> None:
-    """Earlier versions reserved the amount by a row of its own."""
-    sent = shop.transfer(accountnumber=PENDING_ACCOUNT)
-    reference = {"action": "explain", "txnRef": sent["txnRef"]}
-    explained = shop.put("sandbox", **reference).body["data"]
-    [[key, merchant_id, held]] = deployment.fetch(
-        "select key, merchant_id, held from transaction t join merchant using (merchant_id)"
-        " where mid = $1 and txn_ref = $2",
-        shop.mid,
-        sent["txnRef"],
-    )
-    assert held == COST
-    deployment.fetch_as_service(MOVE_HOLD, sent["txnRef"], merchant_id, hold_key(key), held)
-    assert shop.wallet() == OPEN
-    assert shop.put("sandbox", **reference).body["data"] == explained
-    assert deployment.broken_invariants([shop.mid]) == []
-    reply = shop.put("sandbox", action="settle", txnRef=sent["txnRef"], outcome=outcome).body
-    assert reply["txnStatus"] == outcome
-    assert shop.wallet() == AFTER[outcome]
-    state = {"successful": ("posted", COST), "failed": ("voided", 0)}[outcome]
-    assert deployment.fetch("select state, taken from hold where merchant_id = $1", merchant_id) == [state]
 
 
 # --- final is final -----------------------------------------------------------------------------------------

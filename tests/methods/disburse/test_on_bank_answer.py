@@ -9,12 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kasuwa.core.decision import Decision, LoadedRows, Needs, NeedsMore, Posting, PostingGroup, Row
-from kasuwa.core.references import hold_key
+from kasuwa.core.decision import LoadedRows, Posting, PostingGroup, Row
 from kasuwa.core.scenario import Scenario
-from kasuwa.ledger.chart import Hold
 from kasuwa.methods.disburse.model import INCOME, QUERY, RAIL, SEND, STAMP_DUTY, VAT, WALLET, decode_job_data
-from kasuwa.methods.disburse.rules.on_bank_answer import decide_answer, need_answer
+from kasuwa.methods.disburse.rules.on_bank_answer import need_answer
 from kasuwa.methods.disburse.rules.payout_checks import need_beneficiary, settle_counters
 from kasuwa.methods.disburse.rules.transfer import WALLET_INSUFFICIENT
 from kasuwa.rails.ports import orders
@@ -70,22 +68,6 @@ def test_a_failure_voids_the_hold_and_reports_the_message_of_the_bank() -> None:
         FAILED,
         "The beneficiary's bank: No sufficient funds",
     )
-
-
-@pytest.mark.parametrize(("answer", "posted"), [(APPROVED, [500_000, 1_000, 75]), (DECLINED, [])])
-def test_a_transfer_of_an_earlier_version_closes_its_row_of_table_hold(answer: Answer, posted: list[int]) -> None:
-    sent = SentTransfer.new()
-    row = msgspec.structs.replace(sent.row, held=0, held_on="")
-    rows: dict[bytes, Row | None] = {row.key: row, sent.job.key: sent.job}
-    given = context(NOW + timedelta(seconds=1), merchant=sent.merchant)
-    asked = decide_answer(sent.job, answer, given, LoadedRows(rows))
-    assert asked == NeedsMore(Needs(((Hold, hold_key(row.key)),)))
-    rows[hold_key(row.key)] = Hold(hold_key(row.key), row.merchant_id, WALLET, 501_075, row.txn_ref, "pending", 0)
-    decision = decide_answer(sent.job, answer, given, LoadedRows(rows))
-    assert isinstance(decision, Decision)
-    [group] = decision.groups
-    assert (group.closes_hold, group.releases) == (hold_key(row.key), None)
-    assert [posting.amount for posting in group.postings] == posted
 
 
 @pytest.mark.parametrize(

@@ -29,9 +29,8 @@ from kasuwa.core.decision import (
     replace_faults,
 )
 from kasuwa.core.money import format_minor
-from kasuwa.core.references import hold_key, job_key
+from kasuwa.core.references import job_key
 from kasuwa.core.scenario import NO_SCENARIO, take_call_scenario
-from kasuwa.ledger.chart import Hold
 from kasuwa.methods.disburse.model import (
     BATCH_ORDERS_DECODER,
     BATCH_PREFIX,
@@ -115,7 +114,7 @@ def need_verdict(request: VerdictRequest, merchant: Merchant) -> Needs:
 
 def need_transfer_of(approval: TransferApproval) -> tuple[tuple[type[Row], bytes], ...]:
     transaction = transaction_key(approval.merchant_id, KIND, approval.order_ref)
-    return (Transaction, transaction), (Hold, hold_key(transaction)), (Job, job_key(approval.key))
+    return (Transaction, transaction), (Job, job_key(approval.key))
 
 
 def load_transfers(approvals: list[TransferApproval], seen: LoadedRows) -> list[WaitingTransfer] | NeedsMore:

@@ -19,7 +19,7 @@ from kasuwa.core.decision import (
     PostingGroup,
     Row,
 )
-from kasuwa.core.references import fee_hold_key, hold_key
+from kasuwa.core.references import fee_hold_key
 from kasuwa.ledger.chart import Hold
 from kasuwa.methods.disburse.model import (
     INCOME,
@@ -95,8 +95,6 @@ def decide_answer(job: Job, answer: Answer, context: Context, seen: LoadedRows) 
     if row.is_final:
         return reply_final(row, job, answer, current_job, context, seen)
     assert current_job is not None
-    if not row.held and not seen.is_loaded(hold_key(row.key)):
-        return NeedsMore(Needs(((Hold, hold_key(row.key)),)))
     job_data = decode_job_data(current_job.work)
     ending = final_status(answer, seconds_since_sent(current_job, JOB_KINDS, job_data, context.now))
     rail = find_next_rail(job, current_job, answer, context, demand_rail(job_data.order, row.amount), SEND)
@@ -179,10 +177,7 @@ def end_holds(row: Transaction, source: str, added: tuple[Posting, ...], seen: L
 
 
 def end_hold(row: Transaction, postings: tuple[Posting, ...]) -> PostingGroup:
-    """Returns the group that posts or voids what a transfer holds. One that an earlier version began has a row of table
-    `hold`."""
-    if not row.held:
-        return PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, postings=postings, closes_hold=hold_key(row.key))
+    """Returns the group that posts or voids what a transfer holds in its own row."""
     held = HeldAmount(row.held_on, row.held)
     return PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, postings=postings, releases=held)
 
