@@ -2,8 +2,7 @@
 
 The rows are those of a merchant that has been busy for a year: all kinds of transactions, a few in other currencies, a
 few failed, a few large. Each posting moves money of the NGN wallet, whose balance follows. Indexes are made after the
-rows, which takes a third of the time. The postings have no transactions and are in no chain, which the worker would
-otherwise complete during the measurements: for bench databases only.
+rows, which takes a third of the time. The postings have no transactions and are in no chain: for bench databases only.
 """
 
 import asyncio
@@ -59,8 +58,7 @@ on conflict do nothing
 # The merchant's own postings, of its funding, come after the made ones.
 MAKE_ROOM = """
 update posting set seq = seq + {rows}, group_seq = group_seq + {rows} where merchant_id = {merchant_id};
-update merchant_state set last_posting_seq = last_posting_seq + {rows},
-    chained_posting_seq = chained_posting_seq + {rows}, version = version + 1
+update merchant_state set last_posting_seq = last_posting_seq + {rows}, version = version + 1
 where merchant_id = {merchant_id}
 """
 

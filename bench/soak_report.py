@@ -12,9 +12,7 @@ LATENCY_GROWTH = 2.0
 LATENCY_SLACK_SECONDS = 0.25
 LATE_SECONDS = 60
 # Tables whose rows come and go: more of them at the end means that something is not deleted. The others grow by design.
-PASSING = frozenset(
-    {"scheduled_job", "commit_mark", "rail_inbox", "advance_lease", "console_session", "chain_checkpoint"}
-)
+PASSING = frozenset({"scheduled_job", "commit_mark", "rail_inbox", "advance_lease", "console_session"})
 PASSING_GROWTH = 3.0
 PASSING_SLACK_ROWS = 2_000
 # commit marks stay for a day.

@@ -48,8 +48,7 @@ async def rewrite_chains(connection: Any, merchant_id: int) -> None:
             "update posting set hash = $3 where merchant_id = $1 and seq = $2", merchant_id, last, head
         )
     await connection.execute(
-        "update merchant_state set posting_head = $2, chained_posting_seq = $3, last_posting_seq = $3"
-        " where merchant_id = $1",
+        "update merchant_state set posting_head = $2, last_posting_seq = $3 where merchant_id = $1",
         merchant_id,
         head,
         last,
@@ -61,7 +60,7 @@ async def rewrite_chains(connection: Any, merchant_id: int) -> None:
             "update event set hash = $3 where merchant_id = $1 and seq = $2", merchant_id, last, head
         )
     await connection.execute(
-        "update merchant_state set event_head = $2, chained_event_seq = $3, last_event_seq = $3 where merchant_id = $1",
+        "update merchant_state set event_head = $2, last_event_seq = $3 where merchant_id = $1",
         merchant_id,
         head,
         last,

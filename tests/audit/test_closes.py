@@ -84,15 +84,17 @@ def test_every_way_of_changing_one_row_is_found_down_to_the_group(history: Histo
         "delete from posting where merchant_id = $1 and group_seq = 6",
         "update posting set seq = seq + 1000 where merchant_id = $1 and seq > 8",
         "update posting set seq = seq - 1003, group_seq = group_seq - 3 where merchant_id = $1 and seq > 8",
-        "update merchant_state set last_posting_seq = 11, chained_posting_seq = 11 where merchant_id = $1",
+        "update merchant_state set last_posting_seq = 11 where merchant_id = $1",
     )
     assert removed[0] == GROUP.format(6, refs[2])
     inserted = found_after(
         "insert into posting select merchant_id, seq + 3, group_seq + 3, 'GP|FD|false', debit, credit, amount,"
         " debit_after, credit_after, kind, at, hash from posting where merchant_id = $1 and group_seq = 12",
-        "update merchant_state set last_posting_seq = 17, chained_posting_seq = 17 where merchant_id = $1",
+        "update merchant_state set last_posting_seq = 17 where merchant_id = $1",
     )
     assert inserted == [GROUP.format(15, "GP|FD|false")]
+    unchained = found_after("update posting set hash = null where merchant_id = $1 and group_seq = 6")
+    assert unchained == [GROUP.format(6, refs[1])]
     edited = found_after(
         "update event set payload = replace(payload, '1500', '9500') where merchant_id = $1 and seq = 2"
     )
@@ -101,7 +103,7 @@ def test_every_way_of_changing_one_row_is_found_down_to_the_group(history: Histo
         "delete from event where merchant_id = $1 and seq = 2",
         "update event set seq = seq + 1000 where merchant_id = $1 and seq > 2",
         "update event set seq = seq - 1001 where merchant_id = $1 and seq > 2",
-        "update merchant_state set last_event_seq = 3, chained_event_seq = 3 where merchant_id = $1",
+        "update merchant_state set last_event_seq = 3 where merchant_id = $1",
     )
     assert removed[0] == EVENT.format(2, refs[2])
 

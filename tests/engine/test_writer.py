@@ -68,9 +68,8 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
         yield Ground(cluster, service, without_values(logged_statements(place / "pg" / "postgres.log")))
 
 
-# Rows of tables that only long books have, or those of an earlier version.
+# Rows of tables that only long books have.
 LONG_BOOKS = (
-    "insert into chain_checkpoint (merchant_id, chain, seq, hash) values (0, 'posting', 1, '') returning 1",
     "insert into book_close_mark (merchant_id, seq, hash) values (0, 1, '') returning 1",
     "insert into delivery_attempt (merchant_id, endpoint_id, event_seq, number, at, http, error, ms)"
     " values (0, 1, 1, 1, now(), 200, '', 1) returning 1",

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from msgspec import inspect
 
-from kasuwa.audit.chains import MARK_EVERY
+from kasuwa.audit.make_close import MARK_EVERY
 from kasuwa.methods.checkout.store import MAX_PAYMENTS_SHOWN as MAX_LINK_PAYMENTS
 from kasuwa.methods.customers.store import MAX_CARDS_SHOWN, MAX_PAYMENTS_SHOWN
 from kasuwa.methods.disputes.model import MAX_FILES

@@ -7,24 +7,17 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from kasuwa.core.decision import Event
 from kasuwa.core.endpoints import FIRST_ENDPOINT
 from tests.jobs.further_endpoints import add_endpoint, attempts_at
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment
-from tests.webhooks.event_log import event_of, send_events_to, wait_for_state, wait_until
+from tests.webhooks.event_log import add_events, event_of, send_events_to, wait_for_state, wait_until
 from tests.webhooks.inbox import BROKEN, OK, Inbox, running_inbox
 
 START = "2026-01-05T09:00:00Z"
 SECOND = "planted"
 
-PLANT_EVENT = """
-    with b as (update merchant_state set last_event_seq = last_event_seq + 1, version = version + 1 from merchant m
-        where m.mid = $1 and m.merchant_id = merchant_state.merchant_id
-            returning merchant_state.merchant_id, last_event_seq)
-    insert into event (merchant_id, seq, reference, object, object_seq, kind, payload, at)
-    select b.merchant_id, b.last_event_seq, $3, e.object, 2, e.kind, '{"second": true}', e.at
-    from b join event e on e.merchant_id = b.merchant_id and e.reference = $2
-"""
 PLANT_JOB = """
     insert into scheduled_job (key, merchant_id, kind, lane, endpoint_id, reference, subject, due, run_at, claims,
         attempt, work)
@@ -58,7 +51,8 @@ def fail_first(deployment: Deployment, shop: MerchantClient, inbox: Inbox, endpo
     inbox.answers(then=BROKEN)
     first = str(shop.transfer()["txnRef"])
     wait_until("it was tried once", lambda: attempts_at(deployment, shop, endpoint_id))
-    deployment.fetch(PLANT_EVENT, shop.mid, first, SECOND)
+    second = Event(SECOND, "transfer", b'{"second": true}', object=first, object_seq=2)
+    add_events(deployment, shop, [second])
     inbox.answers(then=OK)
     deployment.fetch(PLANT_JOB, shop.mid, SECOND, endpoint_id)
     return first

@@ -12,10 +12,11 @@ from concurrent.futures import ThreadPoolExecutor
 import asyncpg
 import pytest
 
+from kasuwa.core.decision import Event
 from kasuwa.outbound.egress import MAX_PER_HOST
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment
-from tests.webhooks.event_log import send_events_to, wait_until
+from tests.webhooks.event_log import add_events, send_events_to, wait_until
 from tests.webhooks.inbox import HANG, OK, Answer, Inbox, ReceivedRequest, running_inbox
 
 # So many merchants with such a backlog hang that there are not enough connections for all of it.
@@ -33,16 +34,12 @@ RECORDED = """
 WAITING = (
     "select count(*) from scheduled_job join merchant using (merchant_id) where mid = any($1) and lane = 'webhook'"
 )
-PLANT_BACKLOG = """
-    with b as (update merchant_state set last_event_seq = $2, version = version + 1 from merchant m
-        where m.mid = $1 and m.merchant_id = merchant_state.merchant_id returning merchant_state.merchant_id),
-    e as (insert into event (merchant_id, seq, reference, object, object_seq, kind, payload, at)
-        select merchant_id, n, 'planted-' || n, 'planted-' || n, 1, 'transfer', '{}', now()
-        from b, generate_series(1, $2::bigint) n returning merchant_id, seq, reference)
+ADD_JOBS = """
     insert into scheduled_job (key, merchant_id, kind, lane, endpoint_id, reference, subject, due, run_at, claims,
         attempt, work)
     select decode(md5(merchant_id || reference), 'hex'), merchant_id, 'webhook.deliver', 'webhook', 1, reference,
-        decode(md5(reference), 'hex'), now(), 'infinity', 0, 0, '{}' from e
+        decode(md5(reference), 'hex'), now(), 'infinity', 0, 0, '{}' from event join merchant using (merchant_id)
+    where mid = $1
 """
 TAKE_AWAY = """
     delete from scheduled_job using merchant m where m.merchant_id = scheduled_job.merchant_id and m.mid = $1
@@ -66,6 +63,12 @@ def hanging() -> Iterator[list[Inbox]]:
         yield inboxes
         for inbox in inboxes:
             inbox.released.set()
+
+
+def add_backlog(deployment: Deployment, shop: MerchantClient, count: int) -> None:
+    """Adds events to the empty log of a merchant, and a delivery of each that is not due."""
+    add_events(deployment, shop, (Event(f"planted-{n}", "transfer", b"{}") for n in range(count)))
+    deployment.fetch(ADD_JOBS, shop.mid)
 
 
 def open_many(open_shop: Callable[..., MerchantClient], count: int) -> list[MerchantClient]:
@@ -92,7 +95,7 @@ def test_endpoints_that_hang_hold_up_nobody_else(
     stuck_mids, well_mids = [shop.mid for shop in stuck], [shop.mid for shop in well]
     for shop, its_inbox in zip(stuck, hanging, strict=True):
         send_events_to(shop, its_inbox.url)
-        deployment.fetch(PLANT_BACKLOG, shop.mid, BACKLOG)
+        add_backlog(deployment, shop, BACKLOG)
     send_all_late(well, inbox.url)
 
     deployment.fetch(LET_GO, stuck_mids + well_mids, stuck_mids)
@@ -113,7 +116,7 @@ def test_a_merchant_with_a_long_backlog_does_not_go_before_everybody(
     send_events_to(long, inbox.url)
     for shop in others:
         send_events_to(shop, inbox.url.replace("/events", "/other"))
-    deployment.fetch(PLANT_BACKLOG, long.mid, 6_000)
+    add_backlog(deployment, long, 6_000)
     deployment.fetch(LET_GO, [long.mid], [long.mid])
     inbox.wait_for(1)
     for shop in others:
@@ -168,7 +171,7 @@ def test_merchants_who_hang_on_a_shared_host_leave_places_there_to_others(
     stuck_mids, well_mids = [shop.mid for shop in stuck], [shop.mid for shop in well]
     for shop in stuck:
         send_events_to(shop, inbox.url.replace("/events", "/stuck"))
-        deployment.fetch(PLANT_BACKLOG, shop.mid, BACKLOG)
+        add_backlog(deployment, shop, BACKLOG)
     send_all_late(well, inbox.url)
     deployment.fetch(LET_GO, stuck_mids, stuck_mids)
     inbox.wait_for(32)

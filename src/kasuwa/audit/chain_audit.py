@@ -1,8 +1,8 @@
 """Recomputes the chains of postings and events, and compares them with what is stored and with the closes.
 
-A chain's value is stored with most groups and events, in checkpoints, in the merchant's state and in the closes. Where
-one differs from the recomputed value, something up to there was changed. The check then goes on from the stored value,
-so that each change is reported once. docs/proofs.md says what can be found and what cannot.
+A chain's value is stored with every group and event, in the merchant's state and in the closes. Where one differs from
+the recomputed value, something up to there was changed. The check then goes on from the stored value, so that each
+change is reported once. docs/proofs.md says what can be found and what cannot.
 """
 
 from typing import Any
@@ -23,11 +23,8 @@ MAX_VIOLATIONS = 20
 MAX_SEQ = 2**63 - 1
 MERCHANTS_AT_ONCE = 100
 
-# The state of merchants with the checkpoints of their chains.
 STATES = """
-    select s.merchant_id, s.posting_head, s.chained_posting_seq, s.event_head, s.chained_event_seq,
-        s.last_posting_seq, s.last_event_seq,
-        array(select row(c.chain, c.seq, c.hash) from chain_checkpoint c where c.merchant_id = s.merchant_id)
+    select s.merchant_id, s.last_posting_seq, s.posting_head, s.last_event_seq, s.event_head
     from merchant_state s where s.merchant_id > $1 and ($2::bigint[] is null or s.merchant_id = any($2))
     order by s.merchant_id limit $3
 """
@@ -62,30 +59,22 @@ class ChainState(msgspec.Struct, frozen=True):
     """The stored values of a merchant's chains. The columns of STATES, and the heads of closes."""
 
     merchant_id: int
-    posting_head: bytes
-    chained_posting_seq: int
-    event_head: bytes
-    chained_event_seq: int
     last_posting_seq: int
+    posting_head: bytes
     last_event_seq: int
-    checkpoints: list[tuple[str, int, bytes]]  # chain, number and value
+    event_head: bytes
     closed: list[ClosedHead]
-
-    def checkpoints_of(self, chain: str) -> dict[int, bytes]:
-        return {seq: value for name, seq, value in self.checkpoints if name == chain}
 
 
 class ChainCheck:
     """Follows one chain of one merchant. `place` names a row by its number, such as "group 17"."""
 
-    def __init__(self, merchant_id: int, description: str, checkpoints: dict[int, bytes]) -> None:
+    def __init__(self, merchant_id: int, description: str, expected: dict[int, bytes]) -> None:
         self.merchant_id = merchant_id
         self.description = description
-        self.checkpoints = checkpoints
+        self.expected = expected  # values of closes, to compare at their numbers
         self.value = EMPTY_CHAIN
         self.seq = 0  # the last row that was followed
-        self.uncertain = ""  # the first row after the last stored value
-        self.expected: dict[int, bytes] = {}  # values to compare at their numbers
         self.violations: list[Violation] = []
 
     def report(self, place: str, description: str = "") -> None:
@@ -94,21 +83,15 @@ class ChainCheck:
 
     def follow(self, computed: bytes, stored: bytes | None, seq: int, place: str) -> None:
         """Compares the value after a row with the stored one, and goes on from the stored one."""
-        stored = stored or self.checkpoints.get(seq)
-        self.seq = seq
-        if stored is None:
-            self.value = computed
-            self.uncertain = self.uncertain or place
-            return
         if stored != computed:
-            self.report(f"{self.uncertain} to {place}" if self.uncertain else place)
-        self.value, self.uncertain = stored, ""
+            self.report(place)
+        self.seq, self.value = seq, stored or computed
 
-    def finish(self, head_seq: int, head: bytes, last: int, what: str) -> None:
+    def finish(self, head: bytes, last: int, what: str) -> None:
         """Compares the end of the rows with the merchant's state."""
         if self.seq != last:
             self.report(f"the books have {last} {what}s, and rows up to {self.seq}")
-        if head_seq == self.seq and head != self.value:
+        elif head != self.value:
             self.report(f"{what} {self.seq} is not the head of the chain")
 
 
@@ -133,11 +116,11 @@ async def find_chain_violations(connection: Any, merchants: list[int] | None = N
 
 
 async def check_merchant(connection: Any, state: ChainState) -> list[Violation]:
-    postings = ChainCheck(state.merchant_id, POSTING_CHAIN, state.checkpoints_of("posting"))
-    postings.expected = {head.posting_seq: head.posting_head for head in state.closed}
+    closed = {head.posting_seq: head.posting_head for head in state.closed}
+    postings = ChainCheck(state.merchant_id, POSTING_CHAIN, closed)
     await check_postings(connection, postings, state)
-    events = ChainCheck(state.merchant_id, EVENT_CHAIN, state.checkpoints_of("event"))
-    events.expected = {head.event_seq: head.event_head for head in state.closed}
+    closed = {head.event_seq: head.event_head for head in state.closed}
+    events = ChainCheck(state.merchant_id, EVENT_CHAIN, closed)
     await check_events(connection, events, state)
     return [*postings.violations, *events.violations]
 
@@ -151,11 +134,9 @@ async def check_postings(connection: Any, check: ChainCheck, state: ChainState) 
         if not is_whole(group, check.seq):
             check.report(f"{place}: its postings are not numbered in order, or not of one reference and time")
         computed = extend_by_group(check.value, check.merchant_id, first.group_seq, first.at, group)
-        if state.chained_posting_seq == last.seq and last.hash is None:
-            check.checkpoints.setdefault(last.seq, state.posting_head)
         check.follow(computed, last.hash, last.seq, place)
         compare_with_close(check, unseen, "group", place)
-    check.finish(state.chained_posting_seq, state.posting_head, state.last_posting_seq, "posting")
+    check.finish(state.posting_head, state.last_posting_seq, "posting")
     report_unseen(check, unseen, "posting")
 
 
@@ -177,11 +158,9 @@ async def check_events(connection: Any, check: ChainCheck, state: ChainState) ->
         place = f"event {event.seq} ({event.reference})"
         if event.seq != check.seq + 1:
             check.report(f"{place}: the one before is missing")
-        if state.chained_event_seq == event.seq and event.hash is None:
-            check.checkpoints.setdefault(event.seq, state.event_head)
         check.follow(extend_by_event(check.value, event), event.hash, event.seq, place)
         compare_with_close(check, unseen, "event", place)
-    check.finish(state.chained_event_seq, state.event_head, state.last_event_seq, "event")
+    check.finish(state.event_head, state.last_event_seq, "event")
     report_unseen(check, unseen, "event")
 
 

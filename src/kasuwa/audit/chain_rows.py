@@ -35,7 +35,7 @@ class PostingRecord(msgspec.Struct):
     credit_after: int
     kind: str
     at: datetime
-    hash: bytes | None  # set on the last posting of a group that was written with its chain's value
+    hash: bytes | None  # the chain's value after the group, on the group's last posting
 
 
 class EventRecord(msgspec.Struct):
@@ -49,7 +49,7 @@ class EventRecord(msgspec.Struct):
     kind: str
     payload: str
     at: datetime
-    hash: bytes | None
+    hash: bytes
 
 
 def split_groups(postings: list[PostingRecord]) -> Iterator[list[PostingRecord]]:

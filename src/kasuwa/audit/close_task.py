@@ -16,7 +16,6 @@ import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from kasuwa.audit import make_close
-from kasuwa.audit.chains import catch_up_all
 from kasuwa.audit.close_tree import Close, Head, close_time_text
 from kasuwa.audit.make_close import SignedClose
 from kasuwa.core.calendar import lagos_day
@@ -54,7 +53,7 @@ class NoCloseKey(Exception):
 
 
 class BookCloser(Polling):
-    """Completes chains, makes closes and publishes them. Without terms it only completes chains."""
+    """Makes closes and publishes them. Without terms it makes none."""
 
     def __init__(self, dsn: str, terms: CloseTerms | None, clock: DatabaseClock) -> None:
         super().__init__()
@@ -63,16 +62,15 @@ class BookCloser(Polling):
         self._clock = clock
 
     async def run(self) -> None:
-        """Completes chains, and closes the books once a day, until it is stopped."""
+        """Closes the books once a day, until it is stopped."""
         await self.repeat(self.close_if_due, POLL_SECONDS, "closing the books failed")
 
     async def close_if_due(self) -> SignedClose | None:
         """Closes the books unless that was done since the day began, or there were none before."""
         now, terms = self._clock.now(), self._terms
+        if terms is None:
+            return None
         async with self._connected() as connection:
-            await catch_up_all(connection)
-            if terms is None:
-                return None
             created_at = await connection.fetchval(SELECT_CREATED)
 
             def is_due(newest: Close | None) -> bool:
@@ -89,7 +87,6 @@ class BookCloser(Polling):
         if self._terms is None:
             raise NoCloseKey
         async with self._connected() as connection:
-            await catch_up_all(connection)
             made = await make_close.make_close(connection, self._terms.sign, self._clock.now())
             assert made is not None, "a close on request is always due"
             await publish(connection, self._terms)

@@ -6,7 +6,6 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.audit.chains import MARK_EVERY
 from kasuwa.audit.close_tree import (
     NO_CLOSE_BEFORE,
     OPERATOR_HEAD_ID,
@@ -20,13 +19,16 @@ from kasuwa.audit.close_tree import (
 from kasuwa.audit.merkle import build_levels, hash_leaf, root_of
 from kasuwa.postgres.advisory_locks import AdvisoryLock
 
+# A mark is the value after the group in which a multiple of this number lies, so that proofs stay short.
+MARK_EVERY = 256
+
 # The heads as of one moment: a statement sees one snapshot, and no writer waits for it. Beside each the head of the
 # newest close.
 SELECT_HEADS = f"""
     with s as materialized (
-        select merchant_id, chained_posting_seq, posting_head, chained_event_seq, event_head from merchant_state
+        select merchant_id, last_posting_seq, posting_head, last_event_seq, event_head from merchant_state
         union all select {OPERATOR_HEAD_ID}, 0, decode(repeat('00', 32), 'hex'), 0, decode(repeat('00', 32), 'hex'))
-    select s.merchant_id, s.chained_posting_seq, s.posting_head, s.chained_event_seq, s.event_head,
+    select s.merchant_id, s.last_posting_seq, s.posting_head, s.last_event_seq, s.event_head,
         coalesce(a.seq, 0), coalesce(a.hash, ''::bytea), p.posting_seq, p.posting_head, p.mark_count, p.mark_root,
         p.event_seq, p.event_head, p.audit_seq, p.audit_head
     from s
@@ -43,10 +45,7 @@ SELECT_MARKS = f"""
     cross join lateral (
         select p.seq, p.hash from posting p where p.merchant_id = $1 and p.seq >= b.seq
             and p.seq <= least(b.seq + {MARK_EVERY - 1}, $3) and p.hash is not null
-        union all
-        select c.seq, c.hash from chain_checkpoint c where c.merchant_id = $1 and c.chain = 'posting'
-            and c.seq >= b.seq and c.seq <= least(b.seq + {MARK_EVERY - 1}, $3)
-        order by seq limit 1) m
+        order by p.seq limit 1) m
     order by m.seq
 """
 SELECT_NEWEST = """

@@ -379,9 +379,7 @@ class BatchState:
             merchant_state.faults = msgspec.json.encode(faults).decode() if faults else None
 
     def append_postings(self, entries: list[JournalLine], merchant_state: MerchantState, now: datetime) -> None:
-        """Adds the postings of a group, and extends the merchant's chain by the group.
-
-        Nothing extends a chain that lacks earlier groups: audit/chains.py adds those first (docs/decisions/0052)."""
+        """Adds the postings of a group, and extends the merchant's chain by the group (docs/decisions/0052)."""
         if not entries:
             return
         merchant_id, first = merchant_state.merchant_id, merchant_state.last_posting_seq + 1
@@ -402,19 +400,15 @@ class BatchState:
                     now,
                 )
             )
-        if merchant_state.chained_posting_seq == first - 1:
-            head = extend_by_group(merchant_state.posting_head, merchant_id, first, now, entries)
-            self.postings[-1].hash = merchant_state.posting_head = head
-            merchant_state.chained_posting_seq = merchant_state.last_posting_seq
+        head = extend_by_group(merchant_state.posting_head, merchant_id, first, now, entries)
+        self.postings[-1].hash = merchant_state.posting_head = head
 
     def append_event(self, event: Event, merchant_state: MerchantState, now: datetime) -> None:
+        """Adds an event, and extends the merchant's chain of events by it."""
         merchant_state.last_event_seq += 1
-        seq = merchant_state.last_event_seq
-        row = event_row(event, merchant_state.merchant_id, seq, now)
+        row = event_row(event, merchant_state.merchant_id, merchant_state.last_event_seq, now)
+        row.hash = merchant_state.event_head = extend_by_event(merchant_state.event_head, row)
         self.events.append(row)
-        if merchant_state.chained_event_seq == seq - 1:
-            row.hash = merchant_state.event_head = extend_by_event(merchant_state.event_head, row)
-            merchant_state.chained_event_seq = seq
 
     def upsert_rows(self, changed: Collection[Row], merchant_id: int) -> None:
         """Adds rows that a merchant's decision inserts or updates."""

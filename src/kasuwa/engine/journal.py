@@ -31,7 +31,7 @@ class EventRow(msgspec.Struct):
     kind: str
     payload: str
     at: datetime
-    hash: bytes | None = None  # the chain's value after the event
+    hash: bytes = b""  # the chain's value after the event; set as soon as it is computed from the other fields
 
 
 def event_row(event: Event, merchant_id: int, seq: int, now: datetime) -> EventRow:

@@ -26,9 +26,7 @@ class MerchantState(Row):
         "faults",
         "decision_count",
         "posting_head",
-        "chained_posting_seq",
         "event_head",
-        "chained_event_seq",
     )
 
     version: int
@@ -42,12 +40,8 @@ class MerchantState(Row):
         "{}"  # the kinds of events of each webhook endpoint by its number, as JSON (webhooks/signatures.py)
     )
     decision_count: int = 0  # how many decisions changed something of this merchant
-    posting_head: bytes = EMPTY_CHAIN  # the value of the chain of posting groups (ledger/chain.py)
-    chained_posting_seq: int = (
-        0  # the last posting in that chain; below last_posting_seq until audit/chains.py catches up
-    )
-    event_head: bytes = EMPTY_CHAIN  # the value of the chain of events
-    chained_event_seq: int = 0  # the last event in that chain
+    posting_head: bytes = EMPTY_CHAIN  # the value of the chain of posting groups after the last one (ledger/chain.py)
+    event_head: bytes = EMPTY_CHAIN  # the value of the chain of events after the last one
     settings_version: int = 0  # how often the merchant's settings were changed
 
 

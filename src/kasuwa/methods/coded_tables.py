@@ -118,7 +118,7 @@ SERVICE = "of the running service itself"
 # Every other table, and why its rows have no code. docs/proofs.md says the same to readers.
 TABLES_WITHOUT_CODES = {
     **dict.fromkeys(("posting", "event", "audit_entry"), CHAINED),
-    **dict.fromkeys(("chain_checkpoint", "merchant_state"), "compared with the chains, which it has values of"),
+    "merchant_state": "compared with the chains, which it has values of",
     **dict.fromkeys(("book_close", "book_close_head", "book_close_level", "book_close_mark"), "signed"),
     **dict.fromkeys(("account", "hold"), "compared with the postings"),
     **dict.fromkeys(("data_key", "wrapped_key", "key_move"), "keys are encrypted for their purpose and version"),

@@ -37,7 +37,6 @@ APPEND_ONLY_TABLES = (
     "audit_entry",
     "exchange_rate",
     "transfer_batch",
-    "chain_checkpoint",
     "book_close",
     "book_close_head",
     "book_close_mark",

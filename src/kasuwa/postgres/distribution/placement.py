@@ -17,7 +17,6 @@ BY_MERCHANT = (
     "scheduled_job",
     "commit_mark",
     "idempotency_record",
-    "chain_checkpoint",
     "failed_transaction",
     "undelivered_event",
     "delivery_attempt",

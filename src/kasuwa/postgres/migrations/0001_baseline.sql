@@ -189,10 +189,8 @@ create table merchant_state (
     decision_count bigint not null default 0,       -- decisions that changed something; with a seed, randomness follows from it
     -- the value of the chain of postings after the last one
     posting_head bytea not null default decode(repeat('00', 32), 'hex'),
-    chained_posting_seq bigint not null default 0,  -- the last posting in that chain
     -- the value of the chain of events after the last one
     event_head bytea not null default decode(repeat('00', 32), 'hex'),
-    chained_event_seq bigint not null default 0,    -- the last event in that chain
     -- raised whenever the settings change: a request under earlier ones is decided again (docs/decisions/0078)
     settings_version bigint not null default 0,
     primary key (key, merchant_id)
@@ -502,7 +500,7 @@ create table event (
     kind text not null,           -- the kind of event
     payload text not null,        -- the JSON text that is sent
     at timestamptz not null,      -- business time
-    hash bytea,                   -- the value of the merchant's chain after the event
+    hash bytea not null,          -- the value of the merchant's chain after the event
     primary key (merchant_id, seq)
 );
 create unique index event_reference on event (merchant_id, reference);
@@ -633,19 +631,6 @@ end $$;
 create trigger audit_entry_chain before insert on audit_entry for each row execute function audit_link();
 create trigger audit_entry_append_only before update or delete on audit_entry for each statement execute function refuse_change();
 create trigger audit_entry_no_truncate before truncate on audit_entry for each statement execute function refuse_change();
-
--- Values of chains at rows that were written without one. Append-only.
-create table chain_checkpoint (
-    merchant_id bigint not null,                                -- the merchant
-    chain text not null check (chain in ('posting', 'event')),  -- posting or event
-    seq bigint not null,                                        -- the row
-    hash bytea not null,                                        -- the value after it
-    at timestamptz not null default now(),                      -- when it was added
-    primary key (merchant_id, chain, seq)
-);
-create trigger chain_checkpoint_append_only before update or delete on chain_checkpoint
-    for each statement execute function refuse_change();
-create trigger chain_checkpoint_no_truncate before truncate on chain_checkpoint for each statement execute function refuse_change();
 
 -- A close: the signed root of a Merkle tree over the heads of all merchants and of the operators' audit trail (docs/proofs.md).
 -- Append-only.

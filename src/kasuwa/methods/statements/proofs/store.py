@@ -61,15 +61,10 @@ PATH = f"""
     join unnest($3::bigint[], $4::bigint[]) as s (level, place) on s.level = l.level
     where h.merchant_id = $1 and h.close_number = $2 order by l.level, h.close_number
 """
-# The group that contains a posting, and the last value of the chain that is stored before that group. A value is stored
-# with every group, or at every 256th posting for groups of earlier versions.
-GROUP_BEFORE = "select group_seq from posting where merchant_id = $1 and seq = $2"
+# The end of the group before the one that contains a posting, and the value of the chain there.
 VALUE_BEFORE = """
-    (select seq, hash from posting where merchant_id = $1 and seq < $2 and seq >= $2 - 2000 and hash is not null
-        order by seq desc limit 1)
-    union all (select seq, hash from chain_checkpoint where merchant_id = $1 and chain = 'posting' and seq < $2
-        order by seq desc limit 1)
-    order by seq desc limit 1
+    select b.seq, b.hash from posting p join posting b on b.merchant_id = p.merchant_id and b.seq = p.group_seq - 1
+    where p.merchant_id = $1 and p.seq = $2
 """
 POSTINGS = """
     select group_seq, at, reference, debit, credit, amount, debit_after, credit_after, kind
@@ -129,11 +124,8 @@ async def find_start(first: int, merchant_id: int, reader: Reader) -> tuple[int,
     """Returns where the groups of a proof begin: the number before, and the chain's value there.
 
     That is before the group that precedes `first`, so that a proof shows what came just before."""
-    before = await reader.fetchrow(GROUP_BEFORE, merchant_id, first - 1)
-    if before is None or before[0] == 1:
-        return 0, bytes(HASH_BYTES)
-    stored = await reader.fetchrow(VALUE_BEFORE, merchant_id, before[0])
-    return (0, bytes(HASH_BYTES)) if stored is None else (stored[0], stored[1])
+    before = await reader.fetchrow(VALUE_BEFORE, merchant_id, first - 1)
+    return (0, bytes(HASH_BYTES)) if before is None else (before[0], before[1])
 
 
 def show_head(row: Sequence[Any]) -> ProofHead:
