@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from kasuwa.audit.chain_rows import EventRecord
+from kasuwa.engine.journal import EventRow
 from kasuwa.ledger.apply import JournalLine
 from kasuwa.ledger.chain import EMPTY_CHAIN, extend_by_event, extend_by_group
 
@@ -15,7 +15,7 @@ LINES = [
     JournalLine("GP|FD|1", "wallet:main:NGN", "rail:bank:NGN", 150_000, 850_000, 150_000, "transfer"),
     JournalLine("GP|FD|1", "wallet:main:NGN", "income:transfer:NGN", 2_500, 847_500, 2_500, "transfer fee ₦"),
 ]
-EVENT = EventRecord(7, 3, "GP|FD|1", "GP|FD|1", 1, "transfer.successful", '{"a":1}', AT, None)
+EVENT = EventRow(7, 3, "GP|FD|1", "GP|FD|1", 1, "transfer.successful", '{"a":1}', AT, None)
 
 
 def test_the_value_after_a_group_is_the_one_that_the_specification_gives() -> None:
@@ -53,7 +53,7 @@ def test_the_value_after_a_group_depends_on_each_field_of_a_posting(field: str) 
     assert extend_by_group(EMPTY_CHAIN, 7, 12, AT, moved) != extend_by_group(EMPTY_CHAIN, 7, 12, AT, LINES)
 
 
-@pytest.mark.parametrize("field", [name for name in EventRecord.__struct_fields__ if name != "hash"])
+@pytest.mark.parametrize("field", [name for name in EventRow.__struct_fields__ if name != "hash"])
 def test_the_value_after_an_event_depends_on_each_field(field: str) -> None:
     value = getattr(EVENT, field)
     step: Any = timedelta(microseconds=1) if field == "at" else 1 if isinstance(value, int) else "x"

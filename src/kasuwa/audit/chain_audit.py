@@ -9,7 +9,8 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.audit.chain_rows import PostingRecord, iterate_events, iterate_groups
+from kasuwa.audit.chain_rows import iterate_events, iterate_groups
+from kasuwa.engine.journal import PostingRow
 from kasuwa.ledger.chain import EMPTY_CHAIN, extend_by_event, extend_by_group
 
 POSTING_CHAIN = "every posting group extends its merchant's chain"
@@ -140,7 +141,7 @@ async def check_postings(connection: Any, check: ChainCheck, state: ChainState) 
     report_unseen(check, unseen, "posting")
 
 
-def is_whole(group: list[PostingRecord], seq_before: int) -> bool:
+def is_whole(group: list[PostingRow], seq_before: int) -> bool:
     """Tells whether the postings of a group are numbered without a gap and belong together."""
     first = group[0]
     return (

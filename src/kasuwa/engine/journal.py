@@ -8,18 +8,24 @@ from kasuwa.core.decision import AuditEntry, Event
 
 
 class PostingRow(msgspec.Struct):
+    """A row of the journal. Amounts are in minor units."""
+
     merchant_id: int
     seq: int
-    group_seq: int
+    group_seq: int  # seq of the first posting that was applied together with it
     reference: str
-    debit: str
-    credit: str
+    debit: str  # account name
+    credit: str  # account name
     amount: int
-    debit_after: int
-    credit_after: int
+    debit_after: int  # balance of the debited account after the posting
+    credit_after: int  # balance of the credited account after the posting
     kind: str
     at: datetime
     hash: bytes | None = None  # the chain's value after the group, on the last posting of the group
+
+    @property
+    def currency(self) -> str:
+        return self.debit.rpartition(":")[2]
 
 
 class EventRow(msgspec.Struct):

@@ -8,9 +8,10 @@ import msgspec
 from kasuwa.console.kit.people import Counterparty, read_payer, refund_badge
 from kasuwa.console.kit.values import format_minor_units
 from kasuwa.console.kit.visit import Visit
-from kasuwa.console.merchant.store import Posting, read_clock
+from kasuwa.console.merchant.store import read_clock
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.reading import Reader
+from kasuwa.engine.journal import PostingRow
 from kasuwa.methods.payment.model import FACTS_DECODER, RAIL_ROUTES, CardSummary, Payment
 from kasuwa.methods.payment.payer_model import read_detail
 from kasuwa.methods.payment.rules.refund import is_merchant_payment, refundable
@@ -61,7 +62,7 @@ class PaymentView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def read_payment_view(
-    visit: Visit, reader: Reader, row: Transaction, postings: list[Posting]
+    visit: Visit, reader: Reader, row: Transaction, postings: list[PostingRow]
 ) -> PaymentView | None:
     """Returns the payment of a transaction, or None if it is of another kind. Reads in the page's snapshot."""
     found = await read_payment(row.txn_ref, visit.merchant, reader) if row.kind == "payment" else None
@@ -98,7 +99,7 @@ async def read_payment_view(
     )
 
 
-def find_settlement(row: Transaction, postings: list[Posting], today: date) -> Settlement | None:
+def find_settlement(row: Transaction, postings: list[PostingRow], today: date) -> Settlement | None:
     """Returns the settlement of a successful payment: of its day, or of the later day that its money waits for."""
     if row.status != SUCCESSFUL or row.final_at is None:
         return None

@@ -28,6 +28,7 @@ from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.core.money import format_minor
 from kasuwa.core.reading import ActionReader, Reader, ReplyReader
+from kasuwa.engine.journal import PostingRow
 from kasuwa.methods.resources.store import EVENT_COLUMNS, event_line
 from kasuwa.methods.resources.wire import EventLine
 from kasuwa.methods.virtualcard.model import read_holder
@@ -98,37 +99,17 @@ async def find_transaction(reader: Reader, merchant: Merchant, txn_ref: str) -> 
     return None if row is None else Transaction(*row)
 
 
-class Posting(msgspec.Struct):
-    """A posting in a list. Amounts are in minor units."""
-
-    seq: int
-    group_seq: int  # seq of the first posting that was applied together with it
-    reference: str
-    debit: str  # account name
-    credit: str  # account name
-    amount: int
-    debit_after: int  # balance of the debited account after the posting
-    credit_after: int  # balance of the credited account after the posting
-    kind: str
-    at: datetime
-
-    @property
-    def currency(self) -> str:
-        return self.debit.rpartition(":")[2]
-
-
-POSTING_COLUMNS = "seq, group_seq, reference, debit, credit, amount, debit_after, credit_after, kind, at"
 # Only the first posting of a group is indexed by reference. The others follow it by seq.
 POSTINGS_OF = f"""
-    select {", ".join(f"p.{name}" for name in POSTING_COLUMNS.split(", "))}
+    select {", ".join(f"p.{name}" for name in PostingRow.__struct_fields__)}
     from posting g join posting p on p.merchant_id = g.merchant_id and p.seq between g.seq and g.seq + 9999
         and p.group_seq = g.seq
     where g.merchant_id = $1 and g.reference = $2 and g.seq = g.group_seq order by p.seq limit 200
 """
 
 
-async def list_postings(reader: Reader, merchant: Merchant, reference: str) -> list[Posting]:
-    return [Posting(*row) for row in await reader.fetch(POSTINGS_OF, merchant.merchant_id, reference)]
+async def list_postings(reader: Reader, merchant: Merchant, reference: str) -> list[PostingRow]:
+    return [PostingRow(*row) for row in await reader.fetch(POSTINGS_OF, merchant.merchant_id, reference)]
 
 
 # --- business time ------------------------------------------------------------------------------------------------

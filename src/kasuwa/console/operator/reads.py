@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from kasuwa.authority.audit_trail import AuditRecord
-from kasuwa.console.merchant.store import MAX_SEQ, PAGE_ROWS, POSTING_COLUMNS, Posting
+from kasuwa.console.merchant.store import MAX_SEQ, PAGE_ROWS
 from kasuwa.core.calendar import EARLIEST, NEVER
 from kasuwa.core.reading import Reader
+from kasuwa.engine.journal import PostingRow
 from kasuwa.webhooks.health import FAILING_ENDPOINTS
 
 
@@ -96,6 +97,7 @@ ACCOUNT_CHOICES = """
     order by posted = 0, abs(posted) desc, name limit $2
 """
 ACCOUNT = "select name, currency, posted, held, floor from account where merchant_id = $1 and name = $2"
+POSTING_COLUMNS = ", ".join(PostingRow.__struct_fields__)
 STATEMENT = f"""
     select {POSTING_COLUMNS} from posting where merchant_id = $1 and (debit = $2 or credit = $2) and seq < $3
     order by seq desc limit $4
@@ -142,13 +144,13 @@ async def find_account(reader: Reader, merchant_id: int, name: str) -> AccountBa
     return None if row is None else AccountBalance(*row)
 
 
-async def list_statement(reader: Reader, merchant_id: int, name: str, before: int) -> list[Posting]:
-    return [Posting(*row) for row in await reader.fetch(STATEMENT, merchant_id, name, before, PAGE_ROWS + 1)]
+async def list_statement(reader: Reader, merchant_id: int, name: str, before: int) -> list[PostingRow]:
+    return [PostingRow(*row) for row in await reader.fetch(STATEMENT, merchant_id, name, before, PAGE_ROWS + 1)]
 
 
-async def list_posting_group(reader: Reader, merchant_id: int, seq: int) -> list[Posting]:
+async def list_posting_group(reader: Reader, merchant_id: int, seq: int) -> list[PostingRow]:
     """Returns a posting with the others of its group, or an empty list."""
-    return [Posting(*row) for row in await reader.fetch(POSTING_GROUP, merchant_id, seq)]
+    return [PostingRow(*row) for row in await reader.fetch(POSTING_GROUP, merchant_id, seq)]
 
 
 # --- jobs ---------------------------------------------------------------------------------------------------------
