@@ -1,11 +1,14 @@
 """One run, from the first pgbench to the last, in an order in which no measurement disturbs the next."""
 
+import compileall
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import kasuwa
 from bench import (
     console_pages,
     cpu,
@@ -215,6 +218,7 @@ def say_compared(what: str, loads: dict[str, ComparedLoad]) -> None:
 def measure_starts(figures: Results, directory: Path) -> None:
     """Measures starts with the embedded database, and the commands that people and scripts call most."""
     place = directory / "start"
+    compileall.compile_dir(os.path.dirname(kasuwa.__file__), quiet=1)  # as installing does
     with server.running(place, None) as first:
         figures.first_start_seconds = first.start_seconds
     with server.running(place, None) as later:

@@ -70,8 +70,10 @@ def time_command(*words: str) -> float:
 
 
 def environment(dsn: str | None) -> dict[str, str]:
-    """Returns the environment without the caller's own settings: the defaults are measured."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("KASUWA_")}
+    """Returns the environment without the caller's own settings: the defaults are measured, with compiled sources, as
+    they are installed."""
+    dropped = ("KASUWA_", "PYTHONDONTWRITEBYTECODE")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
     return kept if dsn is None else {**kept, "KASUWA_DATABASE_URL": dsn}
 
 

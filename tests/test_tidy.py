@@ -197,11 +197,11 @@ def test_what_decides_or_computes_elsewhere_is_pure() -> None:
     assert complaints(source_rules.impurities, sources) == []
 
 
-def test_only_the_catalogue_reads_files_of_the_package() -> None:
+def test_in_core_only_the_catalogue_and_the_holidays_are_loaded_from_files() -> None:
     reading = [
         s.path for s in SERVICE for module, _ in s.imports() if module.startswith("importlib") and s.package == "core"
     ]
-    assert reading == ["core/reference_tables.py"]
+    assert reading == ["core/calendar.py", "core/reference_tables.py"]
 
 
 def test_wire_files_have_no_functions() -> None:

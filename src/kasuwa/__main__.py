@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from kasuwa import __version__
+from kasuwa.commands.plain_values import convert_plain_values
 
 # Each command with the module below commands/ and the name of the function or group in it, and its help.
 COMMANDS = {
@@ -52,6 +53,8 @@ COMMANDS = {
     "twin": ("twin:command", "Simulate the API of a vendor on this machine."),
     "split": ("split:command", "Manage the beneficiaries of split payments."),
 }
+
+convert_plain_values()
 
 
 def load_command(name: str) -> Any:

@@ -117,6 +117,7 @@ SLOW_PACKAGES = {
     "holidays",
     "jinja2",
     "markdown_it",
+    "pydantic",
     "rich",
     "segno",
     "structlog",

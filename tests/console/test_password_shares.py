@@ -4,9 +4,19 @@ import asyncio
 import threading
 from collections.abc import Awaitable, Callable
 
+import argon2
 import pytest
 
-from kasuwa.people.passwords import HASH_THREADS, MAX_WAITING_OF_SOURCE, HashPool, HashPoolFull, HashTurn
+from kasuwa.people.passwords import (
+    HASH_THREADS,
+    HASHER,
+    MAX_WAITING_OF_SOURCE,
+    UNMATCHED_HASH,
+    HashPool,
+    HashPoolFull,
+    HashTurn,
+    make_unmatched_hash,
+)
 from kasuwa.people.throttle import AttemptSource, network_source
 
 FLOOD = network_source("192.0.2.1")
@@ -104,3 +114,10 @@ def test_one_who_gives_up_waiting_does_not_take_a_thread_along() -> None:
         assert await flooded.pool.run(HashTurn(FLOOD, "later"), lambda: "done") == "done"
 
     run(work)
+
+
+def test_an_unknown_user_costs_one_verification_that_fails() -> None:
+    assert argon2.extract_parameters(UNMATCHED_HASH) == argon2.extract_parameters(HASHER.hash("correct horse"))
+    with pytest.raises(argon2.exceptions.VerifyMismatchError):
+        HASHER.verify(UNMATCHED_HASH, "correct horse")
+    assert make_unmatched_hash() != UNMATCHED_HASH

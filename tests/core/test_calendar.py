@@ -3,6 +3,7 @@
 from datetime import UTC, date, datetime, timedelta, timezone
 from zoneinfo import ZoneInfo
 
+import holidays
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +15,7 @@ from kasuwa.core.calendar import (
     is_business_day,
     lagos_day,
     lagos_text,
+    public_holidays,
     settlement_time,
     utc_text,
 )
@@ -95,6 +97,13 @@ def test_never_comes_after_every_moment(moment: datetime) -> None:
 )
 def test_weekends_and_public_holidays_are_no_business_days(day: date) -> None:
     assert not is_business_day(day)
+
+
+def test_the_public_holidays_are_those_that_the_package_lists() -> None:
+    ours, listed = public_holidays(), holidays.country_holidays("NG", years=range(2000, 2060))
+    first, last = date(2000, 1, 1).toordinal(), date(2059, 12, 31).toordinal()
+    days = [date.fromordinal(number) for number in range(first, last + 1)]
+    assert [day for day in days if day in ours] == sorted(listed)
 
 
 @pytest.mark.parametrize(

@@ -108,7 +108,7 @@ if sys.argv[1] == "library":
         logging.getLogger("library").error("it failed", exc_info=error)
 else:
     app.run_process = quote_card
-    supervise.run_child(Settings(), "", SharedCounters("worker"), [], os.getppid())
+    supervise.run_child(Settings(), "", SharedCounters("worker"), [], os.getppid(), lambda: None)
 """
 
 

@@ -1,9 +1,9 @@
 """`kasuwa serve`: starts the processes of a deployment, restarts those that die, and stops them in order.
 
-The supervisor starts the embedded database (unless KASUWA_DATABASE_URL is set), migrates, then starts the API
-processes, one job worker, the console and the metrics process. It restarts a process that dies, and the embedded
-database too, ever more rarely if they keep dying (boot/supervisor_restarts.py). On SIGINT or SIGTERM API processes
-answer the requests in flight, the worker finishes its jobs, and the database stops last.
+The supervisor starts the embedded database (unless KASUWA_DATABASE_URL is set), then the API processes, one job
+worker, the console and the metrics process. They wait until it has migrated. It restarts a process that dies, and the
+embedded database too, ever more rarely if they keep dying (boot/supervisor_restarts.py). On SIGINT or SIGTERM API
+processes answer the requests in flight, the worker finishes its jobs, and the database stops last.
 
 The processes are forks of the supervisor, which has imported all the code: they start at once and share its memory.
 """
@@ -65,6 +65,24 @@ logger = structlog.get_logger("kasuwa.boot.supervise")
 
 class ServeError(Exception):
     """The service cannot be started. The text says in one line why, and what to do."""
+
+
+class PreparedSignal:
+    """Tells the processes, which are started before the database is prepared, when it is.
+
+    It is a pipe whose writing end the supervisor alone keeps open until then."""
+
+    def __init__(self) -> None:
+        self._reading, self._writing = os.pipe()
+
+    def give(self) -> None:
+        os.close(self._writing)
+
+    def wait(self) -> None:
+        """Returns when the signal was given, also long ago. For a process that was forked after `self` was made."""
+        with contextlib.suppress(OSError):  # closed before the fork
+            os.close(self._writing)
+        os.read(self._reading, 1)
 
 
 class ChildProcess(msgspec.Struct):
@@ -135,10 +153,12 @@ def run_child(
     counters: SharedCounters,
     shared: "SharedResources",
     supervisor: int,
+    wait_prepared: Callable[[], None],
     is_quiet: bool = False,
 ) -> None:
-    """Runs a process of the deployment in a fork: sets up its own process group, signals, log and metrics first. With
-    `is_quiet`, it does not log why it fails: one before it did."""
+    """Runs a process of the deployment in a fork: sets up its own process group, signals, log and metrics first, and
+    imports what it alone needs before it waits for the database. With `is_quiet`, it does not log why it fails: one
+    before it did."""
     from kasuwa.boot import app
 
     supervisor_watch.exit_with_supervisor(supervisor)
@@ -155,6 +175,8 @@ def run_child(
     metrics = Metrics(counters)
     log.configure_logging(metrics, json_lines=not sys.stderr.isatty())
     try:
+        app.import_code(process_kind(counters.process_name))
+        wait_prepared()
         app.run_process(process_kind(counters.process_name), settings, dsn, metrics, shared)
     except Exception as error:
         # The default handler would print the error with its text, which may quote a request.
@@ -187,19 +209,23 @@ class Supervisor:
         self._counters = [SharedCounters(name) for name in process_names(settings)]
         self._parts: list[ChildProcess] = []
         self._shared: SharedResources | None = None
+        self._prepared = PreparedSignal()
         self._stopping = False
         self._parent = os.getppid()
         # The error of the last attempt to restart the database. Empty before the first attempt, None while it runs.
         self._database_trouble: str | None = None
         self._database_restarts = Restarts()
 
-    def run(self, announce: Callable[[], None]) -> None:
-        for number in STOP_SIGNALS:
-            signal.signal(number, lambda *_: setattr(self, "_stopping", True))
+    def run(self, prepare: Callable[[], None], announce: Callable[[], None]) -> None:
+        """Starts the processes, calls `prepare` and, when they are ready, `announce`. Returns when they are stopped."""
         import_process_code()
         self._shared = self._make_shared()
         try:
             self._parts += [self._start(counters, Restarts()) for counters in self._counters]
+            prepare()
+            self._prepared.give()
+            for number in STOP_SIGNALS:
+                signal.signal(number, lambda *_: setattr(self, "_stopping", True))
             if self._wait_ready():
                 announce()
                 notify_systemd("READY=1")
@@ -227,7 +253,8 @@ class Supervisor:
     def _start(self, counters: SharedCounters, restarts: Restarts) -> ChildProcess:
         is_quiet = restarts.unlogged_count > 0
         process = FORK.Process(
-            target=run_child, args=(self._settings, self._dsn, counters, self._shared, os.getpid(), is_quiet)
+            target=run_child,
+            args=(self._settings, self._dsn, counters, self._shared, os.getpid(), self._prepared.wait, is_quiet),
         )
         # Blocked until the fork has replaced the supervisor's handlers: a signal before that would be lost.
         signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)

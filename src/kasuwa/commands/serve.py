@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 from typing import Annotated
 
+import msgspec
 import typer
 
 from kasuwa.boot import supervise
@@ -48,12 +49,14 @@ def serve(
         secret_key_of(settings)
         with supervise.importing_process_code():
             dsn, cluster = at_end.enter_context(supervise.open_database(settings))
-        supervise.prepare(settings, dsn)
         # The processes that serve do not know how to become the owner.
-        settings.database_owner_url = None
+        served = msgspec.structs.replace(settings, database_owner_url=None)
+
+        def prepare() -> None:
+            supervise.prepare(settings, dsn)
 
         def announce() -> None:
             made = announcement.make_announcement(settings, dsn)
             at_end.enter_context(announcement.published(made, settings, ready, as_json=json))
 
-        supervise.Supervisor(settings, dsn, cluster).run(announce)
+        supervise.Supervisor(served, dsn, cluster).run(prepare, announce)

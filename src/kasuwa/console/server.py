@@ -49,7 +49,7 @@ from kasuwa.engine.progress import is_outage
 from kasuwa.merchants import merchants
 from kasuwa.observe.log import RequestIds, RequestLine, RequestLog, describe_error
 from kasuwa.people import sessions
-from kasuwa.people.passwords import HashPoolFull, dummy_hash
+from kasuwa.people.passwords import HashPoolFull
 from kasuwa.people.sessions import ROTATE_AFTER, ConsoleSession
 
 log = structlog.get_logger("kasuwa.console")
@@ -99,7 +99,6 @@ class EarlyResponse(Exception):
 
 
 def make_console(services: ConsoleServices, request_log: RequestLog) -> Starlette:
-    dummy_hash()  # computed now, so that the first sign-in with an unknown address takes no longer than later ones
     pages, bodies = list_deployed_pages(services), BodyLimiter()
     routes: list[Route | Mount] = [
         Route(

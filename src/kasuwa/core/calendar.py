@@ -4,6 +4,8 @@ from calendar import monthrange
 from collections.abc import Container
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from functools import cache, lru_cache
+from importlib.machinery import SourceFileLoader
+from types import ModuleType
 
 # A fixed offset, which is cheaper than a time-zone lookup: Nigeria has no daylight saving time.
 LAGOS = timezone(timedelta(hours=1), "Africa/Lagos")
@@ -39,11 +41,16 @@ def public_holidays() -> Container[date]:
     """Returns Nigeria's public holidays, computed lazily by year.
 
     Dates that depend on the sighting of the moon are estimates until they are proclaimed. The package is imported here
-    because it is slow to import: the supervisor calls this once before it starts the other processes.
+    because it is slow to import: the supervisor calls this once before it starts the other processes. Only the file of
+    the country is loaded, since its package would import those of all countries.
     """
-    from holidays import country_holidays
+    import holidays
 
-    return country_holidays("NG")
+    loader = SourceFileLoader("holidays.countries.nigeria", f"{holidays.__path__[0]}/countries/nigeria.py")
+    module = ModuleType(loader.name)
+    loader.exec_module(module)
+    dates: Container[date] = module.Nigeria()
+    return dates
 
 
 def is_business_day(day: date) -> bool:

@@ -4,9 +4,9 @@ import asyncio
 import io
 import secrets
 import time
+from base64 import b64encode
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
 import argon2
@@ -32,8 +32,20 @@ ACCEPTED_STEP_OFFSETS = (0, -1, 1)
 HASH_THREADS = 2
 MAX_WAITING_OF_SOURCE, MAX_WAITING = 32, 512
 HASHER = argon2.PasswordHasher()
+
+
+def make_unmatched_hash() -> str:
+    """Returns a hash that takes as long to verify as any, and that no password has: its digest is random. Making a real
+    one would take as long as verifying it."""
+    salt, digest = (
+        b64encode(secrets.token_bytes(size)).decode().rstrip("=") for size in (HASHER.salt_len, HASHER.hash_len)
+    )
+    costs = f"m={HASHER.memory_cost},t={HASHER.time_cost},p={HASHER.parallelism}"
+    return f"$argon2id$v={argon2.low_level.ARGON2_VERSION}${costs}${salt}${digest}"
+
+
 # Verified instead of a stored hash for unknown users, so that they take as long as known ones.
-dummy_hash = cache(lambda: HASHER.hash(secrets.token_hex(16)))
+UNMATCHED_HASH = make_unmatched_hash()
 
 
 class HashPoolFull(Exception):
@@ -123,9 +135,9 @@ async def hash_password(password: str, turn: HashTurn) -> str:
 
 
 async def verify_password(user: ConsoleUser | None, password: str, turn: HashTurn) -> bool:
-    stored_hash = dummy_hash() if user is None or user.password_hash is None else user.password_hash
+    stored_hash = UNMATCHED_HASH if user is None or user.password_hash is None else user.password_hash
     matches = await HASH_POOL.run(turn, _verify, stored_hash, password[:MAX_PASSWORD_LENGTH])
-    return matches and stored_hash is not dummy_hash()
+    return matches and stored_hash is not UNMATCHED_HASH
 
 
 def _verify(stored_hash: str, password: str) -> bool:
