@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from statistics import mean
+from statistics import mean, median
 
 from bench.lists import ratio_to_verify
 from bench.results import ComparedLoad, LoadResult, Results
@@ -37,6 +37,7 @@ SMALL_COMMAND_SECONDS = 0.25  # a list of commands, or a question to a server
 MEMORY_MB = 150.0
 NEIGHBOR_OF_BULKS_RATIO = 3.0
 NEIGHBOR_OF_STATEMENTS_RATIO = 2.0
+RECOVERY_SECONDS = 15.0
 KIT_MERCHANT_MS = 10.0
 KIT_SUITE_SECONDS = 30.0
 
@@ -68,6 +69,7 @@ def rows(figures: Results) -> list[Row]:
         *list_page_rows(figures),
         *console_rows(figures),
         *neighbor_rows(figures),
+        *recovery_rows(figures),
         *interest_rows(figures),
         *reconciliation_rows(figures),
         *latency_rows(figures),
@@ -211,6 +213,18 @@ def neighbor_rows(figures: Results) -> Iterator[Row]:
         bound = f"at most {most:.0f} x {compared}"
         note = f"medians: {medians}; {found.bulk_orders:,.0f} orders/s in bulks"
         yield Row(what, f"{found.median_ms[load]:.1f} ms", ratio, bound, at_most(ratio, most, found.refused == 0), note)
+
+
+def recovery_rows(figures: Results) -> Iterator[Row]:
+    """Returns how long writes stop after one answer of the database is lost."""
+    found = figures.recovery_seconds
+    if not found:
+        return
+    kind = max(found, key=lambda name: found[name])
+    note = f"{kind}; median {median(found.values()):.1f} s of {len(found)} kinds of messages"
+    what = "writes after a lost answer of the database, longest stop"
+    bound = f"at most {RECOVERY_SECONDS:.0f} s"
+    yield Row(what, f"{found[kind]:.1f} s", None, bound, at_most(found[kind], RECOVERY_SECONDS), note)
 
 
 def interest_rows(figures: Results) -> Iterator[Row]:

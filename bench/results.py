@@ -193,6 +193,8 @@ class Results:
     console: dict[str, ConsoleResult] = field(default_factory=dict)  # by path
     reconciliations: dict[str, ReconciliationResult] = field(default_factory=dict)  # by format
     neighbor: NeighborResult | None = None
+    # After a lost answer of the database, by the kind of message that it was the answer to.
+    recovery_seconds: dict[str, float] = field(default_factory=dict)
     memory_mb: list[float] = field(default_factory=list)
     failures: dict[str, str] = field(default_factory=dict)
 

@@ -30,6 +30,7 @@ from bench.merchants import SPREAD_WALLET_FUNDINGS, Merchant, make_merchant, mak
 from bench.neighbor import measure_version
 from bench.preload import preload
 from bench.reconcile import measure_reconciliation
+from bench.recovery import measure_recovery
 from bench.results import ComparedLoad, LoadResult, MeasurementFailed, Results
 from kasuwa.postgres.embedded import embedded
 
@@ -55,6 +56,7 @@ MEASUREMENTS = (
     "reconcile",
     "console",
     "neighbor",
+    "recovery",
 )
 
 # The measurements that a row is compared with.
@@ -165,6 +167,8 @@ def measure(plan: Plan) -> Results:
             measure_server(plan, figures, cluster, directory)
         if plan.includes("neighbor"):
             try_measurement(figures, "neighbor", lambda: measure_neighbors(figures, cluster, directory, plan.seconds))
+        if plan.includes("recovery"):
+            try_measurement(figures, "recovery", lambda: measure_lost_answers(figures, cluster, directory))
         if plan.includes("reconcile"):
             try_measurement(figures, "reconcile", lambda: measure_statement(figures, cluster, directory))
         if plan.includes("workers2"):
@@ -184,6 +188,11 @@ def measure_neighbors(figures: Results, cluster: embedded.Cluster, directory: Pa
     """Measures one merchant's transfers while another sends bulks or gets statements."""
     figures.neighbor = found = measure_version(cluster, directory, "neighbor", sys.executable, seconds)
     say("neighbor: " + ", ".join(f"{load} {ms:.1f} ms" for load, ms in found.median_ms.items()))
+
+
+def measure_lost_answers(figures: Results, cluster: embedded.Cluster, directory: Path) -> None:
+    figures.recovery_seconds = found = measure_recovery(cluster, directory)
+    say("recovery: " + ", ".join(f"{kind} {seconds:.1f} s" for kind, seconds in found.items()))
 
 
 def measure_statement(figures: Results, cluster: embedded.Cluster, directory: Path) -> None:

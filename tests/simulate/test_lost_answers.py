@@ -2,8 +2,8 @@
 the service goes on by itself, whichever process it belongs to and whatever the message was.
 
 The short form loses one answer of each kind. With KASUWA_LONG=1 every kind is lost for every role of connections that
-sends it. Only the service's own deadlines end the waits: no connection is cut, and no process restarted.
-tests/postgres/test_lost_answers.py does the same to the writer alone, with short deadlines.
+sends it, and the longest recovery is printed. Only the service's own deadlines end the waits: no connection is cut, and
+no process restarted. tests/postgres/test_lost_answers.py does the same to the writer alone, with short deadlines.
 """
 
 import os
@@ -62,8 +62,8 @@ def list_faults(service: Service, line: AnswerProxy) -> list[tuple[str, str]]:
     return sorted({*seen, *((role, kind) for role in roles for kind in SENT_AT_FIRST if (role, kind) in line.sent)})
 
 
-def lose_one(service: Service, line: AnswerProxy, dsn: str, fault: tuple[str, str], load: LoadProcess) -> None:
-    """Loses an answer, and returns when writes are acknowledged again and the service is ready."""
+def lose_one(service: Service, line: AnswerProxy, dsn: str, fault: tuple[str, str], load: LoadProcess) -> float:
+    """Loses an answer. Returns how long it took until writes were acknowledged again and the service was ready."""
     role, kind = fault
     line.lose_answer(role, kind)
     if kind in SENT_AT_FIRST:
@@ -74,8 +74,10 @@ def lose_one(service: Service, line: AnswerProxy, dsn: str, fault: tuple[str, st
         return line.lost.is_set()
 
     wait_until(f"the answer to {kind} of {role} is lost", is_lost)
+    lost_at = time.monotonic()
     wait_for_more(load)
     wait_until(f"it is ready after {kind} of {role}", lambda: get(service.port, "/readyz") == 200)
+    return time.monotonic() - lost_at
 
 
 def test_after_each_lost_answer_the_service_goes_on_by_itself(tmp_path: Path) -> None:
@@ -88,9 +90,11 @@ def test_after_each_lost_answer_the_service_goes_on_by_itself(tmp_path: Path) ->
         pids = {process.pid for kind in ("api", "worker") for process in service.child_processes(kind)}
         with running_load(service.port, merchants, tmp_path / "answers") as load:
             wait_for_more(load)
-            for fault in list_faults(service, line):
-                lose_one(service, line, cluster.dsn, fault, load)
+            faults = list_faults(service, line)
+            seconds = {fault: lose_one(service, line, cluster.dsn, fault, load) for fault in faults}
             answers = load.stop()
+        slowest = max(seconds, key=lambda fault: seconds[fault])
+        print(f"{len(seconds)} answers lost; the longest recovery took {seconds[slowest]:.1f} s: {' '.join(slowest)}")
         wait_until("every hold ends", lambda: query(cluster.dsn, ACCOUNTS_WITH_HOLDS)[0][0] == 0, ENDS_SECONDS)
         assert {(answer.http, answer.status) for answer in answers} <= {(200, 200), (503, 204)}
         assert find_mismatches(answers, query(cluster.dsn, LOAD_TRANSFERS)) == []
