@@ -152,9 +152,9 @@ def test_rail_in_shadow_mode_is_given_no_order() -> None:
 
 def test_without_rails_there_is_none_to_choose() -> None:
     router = Router()
-    assert (router.choose(DEMAND), router.choose(DEMAND, (), "one"), router.choose_first("bank")) == ("", "one", "")
+    assert (router.choose(DEMAND), router.choose(DEMAND, (), "one")) == ("", "one")
     router.sets["bank"] = Vendors(order=()).rails  # type: ignore[assignment]
-    assert (router.choose(DEMAND), router.choose_first("bank")) == ("", "")
+    assert router.choose(DEMAND) == ""
     assert {name for _, name, _ in router.list_rails()} == {"one", "two"}
 
 
@@ -280,12 +280,13 @@ def test_order_goes_to_its_own_rail_whatever_the_settings_say() -> None:
     assert (vendors.one.asked, vendors.two.asked) == ([], ["transfer", "query"])
 
 
-def test_order_without_a_rail_is_not_sent_and_queried_at_the_first() -> None:
+def test_order_without_a_rail_is_neither_sent_nor_queried() -> None:
+    """There was no rail to choose: nothing of the order has left."""
     vendors = Vendors()
-    with pytest.raises(NothingSent):
-        asyncio.run(vendors.bank.transfer(order_at("")))
-    asyncio.run(vendors.bank.query(order_at("")))
-    assert (vendors.one.asked, vendors.two.asked) == (["query"], [])
+    for call in (vendors.bank.transfer, vendors.bank.query):
+        with pytest.raises(NothingSent):
+            asyncio.run(call(order_at("")))
+    assert (vendors.one.asked, vendors.two.asked) == ([], [])
 
 
 def test_order_of_a_rail_that_is_gone_waits_and_the_log_tells_once() -> None:

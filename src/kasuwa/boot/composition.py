@@ -208,8 +208,7 @@ class Services:
         """Starts the clock and the writer. Commands start the writer alone: they end before a clock can drift."""
         await self.clock.measure(self.reader)
         if self.rail_choice.accounts.own or self.rail_choice.accounts.former:
-            uses = await vendor_accounts.list_uses(self.reader)
-            self.rail_choice.accounts.update(uses, await vendor_accounts.list_aliases(self.reader))
+            self.rail_choice.accounts.update(await vendor_accounts.list_aliases(self.reader))
         self.writer.start()
         self._measuring = asyncio.create_task(self.clock.keep_measuring(self.reader))
 

@@ -102,7 +102,7 @@ def list_accounts(
                 await vendor_accounts.add_aliases(connection, others)
                 await record_audit_entry(connection, OPERATOR_CHAIN_ID, "rail.same_account", same, after=named)
         uses = await vendor_accounts.list_uses(connection)
-        accounts.update(uses, await vendor_accounts.list_aliases(connection))
+        accounts.update(await vendor_accounts.list_aliases(connection))
         orders = await records.count_open_orders(connection)
         return [describe_use(use, accounts, orders) for use in uses]
 

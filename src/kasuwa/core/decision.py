@@ -302,7 +302,7 @@ class Job(Row):
     attempt: int
     idempotency_claim: bytes | None  # of the request that wrote the job (engine.idempotency.parse_idempotency_claim)
     work: str
-    rail: str = ""  # the rail of its order; "" if it calls none, or was written before rails were
+    rail: str = ""  # the rail of its order; "" if it calls none, or if none is configured
     is_rail_fixed: bool = False  # its order may have reached the rail (core/routing.py)
     # A process that died may have sent its order, so the rail is queried before it is sent again. The database sets it
     # at the second claim, for good.

@@ -60,10 +60,6 @@ class RailChooser(Protocol):
         """Returns how many rails `choose` chooses from."""
         ...
 
-    def choose_first(self, purpose: str) -> str:
-        """Returns the first rail of a purpose, whatever its state, or "" if it has none."""
-        ...
-
     def find_account(self, rail: str, kept: str = "") -> str:
         """Returns our account with a rail, a hash: `kept` if its keys are set, else the one that the settings have for
         new orders. "" if the rail has no accounts."""
@@ -78,9 +74,6 @@ class NoRouting:
 
     def count_rails(self, purpose: str, preferred: tuple[str, ...] = ()) -> int:
         return 1
-
-    def choose_first(self, purpose: str) -> str:
-        return ""
 
     def find_account(self, rail: str, kept: str = "") -> str:
         return kept

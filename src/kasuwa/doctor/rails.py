@@ -140,7 +140,7 @@ async def examine_open_orders(settings: Settings, connection: Any) -> list[Findi
     sent nowhere else."""
     known = {name for purpose in RAIL_VENDORS for name in configured_rails(settings, purpose)}
     accounts = known_accounts_of(settings)
-    accounts.update(await vendor_accounts.list_uses(connection), await vendor_accounts.list_aliases(connection))
+    accounts.update(await vendor_accounts.list_aliases(connection))
     orders = await records.count_open_orders(connection)
     unset = [row for row in orders if accounts.find(row.rail, row.rail_account) is None]
     others = [

@@ -269,7 +269,6 @@ class CachedMerchant(msgspec.Struct):
 def make_caller(columns: Sequence[Any]) -> Caller:
     """Returns a key as the caller. `columns` are those of BY_MIDS from its name on."""
     name, key_id, scopes, lineage, person, addresses, is_use_due, holders, makers, is_cooling_off = columns
-    named = (person,) if person else ()  # the version before writes this one alone
     return Caller(
         name,
         key_id,
@@ -278,8 +277,8 @@ def make_caller(columns: Sequence[Any]) -> Caller:
         person,
         tuple(addresses),
         is_use_due,
-        holders=tuple(dict.fromkeys((*named, *holders))),
-        behind=tuple(dict.fromkeys((*named, *makers))),
+        holders=tuple(holders),
+        behind=tuple(makers),
         is_cooling_off=is_cooling_off,
     )
 
@@ -329,7 +328,7 @@ class MerchantDirectory:
             await self._read(mids)
 
     def evict(self, mid: str) -> None:
-        """Drops a mid from the cache. What a running query finds is not cached: it may be from before."""
+        """Drops a mid from the cache. What a running query finds is not cached: it may be outdated."""
         self._by_mid.pop(mid, None)
         self._loading.pop(mid, None)
         self._evictions += 1

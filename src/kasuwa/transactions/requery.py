@@ -104,10 +104,8 @@ def find_next_rail(claimed: Job, job: Job, answer: RailAnswer, context: Context,
     """Returns the rail of an open order after an answer: another one only if certainly nothing of it has left.
 
     `claimed` is the job as the process that called the rail claimed it, `job` as it is now, `send` the kind of a job
-    that sends. An order of a version that wrote no rails has gone to the first one."""
-    if not job.rail:
-        return context.rail_chooser.choose_first(demand.purpose)
-    if can_change_rail(claimed, job, answer, send):
+    that sends. An order without a rail, because none was configured, was sent nowhere."""
+    if not job.rail or can_change_rail(claimed, job, answer, send):
         return context.choose_rail(demand, avoided=job.rail)
     return job.rail
 
@@ -156,12 +154,9 @@ def schedule_requery(
 
 def find_next_account(job: Job, rail: str, answer: RailAnswer, context: Context, kinds: RequeryJobKinds) -> str:
     """Returns our account with the rail of find_next_rail. An order of which certainly nothing has left is given the
-    one that the settings have now, unless it has no second choice, as a refund has none. One of an earlier version
-    keeps none: it is not known which one has it."""
-    is_free = kinds.purpose and job.rail_account and can_change_rail(job, job, answer, kinds.send)
-    if rail != job.rail or is_free:
-        return context.find_rail_account(rail) if job.rail or answer.is_unsent else ""
-    return job.rail_account
+    one that the settings have now, unless it has no second choice, as a refund has none."""
+    is_free = kinds.purpose and can_change_rail(job, job, answer, kinds.send)
+    return context.find_rail_account(rail) if rail != job.rail or is_free else job.rail_account
 
 
 def next_requery_at(now: datetime, age: float) -> datetime:

@@ -38,9 +38,6 @@ class TwoRails:
     def find_account(self, rail: str, kept: str = "") -> str:
         return kept or f"account with {rail}"
 
-    def choose_first(self, purpose: str) -> str:
-        return "one"
-
 
 class Recorder(SandboxBiller):
     """A biller that keeps the rails of the orders it is asked about."""

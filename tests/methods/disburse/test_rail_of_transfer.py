@@ -40,9 +40,6 @@ class TwoRails:
     def find_account(self, rail: str, kept: str = "") -> str:
         return kept or f"account with {rail}"
 
-    def choose_first(self, purpose: str) -> str:
-        return "one"
-
 
 def take(chooser: TwoRails) -> SentTransfer:
     given = context()

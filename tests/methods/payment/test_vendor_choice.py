@@ -55,9 +55,6 @@ class TwoVendors:
     def find_account(self, rail: str, kept: str = "") -> str:
         return kept or f"account with {rail}"
 
-    def choose_first(self, purpose: str) -> str:
-        raise AssertionError("payments know their vendor")
-
 
 def payments_of(*away: str, **more: Any) -> InMemoryPayments:
     return InMemoryPayments(vendors=BOTH, rail_chooser=TwoVendors(*away), **more)
@@ -190,13 +187,6 @@ def test_payment_without_a_card_waits_and_is_sent_to_either_vendor_later() -> No
     assert vendors_in(paying) == {"one"}
     assert back.follow_up is None
     assert paying.job.due > paying.payments.now
-
-
-def test_payment_of_a_version_that_wrote_no_rail_with_its_job_stays() -> None:
-    paying = begin(payments_of(), "ussd")
-    paying.job.rail = ""
-    paying.receive_answer(NOT_SENT)
-    assert JOB_DATA_DECODER.decode(paying.job.work).vendor == "one"
 
 
 # --- what belongs to one vendor ------------------------------------------------------------------------------------

@@ -42,9 +42,6 @@ class Rails:
     def find_account(self, rail: str, kept: str = "") -> str:
         return kept or f"account with {rail}"
 
-    def choose_first(self, purpose: str) -> str:
-        raise AssertionError("accounts know their rail")
-
 
 def given(*away: str, own: tuple[str, ...] = ()) -> Context:
     made = context(merchant=merchant(rails={"accounts": own} if own else {}))

@@ -2,7 +2,7 @@
 with that account, also after the keys have changed, and is neither failed nor sent again by the word of another one."""
 
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 
@@ -11,67 +11,34 @@ from kasuwa.core.routing import AccountAlias
 from kasuwa.engine.batch import Submission
 from kasuwa.rails.ports import orders
 from kasuwa.rails.ports.orders import Answer, Unavailable
-from kasuwa.rails.routing.vendor_accounts import MARGIN, KnownAccounts
+from kasuwa.rails.routing.vendor_accounts import KnownAccounts
 from kasuwa.rails.twins.paystack import PaystackRules
 from kasuwa.rails.twins.server import Twin
 from kasuwa.rails.vendor_rails import vendor_accounts_of
 from kasuwa.rails.watch import vendor_accounts
-from kasuwa.rails.watch.vendor_accounts import AccountUse
 from kasuwa.rails.watch.watch import RailWatch
 from kasuwa.settings.settings import Settings
 from tests.rails.vendors.two_vendors import Ground, Process, play, prepare_database, process_of
 from tests.running import Deployments
 
-NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
-HOUR = timedelta(hours=1)
 NOT_FOUND = Answer(orders.NOT_FOUND, None, "")
 PAID = Answer(orders.SUCCESSFUL, "00", "")
 
 
-def is_believed(known: KnownAccounts, rail: str, sent_at: datetime | None, account: str = "") -> bool:
+def is_believed(known: KnownAccounts, rail: str, account: str) -> bool:
     try:
-        return known.confirm(rail, account, sent_at, NOT_FOUND) is NOT_FOUND
+        return known.confirm(rail, account, NOT_FOUND) is NOT_FOUND
     except Unavailable:
         return False
 
 
-@pytest.mark.parametrize(
-    ("sent_at", "believed"),
-    [
-        (NOON - HOUR, True),
-        (NOON - MARGIN, False),
-        (NOON + HOUR, False),
-        (NOON + 2 * HOUR + MARGIN, False),
-        (NOON + 3 * HOUR, True),
-        (None, False),
-    ],
-)
-def test_order_of_an_earlier_version_is_missing_if_no_other_account_was_used(
-    sent_at: datetime | None, believed: bool
-) -> None:
-    known = KnownAccounts({"paystack": "a", "monnify": "m"})
-    assert is_believed(known, "paystack", sent_at), "nothing is known of other accounts"
-    uses = [AccountUse("paystack", "b", NOON, NOON + 2 * HOUR), AccountUse("vtpass", "v", NOON, NOON)]
-    known.update(uses)
-    assert is_believed(known, "paystack", sent_at) is believed
-    assert is_believed(known, "paystack", sent_at, "a"), "an order that has its account needs no times"
-    assert is_believed(known, "monnify", sent_at)
-    with pytest.raises(Unavailable) as caught:
-        known.confirm("paystack", "", NOON, NOT_FOUND)
-    assert "--same paystack" in caught.value.notice
-    found = Answer(orders.PROCESSING, "09", "")
-    assert known.confirm("paystack", "", sent_at, found) is found, "an order that is found is this account's"
-    known.update(uses, [AccountAlias("paystack", "b", "a")])
-    assert is_believed(known, "paystack", sent_at), "only the key was another"
-
-
 def test_missing_order_is_believed_from_its_own_account_alone() -> None:
     known = KnownAccounts({"paystack": "a"}, {("paystack", "former")})
-    assert is_believed(known, "paystack", NOON, "a")
-    assert is_believed(known, "paystack", NOON, "former")
-    assert not is_believed(known, "paystack", NOON, "other")
+    assert is_believed(known, "paystack", "a")
+    assert is_believed(known, "paystack", "former")
+    assert not is_believed(known, "paystack", "other")
     with pytest.raises(Unavailable) as caught:
-        known.confirm("paystack", "other", NOON, NOT_FOUND)
+        known.confirm("paystack", "other", NOT_FOUND)
     assert "KASUWA_RAIL_FORMER_ACCOUNTS" in caught.value.notice
 
 
@@ -79,15 +46,15 @@ def test_missing_order_is_believed_from_its_own_account_alone() -> None:
 def test_answer_that_does_not_find_the_order_proves_no_account(status: str) -> None:
     known = KnownAccounts({"paystack": "a"})
     answer = Answer(status, None, "")
-    assert known.confirm("paystack", "b", NOON, answer) is answer
+    assert known.confirm("paystack", "b", answer) is answer
     assert (known.find("paystack", "b"), known.take_learned()) == (None, [])
 
 
 def test_found_order_proves_that_only_the_key_is_another() -> None:
     known = KnownAccounts({"paystack": "c"})
-    known.update([], [AccountAlias("paystack", "a", "b"), AccountAlias("monnify", "x", "c")])
+    known.update([AccountAlias("paystack", "a", "b"), AccountAlias("monnify", "x", "c")])
     assert known.find("paystack", "b") is None
-    assert known.confirm("paystack", "b", NOON, PAID) is PAID
+    assert known.confirm("paystack", "b", PAID) is PAID
     assert [known.find("paystack", account) for account in ("b", "a", "x")] == ["c", "c", None]
     assert known.take_learned() == [AccountAlias("paystack", "b", "c")]
     assert known.take_learned() == []

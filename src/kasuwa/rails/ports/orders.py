@@ -96,7 +96,7 @@ class VendorToken(msgspec.Struct, frozen=True):
     vendor: str
     token: str
     email: str
-    account: str = ""  # "" if it was saved by an earlier version
+    account: str = ""  # "" until RoutedCollections has noted it, and at a rail without accounts
 
     def __repr__(self) -> str:
         return "VendorToken(…)"

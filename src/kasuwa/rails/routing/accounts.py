@@ -64,7 +64,7 @@ class RoutedAccounts:
 
     async def query(self, order: AccountOrder) -> Answer:
         answer = await self._find(order).query(order)
-        return self._rails.accounts.confirm(self._name, order.account, None, answer) if order.account else answer
+        return self._rails.accounts.confirm(self._name, order.account, answer)
 
     async def close(self, order: AccountOrder) -> Answer:
         await self._require_known(order)

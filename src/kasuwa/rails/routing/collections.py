@@ -88,7 +88,7 @@ class RoutedCollection:
             raise Unavailable(f"the account of the order with {order.vendor} is not configured", notice=notice)
 
     def _confirm(self, order: CollectionOrder, answer: Answer) -> Answer:
-        return self._vendors.accounts.confirm(order.vendor, order.account, order.sent_at, answer)
+        return self._vendors.accounts.confirm(order.vendor, order.account, answer)
 
     def _note_account(self, order: CollectionOrder, answer: Answer) -> Answer:
         """Returns the answer with our account in the saved card that it brings: the card works there only."""

@@ -180,32 +180,35 @@ class RailSet(Generic[RailT]):
     # --- calling -------------------------------------------------------------------------------------------------
 
     def get(self, name: str, account: str = "") -> RailT:
-        """Returns the rail of an order, or the first one if the order has none. Raises Unavailable if it is not
+        """Returns the rail of an order. Raises NothingSent if the order has none yet, and Unavailable if it is not
         configured: the order is sent nowhere else."""
-        name = name or next(iter(self.order), "")
+        if not name:
+            raise NothingSent(f"the order has no rail for {self.purpose} yet")
         rail = self.placed.find(name, account)
         if rail is not None:
             return rail
-        if not name:
-            raise Unavailable(f"no rail for {self.purpose} is configured")
         if name not in self._reported:
             self._reported.add(name)
             log.error("orders wait for a rail that is not configured", purpose=self.purpose, rail=name)
         notice = f"an order waits for {name}, which is no longer configured: set its keys until its orders have ended"
         raise Unavailable(f"{name} is not configured", notice=notice)
 
+    def get_first(self) -> RailT:
+        """Returns the first choice of the settings. Raises Unavailable if there is none."""
+        if not self.order:
+            raise Unavailable(f"no rail for {self.purpose} is configured")
+        return self.get(self.order[0])
+
     def get_for_sending(self, name: str, account: str = "") -> RailT:
         """Returns the rail that is written with an order. Raises NothingSent if none is, and if the keys of its account
         are not set: rail and account are chosen first."""
-        if not name:
-            raise NothingSent(f"the order has no rail for {self.purpose} yet")
         rail = self.get(name, account)
         self.placed.require_known(name, account)
         return rail
 
     def confirm(self, order: TransferOrder | BillOrder, answer: Answer) -> Answer:
         """Returns the answer to the query of an order. Raises Unavailable if another account may have it."""
-        return self.placed.accounts.confirm(order.rail, order.account, order.sent_at, answer)
+        return self.placed.accounts.confirm(order.rail, order.account, answer)
 
     async def ask_in_turn(
         self, preferred: tuple[str, ...], target: str, ask: Callable[[RailT], Awaitable[AnswerT]]
@@ -257,10 +260,6 @@ class Router:
     def count_rails(self, purpose: str, preferred: tuple[str, ...] = ()) -> int:
         rails = self.sets.get(purpose)
         return 0 if rails is None else len(rails.candidates(preferred))
-
-    def choose_first(self, purpose: str) -> str:
-        rails = self.sets.get(purpose)
-        return "" if rails is None else next(iter(rails.order), "")
 
     def find_account(self, rail: str, kept: str = "") -> str:
         own = self.accounts.own.get(rail, "")
@@ -322,7 +321,7 @@ class RoutedBiller:
         self._rails = rails
 
     async def fetch_catalogue(self, edition: int) -> CatalogueEdition:
-        return await self._rails.get("").fetch_catalogue(edition)
+        return await self._rails.get_first().fetch_catalogue(edition)
 
     async def find_customer(self, query: CustomerQuery) -> CustomerAnswer:
         _, answer = await self._rails.ask_in_turn(query.rails, query.paycode, lambda rail: rail.find_customer(query))

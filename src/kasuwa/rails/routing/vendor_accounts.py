@@ -9,19 +9,14 @@ An account is named by a hash of address and key, so that a key which was replac
 the same one if an order of the one key is found with the other, or if an operator says so.
 """
 
-from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime, timedelta
-from typing import Generic, Protocol, TypeVar
+from collections.abc import Collection, Mapping
+from typing import Generic, TypeVar
 
 from kasuwa.core.routing import AccountAlias
 from kasuwa.rails.ports import orders
 from kasuwa.rails.ports.orders import Answer, NothingSent, Unavailable
 
 RailT = TypeVar("RailT")
-
-# Processes write the accounts that they use every few seconds. One that has died may have used its account for so long
-# after it wrote that.
-MARGIN = timedelta(minutes=2)
 
 # Answers that only an account which has the order gives.
 FOUND = frozenset({orders.SUCCESSFUL, orders.FAILED, orders.PROCESSING, orders.CHALLENGE})
@@ -38,36 +33,18 @@ WAITING_NOTICE = (
 )
 
 
-class UsedAccount(Protocol):
-    """A time during which processes used an account with a vendor. Implemented by rails/watch/vendor_accounts.py."""
-
-    @property
-    def rail(self) -> str: ...
-
-    @property
-    def account(self) -> str: ...
-
-    @property
-    def began_at(self) -> datetime: ...
-
-    @property
-    def last_used_at(self) -> datetime: ...
-
-
 class KnownAccounts:
     """Our accounts with vendors: the ones of the settings (`own`, by rail), the former ones whose keys are set too,
-    when others were used, and which of them are the same."""
+    and which others are the same."""
 
     def __init__(self, own: Mapping[str, str] | None = None, former: Collection[tuple[str, str]] = ()) -> None:
         self.own = dict(own or {})
         self.former = frozenset(former)
-        self._others: list[UsedAccount] = []
         self._aliases: set[AccountAlias] = set()
         self._learned: set[AccountAlias] = set()  # by this process, and not yet written
 
-    def update(self, uses: Sequence[UsedAccount], aliases: Collection[AccountAlias] = ()) -> None:
+    def update(self, aliases: Collection[AccountAlias]) -> None:
         """Takes over what all processes have written."""
-        self._others = [use for use in uses if use.rail in self.own and use.account != self.own[use.rail]]
         self._aliases = {*aliases, *self._learned}
 
     def take_learned(self) -> list[AccountAlias]:
@@ -78,9 +55,9 @@ class KnownAccounts:
     def find(self, rail: str, account: str) -> str | None:
         """Returns the account whose keys are set and that an order's account is the same as. None if there is none.
 
-        An order of an earlier version has no account: it went to the one that the settings have."""
+        An order at a rail without accounts, such as the sandbox, has none: ""."""
         if not account:
-            return self.own.get(rail, "")
+            return ""
         seen, waiting = {account}, [account]
         while waiting:
             current = waiting.pop()
@@ -99,23 +76,13 @@ class KnownAccounts:
         self._aliases.add(alias)
         self._learned.add(alias)
 
-    def may_be_of_another(self, rail: str, sent_at: datetime | None) -> bool:
-        """Whether an order of an earlier version may have been sent with another account than the one of the
-        settings."""
-        return any(
-            use.rail == rail
-            and self.find(rail, use.account) != self.own[rail]
-            and (sent_at is None or use.began_at - MARGIN <= sent_at <= use.last_used_at + MARGIN)
-            for use in self._others
-        )
-
-    def confirm(self, rail: str, account: str, sent_at: datetime | None, answer: Answer) -> Answer:
+    def confirm(self, rail: str, account: str, answer: Answer) -> Answer:
         """Returns the answer to a query. Raises Unavailable if the order is not found and may be another account's."""
-        if account and self.find(rail, account) is not None:
+        if self.find(rail, account) is not None:
             return answer
-        if account and answer.status in FOUND and rail in self.own:
+        if answer.status in FOUND and rail in self.own:
             self.learn(rail, account)
-        elif answer.status == orders.NOT_FOUND and (account or self.may_be_of_another(rail, sent_at)):
+        elif answer.status == orders.NOT_FOUND:
             raise Unavailable(f"{rail} does not know the order", notice=NOTICE.format(rail=rail))
         return answer
 

@@ -21,7 +21,6 @@ from kasuwa.postgres.connection_pool import Connection, Pool
 from kasuwa.rails.ports.orders import FundedRail, NoAnswer, Unavailable
 from kasuwa.rails.watch import records, vendor_accounts
 from kasuwa.rails.watch.records import RailHealth
-from kasuwa.rails.watch.vendor_accounts import AccountUse
 
 # How often a process publishes the state of its vendors, and reads the balances.
 WATCH_SECONDS = 5.0
@@ -52,15 +51,14 @@ class SharedAccounts(Protocol):
 
     def take_learned(self) -> list[AccountAlias]: ...
 
-    def update(self, uses: Sequence[AccountUse], aliases: Sequence[AccountAlias]) -> None: ...
+    def update(self, aliases: Sequence[AccountAlias]) -> None: ...
 
 
 async def share_accounts(connection: Connection, accounts: SharedAccounts) -> None:
     """Writes which accounts this process uses and what it has found out of them, and reads what others have."""
     await vendor_accounts.record_use(connection, accounts.own)
     await vendor_accounts.add_aliases(connection, accounts.take_learned())
-    uses = await vendor_accounts.list_uses(connection)
-    accounts.update(uses, await vendor_accounts.list_aliases(connection))
+    accounts.update(await vendor_accounts.list_aliases(connection))
 
 
 class RailWatch:

@@ -39,11 +39,10 @@ def choose_vendor(method: str, provider: str, currency: str, charged: int, conte
 def find_next_vendor(claimed: Job, job: Job, payment: Payment, answer: Answer, context: Context) -> str | None:
     """Returns another vendor for a payment of which certainly nothing has left, or None if it stays where it is.
 
-    `claimed` is the job as the process that called the rail claimed it, `job` as it is now. A payment of a version that
-    wrote no rails with jobs stays."""
+    `claimed` is the job as the process that called the rail claimed it, `job` as it is now."""
     work = JOB_DATA_DECODER.decode(job.work)
     is_begun = payment.auth or payment.session or work.rail_facts
-    if not job.rail or job.rail != work.vendor or work.token or is_begun:
+    if not work.vendor or work.token or is_begun:
         return None
     if not can_change_rail(claimed, job, answer, CHARGE):
         return None
