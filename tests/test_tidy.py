@@ -167,6 +167,17 @@ def test_spelling_is_american() -> None:
     assert complaints(source_rules_words.british_spellings, EVERYTHING) == []
 
 
+def test_branches_for_a_replaced_release_name_it() -> None:
+    migrations = read_all("src/kasuwa", ending="sql")
+    assert migrations
+    assert complaints(source_rules_words.replaced_releases, [*SERVICE, *migrations]) == []
+
+
+def test_a_migration_that_a_comment_names_exists() -> None:
+    names = {source.name for source in read_all("src/kasuwa", ending="sql")}
+    assert [found for source in SERVICE for found in source_rules_words.unknown_migrations(source, names)] == []
+
+
 def test_a_word_has_one_spelling_in_sources_pages_and_documentation() -> None:
     pages, documentation = read_all("src/kasuwa", ending="html"), read_all("docs", "docs/", "md")
     assert pages
@@ -564,6 +575,33 @@ def test_the_rules_about_words_notice_their_offenders() -> None:
     assert source_rules_words.riddles(Source("core/x.py", 'def f():\n    """Returns it."""')) == []
     assert source_rules_words.british_spellings(Source("core/x.py", "behav" + "iour = 1"))
     assert source_rules_words.other_spellings(Source("core/x.py", "label = 'E-" + "mail'"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# None in rows of earlier versions.",
+        "# An order that an earlier\n# version began.",
+        "# Written by the version before.",
+        "# A version that wrote no rails.",
+        "# '' in rows older than the column.",
+        "# Back-fills the hashes.",
+        "# None in rows of earlier versions. Contract: payment#refund",
+    ],
+)
+def test_a_branch_for_an_unnamed_release_is_noticed(text: str) -> None:
+    assert source_rules_words.replaced_releases(Source("core/x.py", text))
+
+
+def test_a_branch_for_a_named_release_is_allowed() -> None:
+    for text in ("# None in rows of earlier versions than 1.2.0.", "# The key of an older merchant."):
+        assert source_rules_words.replaced_releases(Source("core/x.py", text)) == []
+
+
+def test_a_migration_that_does_not_exist_is_noticed() -> None:
+    source = Source("core/x.py", "# The indexes of 0025_lists.sql.")
+    assert source_rules_words.unknown_migrations(source, {"0001_baseline.sql"})
+    assert source_rules_words.unknown_migrations(source, {"0025_lists.sql"}) == []
 
 
 def test_an_import_cycle_is_noticed() -> None:

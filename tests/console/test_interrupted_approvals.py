@@ -154,20 +154,6 @@ def test_the_database_refuses_to_reject_a_posting_that_was_made(held_up: Deploym
         held_up.fetch("update approval set state = 'rejected', decided_by = proposed_by where approval_id = $1", number)
 
 
-def test_a_posting_of_an_earlier_version_is_closed_by_approving_again(
-    held_up: Deployment, shop: MerchantClient
-) -> None:
-    finance, admin, other = (sign_in_as(held_up, f"operator:{role}") for role in ("finance", "admin", "admin"))
-    before = shop.wallet().balance
-    number = propose(finance, "posting", mid=shop.mid, **MOVEMENT)
-    break_off(held_up, admin, number)
-    held_up.fetch("update manual_posting set decided_by = null where approval_id = $1", number)
-    other.get("/operator/approvals")
-    assert "was made already" in other.post(f"/operator/approvals/{number}/reject").words
-    assert other.post(f"/operator/approvals/{number}/approve").http == 303
-    assert (held_up.fetch(STATE, number)[0][0], shop.wallet().balance) == ("approved", before + 1_234)
-
-
 def rate_of(running: Deployment, shop: MerchantClient) -> Any:
     return running.fetch("select count(*) from exchange_rate where currency = 'KES'")
 

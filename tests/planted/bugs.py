@@ -332,16 +332,16 @@ JOBS = (
     ),
     Bug(
         "later charges of a plan ignore who bears the fee",
-        "methods/payment/rules/plans/scheduled_charges.py",
-        '"customer" if terms.detail.bearer == "customer" else "merchant"',
-        '"merchant" if terms.detail.bearer == "customer" else "merchant"',
+        "methods/payment/rules/check_request.py",
+        "price_of(charges.bearer, merchant, fee_class, charges.currency, amount)",
+        'price_of("merchant", merchant, fee_class, charges.currency, amount)',
         "methods/payment/test_scheduled_charges.py::test_a_later_charge_is_priced_like_the_first",
     ),
     Bug(
         "later charges of a plan are priced as a local card",
-        "methods/payment/rules/plans/scheduled_charges.py",
-        "card_class(card.country)",
-        "card_class(None)",
+        "methods/payment/rules/check_request.py",
+        "fee_class = card_fee_class(charges.card)",
+        "fee_class = card_class(None)",
         "methods/payment/test_scheduled_charges.py::test_a_later_charge_is_priced_like_the_first",
     ),
     Bug(

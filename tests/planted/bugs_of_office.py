@@ -252,9 +252,11 @@ OFFICE = (
     Bug(
         "a later charge of a recurrence has the price of the tariff on its day",
         "methods/payment/rules/plans/scheduled_charges.py",
-        "    if plan.kind == INSTALLMENT:\n        prices = TERMS_DECODER",
-        "    if plan.kind == RECURRENT:\n        return None\n"
-        "    if plan.kind == INSTALLMENT:\n        prices = TERMS_DECODER",
+        "    price = find_kept_price(plan, seen)\n",
+        "    price, tariff = find_kept_price(plan, seen), context.merchant.terms(Tariff)\n"
+        "    if plan.kind == RECURRENT:\n"
+        "        fee, vat = fee_and_vat(tariff, card_class(card.country), plan.currency, price.charged)\n"
+        "        price = Price(price.amount, fee, vat, price.charged, price.charged - fee - vat)\n",
         "methods/payment/test_kept_prices.py::test_later_charges_of_a_recurrence_are_priced_as_the_first",
     ),
     Bug(

@@ -85,7 +85,7 @@ if os.geteuid() == 0:
 
     @pytest.mark.parametrize("name", ["postgres.lock", "users.lock"])
     def test_another_user_cannot_hold_a_lock(open_directory: Path, name: str) -> None:
-        (open_directory / name).touch(mode=0o644)  # as earlier versions made it
+        (open_directory / name).touch(mode=0o644)
         with use_cluster(open_directory):
             program = ["/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable, "-c", TRY_TO_HOLD]
             tried = subprocess.run([*program, open_directory / name], user="nobody", capture_output=True, text=True)

@@ -150,13 +150,13 @@ SELECT_VERDICT = "select state, decided_by from manual_posting where approval_id
 # is approved again.
 SELECT_OPEN = "select approval_id from approval where state = 'open' and kind <> 'suspense_assign'"
 SELECT_DECIDED = """
-    select approval_id, state, decided_by from manual_posting where approval_id = any($1) and decided_by is not null
+    select approval_id, state, decided_by from manual_posting where approval_id = any($1)
 """
 # Skips approvals that are being decided right now: their transaction closes them.
 LOCK_UNLESS_BUSY = "select true from approval where approval_id = $1 and state = 'open' for update skip locked"
 
 
-async def find_posting_verdict(connection: Connection, approval_id: int) -> tuple[str, int | None] | None:
+async def find_posting_verdict(connection: Connection, approval_id: int) -> tuple[str, int] | None:
     """Returns the recorded verdict on a manual posting and who gave it, or None. Includes archived books."""
     record = await connection.fetchrow(SELECT_VERDICT, approval_id)
     return None if record is None else (record[0], record[1])

@@ -17,7 +17,6 @@ POLICIES = CodedTable(
     is_of_merchant=False,
     key={"policy_id": "bigint"},
     covered=("cooling_off_hours", "set_by"),
-    uncovered={"set_at": "only shown"},
 )
 POLICY_ROW = "policy_id = $1"
 

@@ -6,7 +6,7 @@ part of neither. What a payer paid too late or too much, and got back, counts no
 Contract: payment#refunded-of-price
 """
 
-# `t` is the transaction. Refunds of earlier versions count their whole amount.
+# `t` is the transaction. A refund that is all of the price has no `of_price`.
 COUNTED_AMOUNT = """
     case t.kind when 'refund' then coalesce((t.detail ->> 'of_price')::bigint, t.amount) else t.amount end
 """

@@ -59,7 +59,7 @@ HAS_NO_RATES = "select not exists (select 1 from exchange_rate)"
 
 
 class RateRecord(msgspec.Struct, frozen=True):
-    """One rate of the history. `set_by` is empty for rates that are older than the column."""
+    """One rate of the history."""
 
     rate_id: int
     currency: str

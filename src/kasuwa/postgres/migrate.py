@@ -3,8 +3,9 @@
 Several processes may start at once: the first applies them and the others find them applied. A database with a
 migration that this version does not know is left alone.
 
-The previous version may still be serving. So a migration must keep what that version reads and writes (new columns have
-defaults). Requests queue behind a migration that waits for a table lock, so it waits only briefly and then retries.
+Processes that an upgrade replaces may still be serving. So a migration must keep what they read and write (new columns
+have defaults). Requests queue behind a migration that waits for a table lock, so it waits only briefly and then
+retries.
 """
 
 import asyncio
@@ -190,8 +191,9 @@ IS_MEMBER = """
 async def prepare_roles(connection: Connection, *, may_create: bool) -> None:
     """Prepares the role by which a login that also owns the tables gives up its rights over append-only ones.
 
-    It is created only if that login serves too. Processes of an earlier version still use one that exists. Without the
-    right to create it, only triggers protect append-only tables."""
+    It is created only if that login serves too. One that exists gets its rights anyway: processes that were started
+    with the login of the owner use it until they end. Without the right to create it, only triggers protect append-only
+    tables."""
     try:
         async with connection.transaction():
             if not await connection.fetchval("select 1 from pg_roles where rolname = $1", APPLICATION_ROLE):

@@ -9,7 +9,7 @@ def open_lock(path: Path) -> BinaryIO:
     """Opens a lock file, creating it if needed. Raises OSError.
 
     Anyone who can open the file, even for reading, can take its lock (flock). So other accounts lose access to a file
-    that an earlier version created with wider permissions."""
+    whose permissions were widened, such as by `chmod -R`."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         if os.fstat(descriptor).st_mode & 0o077:

@@ -1,4 +1,4 @@
-"""Finds and counts ciphertexts by the version of their key, and encrypts those of older versions anew.
+"""Finds and counts ciphertexts by the version of their key, and encrypts those of older keys anew.
 
 Tables are read in windows, in the order of what identifies their rows. Rows of one merchant are rewritten in one short
 transaction that holds the merchant's lock and raises its version, so that writers drop the rows they have in memory.

@@ -1,4 +1,4 @@
-"""Rolls out new versions of the data keys: rewrites what older versions encrypted or hashed, then retires those.
+"""Rolls out new versions of the data keys: rewrites what older keys encrypted or hashed, then retires those.
 
 The worker does so in the background. How far it has come is in the database, so that it goes on after a crash. Of
 several workers one does it at a time. A version is retired once a whole pass over all ciphertexts has found none that
@@ -129,7 +129,7 @@ class KeyRotation(Polling):
 async def rewrite_window(
     column: SealedColumn, vault: Vault, connection: Connection, position: Position
 ) -> tuple[Rewritten, Position]:
-    """Encrypts anew what the next rows of a table have of older versions."""
+    """Encrypts anew what older keys encrypted in the next rows of a table."""
     window, done = await key_moves.read_window(connection, column, position, vault), Rewritten()
     for merchant_id, row_ids in by_merchant(window.stale):
         done.add(await key_moves.rewrite_rows(connection, column, merchant_id, row_ids, vault))
@@ -140,7 +140,7 @@ async def rewrite_window(
 async def rewrite_job_window(
     field: SealedJobField, vault: Vault, connection: Connection, position: Position
 ) -> tuple[Rewritten, Position]:
-    """Encrypts anew what the next jobs have of older versions."""
+    """Encrypts anew what older keys encrypted in the next jobs."""
     window, done = await key_moves.read_job_window(connection, field, position, vault), Rewritten()
     for merchant_id, row_ids in by_merchant(window.stale):
         done.add(await key_moves.rewrite_jobs(connection, field, merchant_id, row_ids, vault))

@@ -16,7 +16,6 @@ from kasuwa.core.keyring import derive
 from kasuwa.core.references import row_key
 from kasuwa.core.token_index import TokenIndexEntry, token_key
 from kasuwa.core.vault import Unsealer
-from kasuwa.terms.accounts import SANDBOX_RAIL
 
 # Kind of their entries in the token index, and the first words of the entries' references.
 ACCOUNT = "account"
@@ -95,9 +94,9 @@ class PersonalizedAccountRow(Row):
     bank_name: str
     bvn_sealed: bytes | None  # the account holder's BVN, if the merchant gave it
     created_at: datetime
-    state: str = OPEN
-    rail: str = SANDBOX_RAIL  # that opened the account
-    rail_reference: str = ""  # ours, by which the rail knows the account
+    state: str
+    rail: str  # that opened the account
+    rail_reference: str  # ours, by which the rail knows the account
     facts: str = "{}"  # the rail's identifiers of the account, as JSON; its name is not among them
     message: str = ""  # the rail's words, if it did not open or close the account
     closed_at: datetime | None = None
@@ -162,7 +161,7 @@ class InboundReceipt(Row):
     currency: str
     txn_ref: str  # of the payment; empty if the money is in suspense
     booked_at: datetime
-    rail_account: str = ""  # our account with the rail that reported it
+    rail_account: str  # our account with the rail that reported it
 
     @property
     def is_open(self) -> bool:

@@ -104,48 +104,6 @@ def test_a_plan_that_never_fills_shows_no_past_dates(shop: MerchantClient) -> No
     assert members_of(shop, thrift_id)[0]["payout_date"] == today
 
 
-# --- deposits that came after the savings were closed -----------------------------------------------------------------
-
-
-def close_as_an_earlier_version(deployment: Deployment, savings_id: str) -> None:
-    """Closes emptied savings although a deposit is pending, as versions did that did not count deposits."""
-    deployment.fetch(
-        "with gone as (update savings set state = 'closed', pending_deposits = 0 where savings_id = $1 returning *),"
-        " counted as (update client c set open_accounts = 0, pending_payments = 0 from gone g"
-        " where c.merchant_id = g.merchant_id and c.client_id = g.client_id)"
-        " update merchant_state b set version = version + 1 from gone g where b.merchant_id = g.merchant_id",
-        savings_id,
-    )
-
-
-def test_a_deposit_into_savings_closed_meanwhile_shows_and_is_refunded(
-    shop: MerchantClient, deployment: Deployment
-) -> None:
-    client_id = enroll(shop)
-    savings_id = open_savings(shop, client_id, "500.00")
-    asked = invest(
-        shop, "deposit", savings_id=savings_id, payment_method="card", amount="1000.00", card=card(auth="OTP")
-    )
-    assert cash_out(shop, savings_id, client_id, "500.00")["status"] == 200
-    close_as_an_earlier_version(deployment, savings_id)
-    had = shop.wallet()
-    assert invest(shop, "validate", txnRef=asked["txnRef"], otp=OTP)["savings_id"] == savings_id
-    assert (view(shop, savings_id)["state"], view(shop, savings_id)["balance"]) == ("closed", "0.00")
-    assert shop.wallet().balance > had.balance
-    verified = shop.put("payment", action="verify", txnRef=asked["txnRef"]).body
-    assert (verified["unappliedAmount"], verified["savings_id"]) == ("1000.00", savings_id)
-    assert event_of(shop, asked["txnRef"])["unappliedAmount"] == "1000.00"
-    held = shop.wallet()
-    refund = {"action": "refund", "txnRef": asked["txnRef"], "amount": "1000.00"}
-    preview = shop.put("payment", dry_run=True, **refund).body
-    assert (preview["dry_run"], preview["refundableAmount"], balance(shop, savings_id)) == (True, "0.00", 0)
-    back = shop.put("payment", **refund).body
-    assert (back["txnStatus"], back["refundableAmount"]) == ("successful", "0.00")
-    assert (view(shop, savings_id)["state"], balance(shop, savings_id)) == ("closed", 0)
-    assert shop.wallet().balance == held.balance - 100_000
-    assert shop.put("payment", action="verify", txnRef=asked["txnRef"]).body["unappliedAmount"] == "0.00"
-
-
 def test_a_deposit_that_the_savings_keep_cannot_be_refunded(shop: MerchantClient) -> None:
     savings_id = open_savings(shop, enroll(shop))
     paid = invest(

@@ -350,24 +350,6 @@ def test_savings_that_a_debt_is_owed_to_stay_open_until_it_is_repaid() -> None:
     assert (books.record(creditor).state, books.open_accounts("CL2")) == ("closed", 0)
 
 
-def test_a_debt_repaid_to_savings_that_an_earlier_version_closed_goes_to_the_wallet() -> None:
-    books = InMemorySavings("2026-01-05")
-    nothing = {"interestRate": "0", "interestFrequency": "annualized"}
-    debtor = books.open_savings("CL1", "100.00", interestSettings=nothing)
-    creditor = books.open_savings("CL2", "100.00", interestSettings=nothing, period=1)
-    thrift_id = books.start_plan([debtor, creditor], frequency="every_week")
-    books.advance_to("2026-01-05")
-    books.cash_out(debtor, "200.00")
-    books.advance_to("2026-01-20")
-    closed = books.savings(creditor)
-    closed.state, closed.receivable = "closed", 0
-    wallet = books.account("wallet:main:NGN").posted
-    assert books.deposit(debtor, "500.00").balance == "400.00"
-    assert (books.record(creditor).state, books.balance(creditor)) == ("closed", 0)
-    assert books.account("wallet:main:NGN").posted == wallet - 50_000 + 10_000
-    assert [line.owed for line in books.members(thrift_id)] == ["0.00", "0.00"]
-
-
 # --- any run ------------------------------------------------------------------------------------------------
 
 steps = st.lists(

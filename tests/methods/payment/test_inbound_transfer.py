@@ -175,6 +175,9 @@ def open_personalized(payments: InMemoryPayments) -> None:
         bank_name="Wema Bank",
         bvn_sealed=None,
         created_at=payments.now,
+        state="open",
+        rail="sandbox",
+        rail_reference="GP|PA|1",
     )
     owner = AccountOwner("Ada Obi", "ada@example.com")
     row = msgspec.structs.replace(row, person_sealed=seal_owner(row.key, owner, payments.context()))

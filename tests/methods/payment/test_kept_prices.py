@@ -2,14 +2,10 @@
 
 from typing import Any
 
-import msgspec
 import pytest
 
-from kasuwa.methods.payment.model import DETAIL_DECODER
-from kasuwa.methods.payment.plan_model import TERMS_DECODER
 from kasuwa.terms.tariff import Tariff
 from kasuwa.transactions.pricing import price_collection
-from kasuwa.transactions.transactions import encode_text
 from tests.methods.payment.in_memory_payments import (
     APPROVED,
     NOBODY_ASKED,
@@ -105,15 +101,3 @@ def test_a_saved_card_that_the_merchant_charges_has_the_price_of_the_request() -
     payments.merchant = DEARER
     paying = charge_token(payments, token, bearer="customer")
     assert price(paying) == local_price(payments, 150_000, "customer")
-
-
-def test_an_installment_plan_of_an_earlier_version_is_priced_on_its_days() -> None:
-    payments = InMemoryPayments()
-    paying = paid_card(payments, amount=None, installment=PLAN, bearer="customer")
-    assert DETAIL_DECODER.decode(paying.payment.detail).installments is not None
-    plan = payments.plan()
-    stored = {name: value for name, value in msgspec.json.decode(plan.detail).items() if name != "prices"}
-    plan.detail = encode_text(stored)
-    assert TERMS_DECODER.decode(plan.detail).prices == ()
-    payments.merchant = DEARER
-    assert price(fall_due(payments)) == local_price(payments, 35_000, "customer")

@@ -3,7 +3,6 @@
 from datetime import datetime, timedelta
 from typing import Any
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,15 +10,14 @@ from hypothesis import strategies as st
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.decision import Job
 from kasuwa.core.scenario import InjectedFault
-from kasuwa.methods.payment.model import JOB_DATA_DECODER, Payment
-from kasuwa.methods.payment.plan_model import TERMS_DECODER, Plan
+from kasuwa.methods.payment.model import JOB_DATA_DECODER
+from kasuwa.methods.payment.plan_model import Plan
 from kasuwa.methods.payment.rules.plans.installments import reply_installment_plan
 from kasuwa.methods.payment.rules.plans.recurrent import PLAN_FINISHED, UNKNOWN_PLAN
 from kasuwa.methods.payment.rules.plans.scheduled_charges import recurrence_of, retry_classes
 from kasuwa.rails.ports import orders
 from kasuwa.rails.ports.orders import Answer
 from kasuwa.transactions.schedule import next_due
-from kasuwa.transactions.transactions import encode_text
 from tests.hypothesis_settings import without_deadline
 from tests.methods.payment.in_memory_payments import (
     APPROVED,
@@ -99,20 +97,6 @@ def test_a_later_charge_is_priced_like_the_first(kind: str, foreign: bool, beare
     assert (first.payment.charged > 150_000) is (bearer == "customer")
     local = initiate(payments, bearer=bearer, amount="1500.00")
     assert (local.row.fee == first.row.fee) is not foreign
-
-
-def test_a_plan_with_an_amount_of_zero_is_paused() -> None:
-    """A recurrence of 0.00, as an earlier version could make it, is paused at its next date."""
-    payments = InMemoryPayments()
-    recurrent(payments)
-    plan = payments.plan()
-    terms = msgspec.structs.replace(TERMS_DECODER.decode(plan.detail), amount=0)
-    payments.rows[plan.key] = msgspec.structs.replace(plan, detail=encode_text(terms))
-    job = waiting(payments)
-    payments.now = job.due
-    payment_count = len(payments.of_type(Payment))
-    payments.receive_answer(job, NOBODY_ASKED)
-    assert (payments.plan().state, len(payments.of_type(Payment))) == ("paused", payment_count)
 
 
 # --- beginning ------------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from kasuwa.core.decision import Job
 from kasuwa.methods.payment.settlement_model import SettlementBatch
 from kasuwa.rails.ports.orders import Answer
 from kasuwa.terms.reserve import ReserveTerms
-from kasuwa.transactions.transactions import Transaction, encode_text
+from kasuwa.transactions.transactions import Transaction
 from tests.hypothesis_settings import without_deadline
 from tests.methods.payment.in_memory_payments import (
     APPROVED,
@@ -124,17 +124,12 @@ def test_with_nothing_due_today_a_share_is_checked_against_later_charges() -> No
     )
 
 
-@pytest.mark.parametrize("is_price_kept", [True, False])
-def test_a_higher_tariff_reduces_the_last_part_of_a_plan_that_has_no_prices(is_price_kept: bool) -> None:
+def test_a_higher_tariff_does_not_reduce_the_parts_of_a_plan() -> None:
     payments = InMemoryPayments()
     first, second = beneficiary(payments), beneficiary(payments)
     parts = [{"ref_code": first, "share": "1000.00"}, {"ref_code": second, "share": "470.00"}]
     schedule = {"payment_schedule": {"05-01-2026": 1500, "06-01-2026": 1500}, "total": "3000.00"}
     paid_card(payments, amount=None, split=parts, installment=schedule)
-    if not is_price_kept:
-        # As an earlier version has stored it.
-        plan = payments.plan()
-        plan.detail = encode_text({**msgspec.json.decode(plan.detail), "prices": ()})
     dearer = {"collection": {"card_local": {"percent": "10", "flat": "0", "cap": None}}}
     payments.merchant = merchant(tariff=dearer)
     job = next(job for job in due_jobs(payments) if job.kind == "instalment.charge")
@@ -143,10 +138,9 @@ def test_a_higher_tariff_reduces_the_last_part_of_a_plan_that_has_no_prices(is_p
     wallet = payments.balance("wallet:main:NGN")
     paying.receive_answer(APPROVED)
     assert paying.row.status == "successful"
-    left = 47_000 if is_price_kept else paying.payment.settled - 100_000
     assert of_beneficiary(payments, first) == 200_000
-    assert of_beneficiary(payments, second) == 47_000 + left
-    assert payments.balance("wallet:main:NGN") == wallet + paying.payment.settled - 100_000 - left
+    assert of_beneficiary(payments, second) == 94_000
+    assert payments.balance("wallet:main:NGN") == wallet + paying.payment.settled - 147_000
 
 
 # --- parts and rest -------------------------------------------------------------------------------------------------

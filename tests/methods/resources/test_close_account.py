@@ -33,6 +33,7 @@ OPEN = PersonalizedAccountRow(
     bank_name="Wema Bank",
     bvn_sealed=None,
     created_at=NOW,
+    state="open",
     rail="monnify",
     rail_reference="GP|PA|000000001|20260105X",
     facts='{"rail_id": "17"}',

@@ -52,7 +52,6 @@ from kasuwa.webhooks.signatures import standard_secret
 
 # Kinds that move money by a posting.
 POSTING_KINDS = frozenset({"posting", "write_off", "reversal", *suspense.KINDS})
-ALREADY_POSTED = "The posting was made already. Approve it to close the approval."
 FIRST_OF_TWO = "You have approved it. A command proposed it, so another operator must approve it as well."
 CANNOT_APPLY = "It cannot be applied any more: {why}. Reject the proposal."
 
@@ -242,13 +241,6 @@ async def decide_in_books(visit: Visit, connection: Connection, found: Approval,
     stands, decided_by = known
     if stands == "approved" and found.kind == suspense.ASSIGN:
         await suspense.credit_other(visit.services, connection, found)
-    if decided_by is None:  # posted by a version that did not store who approved it
-        if state != stands:
-            return ApprovalResult(problem=ALREADY_POSTED)
-        decided_by = visit.user.user_id
-        await visit.record_audit_on(
-            connection, await find_audit_chain(connection, found.mid), *audit_text(found, state)
-        )
     await approvals.close_approval(connection, visit.services.vault, found.approval_id, decided_by, stands)
     return ApprovalResult(stands, message=message)
 

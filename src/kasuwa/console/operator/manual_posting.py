@@ -79,14 +79,14 @@ VerdictState = Literal["approved", "rejected"]
 class ManualPosting(Row):
     """The verdict on a proposed posting. The posting of an approved one is in the same commit.
 
-    `decided_by` is the user_id of the deciding operator. It is None in rows of versions that did not store it.
+    `decided_by` is the user_id of the deciding operator.
     """
 
     table: ClassVar[str] = "manual_posting"
 
     approval_id: int
-    state: str = "approved"
-    decided_by: int | None = None
+    state: str
+    decided_by: int
 
     @property
     def is_open(self) -> bool:

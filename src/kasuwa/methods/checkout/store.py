@@ -86,7 +86,7 @@ async def read_link(merchant_id: int, link_id: str, reader: Reader) -> PayLink |
 MAX_CARDS = 5
 # Payments whose cards are looked up.
 MAX_PAYMENTS_WITH_CARDS = 200
-# The conditions must equal those of the index (0025_lists.sql), else PostgreSQL does not use it.
+# The conditions must equal those of the index (0001_baseline.sql), else PostgreSQL does not use it.
 PAYMENTS_OF_CUSTOMER = f"""
     select t.txn_ref from transaction t where t.merchant_id = $1 and t.kind = 'payment'
         and t.detail ->> 'customer' = $2 and t.detail ->> 'customer' <> '' and t.status = 'successful'

@@ -204,10 +204,9 @@ def adjust_open_accounts(client: Client, by: int) -> Client:
 def adjust_pending_payments(client: Client, by: int) -> Client:
     """Returns the client with one pending payment more (1) or less (-1).
 
-    Put it into the decision that begins or ends a payment for a loan or savings account of the client. A payment that
-    an earlier version began was not counted.
+    Put it into the decision that begins or ends a payment for a loan or savings account of the client.
     """
-    return msgspec.structs.replace(client, pending_payments=max(0, client.pending_payments + by))
+    return msgspec.structs.replace(client, pending_payments=client.pending_payments + by)
 
 
 def adjust_credit(client: Client, by: int) -> Client:

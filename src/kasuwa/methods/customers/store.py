@@ -90,7 +90,7 @@ MAX_CARDS_SHOWN = 20
 # Payments whose cards are looked up. Contract: resources#customers
 MAX_PAYMENTS_WITH_CARDS = 1_000
 
-# The conditions must equal those of the index (0025_lists.sql), else PostgreSQL does not use it.
+# The conditions must equal those of the index (0001_baseline.sql), else PostgreSQL does not use it.
 OF_CUSTOMER = """
     from transaction t where t.merchant_id = $1 and t.kind = 'payment' and t.detail ->> 'customer' = $2
         and t.detail ->> 'customer' <> ''

@@ -6,13 +6,11 @@ States of savings (those of thrift plans are in thrift_model.py):
        └──────────── emptied ──────┴───────── emptied ─────────┴──▶ closed
 
 Savings stay open while a deposit to them is pending or thrift debts are owed to them (`kept_open_by`), so that no money
-comes for closed ones. They never open again: what comes for them all the same, begun by an earlier version, goes to the
-wallet, and the merchant pays it back.
+comes for closed ones. They never open again.
 
 Postings, all in NGN; a client's money is on the account `savings:<savings_id>`:
 
     deposit       wallet → savings                      the amount (payments bring it from their own rail)
-                  savings → wallet                      all of it, if the savings were closed meanwhile
                   savings → savings of a creditor       thrift debts, before anything else (rules/savings.py)
     cash-out      savings → wallet                      by cash: the merchant paid it over the counter
                   savings → rail:bank                   by transfer, under a hold (the wallet pays the fee)
@@ -87,6 +85,7 @@ class ThriftLinks(msgspec.Struct, frozen=True, omit_defaults=True):
 
 THRIFT_LINKS_DECODER: "msgspec.json.Decoder[ThriftLinks]" = msgspec.json.Decoder(ThriftLinks)
 NO_THRIFT_LINKS = "{}"
+NO_LAYERS = "[]"
 
 
 class Savings(Row):
@@ -102,7 +101,7 @@ class Savings(Row):
         "due_interest",
         "due_tax",
         "detail",
-        "stood",
+        "last_balance",
         "layers",
         "pending_deposits",
         "receivable",
@@ -129,10 +128,10 @@ class Savings(Row):
     due_interest: int  # interest of closed months that is not posted yet
     due_tax: int  # and the tax on it
     detail: str  # ThriftLinks as JSON
-    stood: int | None = None  # balance when the row was last written; None in rows older than the column
-    layers: str = "[]"  # DepositLayers as JSON: deposits since the last interest posting
-    pending_deposits: int = 0  # payments for deposits that have not ended
-    receivable: int = 0  # thrift debts that others owe to these savings
+    last_balance: int  # when the row was last written
+    layers: str  # DepositLayers as JSON: deposits since the last interest posting
+    pending_deposits: int  # payments for deposits that have not ended
+    receivable: int  # thrift debts that others owe to these savings
 
     @property
     def is_open(self) -> bool:
@@ -167,11 +166,10 @@ def accrue_interest(savings: Savings, posted: int, today: date) -> None:
     The difference between `posted` and the balance when the row was last written was deposited or withdrawn by that
     write, which was on the day `counted_to`; it is added to the deposit layers.
     """
-    last_balance = posted if savings.stood is None else savings.stood
-    layers = update_layers(LAYERS_DECODER.decode(savings.layers), last_balance, posted, savings.counted_to)
+    layers = update_layers(LAYERS_DECODER.decode(savings.layers), savings.last_balance, posted, savings.counted_to)
     set_accrual(savings, accrue_to(savings.accrual, savings.terms, posted, today))
     savings.layers = msgspec.json.encode(drop_posted_layers(layers, savings.terms, savings.accrual)).decode()
-    savings.stood = posted
+    savings.last_balance = posted
 
 
 def set_thrift_links(savings: Savings, thrift_links: ThriftLinks) -> None:
@@ -296,23 +294,19 @@ class SavingsChanges:
         for repaid in repayments:
             debt = repaid.debt
             creditor = self.activate_savings(debt.creditor)
-            creditor.receivable = max(0, creditor.receivable - repaid.amount)
-            account = WALLET if creditor.state == CLOSED else chart.savings(debt.creditor)
-            self.posts.append(Posting(chart.savings(savings_id), account, repaid.amount, "thrift debt"))
+            creditor.receivable -= repaid.amount
+            accounts = chart.savings(savings_id), chart.savings(debt.creditor)
+            self.posts.append(Posting(*accounts, repaid.amount, "thrift debt"))
             debtor = self.load_member(debt.thrift_id, debt.debtor_position)
             debtor.owed -= repaid.amount
             debtor.contributed += repaid.amount
             self.load_member(debt.thrift_id, debt.creditor_position).received += repaid.amount
 
     def count_deposit(self, savings_id: str, by: int) -> None:
-        """Counts a payment for a deposit that begins (1) or has ended (-1), for the savings and for their client.
-
-        A payment that an earlier version began was not counted.
-        """
+        """Counts a payment for a deposit that begins (1) or has ended (-1), for the savings and for their client."""
         savings = self.load_savings(savings_id)
-        counted = max(0, savings.pending_deposits + by)
-        self._pending_changes[savings.client_id] += counted - savings.pending_deposits
-        savings.pending_deposits = counted
+        savings.pending_deposits += by
+        self._pending_changes[savings.client_id] += by
 
     # --- closing --------------------------------------------------------------------------------------------
 
@@ -357,8 +351,7 @@ class SavingsChanges:
             self.close(savings_id)
 
     def activate_savings(self, savings_id: str) -> Savings:
-        """Returns savings that receive money. Pending ones become active. Closed ones stay closed: the caller sends the
-        money elsewhere."""
+        """Returns savings that receive money. Pending ones become active."""
         savings = self.load_savings(savings_id)
         if savings.state == PENDING:
             savings.state = ACTIVE

@@ -26,11 +26,7 @@ from kasuwa.methods.investments.wire import (
     ViewSavingsRequest,
 )
 
-SAVINGS_COLUMNS = """
-    s.key, s.merchant_id, s.savings_id, s.number, s.client_id, s.name, s.rate, s.frequency, s.annual, s.tax_applied,
-    s.tax_rate, s.period, s.opened_at, s.opened_on, s.matures_on, s.state, s.accrued, s.accrued_rest, s.counted_to,
-    s.months, s.due_interest, s.due_tax, s.detail, s.stood, s.layers
-"""
+SAVINGS_COLUMNS = ", ".join(f"s.{name}" for name in Savings.__struct_fields__)
 # A reply names at most this many plans of savings: the newest ones, in ascending order. Contract: investments#plans
 MAX_PLANS_SHOWN = 100
 JOINED_PLANS = """from thrift_member m join thrift_plan p using (merchant_id, thrift_id)
@@ -53,7 +49,7 @@ MANY = f"""{SAVINGS} where s.merchant_id = $1 and ($2::text is null or s.client_
     order by s.number desc offset $3 limit $4"""
 COUNT = "select count(*) from savings where merchant_id = $1 and ($2::text is null or client_id = $2)"
 
-# The predicates must equal those of the indexes (0016_paid_ahead.sql), else PostgreSQL does not use them.
+# The predicates must equal those of the indexes (0001_baseline.sql), else PostgreSQL does not use them.
 STATEMENT = """
     with moved as (
         select seq, at, reference, kind, amount, credit_after as after from posting

@@ -74,7 +74,7 @@ HIDDEN_TOTALS = f"""
         where merchant_id = $1) q group by loan_id
 """
 
-# The predicates must equal those of the indexes (0009_loans.sql), else PostgreSQL does not use them.
+# The predicates must equal those of the indexes (0001_baseline.sql), else PostgreSQL does not use them.
 STATEMENT = """
     with moved as (
         select seq, at, reference, kind, credit as name, amount, credit_after as after from posting

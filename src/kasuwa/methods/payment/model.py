@@ -161,7 +161,7 @@ class InstallmentTerms(msgspec.Struct, frozen=True, omit_defaults=True):
     total: int
     # Due time (ISO 8601) and amount in minor units of each charge after the first.
     later_charges: tuple[tuple[str, int], ...] = msgspec.field(name="later")
-    # The price of each of them, by the tariff with which the payment was begun. Empty in rows of earlier versions.
+    # The price of each of them, by the tariff with which the payment was begun. Empty until then.
     prices: tuple[Price, ...] = ()
 
 
@@ -225,10 +225,8 @@ class PaymentFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     card: CardSummary | None = None
     # Number of refunds that return money which the payment could not use: paid too late, or too much.
     returns: int = 0
-    # The part that the payment's purpose could not use: the loan was repaid or the savings were closed meanwhile.
+    # The part that the payment's purpose could not use, because the loan was repaid meanwhile. The wallet has it.
     surplus: int = 0
-    # The account that has it. Empty: that of the payment's purpose, or the wallet if it has none.
-    surplus_account: str = ""
     # Whether its payer wants to pay another way: it ends as soon as its rail says that it is not paid.
     is_abandoned: bool = False
     # The recurrent payment or installment plan that it started.

@@ -48,7 +48,7 @@ class PlanTerms(msgspec.Struct, frozen=True, omit_defaults=True):
     later_charges: tuple[tuple[str, int], ...] = msgspec.field(default=(), name="later")
     detail: PaymentDetail = PaymentDetail()  # of every charge
     customer_txnref: str = ""
-    # The price of each installment. Empty in plans of earlier versions. A recurrence has that of its first charge.
+    # The price of each installment. Empty for a recurrence, which has that of its first charge.
     prices: tuple[Price, ...] = ()
 
 

@@ -75,10 +75,10 @@ class SettlementBatch(Row):
     amount: int
     state: str
     # What was deducted before the amount of a settlement was left.
-    fee: int = 0
-    vat: int = 0
-    split: int = 0
-    reserved: int = 0
+    fee: int
+    vat: int
+    split: int
+    reserved: int
 
     @property
     def reference(self) -> str:

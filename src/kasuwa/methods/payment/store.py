@@ -49,11 +49,11 @@ NO_REFERENCE = refuse_fields(FieldError("txnRef", "required, or customer_txnref 
 REFUND_PREFIX = "GP|RF|"
 
 # One payment with its refunds, in one statement and so of one snapshot.
-MERCHANT = merchant_read("t.merchant_id", "p.merchant_id", "r.first_merchant", "r.last_merchant", "a.merchant_id")
+MERCHANT = merchant_read("t.merchant_id", "p.merchant_id", "r.first_merchant", "r.last_merchant")
 BY_KEYS = f"""
     select u.n, {MERCHANT} as merchant,
         t.status, t.code, t.order_ref, t.message, t.currency, p.refunded, p.refunding, p.token, p.detail,
-        p.expires_at, r.lines, a.posted, p.disputed, p.payer_sealed, t.txn_ref, p.method, p.charged, p.received,
+        p.expires_at, r.lines, p.disputed, p.payer_sealed, t.txn_ref, p.method, p.charged, p.received,
         p.stage, p.auth, p.facts
     from unnest($1::bytea[], $2::bytea[], $3::bigint[]) with ordinality u (txn, payment, merchant, n),
         lateral (select merchant_id, status, code, txn_ref, order_ref, message, currency from transaction
@@ -68,11 +68,6 @@ BY_KEYS = f"""
             from transaction
             where (p.refunds > 0 or p.refunding > 0 or (p.facts ->> 'returns')::bigint > 0)
                 and merchant_id = u.merchant and kind = 'refund' and detail ->> 'payment' = t.txn_ref) r
-        left join lateral (
-            select merchant_id, posted from account
-            where (p.facts ->> 'surplus')::bigint > 0 and p.facts ->> 'surplus_account' is null
-                and merchant_id = u.merchant and name like 'savings:%'
-                and name = 'savings:' || (p.detail -> 'purpose' ->> 'reference') || ':NGN') a on true
 """
 PAYMENT_OF_REFUND = "select detail ->> 'payment' from transaction where key = $1 and merchant_id = $2"
 # Of the payments under one merchant reference: the successful one, else the newest. Contract: #repeats
@@ -162,7 +157,7 @@ async def find_refunded_payment(refund_ref: str, merchant: Merchant, snapshot: S
 async def find_payment(txn_ref: str, merchant: Merchant, reader: Snapshot) -> PaymentRecord | None:
     keys = transaction_key(merchant.merchant_id, KIND, txn_ref), payment_key(merchant.merchant_id, txn_ref)
     row = await reader.fetch_row_batched(BY_KEYS, *keys, merchant.merchant_id)
-    return None if row is None else PaymentRecord(PaymentProgressRow(*row[16:]), *row[1:16])
+    return None if row is None else PaymentRecord(PaymentProgressRow(*row[15:]), *row[1:15])
 
 
 # --- checkouts ------------------------------------------------------------------------------------------------------

@@ -294,7 +294,7 @@ OF_PRODUCT = f"""
         union (select txn_ref from payment where merchant_id = $1 and detail -> 'purpose' ->> 'reference' = $2
             limit 500)) {NEWEST}
 """
-# The conditions must equal those of the indexes (0025_lists.sql), else PostgreSQL does not use them.
+# The conditions must equal those of the indexes (0001_baseline.sql), else PostgreSQL does not use them.
 OWNED_CREDIT = """(starts_with(credit, 'card:') or starts_with(credit, 'beneficiary:')
     or (starts_with(credit, 'wallet:') and credit <> 'wallet:main:NGN'))"""
 OWNED_DEBIT = """(starts_with(debit, 'card:') or starts_with(debit, 'beneficiary:')

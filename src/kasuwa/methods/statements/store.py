@@ -141,7 +141,7 @@ DEBITED = """
     select merchant_id, seq, 0 as side, at, reference, kind, credit as other, -amount, debit_after, debit
     from posting where merchant_id = u.merchant and
 """
-# The conditions must equal those of the indexes (0025_lists.sql, 0016_paid_ahead.sql, 0009_loans.sql).
+# The conditions must equal those of the indexes (0001_baseline.sql).
 OWNED_CREDIT = """credit = u.account and (starts_with(credit, 'card:') or starts_with(credit, 'beneficiary:')
     or (starts_with(credit, 'wallet:') and credit <> 'wallet:main:NGN'))"""
 OWNED_DEBIT = """debit = u.account and (starts_with(debit, 'card:') or starts_with(debit, 'beneficiary:')

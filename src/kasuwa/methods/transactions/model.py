@@ -15,7 +15,7 @@ from kasuwa.methods.transactions.wire import TransactionsRequest
 MAX_SEQ = 2**63 - 1
 MAX_KEY_BYTES = 64
 
-# The smallest amount in minor units that has an index of its own (migration 0025).
+# The smallest amount in minor units that has an index of its own (0001_baseline.sql).
 LARGE_AMOUNT = 100_000_000
 HOME_CURRENCY = "NGN"
 OPEN_STATUSES = frozenset({"pending", "processing"})

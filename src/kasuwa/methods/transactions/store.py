@@ -64,7 +64,7 @@ IN_WINDOW = f"and {AFTER_PLACE} {NEWEST_FIRST} limit {WINDOW}"
 
 # Payments, transfers and all others have an index each. The kinds are literals and each part has its limit, so that
 # PostgreSQL merges the indexes and reads only what it needs. The condition of the others must equal that of their index
-# (0026_other_kinds.sql).
+# (0001_baseline.sql).
 PAYMENTS = f"{OF_MERCHANT} and t.kind = 'payment'"
 TRANSFERS = f"{OF_MERCHANT} and t.kind = 'transfer'"
 OTHERS = f"{OF_MERCHANT} and t.kind <> all ('{{payment,transfer}}')"
@@ -74,7 +74,7 @@ ALL = f"""
 """
 OF_KIND = f"{OF_MERCHANT} and t.kind = u.kind {IN_WINDOW}"
 FAILED = f"select {COLUMNS} from failed_transaction t where t.merchant_id = u.merchant {IN_WINDOW}"
-# The conditions must equal those of the indexes (0025_lists.sql), else PostgreSQL does not use them.
+# The conditions must equal those of the indexes (0001_baseline.sql), else PostgreSQL does not use them.
 FOREIGN = f"{OF_MERCHANT} and t.currency <> 'NGN' and t.currency = u.currency {IN_WINDOW}"
 LARGE = f"{OF_MERCHANT} and t.amount >= {LARGE_AMOUNT} {IN_WINDOW}"
 # On tables with row-level security PostgreSQL does not conclude from the condition that all rows have the same value:

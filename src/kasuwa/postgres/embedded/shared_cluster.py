@@ -50,7 +50,7 @@ def use_cluster(directory: Path) -> Iterator[embedded.Cluster]:
 
 
 async def ensure_logins(dsn: str) -> None:
-    """Creates the logins that an embedded server lacks: it is new, or an earlier version created it."""
+    """Creates the logins that an embedded server lacks."""
     connection = await connect_as_owner(dsn, {"application_name": "kasuwa logins"})
     try:
         await create_embedded_logins(connection)

@@ -405,10 +405,7 @@ end $$;
 -- Keeps an order at the account that it may have been sent with, as fix_rail keeps it at its rail.
 create function fix_rail_account() returns trigger language plpgsql as $$
 begin
-    if new.rail <> old.rail and new.rail_account = old.rail_account then
-        new.rail_account := '';
-    elsif old.rail_account <> '' and new.rail_account <> old.rail_account
-            and (old.is_rail_fixed or old.claims > 1 or new.claims > 1) then
+    if old.is_rail_fixed or old.claims > 1 or new.claims > 1 then
         raise exception 'the order of job % may have reached its account', encode(old.key, 'hex');
     end if;
     return new;
@@ -457,7 +454,7 @@ create trigger scheduled_job_fix_rail before update on scheduled_job for each ro
         or (old.is_rail_fixed and not new.is_rail_fixed)))
     execute function fix_rail();
 create trigger scheduled_job_fix_rail_account before update on scheduled_job for each row
-    when (old.rail_account <> '' and (new.rail <> old.rail or new.rail_account <> old.rail_account))
+    when (old.rail_account <> '' and new.rail_account <> old.rail_account)
     execute function fix_rail_account();
 create trigger scheduled_job_remember_second_claim before update on scheduled_job for each row
     when (not new.is_queried_first and (old.is_queried_first or old.claims > 1 or new.claims > 1))
@@ -936,9 +933,9 @@ create table personalized_account (
     bvn_sealed bytea,                         -- the owner's BVN, encrypted, if the merchant gave it
     created_at timestamptz not null,          -- when it was asked for
     -- `opening` until the rail has answered, `closing` until it has confirmed that nobody can pay into it
-    state text not null default 'open' check (state in ('opening', 'open', 'failed', 'closing', 'closed')),
-    rail text not null default 'sandbox',     -- the rail that opened it and is asked for its payments
-    rail_reference text not null default '',  -- ours, by which the rail knows the account
+    state text not null check (state in ('opening', 'open', 'failed', 'closing', 'closed')),
+    rail text not null,                       -- the rail that opened it and is asked for its payments
+    rail_reference text not null,             -- ours, by which the rail knows the account
     facts json not null default '{}',         -- the rail's identifiers of the account, as JSON
     message text not null default '',         -- the rail's words, if it did not open or close the account
     closed_at timestamptz,                    -- when it was closed
@@ -1648,14 +1645,13 @@ create table savings (
     due_tax bigint not null check (due_tax between 0 and due_interest),
     -- its thrift plans that are not over, and the debts it owes in them, oldest first, as JSON
     detail json not null,
-    -- the balance when the row was last written; null before the first time
-    stood bigint,
+    last_balance bigint not null,                                -- the balance when the row was last written
     -- what came in since the last posting, by day, as JSON: a cash-out forfeits what that money earned, last in first out
-    layers text not null default '[]',
+    layers text not null,
     -- payments for it that have not ended (docs/decisions/0080)
-    pending_deposits bigint not null default 0 check (pending_deposits >= 0),
+    pending_deposits bigint not null check (pending_deposits >= 0),
     -- thrift debts that others owe to it
-    receivable bigint not null default 0 check (receivable >= 0),
+    receivable bigint not null check (receivable >= 0),
     primary key (key, merchant_id)
 ) with (fillfactor = 50);
 create unique index savings_number on savings (merchant_id, number);
@@ -1849,10 +1845,9 @@ create table vendor_account (
 
 -- Two keys of one account with a vendor. An operator declared them the same, or an order of the one was found with the other.
 create table vendor_account_alias (
-    rail text not null,                           -- the vendor
-    account text not null,                        -- hash as in vendor_account
-    same_as text not null,                        -- the other hash
-    noted_at timestamptz not null default now(),  -- when it was noted
+    rail text not null,     -- the vendor
+    account text not null,  -- hash as in vendor_account
+    same_as text not null,  -- the other hash
     primary key (rail, account, same_as)
 );
 
@@ -2022,8 +2017,8 @@ create table manual_posting (
     merchant_id bigint not null,  -- the merchant
     approval_id bigint not null,  -- the approval
     -- approved or rejected
-    state text not null default 'approved' check (state in ('approved', 'rejected')),
-    decided_by bigint,            -- who decided it
+    state text not null check (state in ('approved', 'rejected')),
+    decided_by bigint not null,   -- who decided it
     primary key (key, merchant_id)
 );
 create index manual_posting_approval on manual_posting (approval_id);
@@ -2035,7 +2030,6 @@ create table authority_policy (
     -- how long new people and keys wait before they may approve
     cooling_off_hours bigint not null check (cooling_off_hours >= 0),
     set_by text not null,                                       -- who set it
-    set_at timestamptz not null default now(),                  -- when it was set
     row_code bytea                                              -- code of the row
 );
 create trigger authority_policy_append_only before update on authority_policy
@@ -2069,8 +2063,7 @@ create table statement_account (
     name text not null unique,
     mapping json,                                                -- how to read its CSV files, as JSON
     -- the number in its MT940 and CAMT.053 files: a file of another account is refused
-    bank_account text not null default '',
-    created_at timestamptz not null default now()                -- when it was added
+    bank_account text not null default ''
 );
 
 -- A file, or a settlement feed, that was imported. The same content is imported once for an account. Append-only.

@@ -3,10 +3,10 @@
 Contract: investments#deposit, investments#cashout
 """
 
-from kasuwa.core.decision import Context, LoadedRows, Merchant, Needs, NeedsMore, OperatorNotice, Posting
+from kasuwa.core.decision import Context, LoadedRows, Merchant, Needs, NeedsMore
 from kasuwa.core.money import format_minor
 from kasuwa.ledger import chart
-from kasuwa.methods.investments.model import CLOSED, WALLET, SavingsChanges, need_savings
+from kasuwa.methods.investments.model import SavingsChanges, need_savings
 from kasuwa.methods.investments.rules.cash_out import CASHOUT_PURPOSE, withdraw_savings
 from kasuwa.methods.investments.rules.dry_run import total_repaid
 from kasuwa.methods.investments.rules.savings import DEPOSIT_PURPOSE, debt_groups, receive_deposit, repay_thrift_debts
@@ -62,8 +62,6 @@ def end_deposit(row: Transaction, savings_id: str, context: Context, seen: Loade
     if not row.is_final:
         return NO_EFFECTS
     changes = SavingsChanges(context, seen)
-    if changes.load_savings(savings_id).state == CLOSED:
-        return pass_on_deposit(row, savings_id, changes)
     changes.count_deposit(savings_id, -1)
     more = None
     if row.status == SUCCESSFUL:
@@ -74,38 +72,9 @@ def end_deposit(row: Transaction, savings_id: str, context: Context, seen: Loade
     return more or PurposeEffects(posts=tuple(changes.posts), rows=changes.rows)
 
 
-def pass_on_deposit(row: Transaction, savings_id: str, changes: SavingsChanges) -> PurposeEffects | NeedsMore:
-    """Applies the result of a payment for savings that an earlier version has closed while it was pending. The money
-    goes on to the wallet, from which the merchant refunds it. Contract: investments#closed-meanwhile"""
-    changes.count_deposit(savings_id, -1)
-    more = changes.missing_clients()
-    if more is not None or row.status != SUCCESSFUL:
-        return more or PurposeEffects(rows=changes.rows)
-    text = f"{format_minor(row.amount)} was paid into savings {savings_id}, which are closed: refund it to the payer"
-    return PurposeEffects(
-        posts=(Posting(chart.savings(savings_id), WALLET, row.amount, "savings closed meanwhile"),),
-        rows=changes.rows,
-        surplus=row.amount,
-        surplus_account=WALLET,
-        notices=(OperatorNotice(row.txn_ref, text),),
-    )
-
-
-def end_deposit_refund(savings_id: str, amount: int, context: Context, seen: LoadedRows) -> PurposeEffects | NeedsMore:
-    """Applies the refund of a deposit that arrived after the savings were closed. An earlier version has opened them
-    again for it, and emptied ones close. Else the wallet has paid it."""
-    changes = SavingsChanges(context, seen)
-    if changes.load_savings(savings_id).state == CLOSED:
-        return NO_EFFECTS
-    withdraw_savings(changes, savings_id, amount)
-    return changes.missing_clients() or PurposeEffects(rows=changes.rows)
-
-
 def deposit_account(savings_id: str, currency: str) -> str:
     return chart.savings(savings_id)
 
 
 CASHOUT_PURPOSE_RULES = PurposeRules(CASHOUT_PURPOSE, need_purpose, end_cashout, final_reply=reply_ended_cashout)
-DEPOSIT_PURPOSE_RULES = PurposeRules(
-    DEPOSIT_PURPOSE, need_purpose, end_deposit, deposit_account, on_refund=end_deposit_refund
-)
+DEPOSIT_PURPOSE_RULES = PurposeRules(DEPOSIT_PURPOSE, need_purpose, end_deposit, deposit_account)

@@ -28,6 +28,7 @@ from kasuwa.methods.investments.accrual import MAX_ANNUAL_PERCENT, PARTS_PER_PER
 from kasuwa.methods.investments.model import (
     CLOSED,
     CURRENCY,
+    NO_LAYERS,
     NO_THRIFT_LINKS,
     PENDING,
     SAVINGS_CLOSED,
@@ -160,6 +161,10 @@ def open_savings(request: CreateSavingsRequest, context: Context) -> Savings:
         due_interest=0,
         due_tax=0,
         detail=NO_THRIFT_LINKS,
+        last_balance=0,
+        layers=NO_LAYERS,
+        pending_deposits=0,
+        receivable=0,
     )
 
 

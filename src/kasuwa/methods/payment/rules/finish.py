@@ -128,9 +128,7 @@ def end_payment(
 
 def record_surplus(payment: Payment, added: PurposeEffects) -> Payment:
     """Records how much of a payment its purpose could not use. Verify shows that part, and it can be refunded."""
-    facts = msgspec.structs.replace(
-        FACTS_DECODER.decode(payment.facts), surplus=added.surplus, surplus_account=added.surplus_account
-    )
+    facts = msgspec.structs.replace(FACTS_DECODER.decode(payment.facts), surplus=added.surplus)
     return msgspec.structs.replace(payment, facts=encode_text(facts))
 
 

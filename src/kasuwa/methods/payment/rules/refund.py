@@ -94,7 +94,6 @@ USED_FOR_LOAN_OR_SAVINGS = Refusal(
 )
 WALLET_INSUFFICIENT = Refusal(INSUFFICIENT_FUNDS, "The wallet does not cover the refund; fund it and try again")
 
-SOURCE_INSUFFICIENT = Refusal(INSUFFICIENT_FUNDS, "The savings do not hold this money any more")
 
 MESSAGES = {SUCCESSFUL: "Refund Successful", PENDING: "Refund Pending", FAILED: "Refund Failed"}
 
@@ -147,29 +146,9 @@ def decide_refund(
         return refuse_fields(
             FieldError("amount", f"at most {format_minor(refundable(payment))}, what is left to refund")
         )
-    source, unseen = find_refund_source(payment, row.currency, context, seen)
-    if unseen is not None:
-        return unseen
     if request.dry_run:
-        return preview_refund(int(request.amount), row, payment, source, seen)
-    return start_refund(request, row, payment, source, context)
-
-
-def find_refund_source(
-    payment: Payment, currency: str, context: Context, seen: LoadedRows
-) -> tuple[str, NeedsMore | None]:
-    """Returns the account a refund is paid from, and the rows still needed, if any.
-
-    The account is the wallet, or the one that the payment's purpose took the money to.
-    """
-    payment_purpose = DETAIL_DECODER.decode(payment.detail).purpose
-    if payment_purpose is None or is_merchant_payment(payment.detail):
-        return chart.wallet(currency), None
-    purpose = rules_of(payment_purpose, context)
-    account = FACTS_DECODER.decode(payment.facts).surplus_account
-    if not account and purpose.destination_account is not None:
-        account = purpose.destination_account(payment_purpose.reference, currency)
-    return account or chart.wallet(currency), missing_needs(purpose, payment_purpose, context, seen)
+        return preview_refund(int(request.amount), row, payment, seen)
+    return start_refund(request, row, payment, context)
 
 
 def is_merchant_payment(detail: str) -> bool:
@@ -195,21 +174,17 @@ def refundable_total(detail: str, facts: str, charged: int) -> int:
     return charged if is_merchant_payment(detail) else FACTS_DECODER.decode(facts).surplus
 
 
-def refuse_shortfall(source: str, currency: str) -> Refusal:
-    return WALLET_INSUFFICIENT if source == chart.wallet(currency) else SOURCE_INSUFFICIENT
-
-
 def preview_refund(
-    amount: int, paid_transaction: Transaction, payment: Payment, source: str, seen: LoadedRows
+    amount: int, paid_transaction: Transaction, payment: Payment, seen: LoadedRows
 ) -> Decision[RefundReply] | Refusal:
     """Returns the dry run of a refund. Refused for every reason that would refuse the refund, also insufficient funds.
 
     Contract: payment#dry-run
     """
     currency = paid_transaction.currency
-    account = seen.get(chart.Account, account_key(payment.merchant_id, source))
+    account = seen.get(chart.Account, account_key(payment.merchant_id, chart.wallet(currency)))
     if account is None or account.available < amount:
-        return refuse_shortfall(source, currency)
+        return WALLET_INSUFFICIENT
     reply = RefundReply(
         txn_ref=payment.txn_ref,
         amount=format_minor(amount),
@@ -222,9 +197,7 @@ def preview_refund(
     return Decision(reply=reply)
 
 
-def start_refund(
-    request: RefundRequest, paid_transaction: Transaction, payment: Payment, source: str, context: Context
-) -> Decision:
+def start_refund(request: RefundRequest, paid_transaction: Transaction, payment: Payment, context: Context) -> Decision:
     """Holds the amount, counts it as being refunded and creates the job for the rail."""
     amount = int(request.amount)
     txn_ref = movement_reference("RF", context.permutation(context.number), lagos_day(context.now))
@@ -260,11 +233,10 @@ def start_refund(
     )
     updated = msgspec.structs.replace(payment, refunding=payment.refunding + amount)
     job = make_transaction_job(context, SEND_REFUND, RAIL_ROUTES[payment.method].rail, row, encode_text(work))
-    reserve = NewHold(hold_key(row.key), source, amount)
-    shortfall_refusal = refuse_shortfall(source, paid_transaction.currency)
+    reserve = NewHold(hold_key(row.key), chart.wallet(row.currency), amount)
     return Decision(
         reply=reply_refund(row, updated),
-        groups=(PostingGroup(txn_ref, shortfall_refusal, new_holds=(reserve,)),),
+        groups=(PostingGroup(txn_ref, WALLET_INSUFFICIENT, new_holds=(reserve,)),),
         rows=(row, updated),
         jobs=(job,),
         numbers_used=1,
@@ -340,10 +312,7 @@ def end_refund(
 ) -> Decision | NeedsMore:
     if REFUND_DETAIL_DECODER.decode(row.detail).is_return:
         return end_return(row, payment, job, answer, ending, context)
-    source, unseen = find_refund_source(payment, row.currency, context, seen)
     purpose = DETAIL_DECODER.decode(payment.detail).purpose
-    if unseen is not None:
-        return unseen
     paid_back = ending == SUCCESSFUL
     work = JOB_DATA_DECODER.decode(job.work)
     event_fields = {"refund_of": payment.txn_ref, **subject_of(purpose)}
@@ -373,7 +342,7 @@ def end_refund(
         refunded=payment.refunded + (row.amount if paid_back else 0),
         refunds=payment.refunds + 1,
     )
-    post = Posting(source, rail_account(payment.method, row.currency), row.amount, "refund")
+    post = Posting(chart.wallet(row.currency), rail_account(payment.method, row.currency), row.amount, "refund")
     posts = (post, *added.posts) if paid_back else ()
     # A refund's event belongs to its payment and is numbered after the payment's own event.
     event = msgspec.structs.replace(end.event, object=payment.txn_ref, object_seq=left.refunds + 1)

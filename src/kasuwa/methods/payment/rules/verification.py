@@ -75,8 +75,6 @@ class PaymentRecord(msgspec.Struct, frozen=True):
     detail: str
     expires_at: datetime
     refunds: str | None  # JSON array of Refund
-    # Present balance of the savings account, if the payment arrived after it was closed.
-    in_savings: int | None
     disputed: int
     payer_sealed: bytes | None
 
@@ -158,7 +156,7 @@ def reply_verify(payment: PaymentRecord, public_url: str, unseal: Unsealer) -> V
     for name, subject in subject_of(detail.purpose).items():
         setattr(reply, name, subject)
     if facts.surplus:
-        reply.unapplied_amount = format_minor(left_unapplied(facts.surplus, payment))
+        reply.unapplied_amount = format_minor(facts.surplus - payment.refunded)
     if status == SUCCESSFUL:
         reply.refunded_amount = format_minor(payment.refunded)
         if payment.disputed:
@@ -180,12 +178,6 @@ def reply_verify(payment: PaymentRecord, public_url: str, unseal: Unsealer) -> V
 def rejection_line(rejection: RecordedRejection) -> RejectionLine:
     amount = None if rejection.amount is None else format_minor(rejection.amount)
     return RejectionLine(amount=amount, reason=rejection.reason, at=utc_text(rejection.at))
-
-
-def left_unapplied(surplus: int, payment: PaymentRecord) -> int:
-    """Returns how much of a payment is still unapplied: not refunded, and not withdrawn from the savings account."""
-    left = surplus - payment.refunded
-    return max(0, left if payment.in_savings is None else min(left, payment.in_savings))
 
 
 def refund_line(line: Refund) -> RefundLine:

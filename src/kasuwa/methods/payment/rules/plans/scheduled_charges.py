@@ -9,7 +9,6 @@ Contract: payment#recurrent, payment#installment
 from base64 import b64encode
 from datetime import datetime
 from functools import cache
-from typing import Literal
 
 import msgspec
 
@@ -50,7 +49,7 @@ from kasuwa.methods.payment.plan_model import (
 from kasuwa.methods.payment.rules.begin import PaymentOrder, begin_payment
 from kasuwa.rails.ports.orders import Answer
 from kasuwa.terms.tariff import Tariff
-from kasuwa.transactions.pricing import Price, card_class, fee_and_vat, price_collection
+from kasuwa.transactions.pricing import Price, card_class, fee_and_vat
 from kasuwa.transactions.purpose import PurposeEffects, PurposeRules, TransactionPurpose
 from kasuwa.transactions.schedule import Recurrence, make_recurrence, next_due, next_retry
 from kasuwa.transactions.transactions import SUCCESSFUL, Transaction, encode_text, transaction_key
@@ -185,7 +184,7 @@ def need_first_charge(plan: Plan) -> Needs:
 def decide_due_charge(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
     """Charges the saved card of a plan that is due. The payment's own job calls the rail.
 
-    Pauses the plan if its card was erased meanwhile or if the amount is 0.
+    Pauses the plan if its card was erased meanwhile.
     """
     plan, current_job = seen.get(Plan, job.subject), seen.get(Job, job.key)
     if plan is None or current_job is None or plan.state != ACTIVE or plan.charging:
@@ -194,7 +193,7 @@ def decide_due_charge(job: Job, answer: Answer, context: Context, seen: LoadedRo
     if not all(seen.is_loaded(key) for _, key in needs.rows):
         return NeedsMore(needs)
     saved = find_chargeable_card(plan.merchant_id, plan.token, seen)
-    if saved is None or not cycle_amount(plan):
+    if saved is None:
         return Decision(rows=(pause_plan(plan, PAUSED),), jobs_done=(current_job,))
     decision = begin_payment(build_plan_order(plan, saved, context, seen), context, CHARGE)
     charged = decision.rows[0]
@@ -209,20 +208,14 @@ def decide_due_charge(job: Job, answer: Answer, context: Context, seen: LoadedRo
     )
 
 
-def cycle_amount(plan: Plan) -> int:
-    terms = TERMS_DECODER.decode(plan.detail)
-    return terms.amount if plan.kind == RECURRENT else terms.later_charges[plan.cycle - 1][1]
-
-
-def find_kept_price(plan: Plan, seen: LoadedRows) -> Price | None:
+def find_kept_price(plan: Plan, seen: LoadedRows) -> Price:
     """Returns the price of a plan's current cycle, as it was when the payer agreed to the plan.
 
-    A recurrence has the price of its first charge. None for an installment plan of an earlier version, which has none.
+    A recurrence has the price of its first charge.
     Contract: payment#price-kept
     """
     if plan.kind == INSTALLMENT:
-        prices = TERMS_DECODER.decode(plan.detail).prices
-        return prices[plan.cycle - 1] if prices else None
+        return TERMS_DECODER.decode(plan.detail).prices[plan.cycle - 1]
     row = seen.get(Transaction, transaction_key(plan.merchant_id, KIND, plan.first_ref))
     payment = seen.get(Payment, payment_key(plan.merchant_id, plan.first_ref))
     assert row is not None
@@ -234,10 +227,6 @@ def build_plan_order(plan: Plan, saved: SavedCard, context: Context, seen: Loade
     """Builds the payment order of a plan's current cycle."""
     terms, card = read_terms(plan, context.vault.unseal), CARD_SUMMARY_DECODER.decode(saved.detail)
     price = find_kept_price(plan, seen)
-    if price is None:
-        bearer: Literal["merchant", "customer"] = "customer" if terms.detail.bearer == "customer" else "merchant"
-        tariff, fee_class = context.merchant.terms(Tariff), card_class(card.country)
-        price = price_collection(tariff, fee_class, plan.currency, cycle_amount(plan), bearer)
     detail = msgspec.structs.replace(terms.detail, card=card, purpose=TransactionPurpose(plan.kind, plan.plan_id))
     return PaymentOrder(
         method="token",
