@@ -57,6 +57,7 @@ QUERY_METHODS = {
     "fetchval",
     "fetch_row_batched",
     "fetch_page_batched",
+    "fetch_requests",
     "execute",
     "executemany",
     "cursor",
@@ -73,6 +74,8 @@ def text_of(node: ast.AST | None, known: dict[str, str]) -> str | None:
         return text_of(node.value, known)
     if isinstance(node, ast.Name):
         return known.get(node.id)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "batched_query":
+        return " ".join(text_of(part, known) or "{}" for part in node.args)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
         return (text_of(node.left, known) or "{}") + (text_of(node.right, known) or "{}")
     return None
@@ -135,6 +138,42 @@ def unsafe_reads(source: Source) -> list[str]:
             elif not all(any(words in branch for words in MERCHANT_CONDITIONS) for branch in UNION.split(query)):
                 found.append(f"line {node.lineno} asks without merchant_id, or a branch of its union does")
     return [f"{source.path}: {complaint}" for complaint in found]
+
+
+# --- one folder knows that a database may be on several servers ------------------------------------------------------
+
+DISTRIBUTION = "postgres/distribution/"
+# The command that distributes, and the check of `kasuwa doctor`.
+MAY_NAME_DISTRIBUTION = ("commands/distribute.py", "doctor/checks.py")
+DISTRIBUTION_WORDS = re.compile(r"citus|distributed|shard", re.IGNORECASE)
+# Packages that build and run the statements of others, and so take texts of SQL as values.
+STATEMENT_PACKAGES = ("postgres", "engine")
+EDITS = {"replace", "sub", "subn"}
+
+
+def distribution_elsewhere(source: Source) -> list[str]:
+    """Returns the lines that speak of several servers outside the folder that knows of them. Others ask the layout of
+    their connection (postgres/layout.py)."""
+    if source.path.startswith(DISTRIBUTION) or source.path in MAY_NAME_DISTRIBUTION:
+        return []
+    lines = enumerate(source.text.splitlines(), start=1)
+    return [
+        f"{source.path}:{n} knows how databases are distributed" for n, line in lines if DISTRIBUTION_WORDS.search(line)
+    ]
+
+
+def edited_sql(source: Source) -> list[str]:
+    """Returns where SQL is edited as text. Each form of a statement is built from the description of its columns."""
+    known = constants(source)
+    found = []
+    if source.package in STATEMENT_PACKAGES:
+        found = [f"{source.path} imports re" for module, _ in source.imports() if module == "re"]
+    for node in source.nodes:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in EDITS:
+            texts = [text_of(part, known) or "" for part in (node.func.value, *node.args)]
+            if any(SQL.search(text) for text in texts):
+                found.append(f"{source.path}:{node.lineno} edits SQL")
+    return found
 
 
 # --- a total order ------------------------------------------------------------------------------------------------

@@ -241,6 +241,14 @@ def test_sql_is_only_in_its_packages() -> None:
     assert source_rules_sql.sql_out_of_place(SERVICE) == []
 
 
+def test_one_folder_knows_how_databases_are_distributed() -> None:
+    assert complaints(source_rules_sql.distribution_elsewhere, SERVICE) == []
+
+
+def test_no_sql_is_edited_as_text() -> None:
+    assert complaints(source_rules_sql.edited_sql, SERVICE) == []
+
+
 def test_no_log_line_has_the_text_of_an_error() -> None:
     assert complaints(source_rules.error_texts_in_logs, SERVICE) == []
 
@@ -402,6 +410,44 @@ def test_the_signature_of_a_protocol_is_no_coroutine() -> None:
 )
 def test_an_unsafe_read_is_noticed(text: str) -> None:
     assert source_rules_sql.unsafe_reads(Source("methods/x/store.py", text))
+
+
+@pytest.mark.parametrize(
+    ("place", "text", "wrong"),
+    [
+        ("engine/x.py", "# Citus hands it on.", True),
+        ("jobs/x.py", "if connection.is_distributed:\n    pass", True),
+        ("boot/x.py", "from kasuwa.postgres.distribution.shards import read_shards", True),
+        ("postgres/distribution/x.py", "# Citus hands it on.", False),
+        ("jobs/x.py", "if not layout_of(connection).spans_merchants:\n    pass", False),
+    ],
+)
+def test_what_knows_how_databases_are_distributed_is_noticed(place: str, text: str, wrong: bool) -> None:
+    assert bool(source_rules_sql.distribution_elsewhere(Source(place, text))) is wrong
+
+
+@pytest.mark.parametrize(
+    ("place", "text", "wrong"),
+    [
+        ("postgres/distribution/x.py", "import re", True),
+        ("engine/x.py", "from re import compile", True),
+        ("wire/x.py", "import re", False),
+        ("jobs/x.py", 'Q = "select 1 from t"\nR = Q.replace("t", "u")', True),
+        ("jobs/x.py", 'import re\nQ = "select 1 from t"\nR = re.sub("t", "u", Q)', True),
+        ("jobs/x.py", 'import re\nP = re.compile("t")\nR = P.sub("u", "select 1 from t")', True),
+        ("jobs/x.py", 'R = "a name".replace("a", "the")', False),
+    ],
+)
+def test_edited_sql_is_noticed(place: str, text: str, wrong: bool) -> None:
+    assert bool(source_rules_sql.edited_sql(Source(place, text))) is wrong
+
+
+def test_a_batched_query_without_its_merchant_is_noticed() -> None:
+    use = "async def f(r):\n    await r.fetch_requests(Q, [])"
+    named = 'Q = batched_query("select 1 from", REQUESTS, "join t on t.merchant_id = u.merchant")'
+    unnamed = 'Q = batched_query("select 1 from", REQUESTS, "join t on t.key = u.key")'
+    assert source_rules_sql.unsafe_reads(Source("methods/x/store.py", f"{named}\n{use}")) == []
+    assert source_rules_sql.unsafe_reads(Source("methods/x/store.py", f"{unnamed}\n{use}"))
 
 
 def test_a_safe_read_is_allowed() -> None:

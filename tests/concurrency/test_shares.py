@@ -7,6 +7,7 @@ import pytest
 
 from kasuwa.concurrency.exhaustion import PoolExhausted
 from kasuwa.concurrency.shares import Shares
+from kasuwa.core.batched_query import Requests, batched_query
 from kasuwa.engine.reading import DatabaseReaderFactory
 from kasuwa.postgres.connections import connect, open_reader_pool
 from tests.rule_context import VAULT
@@ -16,7 +17,7 @@ BUSY, OTHER = 1, 2
 LOCK = 815
 # Waits for as long as the test holds the lock.
 SLOW = f"select pg_advisory_lock_shared({LOCK}), pg_advisory_unlock_shared({LOCK})"
-BY_KEY = "select u.n, u.key from unnest($1::bigint[]) with ordinality u (key, n)"
+BY_KEY = batched_query("select u.n, u.key from", Requests((("key", "bigint"),)), "")
 # Only stops a test that hangs.
 GENEROUS_SECONDS = 30
 

@@ -4,6 +4,7 @@
 from its source (docs/scaling.md). tests/postgres/test_distribution.py has what can be tested without it.
 """
 
+import asyncio
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
@@ -12,10 +13,12 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from kasuwa.authority.roles import MERCHANT_ROLES
+from kasuwa.postgres.primary import connect_to_primary
 from tests.console.sample_merchant import SampleMerchant
 from tests.console.visitor import DEPLOYED, sign_in_as
 from tests.distributed.nodes import Nodes
 from tests.examples import record
+from tests.postgres.test_distribution import SAMPLES, batched_queries
 from tests.reconciliation.ledger_database import wire
 from tests.reconciliation.test_command import MAPPING
 from tests.running import Deployment, running_deployment
@@ -31,6 +34,21 @@ def deployment(nodes: Nodes, environ: dict[str, str], run: Callable[..., str]) -
 def test_what_is_distributed_stays_where_it_is(run: Callable[..., str]) -> None:
     assert run("database", "distribute") == "nothing to do: every table is where it belongs\n"
     assert run("migrate") == "nothing to do: the schema is up to date\n"
+
+
+def test_every_batched_query_runs_on_the_server_of_its_merchant(nodes: Nodes, run: Callable[..., str]) -> None:
+    async def find_elsewhere() -> dict[str, list[str]]:
+        connection, found = await connect_to_primary(nodes.dsn), {}
+        for name, query in batched_queries().items():
+            parameters = (await connection.prepare(query.of_one)).get_parameters()
+            values = [SAMPLES[kind.name] for kind in parameters]
+            plan = [row[0].strip() for row in await connection.fetch(f"explain {query.of_one}", *values)]
+            if plan.count("Task Count: 1") != 1:
+                found[name] = plan
+        await connection.close()
+        return found
+
+    assert asyncio.run(find_elsewhere()) == {}
 
 
 def test_the_trail_says_that_tables_were_distributed(deployment: Deployment) -> None:

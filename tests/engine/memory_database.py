@@ -14,11 +14,11 @@ from kasuwa.concurrency.time_slices import run_to_completion
 from kasuwa.core.decision import Decision, Needs, NeedsMore, Refusal, Row
 from kasuwa.core.references import account_key, merchant_state_key
 from kasuwa.engine.batch import BatchState, Deployment, Result, RuleFailure, Submission, decide_batch
-from kasuwa.engine.bulk_sql import updated_columns
 from kasuwa.engine.idempotency import IdempotencyRecord
 from kasuwa.engine.locked_batch import MAX_DECIDE_ROUNDS
 from kasuwa.engine.merchant_state import MerchantState
 from kasuwa.ledger.chart import Account
+from kasuwa.postgres.bulk_sql import updated_columns
 from tests.engine.toy import MERCHANTS, WALL, WALLET, WORLD
 
 

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
+from kasuwa.core.batched_query import BatchedQuery
 from kasuwa.engine.reading import MAX_KEYS_PER_QUERY, ForeignRow, LookupBatcher
 
-QUERY = "a query"
+QUERY = BatchedQuery("a query", "")
 
 
 class Readers:
@@ -17,12 +18,12 @@ class Readers:
         self.asked: list[int] = []
         self.fails = False
 
-    async def fetch(self, query: str, keys: list[int], merchants: list[int]) -> list[Any]:
+    async def fetch_requests(self, query: BatchedQuery, requests: list[tuple[int, int]]) -> list[Any]:
         await asyncio.sleep(0.001)
-        self.asked.append(len(keys))
+        self.asked.append(len(requests))
         if self.fails:
             raise ConnectionError("the database went away")
-        found = [(n, merchant, key) for n, (key, merchant) in enumerate(zip(keys, merchants, strict=True), start=1)]
+        found = [(n, merchant, key) for n, (key, merchant) in enumerate(requests, start=1)]
         return [row for row in reversed(found) if row[2] % 2 == 0]
 
 

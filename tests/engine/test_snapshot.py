@@ -6,6 +6,7 @@ import contextlib
 import asyncpg
 import pytest
 
+from kasuwa.core.batched_query import BatchedQuery
 from kasuwa.engine.reading import DatabaseReaderFactory, TornRead
 from kasuwa.postgres.connections import connect, open_reader_pool
 from kasuwa.postgres.merchant_rows import snapshot
@@ -27,7 +28,7 @@ def test_a_second_statement_outside_a_snapshot_is_refused(deployment: Deployment
             with pytest.raises(TornRead):
                 await reader.fetchrow("select 2")
             with pytest.raises(TornRead):
-                reader.fetch_row_batched("select 3", 1)
+                reader.fetch_row_batched(BatchedQuery("select 3", ""), 1)
             with pytest.raises(TornRead):
                 async with reader.snapshot():
                     pass

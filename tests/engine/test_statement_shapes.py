@@ -4,9 +4,9 @@ import random
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from kasuwa.engine.bulk_sql import StatementPart, statement_sql
 from kasuwa.engine.statement_shapes import FIRST_SHAPES, MAX_SHAPES, NO_ROWS, Parts, StatementShapes, place_of
 from kasuwa.engine.writer_session import CACHED_STATEMENTS
+from kasuwa.postgres.bulk_sql import StatementPart, statement_sql
 from kasuwa.postgres.columns import Columns
 from tests.running import running_deployment
 from tests.simulate.answer_proxy import AnswerProxy

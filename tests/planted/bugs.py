@@ -96,14 +96,14 @@ WRITER = (
     ),
     Bug(
         "the version of changed merchants is not checked",
-        "engine/bulk_sql.py",
+        "postgres/bulk_sql.py",
         '" where t.ctid = f.place and t.version = x.expected returning 1"',
         '" where t.ctid = f.place returning 1"',
         "engine/test_writer_faults.py::test_two_writers_that_take_turns_on_one_merchant_never_overwrite_each_other",
     ),
     Bug(
         "the version of merchants that were only read is not checked",
-        "engine/bulk_sql.py",
+        "postgres/bulk_sql.py",
         ' and t.version = x.expected"\n',
         '"\n',
         "engine/test_writer_faults.py::test_a_refusal_on_what_another_writer_has_changed_is_not_given",

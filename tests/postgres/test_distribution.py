@@ -6,31 +6,31 @@ tests/distributed/citus_checks.py runs the service on such a database.
 
 import asyncio
 import importlib
+import json
 import pkgutil
 import re
 from collections.abc import Awaitable, Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import asyncpg
 import pytest
 
 import kasuwa.methods
 from kasuwa.boot.composition import make_deployment
+from kasuwa.core.batched_query import BatchedQuery
 from kasuwa.core.decision import AuditEntry, Job, Row
 from kasuwa.core.references import row_key
 from kasuwa.core.vault import Vault
 from kasuwa.engine import due_jobs
-from kasuwa.engine.bulk_sql import StatementPart, delete_part, insert_part, update_part, version_parts
 from kasuwa.engine.journal import CommitMarkRow
 from kasuwa.engine.merchant_state import MerchantState
-from kasuwa.engine.write_statements import DISTRIBUTED
 from kasuwa.engine.writer_lanes import LanedWriter
 from kasuwa.jobs import leases
 from kasuwa.merchants import endpoints
+from kasuwa.postgres.bulk_sql import StatementPart, delete_part, insert_part, update_part, version_parts
 from kasuwa.postgres.clock import DatabaseClock
 from kasuwa.postgres.distribution.distribute import CannotDistribute, distribute, examine_distribution
-from kasuwa.postgres.distribution.one_request_sql import form_for_one_request
+from kasuwa.postgres.distribution.merchant_layout import DISTRIBUTED
 from kasuwa.postgres.distribution.placement import (
     BY_MERCHANT,
     NUMBERED,
@@ -38,10 +38,11 @@ from kasuwa.postgres.distribution.placement import (
     ON_COORDINATOR_IN_COMMITS,
     ON_EVERY_SERVER,
 )
-from kasuwa.postgres.distribution.server_search import SearchQuery
 from kasuwa.postgres.distribution.shards import ShardMap, hash_bigint
+from kasuwa.postgres.layout import ONE_SERVER
 from kasuwa.postgres.primary import connect_to_primary
 from kasuwa.postgres.row_codes import code_new_row, table_of
+from kasuwa.postgres.statement_forms import SearchQuery, StatementForms
 from kasuwa.webhooks import deliveries, targets
 from tests.engine.probes import Ground, fund, new_merchant, outcome_of, prepared, run, spend, writing
 from tests.running import Deployment
@@ -89,10 +90,7 @@ OF_ALL_MERCHANTS = {
         "CLAIM_OLDEST": "on one server only",
         "CLAIM_FROM_EACH": "on one server only",
         "DUE": "on one server only",
-        "PARK_JOBS": "on one server only",
-        "REQUEUE": "on one server only",
-        "RECORD": "a pattern of the two that follow",
-        "RECORD_ATTEMPTS": "on one server only",
+        "RECORD": "a pattern of both forms of RECORD_ATTEMPTS",
         "FIND_DELIVERIES": "looks for work on all servers, and locks nothing",
         "IS_CLAIMABLE": "a condition",
         "ADVANCING": "its table is on the coordinator",
@@ -140,7 +138,7 @@ def test_tables_by_merchant_with_a_numbered_column_are_listed(deployment: Deploy
 
 def test_a_server_without_citus_is_not_distributed(ground: Ground) -> None:
     async def work(connection: Any) -> None:
-        assert connection.is_distributed is False
+        assert connection.layout is ONE_SERVER
         assert not (await examine_distribution(connection)).is_distributed
         with pytest.raises(CannotDistribute, match="this server has no Citus"):
             await distribute(connection)
@@ -188,13 +186,17 @@ def test_every_read_of_the_writer_names_its_merchant() -> None:
     for kind in kinds_of_rows():
         is_named = NAMES_MERCHANT.search(DISTRIBUTED.select(kind)) is not None
         assert is_named is (kind.table in BY_MERCHANT)
-    assert NAMES_MERCHANT.search(DISTRIBUTED.lock_merchants())
+    assert NAMES_MERCHANT.search(DISTRIBUTED.lock(MerchantState))
 
 
 @pytest.mark.parametrize("module", [leases, due_jobs, deliveries, targets, endpoints], ids=list(OF_ALL_MERCHANTS))
 def test_every_statement_names_one_merchant_or_says_why_it_need_not(module: Any) -> None:
     queries = {name: query.of_all for name, query in vars(module).items() if isinstance(query, SearchQuery)}
-    texts = {name: text for name, text in vars(module).items() if isinstance(text, str) and SQL.search(text)} | queries
+    forms = {
+        name: statement.of_one for name, statement in vars(module).items() if isinstance(statement, StatementForms)
+    }
+    texts = {name: text for name, text in vars(module).items() if isinstance(text, str) and SQL.search(text)}
+    texts = texts | queries | forms
     unnamed = {name for name, text in texts.items() if not NAMES_MERCHANT.search(text)}
     assert unnamed == set(OF_ALL_MERCHANTS[module.__name__.rpartition(".")[2]])
 
@@ -213,30 +215,56 @@ def test_every_search_has_a_form_for_the_merchants_of_one_server(ground: Ground)
     asyncio.run(with_connection(ground.cluster.dsn, work))
 
 
-def batched_queries() -> list[str]:
-    found = []
+MERCHANT = 71
+# A value of each type that requests have.
+SAMPLES = {"int8": MERCHANT, "text": "a", "bytea": b"a", "timestamptz": datetime(2026, 1, 1, tzinfo=UTC)}
+
+
+def scans_in(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yields the parts of a plan that read a table."""
+    if "Relation Name" in plan:
+        yield plan
+    for part in plan.get("Plans", ()):
+        yield from scans_in(part)
+
+
+def batched_queries() -> dict[str, BatchedQuery]:
+    found: dict[str, BatchedQuery] = {}
     for module in pkgutil.walk_packages(kasuwa.methods.__path__, "kasuwa.methods."):
         if module.name.endswith("store"):
-            values = vars(importlib.import_module(module.name)).values()
-            found += [text for text in values if isinstance(text, str) and form_for_one_request(text) is not None]
-    return [text for text in dict.fromkeys(found) if text.lstrip().lower().startswith("select")]
+            values = vars(importlib.import_module(module.name)).items()
+            found |= {f"{module.name} {name}": query for name, query in values if isinstance(query, BatchedQuery)}
+    return found
 
 
-def test_every_batched_query_has_a_form_for_one_request_that_names_its_merchant(ground: Ground) -> None:
+def test_both_forms_of_every_batched_query_return_the_same_columns(ground: Ground) -> None:
     async def work(connection: Any) -> None:
-        prepared_count = 0
-        for query in batched_queries():
-            form = form_for_one_request(query)
-            assert form is not None
-            assert "u." not in re.sub(r"'[^']*'", "", form).replace("(select", "")
-            try:
-                await connection.prepare(query)
-            except asyncpg.PostgresSyntaxError:
-                continue  # a piece of a query
-            assert NAMES_MERCHANT.search(form)
-            await connection.prepare(form)
-            prepared_count += 1
-        assert prepared_count > 10
+        queries = batched_queries()
+        assert len(queries) > 20
+        for name, query in queries.items():
+            many, one = await connection.prepare(query.of_many), await connection.prepare(query.of_one)
+            assert one.get_attributes() == many.get_attributes(), name
+            parts = [kind.name for kind in one.get_parameters()]
+            assert [kind.name for kind in many.get_parameters()] == [f"{part}[]" for part in parts[:-1]], name
+            assert parts[-1] == "int8", name
+
+    asyncio.run(with_connection(ground.cluster.dsn, work))
+
+
+def test_every_scan_of_the_form_for_one_request_names_its_merchant(ground: Ground) -> None:
+    """The planner replaces the columns of the request by their values, and so finds the server of the merchant."""
+
+    async def work(connection: Any) -> None:
+        await connection.execute("set plan_cache_mode = force_custom_plan; set enable_seqscan = off")
+        for name, query in batched_queries().items():
+            parameters = (await connection.prepare(query.of_one)).get_parameters()
+            values = [SAMPLES[kind.name] for kind in parameters]
+            [[plan]] = await connection.fetch(f"explain (format json) {query.of_one}", *values)
+            scans = list(scans_in(json.loads(plan)[0]["Plan"]))
+            assert scans, name
+            for scan in scans:
+                conditions = " ".join(str(scan.get(part, "")) for part in ("Index Cond", "Filter", "Recheck Cond"))
+                assert f"merchant_id = '{MERCHANT}'::bigint" in conditions, (name, scan)
 
     asyncio.run(with_connection(ground.cluster.dsn, work))
 
@@ -250,7 +278,7 @@ def test_writes_of_several_merchants_are_batches_of_one_each(ground: Ground) -> 
     async def work() -> None:
         shops = [await new_merchant(ground) for _ in range(3)]
         observer = lambda _locked, size, _seconds: sizes.append(size)  # noqa: E731
-        async with writing(ground, ground.cluster.dsn, statements=DISTRIBUTED, on_commit=observer) as writer:
+        async with writing(ground, ground.cluster.dsn, layout=DISTRIBUTED, on_commit=observer) as writer:
             for amount in (100, 50):
                 submitted = [writer.submit(fund(shop, amount, f"{amount}")) for shop in shops for _ in range(2)]
                 assert await asyncio.gather(*map(outcome_of, submitted)) == [str(amount)] * 6
@@ -277,12 +305,12 @@ def test_each_merchant_has_one_lane_and_a_lane_is_of_one_server(ground: Ground) 
     async def work() -> None:
         shops = [await new_merchant(ground) for _ in range(6)]
         made = make_deployment(ground.vault, ground.settings)
-        writer = LanedWriter(ground.cluster.dsn, made, lambda *_: None, DatabaseClock(), shards)
+        writer = LanedWriter(ground.cluster.dsn, made, lambda *_: None, DatabaseClock(), DISTRIBUTED, shards)
         for amount in (3, 4):
             submitted = [writer.submit(fund(shop, amount, f"{amount}")) for shop in shops]
             assert await asyncio.gather(*map(outcome_of, submitted)) == [str(amount)] * 6
         assert writer.find_problem() is None
-        assert set(writer._lanes) == {shards.find(shop.merchant_id)[::-1] for shop in shops}
+        assert set(writer._writers) == {shards.find(shop.merchant_id)[::-1] for shop in shops}
         await writer.close()
 
     run(work)
@@ -291,7 +319,7 @@ def test_each_merchant_has_one_lane_and_a_lane_is_of_one_server(ground: Ground) 
 def test_two_writers_on_one_merchant_never_overwrite_each_other(ground: Ground) -> None:
     async def work() -> None:
         shop = await new_merchant(ground)
-        options = {"statements": DISTRIBUTED}
+        options = {"layout": DISTRIBUTED}
         async with writing(ground, ground.cluster.dsn, **options) as one, writing(ground, ground.cluster.dsn) as other:
             for number in range(6):
                 writer = (one, other)[number % 2]
@@ -315,7 +343,7 @@ def test_jobs_are_claimed_merchant_by_merchant_and_once(deployment: Deployment, 
             key = row_key(0, lane, str(n))
             await connection.execute(insert, key, lane, str(n), start + timedelta(seconds=n), shop.mid)
         await code_new_row(connection, VAULT, table_of(Job), "lane = $1", lane)
-        connection.is_distributed = True
+        connection.layout = DISTRIBUTED
         wall, turns = datetime.now(UTC), leases.LaneTurns()
         claimed = await leases.claim_jobs(connection, VAULT, lane, wall, 5, turns)
         assert [item.job.reference for item in claimed] == ["0", "1", "2", "3", "4"]

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import kasuwa
+from kasuwa.core.batched_query import BatchedQuery
 from tests.source_rules_sql import QUERY_METHODS
 
 ROOT = Path(kasuwa.__file__).parent
@@ -23,6 +24,6 @@ def store_statements() -> Iterator[tuple[str, str]]:
                 and node.func.attr in QUERY_METHODS
                 and node.args
                 and isinstance(node.args[0], ast.Name)
-                and isinstance(text := getattr(module, node.args[0].id, None), str)
+                and isinstance(query := getattr(module, node.args[0].id, None), str | BatchedQuery)
             ):
-                yield f"{place} {node.args[0].id}", text
+                yield f"{place} {node.args[0].id}", query if isinstance(query, str) else query.of_many

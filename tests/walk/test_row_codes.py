@@ -19,7 +19,6 @@ from kasuwa.core.decision import Job, LoadedRows, Row
 from kasuwa.core.row_codes import CodedTable, RowChanged
 from kasuwa.core.token_index import TokenIndexEntry
 from kasuwa.core.vault import Vault
-from kasuwa.engine.bulk_sql import select_by_key
 from kasuwa.merchants import endpoints
 from kasuwa.merchants.merchants import MerchantDirectory
 from kasuwa.methods.clients.model import Client
@@ -31,6 +30,7 @@ from kasuwa.methods.payment.settlement_model import Beneficiary
 from kasuwa.methods.payouts.model import PayoutSchedule
 from kasuwa.methods.virtualcard.model import Card
 from kasuwa.people import sessions, users
+from kasuwa.postgres.bulk_sql import select_by_key
 from kasuwa.postgres.row_codes import replace_changed
 from kasuwa.privacy.row_code_moves import ROWS_INTACT, find_changed_rows
 from kasuwa.terms.conversion import ExchangeRates

@@ -27,10 +27,9 @@ from kasuwa.methods.tables import ISSUER_RULES, PURPOSES, methods_of, steps_of
 from kasuwa.observe.metrics import BATCH_SIZE, COMMIT_SECONDS, Metrics
 from kasuwa.outbound.egress import EgressClient
 from kasuwa.postgres import connections
-from kasuwa.postgres.backend_connection import is_distributed
 from kasuwa.postgres.clock import DatabaseClock
 from kasuwa.postgres.connection_pool import Pool
-from kasuwa.postgres.distribution.shards import ShardMap, read_shards
+from kasuwa.postgres.layout import Lanes, Layout, layout_of
 from kasuwa.privacy import vault_keys
 from kasuwa.privacy.vault_keys import KeyRefresher
 from kasuwa.rails.catalogue.refresh import PolledCatalogueCache
@@ -129,7 +128,8 @@ class DatabaseAccess(msgspec.Struct, frozen=True):
     dsn: str
     reader: Pool
     lists: Pool  # with the reader's login
-    shards: ShardMap | None  # None if the database is on one server
+    layout: Layout
+    lanes: Lanes | None  # None if one writer is for all merchants
 
 
 class Services:
@@ -157,9 +157,9 @@ class Services:
         self.rail_choice = RailChoice(settings, metrics, self.clock)
         self.deployment = make_deployment(vault, settings, self.rail_choice.router)
         self.writer = (
-            Writer(dsn, self.deployment, self._record_commit, self.clock)
-            if database.shards is None
-            else LanedWriter(dsn, self.deployment, self._record_commit, self.clock, database.shards)
+            Writer(dsn, self.deployment, self._record_commit, self.clock, layout=database.layout)
+            if database.lanes is None
+            else LanedWriter(dsn, self.deployment, self._record_commit, self.clock, database.layout, database.lanes)
         )
         issuer = LedgerIssuer(reader, vault, self.merchant_directory, self.writer, ISSUER_RULES)
         self.rails = rails_of(settings, self.rail_choice, self.catalogue_cache, issuer)
@@ -177,13 +177,15 @@ class Services:
         secret_key = secret_key_of(settings)
         connection = await connections.connect_as_owner(dsn, START_SETTINGS)
         try:
+            layout = layout_of(connection)
+            await layout.prepare_application(connection)
             vault = await vault_keys.open_vault(connection, secret_key)
-            shards = await read_shards(connection) if is_distributed(connection) else None
+            lanes = await layout.read_lanes(connection)
         finally:
             await connection.close()
         reader = await connections.open_reader_pool(dsn, max_size=4)
         lists = await connections.open_list_pool(reader_url(settings, dsn))
-        services = cls(settings, DatabaseAccess(dsn, reader, lists, shards), vault, metrics or Metrics())
+        services = cls(settings, DatabaseAccess(dsn, reader, lists, layout, lanes), vault, metrics or Metrics())
         refresher = KeyRefresher(services.reader, vault, secret_key, partial(secret_key_of, settings))
         services._reading_keys = asyncio.create_task(refresher.run())
         return services

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol, TypeVar
 
+from kasuwa.core.batched_query import BatchedQuery
 from kasuwa.core.keyring import Digest
 
 Item = TypeVar("Item")
@@ -16,10 +17,20 @@ class Reader(Protocol):
     async def fetchrow(self, query: str, *args: Any) -> Any: ...
 
 
-class Snapshot(Reader, Protocol):
-    """A reader whose statements all see the database as of the first of them (repeatable read)."""
+class RequestReader(Reader, Protocol):
+    async def fetch_requests(self, query: BatchedQuery, requests: Iterable[tuple[Any, ...]]) -> list[Any]:
+        """Runs a batched query for several requests."""
+        ...
 
-    def fetch_row_batched(self, query: str, *key: Any) -> Awaitable[Any]: ...
+
+class KeyReader(Reader, Protocol):
+    def fetch_row_batched(self, query: BatchedQuery, *key: Any) -> Awaitable[Any]:
+        """Runs a batched query for one key."""
+        ...
+
+
+class Snapshot(RequestReader, KeyReader, Protocol):
+    """A reader whose statements all see the database as of the first of them (repeatable read)."""
 
 
 class ReplyReader(Reader, Protocol):
@@ -40,12 +51,12 @@ class ActionReader(ReplyReader, Protocol):
         """The base URL at which payers reach this deployment."""
         ...
 
-    def fetch_row_batched(self, query: str, *key: Any) -> Awaitable[Any]:
+    def fetch_row_batched(self, query: BatchedQuery, *key: Any) -> Awaitable[Any]:
         """Fetches one row by key in a query shared with concurrent callers (engine/reading.py). The row has its
         position and its merchant first."""
         ...
 
-    def fetch_page_batched(self, query: str, *key: Any) -> Awaitable[Any]:
+    def fetch_page_batched(self, query: BatchedQuery, *key: Any) -> Awaitable[Any]:
         """Fetches a row of a page in a query shared with concurrent callers. May be called again for the same reply:
         the order of a list never changes, so that a page read in parts equals several pages."""
         ...

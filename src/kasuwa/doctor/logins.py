@@ -13,7 +13,7 @@ from kasuwa.settings.settings import Settings
 
 SEE = "docs/operating.md, Logins"
 MIGRATE = f"run `kasuwa migrate` with {OWNER_SETTING}; if it stays, the login has rights that were granted elsewhere"
-# On a distributed database the driver's first look-up of types takes seconds.
+# With parts of tables on several servers, the driver's first look-up of types takes seconds.
 STATEMENT_SECONDS = 60.0
 # So many of the rights that a login must not have are named.
 MAX_NAMED = 5

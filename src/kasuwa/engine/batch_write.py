@@ -7,9 +7,16 @@ from msgspec.structs import astuple
 
 from kasuwa.core.decision import Job, Row
 from kasuwa.engine.batch import BatchState
-from kasuwa.engine.bulk_sql import StatementPart, delete_part, insert_part, update_part, updated_columns, version_parts
 from kasuwa.engine.journal import CommitMarkRow
 from kasuwa.engine.merchant_state import MerchantState
+from kasuwa.postgres.bulk_sql import (
+    StatementPart,
+    delete_part,
+    insert_part,
+    update_part,
+    updated_columns,
+    version_parts,
+)
 from kasuwa.postgres.columns import Columns
 from kasuwa.postgres.row_codes import code_rows
 

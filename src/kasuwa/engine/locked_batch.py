@@ -22,15 +22,15 @@ from kasuwa.concurrency.time_slices import Interruptible, run_in_shared_slices, 
 from kasuwa.core.decision import Needs, NeedsMore, Row
 from kasuwa.core.references import merchant_state_key
 from kasuwa.engine.batch import BatchState, Deployment, Result, RuleFailure, Submission, decide_batch
-from kasuwa.engine.bulk_sql import concat_keys
 from kasuwa.engine.merchant_state import MerchantState
 from kasuwa.engine.row_cache import RowCache
-from kasuwa.engine.write_statements import ON_ONE_SERVER, WriteStatements
 from kasuwa.engine.writer_session import RETRY_SECONDS, CommitInterrupted, DecidedBatch, WriterSession
 from kasuwa.postgres import connections
+from kasuwa.postgres.bulk_sql import concat_keys
 from kasuwa.postgres.clock import DatabaseClock
 from kasuwa.postgres.connection_pool import Connection
 from kasuwa.postgres.connections import DatabaseUnreachable
+from kasuwa.postgres.layout import ONE_SERVER, Layout
 from kasuwa.postgres.row_codes import replace_changed
 
 # A rule that keeps returning NeedsMore is a bug. The longest chain is a cash-code withdrawal from savings: the code,
@@ -170,22 +170,23 @@ class LockedBatchRunner:
             self._cache,
             self._session.transaction_connection,
             submissions,
-            self._session.statements,
+            self._session.layout,
             run=run_in_shared_slices if self._single_merchant else run_in_slices,
         )
         state.raise_versions()
         return ours, DecidedBatch(state, results)
 
     async def _lock_available_merchants(self, batch: PendingBatch) -> list[MerchantState]:
-        statements, merchants = self._session.statements, {entry.merchant_id for entry in batch}
+        layout, merchants = self._session.layout, {entry.merchant_id for entry in batch}
         keys = concat_keys(sorted(map(merchant_state_key, merchants)))
-        values = (keys, *statements.select_values(MerchantState, min(merchants)))
-        connection = await self._session.begin(*statements.lock_settings)
+        values = (keys, *layout.select_values(MerchantState, min(merchants)))
+        settings = layout.lock_settings(connections.MERCHANT_LOCK_SECONDS)
+        connection = await self._session.begin(*settings)
         try:
-            return [MerchantState(*record) for record in await connection.fetch(statements.lock_merchants(), *values)]
+            return [MerchantState(*record) for record in await connection.fetch(layout.lock(MerchantState), *values)]
         except asyncpg.LockNotAvailableError:
-            connection = await self._session.begin(*statements.lock_settings)
-            free = await connection.fetch(statements.lock_free_merchants(), *values)
+            connection = await self._session.begin(*settings)
+            free = await connection.fetch(layout.lock_free(MerchantState), *values)
             return [MerchantState(*record) for record in free]
 
     async def _lock_single_merchant(self, batch: PendingBatch, deadline: float) -> list[MerchantState]:
@@ -194,9 +195,9 @@ class LockedBatchRunner:
             deadline - time.monotonic(), connections.WRITE_SECONDS - 1, self.lock_seconds or connections.WRITE_SECONDS
         )
         connection = await self._session.begin(f"set local lock_timeout = {max(1, int(left * 1000))}")
-        merchant_id, statements = batch[0].merchant_id, self._session.statements
-        values = (merchant_state_key(merchant_id), *statements.select_values(MerchantState, merchant_id))
-        return [MerchantState(*record) for record in await connection.fetch(statements.lock_merchants(), *values)]
+        merchant_id, layout = batch[0].merchant_id, self._session.layout
+        values = (merchant_state_key(merchant_id), *layout.select_values(MerchantState, merchant_id))
+        return [MerchantState(*record) for record in await connection.fetch(layout.lock(MerchantState), *values)]
 
 
 # --- deciding -------------------------------------------------------------------------------------------------------
@@ -207,7 +208,7 @@ async def fetch_and_decide(
     cache: RowCache,
     get_connection: GetConnection,
     submissions: list[Submission],
-    statements: WriteStatements = ON_ONE_SERVER,
+    layout: Layout = ONE_SERVER,
     *,
     are_rows_new: bool = False,
     run: "Callable[[Interruptible[Any]], Awaitable[Any]]" = run_in_slices,
@@ -220,7 +221,7 @@ async def fetch_and_decide(
 
     A long batch is decided in time slices, by `run`. That is safe: no other task uses the state, and the rows are
     locked or their versions are checked by the write."""
-    fetch = partial(fetch_needed_rows, state, cache, get_connection, statements, are_rows_new=are_rows_new)
+    fetch = partial(fetch_needed_rows, state, cache, get_connection, layout, are_rows_new=are_rows_new)
     await fetch((submission, submission.needs) for submission in submissions)
     results: list[Result] = await run(decide_batch(state, submissions))
     for _ in range(MAX_DECIDE_ROUNDS):
@@ -236,7 +237,7 @@ async def fetch_and_decide(
         results = [failure if isinstance(result, NeedsMore) else result for result in results]
     unproven = state.take_unproven_rows()
     existing = [
-        row for kind, keys in unproven.items() for row in await read_rows(state, get_connection, statements, kind, keys)
+        row for kind, keys in unproven.items() for row in await read_rows(state, get_connection, layout, kind, keys)
     ]
     if existing:
         raise NewRowExists({row.merchant_id for row in existing})
@@ -247,7 +248,7 @@ async def fetch_needed_rows(
     state: BatchState,
     cache: RowCache,
     get_connection: GetConnection,
-    statements: WriteStatements,
+    layout: Layout,
     wanted: Iterable[tuple[Submission, Needs]],
     *,
     are_rows_new: bool,
@@ -260,18 +261,18 @@ async def fetch_needed_rows(
             state.assume_absent(needs, unknown)
     for kind, keys in unknown.items():
         if keys:
-            state.add_fetched_rows(keys, await read_rows(state, get_connection, statements, kind, keys))
+            state.add_fetched_rows(keys, await read_rows(state, get_connection, layout, kind, keys))
 
 
 async def read_rows(
     state: BatchState,
     get_connection: GetConnection,
-    statements: WriteStatements,
+    layout: Layout,
     kind: type[Row],
     keys: Iterable[bytes],
 ) -> list[Row]:
-    values = (concat_keys(keys), *statements.select_values(kind, min(state.merchant_states)))
-    records = await (await get_connection()).fetch(statements.select(kind), *values)
+    values = (concat_keys(keys), *layout.select_values(kind, min(state.merchant_states)))
+    records = await (await get_connection()).fetch(layout.select(kind), *values)
     rows: list[Row] = [kind(*record) for record in records]
     return replace_changed(state.deployment.vault, rows) if kind.coded_columns else rows
 

@@ -1,11 +1,9 @@
 """Database reads: batches look-ups by key, and reads each reply from one state of the database.
 
 The most frequent read is one row by its key, such as the status of a payment. Look-ups that arrive while others run
-wait and are sent as one query. Such a query takes an array for each part of the key and returns the row's position
-and its merchant first:
+wait and are sent as one query (core/batched_query.py), which returns the row's position and its merchant first:
 
-    select u.n, t.merchant_id, …
-    from unnest($1::bytea[], $2::bigint[]) with ordinality u (key, merchant, n), lateral (…) t
+    batched_query("select u.n, t.merchant_id, … from", Requests(…), "cross join lateral (…) t")
 
 The query has keys of several merchants, so row-level security cannot guard it. The merchant of each row is compared
 before it is handed out.
@@ -24,10 +22,12 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 from kasuwa.concurrency.shares import Shares
+from kasuwa.core.batched_query import BatchedQuery
 from kasuwa.core.keyring import Digest
 from kasuwa.core.reading import Item, Line
 from kasuwa.core.vault import NONCE_BYTES, Vault
 from kasuwa.postgres.connection_pool import Connection, Pool
+from kasuwa.postgres.layout import layout_of
 from kasuwa.postgres.merchant_rows import MerchantReader, snapshot
 
 # Queries with the same text that run at once, and the keys that one query may ask for. A page may look at a thousand
@@ -49,11 +49,11 @@ class LookupBatcher:
     def __init__(self, readers: Pool, max_keys: int = MAX_KEYS_PER_QUERY) -> None:
         self._readers = readers
         self._max_keys = max_keys
-        self._pending: defaultdict[str, PendingLookups] = defaultdict(list)
-        self._running_queries: defaultdict[str, int] = defaultdict(int)
+        self._pending: defaultdict[BatchedQuery, PendingLookups] = defaultdict(list)
+        self._running_queries: defaultdict[BatchedQuery, int] = defaultdict(int)
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def fetch_row_batched(self, merchant_id: int, query: str, *key: Any) -> "asyncio.Future[Any]":
+    def fetch_row_batched(self, merchant_id: int, query: BatchedQuery, *key: Any) -> "asyncio.Future[Any]":
         """Returns the future of the merchant's row with this key, or of None. It raises ForeignRow if the row that was
         found is another merchant's."""
         loop = asyncio.get_running_loop()
@@ -66,7 +66,7 @@ class LookupBatcher:
             task.add_done_callback(self._tasks.discard)
         return answer
 
-    async def _run_queries(self, query: str) -> None:
+    async def _run_queries(self, query: BatchedQuery) -> None:
         try:
             while waiting := self._pending[query]:
                 lookups, self._pending[query] = waiting[: self._max_keys], waiting[self._max_keys :]
@@ -74,10 +74,10 @@ class LookupBatcher:
         finally:
             self._running_queries[query] -= 1
 
-    async def _run_query(self, query: str, lookups: PendingLookups) -> None:
+    async def _run_query(self, query: BatchedQuery, lookups: PendingLookups) -> None:
         try:
-            columns = [list(parts) for parts in zip(*(key for _, key, _ in lookups), strict=True)]
-            found = {row[0]: row for row in await self._readers.fetch(query, *columns)}
+            requests = [key for _, key, _ in lookups]
+            found = {row[0]: row for row in await self._readers.fetch_requests(query, requests)}
         except Exception as error:
             for _, _, answer in lookups:
                 if not answer.done():
@@ -88,7 +88,7 @@ class LookupBatcher:
             if answer.done():
                 continue
             if row is not None and row[1] != merchant_id:
-                answer.set_exception(ForeignRow(query))
+                answer.set_exception(ForeignRow(query.of_many))
             else:
                 answer.set_result(row)
 
@@ -166,13 +166,13 @@ class DatabaseReplyReader:
     def _rows(self) -> MerchantReader:
         return MerchantReader(self._factory.lists, self._merchant_id)
 
-    def fetch_row_batched(self, query: str, *key: Any) -> "asyncio.Future[Any]":
+    def fetch_row_batched(self, query: BatchedQuery, *key: Any) -> "asyncio.Future[Any]":
         if self._has_read:
-            self._read_once(query)
+            self._read_once(query.of_many)
         self._has_read = True
         return self._factory.lookups.fetch_row_batched(self._merchant_id, query, *key)
 
-    def fetch_page_batched(self, query: str, *key: Any) -> "asyncio.Future[Any]":
+    def fetch_page_batched(self, query: BatchedQuery, *key: Any) -> "asyncio.Future[Any]":
         return self._factory.pages.fetch_row_batched(self._merchant_id, query, *key)
 
     @contextlib.asynccontextmanager
@@ -207,9 +207,12 @@ class SnapshotReader:
     async def fetchrow(self, query: str, *args: Any) -> Any:
         return await self._connection.fetchrow(query, *args)
 
-    async def fetch_row_batched(self, query: str, *key: Any) -> Any:
+    async def fetch_requests(self, query: BatchedQuery, requests: Iterable[tuple[Any, ...]]) -> list[Any]:
+        return await layout_of(self._connection).fetch_requests(self._connection, query, requests)
+
+    async def fetch_row_batched(self, query: BatchedQuery, *key: Any) -> Any:
         """Runs a batched query (see LookupBatcher) for one key."""
-        return await self._connection.fetchrow(query, *([part] for part in key))
+        return next(iter(await self.fetch_requests(query, [key])), None)
 
 
 class SnapshotReaderFactory:
@@ -233,7 +236,7 @@ class SnapshotReplyReader(SnapshotReader):
         self.digest = vault.digest
         self.index_digests = vault.index_digests
 
-    async def fetch_page_batched(self, query: str, *key: Any) -> Any:
+    async def fetch_page_batched(self, query: BatchedQuery, *key: Any) -> Any:
         return await self.fetch_row_batched(query, *key)
 
     def seal(self, merchant_id: int, place: str, plain: bytes) -> bytes:

@@ -10,9 +10,9 @@ from kasuwa.engine.batch import BatchState, Deployment, Result, Submission
 from kasuwa.engine.locked_batch import fetch_and_decide
 from kasuwa.engine.merchant_state import MerchantState
 from kasuwa.engine.row_cache import RowCache
-from kasuwa.engine.write_statements import statements_for
 from kasuwa.postgres.clock import DatabaseClock
 from kasuwa.postgres.connection_pool import Connection
+from kasuwa.postgres.layout import layout_of
 
 
 class WouldWrite(Exception):
@@ -30,12 +30,12 @@ class SnapshotWriter:
     async def submit(self, submission: Submission) -> Result:
         """Returns the result. Raises WouldWrite if the decision changes anything or has a follow-up."""
         key = merchant_state_key(submission.merchant.merchant_id)
-        statements = statements_for(self._connection)
-        values = (key, *statements.select_values(MerchantState, submission.merchant.merchant_id))
-        [record] = await self._connection.fetch(statements.select(MerchantState), *values)
+        layout = layout_of(self._connection)
+        values = (key, *layout.select_values(MerchantState, submission.merchant.merchant_id))
+        [record] = await self._connection.fetch(layout.select(MerchantState), *values)
         state = BatchState(self._deployment, self.clock.now(), self.clock.earliest_now())
         state.add_merchant_state(MerchantState(*record))
-        [result] = await fetch_and_decide(state, RowCache(), self._connect, [submission], statements)
+        [result] = await fetch_and_decide(state, RowCache(), self._connect, [submission], layout)
         if isinstance(result, Decision) and (result.changes_anything or result.follow_up is not None):
             raise WouldWrite
         return result

@@ -10,7 +10,7 @@ else by one with every part that was ever seen. The parts that a batch does not 
 from collections.abc import Callable
 from typing import NamedTuple
 
-from kasuwa.engine.bulk_sql import StatementPart
+from kasuwa.postgres.bulk_sql import StatementPart
 
 Parts = tuple[StatementPart, ...]
 
@@ -40,7 +40,7 @@ class ChosenStatement(NamedTuple):
 
 class StatementShapes:
     """The statements of one connection. `write` returns the text of a statement with these parts. Without `can_widen`,
-    every combination has its own: a distributed database runs each part of a statement by itself."""
+    every combination has its own: for layouts that run each part of a statement by itself."""
 
     def __init__(self, write: Callable[[Parts], str], *, can_widen: bool = True) -> None:
         self._write = write

@@ -69,11 +69,11 @@ from kasuwa.engine.locked_batch import (
     resolve_all,
 )
 from kasuwa.engine.row_cache import RowCache
-from kasuwa.engine.write_statements import ON_ONE_SERVER, WriteStatements
 from kasuwa.engine.writer_session import CommitInterrupted, CommitObserver, DecidedBatch, VersionConflict, WriterSession
 from kasuwa.postgres import connections
 from kasuwa.postgres.clock import DatabaseClock
 from kasuwa.postgres.connections import DatabaseUnreachable
+from kasuwa.postgres.layout import ONE_SERVER, Layout
 
 # Orders in a batch.
 MAX_BATCH_SIZE = 256
@@ -102,16 +102,16 @@ class Writer:
         *,
         timeout_seconds: float = SUBMIT_TIMEOUT_SECONDS,
         statement_seconds: float = connections.WRITE_SECONDS,
-        statements: WriteStatements = ON_ONE_SERVER,
+        layout: Layout = ONE_SERVER,
     ) -> None:
         self.clock = clock or DatabaseClock()
         self._deployment = deployment
         self.timeout_seconds = timeout_seconds
         self._cache = RowCache()
-        self._statements = statements
+        self._layout = layout
 
         def make_session() -> WriterSession:
-            return WriterSession(dsn, self.clock, on_commit, statement_seconds, statements)
+            return WriterSession(dsn, self.clock, on_commit, statement_seconds, layout)
 
         self._session = make_session()
         self._locked = LockedBatchRunner(self._session, self._cache, deployment, self.clock)
@@ -237,10 +237,10 @@ class Writer:
 
     def _take_batch(self) -> PendingBatch:
         """Takes the submissions of the next batch from the queue, which is not empty."""
-        if self._statements.is_distributed:
-            taken = self._queue.choose_of(self._queue.next_merchant, MAX_BATCH_SIZE)
-        else:
+        if self._layout.spans_merchants:
             taken = self._queue.choose(MAX_BATCH_SIZE)
+        else:
+            taken = self._queue.choose_of(self._queue.next_merchant, MAX_BATCH_SIZE)
         self._queue.remove(taken)
         return taken
 
@@ -285,10 +285,10 @@ class Writer:
         Returns none of them if a merchant among them must be locked first."""
         if not self._queue:
             return []
-        if self._statements.is_distributed:
-            joinable = self._queue.choose_of(batch[0].merchant_id, MAX_BATCH_SIZE - sum(one.orders for one in batch))
-        else:
+        if self._layout.spans_merchants:
             joinable = self._queue.choose(MAX_BATCH_SIZE, batch)
+        else:
+            joinable = self._queue.choose_of(batch[0].merchant_id, MAX_BATCH_SIZE - sum(one.orders for one in batch))
         if not self._cache.can_decide(entry.merchant_id for entry in joinable):
             return []
         self._queue.remove(joinable)
@@ -326,7 +326,7 @@ class Writer:
         self._cache.load_states(state, merchants - state.merchant_states.keys())
         try:
             decided.results += await fetch_and_decide(
-                state, self._cache, self._session.read_connection, submissions, self._statements, are_rows_new=True
+                state, self._cache, self._session.read_connection, submissions, self._layout, are_rows_new=True
             )
         except NewRowExists as repeated:
             self._cache.expect_repeats(repeated.merchants)

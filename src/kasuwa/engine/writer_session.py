@@ -21,11 +21,11 @@ from kasuwa.engine.batch import BatchState, Result
 from kasuwa.engine.batch_write import build_write
 from kasuwa.engine.journal import CommitMarkRow
 from kasuwa.engine.statement_shapes import StatementShapes
-from kasuwa.engine.write_statements import ON_ONE_SERVER, WriteStatements
 from kasuwa.postgres import connections
 from kasuwa.postgres.backend_connection import BackendConnection
 from kasuwa.postgres.clock import DatabaseClock
 from kasuwa.postgres.connections import DatabaseUnreachable
+from kasuwa.postgres.layout import ONE_SERVER, Layout
 from kasuwa.postgres.primary import CONNECT_SECONDS
 
 RETRY_SECONDS = 0.1
@@ -40,10 +40,6 @@ IS_ALIVE = "select exists (select 1 from pg_stat_activity where pid = $1 and bac
 # The mark is written again rather than only read: after a crash it may not be on the synchronous standby yet, and this
 # commit waits for the standby.
 CONFIRM_COMMIT_MARK = "update commit_mark set mark = mark where merchant_id = $1 and mark = $2 returning true"
-
-# Fails every earlier statement of the merchant that has not ended: it waits for their locks, and those that have not
-# locked the merchant yet will not find the version that they expect.
-FENCE_MERCHANT = "update merchant_state set version = version + 1 where merchant_id = $1"
 
 # Called after every commit: whether it was locked, how many submissions it held, how many seconds it took.
 CommitObserver = Callable[[bool, int, float], None]
@@ -90,11 +86,11 @@ class WriterSession:
         clock: DatabaseClock,
         on_commit: CommitObserver,
         statement_seconds: float = connections.WRITE_SECONDS,
-        statements: WriteStatements = ON_ONE_SERVER,
+        layout: Layout = ONE_SERVER,
     ) -> None:
         self._dsn = dsn
-        self.statements = statements
-        self._shapes = StatementShapes(statements.write, can_widen=not statements.is_distributed)
+        self.layout = layout
+        self._shapes = StatementShapes(layout.write, can_widen=layout.can_widen)
         self._clock = clock
         self._on_commit = on_commit
         self._statement_seconds = statement_seconds
@@ -176,12 +172,7 @@ class WriterSession:
         """Opens a transaction and returns its connection. Rolls back one that a failed statement left open."""
         await self.rollback()
         connection = await self.write_connection()
-        if self.statements.is_distributed:
-            # One by one: Citus hands a setting on with all that was sent with it.
-            for statement in ("begin", *statements):
-                await connection.execute(statement)
-        else:
-            await connection.execute("; ".join(("begin", *statements)))
+        await self.layout.run_in_order(connection, "begin", *statements)
         return connection
 
     async def transaction_connection(self) -> BackendConnection:
@@ -209,15 +200,15 @@ class WriterSession:
     async def commit(self, decided: DecidedBatch, *, is_locked: bool) -> None:
         """Writes a decided batch and commits it.
 
-        A batch decided from the cache is one statement, which is its own transaction; on a distributed database it has
-        one with settings. A locked batch is written in the transaction that `begin` opened. Raises VersionConflict,
+        A batch decided from the cache is one statement, which is its own transaction, unless the layout needs
+        settings before it. A locked batch is written in the transaction that `begin` opened. Raises VersionConflict,
         CommitInterrupted, DatabaseUnreachable or what the driver raises."""
         started_at, state = time.perf_counter(), decided.state
         mark = CommitMarkRow(min(state.merchant_states), os.urandom(16), state.wall_time)
-        parts, rows = build_write(state, mark, self.statements.encode_rows)
+        parts, rows = build_write(state, mark, self.layout.encode_rows)
         statement = self._shapes.choose(parts)
         rows = statement.arrange(parts, rows)
-        lock_settings = self.statements.lock_settings
+        lock_settings = self.layout.lock_settings(connections.MERCHANT_LOCK_SECONDS)
         if lock_settings and not is_locked:
             await self.begin(*lock_settings)
         in_transaction = is_locked or bool(lock_settings)
@@ -225,7 +216,7 @@ class WriterSession:
         self._warned = False
         with connection.operation(self._statement_seconds):
             try:
-                named = self.statements.write_values(mark.merchant_id)
+                named = self.layout.write_values(mark.merchant_id)
                 await connection.fetch(statement.text, *rows, len(state.merchant_states), *named)
             except asyncpg.DivisionByZeroError:
                 raise VersionConflict from None
@@ -285,9 +276,7 @@ class WriterSession:
         await self._end_backend(lost.backend)
         connection = await self.write_connection()
         self._warned = False
-        if self.statements.is_distributed:
-            # The backend that is gone had its statements run by other servers, where they may go on.
-            await connection.execute(FENCE_MERCHANT, lost.mark.merchant_id)
+        await self.layout.fence_merchant(connection, lost.mark.merchant_id)
         return bool(await connection.fetchval(CONFIRM_COMMIT_MARK, lost.mark.merchant_id, lost.mark.mark))
 
     async def _end_backend(self, backend: Backend) -> None:

@@ -18,11 +18,11 @@ from kasuwa.core.vault import Vault
 from kasuwa.engine.batch import JOB_LEASE
 from kasuwa.engine.due_jobs import ADVANCING
 from kasuwa.engine.merchant_state import MerchantState, business_now
-from kasuwa.postgres.backend_connection import is_distributed
 from kasuwa.postgres.columns import columns_of
 from kasuwa.postgres.connection_pool import Connection, Pool
-from kasuwa.postgres.distribution.server_search import SearchQuery, search_query, search_servers
+from kasuwa.postgres.layout import Layout, layout_of
 from kasuwa.postgres.row_codes import check_row
+from kasuwa.postgres.statement_forms import SearchQuery, search_query
 
 COLUMNS = ", ".join(f"j.{name}" for name in columns_of(Job).names)
 
@@ -98,8 +98,8 @@ SELECT_DUE_LANES = f"""
         where d.lane = l.lane and d.run_at <= $2 and {IS_UNLEASED})
 """
 
-# On a distributed database a claim looks for due jobs on all servers, and then leases those of each merchant on the
-# merchant's server. Clocks that are being advanced are asked for first: their table is on the coordinator.
+# Where a statement must be of one merchant, a claim looks for due jobs of all, and then leases those of each merchant.
+# Clocks that are being advanced are asked for first: their table is not with the rows of merchants.
 FIND_DUE_LANES = search_query(
     f"select distinct d.lane from scheduled_job d where d.lane = any($1) and d.run_at <= $2 and {IS_UNLEASED} {{some}}",
     "d.merchant_id",
@@ -114,7 +114,7 @@ FIND_DUE = search_query(
     "d.merchant_id",
     5,
 )
-# The same in turn. A scan reads all that is due, on every server its part.
+# The same in turn. A scan reads all that is due.
 FIND_DUE_IN_TURN = search_query(
     f"""
     select t.merchant_id, t.key from (
@@ -205,8 +205,9 @@ class LaneTurns(msgspec.Struct):
 
 async def list_due_lanes(pool: Pool, lanes: list[str], wall: datetime) -> list[str]:
     async with pool.acquire() as connection:
-        if is_distributed(connection):
-            return list({record[0] for record in await search_servers(connection, FIND_DUE_LANES, lanes, wall)})
+        layout = layout_of(connection)
+        if not layout.spans_merchants:
+            return list({record[0] for record in await layout.search(connection, FIND_DUE_LANES, lanes, wall)})
         return [record[0] for record in await connection.fetch(SELECT_DUE_LANES, lanes, wall)]
 
 
@@ -216,9 +217,10 @@ async def claim_jobs(
     """Leases the due jobs of a lane, the earliest first, at most `max_jobs`; while there are more, those of all
     merchants in turn. One that is not as the service wrote it is leased, so that it does not hold up the others, and
     not returned."""
-    if is_distributed(connection):
+    layout = layout_of(connection)
+    if not layout.spans_merchants:
         query = FIND_DUE_IN_TURN if turns.has_backlog else FIND_DUE
-        records = await claim_by_merchant(connection, query, lane, wall, max_jobs)
+        records = await claim_by_merchant(connection, layout, query, lane, wall, max_jobs)
     elif turns.has_backlog:
         merchants = [record[0] for record in await connection.fetch(SELECT_NEXT_MERCHANTS, turns.last_merchant_id)]
         turns.last_merchant_id = merchants[-1] if len(merchants) == MERCHANTS_AT_ONCE else 0
@@ -238,15 +240,13 @@ async def claim_jobs(
 
 
 async def claim_by_merchant(
-    connection: Connection, query: SearchQuery, lane: str, wall: datetime, max_jobs: int
+    connection: Connection, layout: Layout, query: SearchQuery, lane: str, wall: datetime, max_jobs: int
 ) -> list[Any]:
-    """Leases the due jobs of a lane on a distributed database. Each merchant's lease is a transaction of its own."""
+    """Leases the due jobs of a lane. Each merchant's lease is a transaction of its own."""
     advancing = await connection.fetchval(ADVANCING, wall)
-    found: dict[int, list[bytes]] = {}
-    for merchant_id, key in (await search_servers(connection, query, lane, wall, advancing, max_jobs))[:max_jobs]:
-        found.setdefault(merchant_id, []).append(key)
+    due = (await layout.search(connection, query, lane, wall, advancing, max_jobs))[:max_jobs]
     claims = [
-        await connection.fetch(CLAIM_OF_MERCHANT, merchant_id, wall, JOB_LEASE, keys)
-        for merchant_id, keys in found.items()
+        await connection.fetch(CLAIM_OF_MERCHANT, merchant_id, wall, JOB_LEASE, [row[1] for row in rows])
+        for merchant_id, rows in layout.group(due, lambda row: row[0])
     ]
     return [record for claimed in claims for record in claimed]

@@ -19,7 +19,7 @@ from kasuwa.concurrency.shares import FileShares, SharedFile
 from kasuwa.core.addresses import network_of
 from kasuwa.core.decision import Merchant
 from kasuwa.core.keyring import UnsealError
-from kasuwa.core.reading import Reader
+from kasuwa.core.reading import RequestReader
 from kasuwa.core.vault import Vault
 from kasuwa.engine.progress import is_outage
 from kasuwa.http.page import Page, StreamedPage
@@ -137,7 +137,7 @@ class StatementPages:
 
 
 async def read_head(
-    terms: StatementTerms, account: StatementAccount, merchant: Merchant, reader: Reader
+    terms: StatementTerms, account: StatementAccount, merchant: Merchant, reader: RequestReader
 ) -> tuple[StatementHead, Period]:
     first, last = read_date(terms.first_day), read_date(terms.last_day)
     period = await find_period(terms.merchant_id, *period_of(first, last), reader)
@@ -167,7 +167,7 @@ def file_headers(head: StatementHead, ending: str) -> tuple[tuple[str, str], ...
 
 
 async def stream_csv(
-    head: StatementHead, account: StatementAccount, period: Period, merchant_id: int, reader: Reader
+    head: StatementHead, account: StatementAccount, period: Period, merchant_id: int, reader: RequestReader
 ) -> AsyncIterator[bytes]:
     """Yields the file in pieces. Totals are summed on the way."""
     yield csv_head(head)

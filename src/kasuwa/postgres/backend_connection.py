@@ -1,5 +1,5 @@
-"""Opens the connections of the service, which know their backend, the merchant that their session chose, and whether
-their database is distributed (docs/scaling.md).
+"""Opens the connections of the service, which know their backend, the merchant that their session chose, and the
+layout of their database (layout.py).
 
 Every call of a connection has an end. The driver bounds most of what it sends, but not all: it closes the statements
 that its cache has no room for without a limit. So each call also has a deadline of ours, and so may an operation of
@@ -12,30 +12,18 @@ import contextlib
 import functools
 import math
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import asyncpg
 import structlog
 
-from kasuwa.postgres.distribution.one_request_sql import form_for_one_request
+from kasuwa.core.batched_query import BatchedQuery
+from kasuwa.postgres.distribution.merchant_layout import LAYOUT_SQL, choose_layout
+from kasuwa.postgres.layout import ONE_SERVER, Layout
 from kasuwa.postgres.pgbouncer import PREPARED_STATEMENT_ERRORS, REFUSED_PARAMETER, TransactionPooling
 
-# Citus puts this trigger on every table that it distributes. Its own catalog does not exist without it.
-IS_DISTRIBUTED = """exists (
-    select 1 from pg_trigger t join pg_proc p on p.oid = t.tgfoid
-    where t.tgrelid = to_regclass('public.merchant_state') and p.proname = 'citus_truncate_trigger')"""
-SELECT_SESSION = f"select pg_backend_pid(), {IS_DISTRIBUTED}"
-# A plan for all parameters does not know the server that has the merchant. Settings of a transaction are handed on to
-# the servers that it uses. Changes of many shards use one connection to each server: a transaction that has used more
-# can no longer change tables that others refer to.
-DISTRIBUTED_SETTINGS = "; ".join(
-    (
-        "set plan_cache_mode = force_custom_plan",
-        "set citus.propagate_set_commands = 'local'",
-        "set citus.multi_shard_modify_mode = 'sequential'",
-    )
-)
+SELECT_SESSION = f"select pg_backend_pid(), {LAYOUT_SQL}"
 # No merchant has this number.
 NO_MERCHANT = -1
 # How long a statement may take if whoever opens the connection does not say: an index of a large table takes minutes.
@@ -73,15 +61,15 @@ def bounded(call: Callable[..., Awaitable[Any]]) -> Any:
 
 
 class BackendConnection(DriverConnection):
-    """A connection that knows the process id of its PostgreSQL backend, whether its database is distributed, and the
+    """A connection that knows the process id of its PostgreSQL backend, the layout of its database, and the
     merchant that its session chose.
 
     Behind a pooler the driver's own id is made up by the pooler and matches no backend."""
 
-    __slots__ = ("_chosen_merchant", "_ends_at", "_is_timer_set", "backend_pid", "is_distributed", "statement_seconds")
+    __slots__ = ("_chosen_merchant", "_ends_at", "_is_timer_set", "backend_pid", "layout", "statement_seconds")
 
     backend_pid: int
-    is_distributed: bool
+    layout: Layout
     _chosen_merchant: int | None
     # How long a statement may take unless its call says otherwise.
     statement_seconds: float
@@ -92,7 +80,7 @@ class BackendConnection(DriverConnection):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.statement_seconds = PATIENT_SECONDS  # until `connect_session` sets it
-        self.is_distributed = False
+        self.layout = ONE_SERVER
         self._ends_at = math.inf
         self._is_timer_set = False
 
@@ -142,8 +130,8 @@ class BackendConnection(DriverConnection):
     fetchval = bounded(DriverConnection.fetchval)
     prepare = bounded(DriverConnection.prepare)
     copy_records_to_table = bounded(DriverConnection.copy_records_to_table)
-    _fetch = bounded(DriverConnection.fetch)
-    _fetchrow = bounded(DriverConnection.fetchrow)
+    fetch = bounded(DriverConnection.fetch)
+    fetchrow = bounded(DriverConnection.fetchrow)
 
     async def close(self, *, timeout: float | None = None) -> None:
         """Closes the connection. Does not wait for long: a server that is silent is not told."""
@@ -158,21 +146,9 @@ class BackendConnection(DriverConnection):
 
     # --- queries ----------------------------------------------------------------------------------------------
 
-    async def fetch(self, query: str, *args: Any, **options: Any) -> list[Any]:
-        """Runs a query. On a distributed database a batched query is run for each of its requests."""
-        form = form_for_one_request(query) if self.is_distributed else None
-        if form is None:
-            rows: list[Any] = await self._fetch(query, *args, **options)
-            return rows
-        requests = enumerate(zip(*args, strict=True), start=1)
-        found = [await self._fetch(form, *key, n, **options) for n, key in requests]
-        return [row for each in found for row in each]
-
-    async def fetchrow(self, query: str, *args: Any, **options: Any) -> Any:
-        """Runs a query like `fetch` and returns its first row, or None."""
-        if self.is_distributed and form_for_one_request(query) is not None:
-            return next(iter(await self.fetch(query, *args, **options)), None)
-        return await self._fetchrow(query, *args, **options)
+    async def fetch_requests(self, query: BatchedQuery, requests: Iterable[tuple[Any, ...]]) -> list[Any]:
+        """Runs a batched query for several requests."""
+        return await self.layout.fetch_requests(self, query, requests)
 
     def has_chosen(self, merchant_id: int | None) -> bool:
         """Tells whether this session shows the rows of a merchant, or of all for None (merchant_rows.py)."""
@@ -181,12 +157,6 @@ class BackendConnection(DriverConnection):
 
     def record_choice(self, merchant_id: int | None) -> None:
         self._chosen_merchant = merchant_id
-
-
-def is_distributed(connection: Any) -> bool:
-    """Tells whether the database of a connection is distributed. One that was not opened by `connect_session` is taken
-    not to know of it."""
-    return bool(getattr(connection, "is_distributed", False))
 
 
 async def connect_session(server: str, server_settings: dict[str, str] | None = None, **options: Any) -> Any:
@@ -210,9 +180,9 @@ async def connect_session(server: str, server_settings: dict[str, str] | None = 
             # A value may be a list, which `set` would take for one name.
             changes = (f"select set_config('{name}', '{value}', false)" for name, value in missing.items())
             await connection.execute("; ".join(changes))
-        connection.backend_pid, connection.is_distributed = await connection.fetchrow(SELECT_SESSION)
-        if connection.is_distributed:
-            await connection.execute(DISTRIBUTED_SETTINGS)
+        connection.backend_pid, layout = await connection.fetchrow(SELECT_SESSION)
+        connection.layout = choose_layout(layout)
+        await connection.layout.prepare_session(connection)
     except BaseException as error:
         # The caller never gets this connection, so nothing else would close it.
         connection.terminate()

@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import os
 import sys
+from collections.abc import Iterable
 from contextlib import AbstractAsyncContextManager
 from contextvars import ContextVar
 from types import TracebackType
@@ -19,6 +20,7 @@ import asyncpg
 import structlog
 
 from kasuwa.concurrency.exhaustion import ACQUIRE_SECONDS, PoolExhausted
+from kasuwa.core.batched_query import BatchedQuery
 
 if TYPE_CHECKING:
     from asyncpg.pool import PoolConnectionProxy
@@ -93,6 +95,12 @@ class ConnectionSource:
     async def execute(self, query: str, *args: Any) -> Any:
         async with self.acquire() as connection:
             return await connection.execute(query, *args)
+
+    async def fetch_requests(self, query: BatchedQuery, requests: Iterable[tuple[Any, ...]]) -> list[Any]:
+        """Runs a batched query for several requests."""
+        async with self.acquire() as connection:
+            rows: list[Any] = await connection.fetch_requests(query, requests)
+        return rows
 
 
 class Pool(ConnectionSource):

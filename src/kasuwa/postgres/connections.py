@@ -15,8 +15,9 @@ from typing import Any
 import asyncpg
 import structlog
 
-from kasuwa.postgres.backend_connection import BackendConnection, is_distributed
+from kasuwa.postgres.backend_connection import BackendConnection
 from kasuwa.postgres.connection_pool import Connection, Pool
+from kasuwa.postgres.layout import layout_of
 from kasuwa.postgres.merchant_rows import READER_SEARCH_PATH
 from kasuwa.postgres.primary import CONNECT_SECONDS, connect_to_primary
 
@@ -201,12 +202,8 @@ async def wait_for_primary(dsn: str) -> None:
 
 
 async def set_application_role(connection: Connection) -> None:
-    """Switches to the role that cannot change append-only tables, if migrations could create it.
-
-    On a distributed database it also lets the session see parts of tables in the catalog: leaving them out makes the
-    driver's look-up of types take seconds."""
-    if is_distributed(connection):
-        await connection.execute("set citus.override_table_visibility = off")
+    """Switches to the role that cannot change append-only tables, if migrations could create it."""
+    await layout_of(connection).prepare_application(connection)
     allowed = await connection.fetchval(
         "select exists (select 1 from pg_roles where rolname = $1 and pg_has_role(oid, 'member'))",
         APPLICATION_ROLE,

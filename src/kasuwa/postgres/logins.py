@@ -8,8 +8,8 @@ Row-level security is on for every table that has a merchant, with two policies:
     every_login       permissive: each login may do what it is granted
     reader_merchant   restrictive, for the reader: only rows of the merchant that its session has chosen
 
-Citus makes restrictive policies permissive on its servers, which let a row pass that any of them allows. So on a
-distributed database every_login is for the application alone, and both are permissive.
+Where restrictive policies do not hold on every server (postgres/distribution), every_login is for the application
+alone, and both are permissive.
 """
 
 import asyncio
@@ -19,8 +19,8 @@ import asyncpg
 import msgspec
 import structlog
 
-from kasuwa.postgres.backend_connection import IS_DISTRIBUTED
 from kasuwa.postgres.connection_pool import Connection
+from kasuwa.postgres.distribution.catalog import KEEPS_RESTRICTIVE_POLICIES
 from kasuwa.postgres.merchant_rows import ALL_SETTING, MERCHANT_SETTING, READER_SCHEMA
 
 # How long requests may queue behind a change of a table. Less than PostgreSQL's deadlock_timeout of 1 s: where the two
@@ -152,7 +152,8 @@ SESSION_SEES_ALL = f"coalesce(current_setting('{ALL_SETTING}', true), '') = 'on'
 OF_MERCHANT = f"(int8eq(merchant_id, {SESSION_MERCHANT}) or {SESSION_SEES_ALL})"
 # Tables that name the merchant by its mid. The policy of the table `merchant` applies to the sub-select.
 OF_MID = f"(mid in (select m.mid from public.merchant m) or {SESSION_SEES_ALL})"
-OF_MID_DISTRIBUTED = f"(mid = any(public.reader_mids()) or {SESSION_SEES_ALL})"
+# The same without a sub-select, where a policy may not have one.
+OF_READER_MIDS = f"(mid = any(public.reader_mids()) or {SESSION_SEES_ALL})"
 
 # Tables with a merchant: whether they have row-level security with every_login, the roles of reader_merchant, and
 # whether an index is on an expression.
@@ -160,13 +161,13 @@ MERCHANT_TABLES = f"""
     select c.relname::text as name, a.attname::text as merchant_column,
         c.relrowsecurity and exists (
             select 1 from pg_policy p where p.polrelid = c.oid and p.polname = 'every_login'
-                and not (t.is_distributed and 0 = any(p.polroles))) as is_protected,
+                and (t.is_restrictive or 0 <> all (p.polroles))) as is_protected,
         (select array(select pg_get_userbyid(r)::text from unnest(p.polroles) r) from pg_policy p
             where p.polrelid = c.oid and p.polname = 'reader_merchant') as reader_names,
         a.attname = 'merchant_id' and exists (
             select 1 from pg_index i where i.indrelid = c.oid and i.indexprs is not null) as needs_view,
-        t.is_distributed
-    from pg_class c cross join (select {IS_DISTRIBUTED} as is_distributed) t
+        t.is_restrictive
+    from pg_class c cross join (select {KEEPS_RESTRICTIVE_POLICIES} as is_restrictive) t
     join pg_attribute a on a.attrelid = c.oid and not a.attisdropped
         and (a.attname = 'merchant_id' or (a.attname = 'mid' and not exists (
             select 1 from pg_attribute o
@@ -184,13 +185,13 @@ class MerchantTable(msgspec.Struct, frozen=True):
     is_protected: bool  # whether it has row-level security
     reader_names: list[str] | None  # the roles of its policy reader_merchant, None if there is none
     needs_view: bool  # whether it has an index on an expression, which a policy would keep from being used
-    is_distributed: bool  # whether the database is
+    is_restrictive: bool  # whether a restrictive policy holds wherever its rows are
 
     @property
     def condition(self) -> str:
         if self.merchant_column == "merchant_id":
             return OF_MERCHANT
-        return OF_MID_DISTRIBUTED if self.is_distributed else OF_MID
+        return OF_MID if self.is_restrictive else OF_READER_MIDS
 
 
 async def list_merchant_tables(connection: Connection) -> list[MerchantTable]:
@@ -208,7 +209,7 @@ async def protect_tables(connection: Connection, logins: Logins) -> None:
 def protection_of(table: MerchantTable, logins: Logins) -> list[str]:
     """Returns the statements that a table still needs. Readers that were granted before keep their policy."""
     name, reader = quote_name(table.name), logins.reader
-    everybody = quote_name(logins.application) if table.is_distributed and logins.application else "public"
+    everybody = "public" if table.is_restrictive or not logins.application else quote_name(logins.application)
     statements = []
     if not table.is_protected:
         statements = [
@@ -217,11 +218,11 @@ def protection_of(table: MerchantTable, logins: Logins) -> list[str]:
             f"alter table {name} enable row level security",
         ]
     known = [role for role in table.reader_names or [] if role != "-"]
-    is_made_anew = table.is_distributed and not table.is_protected and bool(known)
+    is_made_anew = not table.is_restrictive and not table.is_protected and bool(known)
     if not is_made_anew and (not reader or reader in known):
         return statements
     roles = ", ".join(quote_name(role) for role in dict.fromkeys((*known, *filter(None, (reader,)))))
-    kind = "" if table.is_distributed else "as restrictive "
+    kind = "as restrictive " if table.is_restrictive else ""
     return [
         *statements,
         f"drop policy if exists reader_merchant on {name}",
@@ -234,7 +235,7 @@ async def change_table(connection: Connection, name: str, statements: Iterable[s
     for number in range(MAX_TRIES):
         try:
             async with connection.transaction():
-                # One by one: Citus hands a statement on with all that was sent with it.
+                # One by one: a layout may hand a statement on with all that was sent with it.
                 for statement in (f"set local lock_timeout = '{LOCK_TIMEOUT}'", *statements):
                     await connection.execute(statement)
             return

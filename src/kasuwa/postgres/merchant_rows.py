@@ -9,8 +9,9 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from kasuwa.concurrency.shares import Shares
-from kasuwa.postgres.backend_connection import NO_MERCHANT, is_distributed
+from kasuwa.postgres.backend_connection import NO_MERCHANT
 from kasuwa.postgres.connection_pool import Connection, ConnectionSource, Pool
+from kasuwa.postgres.layout import layout_of
 
 MERCHANT_SETTING = "kasuwa.merchant_id"
 ALL_SETTING = "kasuwa.all_merchants"
@@ -32,18 +33,13 @@ def choose_rows(merchant_id: int | None, *, is_local: bool) -> tuple[str, str]:
 
 
 async def begin_transaction(connection: Any, begin: str, merchant_id: int | None) -> None:
-    """Begins a transaction that sees the rows of a merchant, or of all, in one round trip."""
-    if is_distributed(connection):
-        await connection.execute(begin)
-        await choose_for_transaction(connection, merchant_id)
-    else:
-        await connection.execute("; ".join((begin, *choose_rows(merchant_id, is_local=True))))
+    """Begins a transaction that sees the rows of a merchant, or of all, in one round trip if the layout allows it."""
+    await layout_of(connection).run_in_order(connection, begin, *choose_rows(merchant_id, is_local=True))
 
 
 async def choose_for_transaction(connection: Any, merchant_id: int | None) -> None:
-    """Chooses the merchant of a transaction. One by one: Citus hands a setting on with all that was sent with it."""
-    for statement in choose_rows(merchant_id, is_local=True):
-        await connection.execute(statement)
+    """Chooses the merchant of a transaction."""
+    await layout_of(connection).run_in_order(connection, *choose_rows(merchant_id, is_local=True))
 
 
 @contextlib.asynccontextmanager
@@ -97,13 +93,12 @@ class MerchantReader(ConnectionSource):
     @contextlib.asynccontextmanager
     async def _acquire(self) -> AsyncIterator[Any]:
         async with self._pool.acquire() as connection:
-            if is_distributed(connection):
-                # The other servers learn of settings of a transaction, not of the session.
-                async with snapshot_on(connection, self._merchant_id):
-                    yield connection
-            else:
+            if layout_of(connection).keeps_session_settings:
                 await choose_merchant(connection, self._merchant_id)
                 yield connection
+            else:
+                async with snapshot_on(connection, self._merchant_id):
+                    yield connection
 
 
 async def choose_merchant(connection: Any, merchant_id: int | None) -> None:

@@ -27,7 +27,7 @@ class MatchScope(msgspec.Struct, frozen=True):
 
 # Postings of the account, group by group. Groups that earlier matches account for are left out, and so are those of
 # decisions: a decision settles its line or entry. A reversal has the reference of what it reverses. All tables of
-# merchants are in `moved`: Citus joins them with each other, but not with tables of the operator.
+# merchants are in `moved`: not every layout joins them with tables of the operator.
 OPEN_ENTRIES = """
     with moved as (
         select p.merchant_id, p.group_seq, min(p.reference) as reference,

@@ -7,7 +7,7 @@ from kasuwa.core.reading import Reader
 from kasuwa.postgres.connection_pool import Connection
 
 # Money in suspense of current books. A failed return leaves it there. A reference may be given with its rail before it.
-# Decisions are read first: Citus cannot plan an outer join of all receipts with a table of merchants for the reader.
+# Decisions are read first: not every layout can plan an outer join of all receipts with a table of merchants.
 SUSPENSE = """
     with decided as materialized (select merchant_id, rail, rail_reference, state from suspense_decision)
     select r.merchant_id, m.mid, r.rail, r.rail_reference, r.amount, r.currency, r.account_number, r.booked_at,
@@ -19,7 +19,7 @@ SUSPENSE = """
         and ($1 = '' or $1 in (r.rail_reference, r.rail || ' ' || r.rail_reference))
     order by r.booked_at, r.key limit $2
 """
-# A query of its own: on a distributed database approvals are on another server.
+# A query of its own: approvals may be on another server (postgres/distribution/placement.py).
 PROPOSED = """
     select proposal -> 'suspense' ->> 'rail', proposal -> 'suspense' ->> 'rail_reference' from approval
     where state = 'open' and proposal -> 'suspense' ->> 'rail_reference' = any($1)

@@ -7,8 +7,9 @@ merchant's lock. Events themselves are never changed.
 import contextlib
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, TypeVar
 
 import asyncpg
@@ -18,11 +19,11 @@ from kasuwa.core.decision import Job
 from kasuwa.core.endpoints import FIRST_ENDPOINT
 from kasuwa.engine.due_jobs import ADVANCING
 from kasuwa.merchants.endpoints import enable_endpoint
-from kasuwa.postgres.backend_connection import is_distributed
 from kasuwa.postgres.columns import columns_of
 from kasuwa.postgres.connection_pool import Connection, QueryRunner
 from kasuwa.postgres.connections import WRITER_SETTINGS
-from kasuwa.postgres.distribution.server_search import is_server_away, search_query, search_servers
+from kasuwa.postgres.layout import Layout, layout_of
+from kasuwa.postgres.statement_forms import StatementForms, by_key, search_query
 
 # Longer than the slowest delivery: the wait for a connection and the whole exchange, twice if the scenario asks for it
 # to be sent twice, and then its record.
@@ -116,8 +117,8 @@ CLAIM_OLDEST, CLAIM_FROM_EACH = (
     CLAIM.format(found=found, columns=DELIVERY_COLUMNS.format(merchant="j.merchant_id"), joined=JOINED.format(jobs="j"))
     for found in (OLDEST_FIRST, ENDPOINT_BY_ENDPOINT)
 )
-# On a distributed database: what to claim is looked for on all servers, without merchants whose clock is being advanced
-# ($2), and then claimed on the server of each merchant ($4). A scan reads all that is due, on every server its part.
+# Where a statement must be of one merchant: what to claim is looked for first, without merchants whose clock is being
+# advanced ($2), and then claimed for each merchant ($4). A scan reads all that is due.
 FIND_DELIVERIES = search_query(
     f"""
     select t.merchant_id, t.key from (
@@ -161,10 +162,8 @@ POSTPONE_JOB = "update scheduled_job set due = $3 where key = $1 and merchant_id
 
 REQUEUE_DELAY = timedelta(seconds=1)
 MAX_DEADLOCK_RETRIES = 3
-PARK_JOBS = "update scheduled_job set leased_until = null, run_at = 'infinity' where key = any($1::bytea[])"
-PARK_JOBS_OF_MERCHANT = f"{PARK_JOBS} and merchant_id = $2"
-REQUEUE = "update scheduled_job set leased_until = null, run_at = greatest(run_at, $2) where key = any($1::bytea[])"
-REQUEUE_OF_MERCHANT = f"{REQUEUE} and merchant_id = $3"
+PARK_JOBS = by_key("update scheduled_job set leased_until = null, run_at = 'infinity'", 2)
+REQUEUE = by_key("update scheduled_job set leased_until = null, run_at = greatest(run_at, $2)", 3)
 INSERT_DAILY_NOTICE = """
     insert into operator_notice (merchant_id, reference, message, at)
     select $1::bigint, 'webhook', $2::text, $3::timestamptz
@@ -209,12 +208,14 @@ RECORD = """
         on conflict do nothing)
     select merchant_id, endpoint_id from well where off_at is not null
 """
-RECORD_ATTEMPTS = RECORD.format(t="", d="", j="", e="")
-RECORD_ATTEMPTS_OF_MERCHANT = RECORD.format(
-    t="and t.merchant_id = $2",
-    d="and d.merchant_id = $2",
-    j="and j.merchant_id = $2 and b.merchant_id = $2 and m.merchant_id = $2",
-    e="and e.merchant_id = $2",
+RECORD_ATTEMPTS = StatementForms(
+    RECORD.format(t="", d="", j="", e=""),
+    RECORD.format(
+        t="and t.merchant_id = $2",
+        d="and d.merchant_id = $2",
+        j="and j.merchant_id = $2 and b.merchant_id = $2 and m.merchant_id = $2",
+        e="and e.merchant_id = $2",
+    ),
 )
 
 DISABLE_ENDPOINT = """
@@ -329,8 +330,9 @@ async def claim_deliveries(
     """Leases due deliveries, at most `max_total`, and of each endpoint its capacity or `default_capacity`."""
     claimed_at = time.monotonic()
     places = msgspec.json.encode({f"{key[0]} {key[1]}": capacity for key, capacity in capacities.items()}).decode()
-    if is_distributed(connection):
-        records = await claim_by_merchant(connection, wall, max_total, default_capacity, places)
+    layout = layout_of(connection)
+    if not layout.spans_merchants:
+        records = await claim_by_merchant(connection, layout, wall, max_total, default_capacity, places)
         return [read_delivery(record, wall, claimed_at) for record in records]
     due = await connection.fetchval(DUE, wall, SCAN_LIMIT)
     if not due:
@@ -341,43 +343,31 @@ async def claim_deliveries(
 
 
 async def claim_by_merchant(
-    connection: Connection, wall: datetime, max_total: int, default_capacity: int, places: str
+    connection: Connection, layout: Layout, wall: datetime, max_total: int, default_capacity: int, places: str
 ) -> list[Any]:
-    """Leases due deliveries on a distributed database. Each merchant's lease is a transaction of its own."""
+    """Leases due deliveries. Each merchant's lease is a transaction of its own."""
     advancing = await connection.fetchval(ADVANCING, wall)
     values = (wall, advancing, max_total, default_capacity, places)
-    found = (await search_servers(connection, FIND_DELIVERIES, *values))[:max_total]
+    due = (await layout.search(connection, FIND_DELIVERIES, *values))[:max_total]
     claims = [
-        await connection.fetch(CLAIM_OF_MERCHANT, wall, DELIVERY_LEASE, keys, merchant_id)
-        for merchant_id, keys in group_by_merchant(found, lambda row: row[0], lambda row: row[1])
+        await connection.fetch(CLAIM_OF_MERCHANT, wall, DELIVERY_LEASE, [row[1] for row in rows], merchant_id)
+        for merchant_id, rows in layout.group(due, lambda row: row[0])
     ]
     return [record for claimed in claims for record in claimed]
 
 
-def group_by_merchant(
-    items: Iterable[Any], merchant_of: Callable[[Any], int], value_of: Callable[[Any], T]
-) -> list[tuple[int, list[T]]]:
-    """Groups values by the merchants of their items, in order of appearance."""
-    found: dict[int, list[T]] = {}
-    for item in items:
-        found.setdefault(merchant_of(item), []).append(value_of(item))
-    return list(found.items())
-
-
-def keys_by_merchant(items: list[Delivery]) -> list[tuple[int, list[bytes]]]:
-    return group_by_merchant(items, lambda item: item.merchant_id, lambda item: item.key)
+def merchant_of(item: "Delivery | AttemptResult") -> int:
+    return item.merchant_id
 
 
 async def requeue(
     connection: Connection, items: list[Delivery], wall: datetime, wait: timedelta = REQUEUE_DELAY
 ) -> None:
     """Releases deliveries unsent. They can be claimed again after `wait`, and no attempt is counted."""
-    if is_distributed(connection):
-        for merchant_id, own in keys_by_merchant(items):
-            await connection.execute(REQUEUE_OF_MERCHANT, own, wall + wait, merchant_id)
-        return
-    keys = [item.key for item in items]
-    await retry_on_deadlock(lambda: connection.execute(REQUEUE, keys, wall + wait))
+    layout = layout_of(connection)
+    for merchant_id, group in layout.group(items, merchant_of):
+        statement = layout.bind(REQUEUE, merchant_id, [item.key for item in group], wall + wait)
+        await retry_on_deadlock(partial(connection.execute, *statement))
 
 
 async def notify_operator(connection: QueryRunner, merchant_id: int, message: str, wall: datetime) -> None:
@@ -387,11 +377,9 @@ async def notify_operator(connection: QueryRunner, merchant_id: int, message: st
 
 async def park_deliveries(connection: Connection, items: list[Delivery]) -> None:
     """Releases deliveries unsent until the endpoint is set again."""
-    if is_distributed(connection):
-        for merchant_id, own in keys_by_merchant(items):
-            await connection.execute(PARK_JOBS_OF_MERCHANT, own, merchant_id)
-        return
-    await connection.execute(PARK_JOBS, [item.key for item in items])
+    layout = layout_of(connection)
+    for merchant_id, group in layout.group(items, merchant_of):
+        await connection.execute(*layout.bind(PARK_JOBS, merchant_id, [item.key for item in group]))
 
 
 async def find_delivery(connection: QueryRunner, job: Job, wall: datetime) -> Delivery | None:
@@ -414,30 +402,31 @@ async def find_first_deliverable(connection: QueryRunner, job: Job) -> Job:
 
 
 async def record_attempts(connection: Connection, outcomes: list[AttemptResult]) -> None:
-    """Records attempts of any merchants. On a distributed database, first those of merchants whose server answers, and
-    raises the error of the others then: their deliveries are sent again."""
-    if is_distributed(connection):
-        failure: Exception | None = None
-        for merchant_id, own in group_by_merchant(outcomes, lambda item: item.merchant_id, lambda item: item):
-            try:
-                await record_attempts_of_merchant(connection, merchant_id, own)
-            except Exception as error:
-                if not is_server_away(connection, error):
-                    raise
-                failure = error
-        if failure is not None:
-            raise failure
-        return
-    rows = msgspec.json.encode(outcomes).decode()
-    # A delivery that was in flight when its endpoint was disabled may succeed.
-    for endpoint in await retry_on_deadlock(lambda: connection.fetch(RECORD_ATTEMPTS, rows)):
-        await enable_endpoint(connection, *endpoint)
+    """Records attempts of any merchants. If the rows of some cannot be reached, records those of the others first and
+    then raises the error: their deliveries are sent again."""
+    layout = layout_of(connection)
+    failure: Exception | None = None
+    for merchant_id, group in layout.group(outcomes, merchant_of):
+        statement = layout.bind(RECORD_ATTEMPTS, merchant_id, msgspec.json.encode(group).decode())
+        try:
+            await run_record(connection, *statement)
+        except Exception as error:
+            if not layout.is_part_away(connection, error):
+                raise
+            failure = error
+    if failure is not None:
+        raise failure
 
 
 async def record_attempts_of_merchant(connection: QueryRunner, merchant_id: int, outcomes: list[AttemptResult]) -> None:
     """Records attempts of one merchant."""
-    rows = msgspec.json.encode(outcomes).decode()
-    for endpoint in await retry_on_deadlock(lambda: connection.fetch(RECORD_ATTEMPTS_OF_MERCHANT, rows, merchant_id)):
+    await run_record(connection, RECORD_ATTEMPTS.of_one, msgspec.json.encode(outcomes).decode(), merchant_id)
+
+
+async def run_record(connection: QueryRunner, statement: str, *values: Any) -> None:
+    """Runs a form of RECORD_ATTEMPTS. A delivery that was in flight when its endpoint was disabled may succeed: then
+    the endpoint is enabled."""
+    for endpoint in await retry_on_deadlock(lambda: connection.fetch(statement, *values)):
         await enable_endpoint(connection, *endpoint)
 
 

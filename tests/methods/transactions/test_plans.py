@@ -43,12 +43,12 @@ def is_in_order(plan: str, index: str) -> bool:
 
 @pytest.mark.parametrize("name", INDEXES)
 def test_a_page_is_read_in_the_order_of_its_index(deployment: Deployment, name: str) -> None:
-    plan = plan_of(deployment, getattr(store, name), APPLICATION_ROLE)
+    plan = plan_of(deployment, getattr(store, name).of_many, APPLICATION_ROLE)
     assert is_in_order(plan, INDEXES[name]), plan
 
 
 def test_a_page_is_not_read_so_if_the_condition_alone_names_the_value(deployment: Deployment) -> None:
     """Control: with row-level security PostgreSQL concludes nothing from the condition."""
-    other = store.METHOD_PAGE.replace(f"order by {store.METHOD} desc, ", "order by ")
-    assert other != store.METHOD_PAGE
+    other = store.METHOD_PAGE.of_many.replace(f"order by {store.METHOD} desc, ", "order by ")
+    assert other != store.METHOD_PAGE.of_many
     assert not is_in_order(plan_of(deployment, other, APPLICATION_ROLE), INDEXES["METHOD_PAGE"])

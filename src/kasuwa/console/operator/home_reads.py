@@ -9,7 +9,7 @@ from kasuwa.core.reading import Reader
 from kasuwa.webhooks.health import FAILING_ENDPOINTS
 
 # A job is late if it has been due for a minute and nobody works on it. No more than MAX_LATE of a queue are counted.
-# Each queue is a query of its own: a distributed database has no recursive queries over all merchants.
+# Each queue is a query of its own: not every layout has recursive queries over all merchants.
 MAX_LATE = 10_000
 NEXT_LANE = "select lane from scheduled_job where lane > $1 order by lane, run_at, due, seq limit 1"
 LATE_JOBS = """

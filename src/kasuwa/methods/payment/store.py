@@ -8,9 +8,10 @@ from datetime import datetime
 import msgspec
 from msgspec import UNSET
 
+from kasuwa.core.batched_query import Requests, batched_query
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import FieldError, Merchant, Refusal, refuse_fields
-from kasuwa.core.reading import ActionReader, Reader, Snapshot, merchant_read
+from kasuwa.core.reading import ActionReader, KeyReader, Reader, Snapshot, merchant_read
 from kasuwa.methods.payment.model import (
     KIND,
     Payment,
@@ -50,12 +51,16 @@ REFUND_PREFIX = "GP|RF|"
 
 # One payment with its refunds, in one statement and so of one snapshot.
 MERCHANT = merchant_read("t.merchant_id", "p.merchant_id", "r.first_merchant", "r.last_merchant")
-BY_KEYS = f"""
+BY_KEYS = batched_query(
+    f"""
     select u.n, {MERCHANT} as merchant,
         t.status, t.code, t.order_ref, t.message, t.currency, p.refunded, p.refunding, p.token, p.detail,
         p.expires_at, r.lines, p.disputed, p.payer_sealed, t.txn_ref, p.method, p.charged, p.received,
         p.stage, p.auth, p.facts
-    from unnest($1::bytea[], $2::bytea[], $3::bigint[]) with ordinality u (txn, payment, merchant, n),
+    from
+    """,
+    Requests((("txn", "bytea"), ("payment", "bytea"), ("merchant", "bigint"))),
+    """,
         lateral (select merchant_id, status, code, txn_ref, order_ref, message, currency from transaction
             where key = u.txn and merchant_id = u.merchant offset 0) t,
         lateral (select merchant_id, method, charged, received, refunded, refunding, refunds, token, detail, facts,
@@ -68,7 +73,8 @@ BY_KEYS = f"""
             from transaction
             where (p.refunds > 0 or p.refunding > 0 or (p.facts ->> 'returns')::bigint > 0)
                 and merchant_id = u.merchant and kind = 'refund' and detail ->> 'payment' = t.txn_ref) r
-"""
+    """,
+)
 PAYMENT_OF_REFUND = "select detail ->> 'payment' from transaction where key = $1 and merchant_id = $2"
 # Of the payments under one merchant reference: the successful one, else the newest. Contract: #repeats
 BY_CUSTOMER_REFERENCE = """
@@ -154,7 +160,7 @@ async def find_refunded_payment(refund_ref: str, merchant: Merchant, snapshot: S
     return None if txn_ref is None else await find_payment(txn_ref, merchant, snapshot)
 
 
-async def find_payment(txn_ref: str, merchant: Merchant, reader: Snapshot) -> PaymentRecord | None:
+async def find_payment(txn_ref: str, merchant: Merchant, reader: KeyReader) -> PaymentRecord | None:
     keys = transaction_key(merchant.merchant_id, KIND, txn_ref), payment_key(merchant.merchant_id, txn_ref)
     row = await reader.fetch_row_batched(BY_KEYS, *keys, merchant.merchant_id)
     return None if row is None else PaymentRecord(PaymentProgressRow(*row[15:]), *row[1:15])

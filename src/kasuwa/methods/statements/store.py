@@ -9,10 +9,11 @@ from typing import NamedTuple
 
 import msgspec
 
+from kasuwa.core.batched_query import Requests, batched_query
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.core.money import format_minor
-from kasuwa.core.reading import ActionReader, Reader, Snapshot, merchant_read
+from kasuwa.core.reading import ActionReader, KeyReader, Reader, RequestReader, Snapshot, merchant_read
 from kasuwa.core.references import row_key
 from kasuwa.ledger import chart
 from kasuwa.methods.statements.files.store import PIECE, PIECE_MOVEMENTS, Piece
@@ -124,13 +125,19 @@ async def business_now(merchant_id: int, reader: Reader) -> datetime:
 # --- movements --------------------------------------------------------------------------------------------------
 
 # The statements that a query reads, a row `u` for each: `first` the first posting and `ending` the one after the last,
-# `seq` and `side` the movement to continue after, `size` how many movements to read. The arrays are sub-selects, so
-# that PostgreSQL does not make a plan for those at hand.
-REQUESTS = """
-    unnest((select $1::bigint[]), (select $2::text[]), (select $3::bigint[]), (select $4::bigint[]),
-        (select $5::bigint[]), (select $6::bigint[]), (select $7::bigint[]))
-    with ordinality u (merchant, account, first, ending, seq, side, size, n)
-"""
+# `seq` and `side` the movement to continue after, `size` how many movements to read.
+REQUESTS = Requests(
+    (
+        ("merchant", "bigint"),
+        ("account", "text"),
+        ("first", "bigint"),
+        ("ending", "bigint"),
+        ("seq", "bigint"),
+        ("side", "bigint"),
+        ("size", "bigint"),
+    ),
+    has_one_plan=True,
+)
 # A movement has the columns of `model.Movement`; `own` is the account that it moves.
 CREDITED = """
     select merchant_id, seq, 1 as side, at, reference, kind, debit as other, amount, credit_after as balance,
@@ -173,12 +180,11 @@ PRODUCT_NEXT = f"""
         select m.*, (sum({SIGNED}) over (order by seq, side))::bigint as balance_after from ({OF_PRODUCT}) m) m
     where seq >= u.first and seq < u.ending and (seq, side) > (u.seq, u.side) order by seq, side limit u.size
 """
-ROWS = (
-    f"select m.seq, m.side, m.at, m.reference, m.kind, m.other, m.amount, m.balance from {REQUESTS} cross join lateral"
-)
-WALLET_ROWS = f"{ROWS} ({WALLET_NEXT}) m order by m.seq, m.side, u.n"
-OWNED_ROWS = f"{ROWS} ({OWNED_NEXT}) m order by m.seq, m.side, u.n"
-PRODUCT_ROWS = f"{ROWS} ({PRODUCT_NEXT}) m order by m.seq, m.side, u.n"
+ROWS = "select m.seq, m.side, m.at, m.reference, m.kind, m.other, m.amount, m.balance from"
+IN_ORDER = "order by m.seq, m.side, u.n"
+WALLET_ROWS = batched_query(ROWS, REQUESTS, f"cross join lateral ({WALLET_NEXT}) m {IN_ORDER}")
+OWNED_ROWS = batched_query(ROWS, REQUESTS, f"cross join lateral ({OWNED_NEXT}) m {IN_ORDER}")
+PRODUCT_ROWS = batched_query(ROWS, REQUESTS, f"cross join lateral ({PRODUCT_NEXT}) m {IN_ORDER}")
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -189,17 +195,17 @@ class Place(msgspec.Struct, frozen=True):
 
 
 async def list_movements(
-    account: StatementAccount, period: Period, after: Place, limit: int, merchant_id: int, reader: Reader
+    account: StatementAccount, period: Period, after: Place, limit: int, merchant_id: int, reader: RequestReader
 ) -> list[Movement]:
     """Returns movements of a period in their order."""
-    parameters = [[value] for value in request_of(account, period, after, limit, merchant_id)]
+    requests = [request_of(account, period, after, limit, merchant_id)]
     match account.source:
         case Source.WALLET:
-            rows = await reader.fetch(WALLET_ROWS, *parameters)
+            rows = await reader.fetch_requests(WALLET_ROWS, requests)
         case Source.OWNED:
-            rows = await reader.fetch(OWNED_ROWS, *parameters)
+            rows = await reader.fetch_requests(OWNED_ROWS, requests)
         case Source.PRODUCT:
-            rows = await reader.fetch(PRODUCT_ROWS, *parameters)
+            rows = await reader.fetch_requests(PRODUCT_ROWS, requests)
     return [Movement(*row) for row in rows]
 
 
@@ -212,23 +218,25 @@ def request_of(
 
 # --- files ------------------------------------------------------------------------------------------------------
 
-WALLET_PIECE = f"with m as materialized ({WALLET_ROWS}) {PIECE}"
-OWNED_PIECE = f"with m as materialized ({OWNED_ROWS}) {PIECE}"
-PRODUCT_PIECE = f"with m as materialized ({PRODUCT_ROWS}) {PIECE}"
+MOVED = f"with m as materialized ({ROWS}"
+WALLET_PIECE = batched_query(MOVED, REQUESTS, f"cross join lateral ({WALLET_NEXT}) m {IN_ORDER}) {PIECE}")
+OWNED_PIECE = batched_query(MOVED, REQUESTS, f"cross join lateral ({OWNED_NEXT}) m {IN_ORDER}) {PIECE}")
+PRODUCT_PIECE = batched_query(MOVED, REQUESTS, f"cross join lateral ({PRODUCT_NEXT}) m {IN_ORDER}) {PIECE}")
 
 
 async def read_piece(
-    account: StatementAccount, period: Period, after: Place, merchant_id: int, reader: Reader
+    account: StatementAccount, period: Period, after: Place, merchant_id: int, reader: RequestReader
 ) -> Piece:
     """Returns the next lines of a CSV file. The reader need not be a snapshot."""
-    parameters = [[value] for value in request_of(account, period, after, PIECE_MOVEMENTS, merchant_id)]
+    requests = [request_of(account, period, after, PIECE_MOVEMENTS, merchant_id)]
     match account.source:
         case Source.WALLET:
-            return Piece(*await reader.fetchrow(WALLET_PIECE, *parameters))
+            [piece] = await reader.fetch_requests(WALLET_PIECE, requests)
         case Source.OWNED:
-            return Piece(*await reader.fetchrow(OWNED_PIECE, *parameters))
+            [piece] = await reader.fetch_requests(OWNED_PIECE, requests)
         case Source.PRODUCT:
-            return Piece(*await reader.fetchrow(PRODUCT_PIECE, *parameters))
+            [piece] = await reader.fetch_requests(PRODUCT_PIECE, requests)
+    return Piece(*piece)
 
 
 # --- balances and totals ----------------------------------------------------------------------------------------
@@ -254,21 +262,24 @@ PRODUCT_BALANCES = f"""
         from ({OF_PRODUCT}) m where seq < u.ending) e
 """
 BALANCES = "coalesce(b.balance, 0) as opening, coalesce(e.balance, 0) as closing"
-WALLET_ENDS = f"select {BALANCES} from {REQUESTS} {WALLET_BALANCES}"
-OWNED_ENDS = f"select {BALANCES} from {REQUESTS} {OWNED_BALANCES}"
-PRODUCT_ENDS = f"select {BALANCES} from {REQUESTS} {PRODUCT_BALANCES}"
+ENDS = f"select {BALANCES} from"
+WALLET_ENDS = batched_query(ENDS, REQUESTS, WALLET_BALANCES)
+OWNED_ENDS = batched_query(ENDS, REQUESTS, OWNED_BALANCES)
+PRODUCT_ENDS = batched_query(ENDS, REQUESTS, PRODUCT_BALANCES)
 
 
-async def read_balances(account: StatementAccount, period: Period, merchant_id: int, reader: Reader) -> tuple[int, int]:
+async def read_balances(
+    account: StatementAccount, period: Period, merchant_id: int, reader: RequestReader
+) -> tuple[int, int]:
     """Returns the balances before and after a period."""
-    parameters = [[value] for value in request_of(account, period, Place(), 0, merchant_id)]
+    requests = [request_of(account, period, Place(), 0, merchant_id)]
     match account.source:
         case Source.WALLET:
-            row = await reader.fetchrow(WALLET_ENDS, *parameters)
+            [row] = await reader.fetch_requests(WALLET_ENDS, requests)
         case Source.OWNED:
-            row = await reader.fetchrow(OWNED_ENDS, *parameters)
+            [row] = await reader.fetch_requests(OWNED_ENDS, requests)
         case Source.PRODUCT:
-            row = await reader.fetchrow(PRODUCT_ENDS, *parameters)
+            [row] = await reader.fetch_requests(PRODUCT_ENDS, requests)
     opening, closing = row
     return opening, closing
 
@@ -345,18 +356,14 @@ PAGE = f"""
     from (select {LINE} as line, m.merchant_id, m.seq, m.side from
 """
 COLUMNS = f"""
-    u.n, {merchant_read("b.merchant_id", "e.merchant_id", "p.first_merchant", "p.last_merchant")} as merchant,
-    {BALANCES}, p.lines, p.seq, p.side, p.has_more
+    select u.n, {merchant_read("b.merchant_id", "e.merchant_id", "p.first_merchant", "p.last_merchant")} as merchant,
+    {BALANCES}, p.lines, p.seq, p.side, p.has_more from
 """
-WALLET_PAGE = f"""
-    select {COLUMNS} from {REQUESTS} {WALLET_BALANCES} cross join lateral ({PAGE} ({WALLET_NEXT}) m) l) p
-"""
-OWNED_PAGE = f"""
-    select {COLUMNS} from {REQUESTS} {OWNED_BALANCES} cross join lateral ({PAGE} ({OWNED_NEXT}) m) l) p
-"""
-PRODUCT_PAGE = f"""
-    select {COLUMNS} from {REQUESTS} {PRODUCT_BALANCES} cross join lateral ({PAGE} ({PRODUCT_NEXT}) m) l) p
-"""
+WALLET_PAGE = batched_query(COLUMNS, REQUESTS, f"{WALLET_BALANCES} cross join lateral ({PAGE} ({WALLET_NEXT}) m) l) p")
+OWNED_PAGE = batched_query(COLUMNS, REQUESTS, f"{OWNED_BALANCES} cross join lateral ({PAGE} ({OWNED_NEXT}) m) l) p")
+PRODUCT_PAGE = batched_query(
+    COLUMNS, REQUESTS, f"{PRODUCT_BALANCES} cross join lateral ({PAGE} ({PRODUCT_NEXT}) m) l) p"
+)
 
 
 class Page(NamedTuple):
@@ -373,7 +380,7 @@ class Page(NamedTuple):
 
 
 async def read_page(
-    account: StatementAccount, period: Period, after: Place, limit: int, merchant_id: int, reader: Snapshot
+    account: StatementAccount, period: Period, after: Place, limit: int, merchant_id: int, reader: KeyReader
 ) -> Page:
     """Returns the movements that follow a place, with the balances of the whole period."""
     parameters = request_of(account, period, after, limit + 1, merchant_id)
@@ -473,7 +480,7 @@ async def show_link(
     period: Period,
     merchant_id: int,
     reader: ActionReader,
-    snapshot: Reader,
+    snapshot: Snapshot,
 ) -> StatementReply | Refusal:
     reply = begin_reply(account, *await read_balances(account, period, merchant_id, snapshot))
     if request.format == "pdf":

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from kasuwa.core.batched_query import Requests, batched_query
 from kasuwa.core.decision import Merchant
 from kasuwa.core.reading import ActionReader, Reader, merchant_read
 from kasuwa.core.references import KEY_BYTES
@@ -42,17 +43,27 @@ from kasuwa.wire.json_rows import (
 # --- the streams ------------------------------------------------------------------------------------------------
 
 # The requests of a statement, a row `u` for each: `since` the earliest time, `at`, `seq` and `key` the place to
-# continue after, `size` how many transactions to show, and the filters. The arrays are sub-selects because PostgreSQL
-# does not look into those when it plans. Otherwise it takes a plan for the arrays at hand to be cheaper than one for
-# all, and planning each statement takes longer than running it.
-REQUESTS = """
-    unnest((select $1::bigint[]), (select $2::timestamptz[]), (select $3::timestamptz[]), (select $4::bigint[]),
-        (select $5::bytea[]), (select $6::bigint[]), (select $7::text[]), (select $8::text[]), (select $9::text[]),
-        (select $10::bigint[]), (select $11::bigint[]), (select $12::text[]), (select $13::text[]),
-        (select $14::text[]), (select $15::text[]))
-    with ordinality u (merchant, since, at, seq, key, size, kind, status, currency, least, most, customer, method, part,
-        keys, n)
-"""
+# continue after, `size` how many transactions to show, and the filters.
+REQUESTS = Requests(
+    (
+        ("merchant", "bigint"),
+        ("since", "timestamptz"),
+        ("at", "timestamptz"),
+        ("seq", "bigint"),
+        ("key", "bytea"),
+        ("size", "bigint"),
+        ("kind", "text"),
+        ("status", "text"),
+        ("currency", "text"),
+        ("least", "bigint"),
+        ("most", "bigint"),
+        ("customer", "text"),
+        ("method", "text"),
+        ("part", "text"),
+        ("keys", "text"),
+    ),
+    has_one_plan=True,
+)
 COLUMNS = """
     t.merchant_id, t.key, t.kind, t.txn_ref, t.order_ref, t.currency, t.amount, t.fee, t.vat, t.duty, t.status,
     t.message, t.detail, t.created_at, t.final_at, t.seq
@@ -117,13 +128,16 @@ MATCHES = """
     and (u.method is null or s.kind = 'payment' and s.detail ->> 'method' = u.method)
     and (u.part is null or strpos(lower(s.txn_ref), u.part) > 0 or strpos(lower(s.order_ref), u.part) > 0)
 """
-# A statement is PAGE, a stream, WINDOW_END, the same stream and NEXT_WINDOW. It reads one matching transaction more
-# than a page shows: then others follow. `cut_lines` leaves that one out, which takes less time than arrays of lines. If
-# there are too few, it also finds the place at which the next window begins; null if there is none.
+# A statement is PAGE, the requests, LINES, a stream, WINDOW_END, the same stream and NEXT_WINDOW. It reads one matching
+# transaction more than a page shows: then others follow. `cut_lines` leaves that one out, which takes less time than
+# arrays of lines. If there are too few, it also finds the place at which the next window begins; null if there is none.
 PAGE = f"""
     select u.n, {merchant_read("p.first_merchant", "p.last_merchant", "e.merchant_id")} as merchant,
         p.lines, p.found, p.page_end, e.place
-    from {REQUESTS} cross join lateral (
+    from
+"""
+LINES = f"""
+    cross join lateral (
         select min(merchant_id) as first_merchant, max(merchant_id) as last_merchant,
             string_agg(line, ',') as lines, count(*) as found,
             case when count(*) > u.size then
@@ -135,15 +149,15 @@ WINDOW_END = f"""
     left join lateral (select w.merchant_id, row(w.created_at, w.seq, w.key) as place from (
 """
 NEXT_WINDOW = f") w where p.page_end is null offset {WINDOW - 1} limit 1) e on true"
-ALL_PAGE = f"{PAGE} {ALL} {WINDOW_END} {ALL} {NEXT_WINDOW}"
-KIND_PAGE = f"{PAGE} {OF_KIND} {WINDOW_END} {OF_KIND} {NEXT_WINDOW}"
-FAILED_PAGE = f"{PAGE} {FAILED} {WINDOW_END} {FAILED} {NEXT_WINDOW}"
-FOREIGN_PAGE = f"{PAGE} {FOREIGN} {WINDOW_END} {FOREIGN} {NEXT_WINDOW}"
-LARGE_PAGE = f"{PAGE} {LARGE} {WINDOW_END} {LARGE} {NEXT_WINDOW}"
-METHOD_PAGE = f"{PAGE} {BY_METHOD} {WINDOW_END} {BY_METHOD} {NEXT_WINDOW}"
-CUSTOMER_PAGE = f"{PAGE} {OF_CUSTOMER} {WINDOW_END} {OF_CUSTOMER} {NEXT_WINDOW}"
-OPEN_PAGE = f"{PAGE} {OPEN} {WINDOW_END} {OPEN} {NEXT_WINDOW}"
-KEYS_PAGE = f"{PAGE} {BY_KEYS} {WINDOW_END} {BY_KEYS} {NEXT_WINDOW}"
+ALL_PAGE = batched_query(PAGE, REQUESTS, f"{LINES} {ALL} {WINDOW_END} {ALL} {NEXT_WINDOW}")
+KIND_PAGE = batched_query(PAGE, REQUESTS, f"{LINES} {OF_KIND} {WINDOW_END} {OF_KIND} {NEXT_WINDOW}")
+FAILED_PAGE = batched_query(PAGE, REQUESTS, f"{LINES} {FAILED} {WINDOW_END} {FAILED} {NEXT_WINDOW}")
+FOREIGN_PAGE = batched_query(PAGE, REQUESTS, f"{LINES} {FOREIGN} {WINDOW_END} {FOREIGN} {NEXT_WINDOW}")
+LARGE_PAGE = batched_query(PAGE, REQUESTS, f"{LINES} {LARGE} {WINDOW_END} {LARGE} {NEXT_WINDOW}")
+METHOD_PAGE = batched_query(PAGE, REQUESTS, f"{LINES} {BY_METHOD} {WINDOW_END} {BY_METHOD} {NEXT_WINDOW}")
+CUSTOMER_PAGE = batched_query(PAGE, REQUESTS, f"{LINES} {OF_CUSTOMER} {WINDOW_END} {OF_CUSTOMER} {NEXT_WINDOW}")
+OPEN_PAGE = batched_query(PAGE, REQUESTS, f"{LINES} {OPEN} {WINDOW_END} {OPEN} {NEXT_WINDOW}")
+KEYS_PAGE = batched_query(PAGE, REQUESTS, f"{LINES} {BY_KEYS} {WINDOW_END} {BY_KEYS} {NEXT_WINDOW}")
 
 
 Place = tuple[datetime, int, bytes]
@@ -193,18 +207,18 @@ async def fetch_page(reader: ActionReader, merchant_id: int, filters: Filters, a
 
 # --- the list ---------------------------------------------------------------------------------------------------
 
-CUSTOMER_HASH = """
-    select u.n, c.merchant_id, encode(c.email_hash, 'hex')
-    from unnest($1::bigint[], $2::text[]) with ordinality u (merchant, id, n)
-    join customer c on c.merchant_id = u.merchant and c.customer_id = u.id
-"""
+CUSTOMER_HASH = batched_query(
+    "select u.n, c.merchant_id, encode(c.email_hash, 'hex') from",
+    Requests((("merchant", "bigint"), ("id", "text"))),
+    "join customer c on c.merchant_id = u.merchant and c.customer_id = u.id",
+)
 # The transactions that have a whole reference, the newest of each sort. That of a dispute finds its payment. `keys` are
 # the keys that transactions with this order reference have, one after the other: one for each of ORDER_KEYED_KINDS.
 KEYS = ", ".join(f"substring(u.keys, {1 + n * KEY_BYTES}, {KEY_BYTES})" for n in range(len(ORDER_KEYED_KINDS)))
-WHOLE_REFERENCE = f"""
-    select u.n, {merchant_read("k.first_merchant", "k.last_merchant")} as merchant, k.keys
-    from unnest((select $1::bigint[]), (select $2::text[]), (select $3::bytea[]))
-        with ordinality u (merchant, reference, keys, n)
+WHOLE_REFERENCE = batched_query(
+    f"select u.n, {merchant_read('k.first_merchant', 'k.last_merchant')} as merchant, k.keys from",
+    Requests((("merchant", "bigint"), ("reference", "text"), ("keys", "bytea")), has_one_plan=True),
+    f"""
     cross join lateral (select min(merchant_id) as first_merchant, max(merchant_id) as last_merchant,
             string_agg(encode(key, 'hex'), ',') as keys from (
         select merchant_id, key from transaction where merchant_id = u.merchant and txn_ref = u.reference
@@ -219,7 +233,8 @@ WHOLE_REFERENCE = f"""
         union all select t.merchant_id, t.key from dispute d join transaction t
             on t.merchant_id = d.merchant_id and t.txn_ref = d.txn_ref
             where d.merchant_id = u.merchant and d.dispute_id = u.reference) f) k
-"""
+    """,
+)
 # No customer has this hash.
 NO_CUSTOMER = "-"
 

@@ -6,8 +6,8 @@ placement.py says where each table belongs. Everything here may be repeated, and
 
 import msgspec
 
-from kasuwa.postgres.backend_connection import DISTRIBUTED_SETTINGS
 from kasuwa.postgres.connection_pool import Connection
+from kasuwa.postgres.distribution.catalog import SESSION_SETTINGS
 from kasuwa.postgres.distribution.placement import (
     BY_MERCHANT,
     ON_COORDINATOR,
@@ -121,7 +121,7 @@ async def distribute(connection: Connection) -> list[str]:
         raise CannotDistribute("Citus has no servers to distribute to: add them with citus_add_node")
     if live := await connection.fetchval(LIVE_SESSIONS):
         raise CannotDistribute(f"{live} connections of kasuwa are open: stop every kasuwa on this database first")
-    await connection.execute(DISTRIBUTED_SETTINGS)
+    await connection.execute(SESSION_SETTINGS)
     done = []
     for function in FUNCTIONS:
         if not await connection.fetchval(HAS_FUNCTION, function):

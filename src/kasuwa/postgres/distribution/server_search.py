@@ -8,26 +8,12 @@ from itertools import chain, zip_longest
 from typing import Any
 
 import asyncpg
-import msgspec
 
 from kasuwa.postgres.connection_pool import Connection
 from kasuwa.postgres.distribution.shards import read_shards
+from kasuwa.postgres.statement_forms import SearchQuery
 
 SELECT_MERCHANTS = "select merchant_id from merchant"
-
-
-class SearchQuery(msgspec.Struct, frozen=True):
-    """A query over all merchants, and its form for some of them, whose numbers are its last parameter."""
-
-    of_all: str
-    of_some: str
-
-
-def search_query(pattern: str, merchant_column: str, parameter: int) -> SearchQuery:
-    """Makes a query of a text that has `{some}` at the end of its condition. `parameter` is the number of the last
-    parameter of the form for some merchants."""
-    some = f"and {merchant_column} = any(${parameter}::bigint[])"
-    return SearchQuery(pattern.format(some=""), pattern.format(some=some))
 
 
 def is_server_away(connection: Connection, error: Exception) -> bool:

@@ -11,6 +11,8 @@ SELECT_SHARDS = """
     from pg_dist_shard s join pg_dist_placement p on p.shardid = s.shardid
     where s.logicalrelid = 'public.merchant_state'::regclass order by number
 """
+# Writers for the merchants of one server. Each has a connection that writes and one that reads.
+LANES_PER_SERVER = 4
 MASK = 0xFFFFFFFF
 # The state of PostgreSQL's hash function before four bytes: see hash_bytes_uint32 in its hashfn.c.
 HASH_START = (0x9E3779B9 + 4 + 3923095) & MASK
@@ -26,6 +28,12 @@ class ShardMap(msgspec.Struct, frozen=True):
         """Returns the number of a merchant's range and the group of servers that has it."""
         number = bisect_right(self.firsts, hash_bigint(merchant_id)) - 1
         return number, self.servers[number]
+
+    def find_lane(self, merchant_id: int) -> tuple[int, int]:
+        """Returns the lane of a merchant's writer. A lane has merchants of one server: one that is away must not hold
+        up the others."""
+        number, server = self.find(merchant_id)
+        return server, number % LANES_PER_SERVER
 
 
 async def read_shards(connection: Any) -> ShardMap:

@@ -20,13 +20,14 @@ from kasuwa.postgres.columns import Columns, columns_of
 
 
 @cache
-def select_by_key(kind: type[Row]) -> str:
-    """Returns the query that reads rows by `key`. Its parameter is the keys as one byte string (`concat_keys`).
+def select_by_key(kind: type[Row], *conditions: str) -> str:
+    """Returns the query that reads rows by `key`. Its first parameter is the keys as one byte string (`concat_keys`).
 
-    merchant_id is not in the WHERE: with it the planner takes the wrong index and filters."""
+    On one server merchant_id is not in the WHERE: with it the planner takes the wrong index and filters."""
     places = f"generate_series(1, length($1::bytea), {KEY_BYTES}) n"
     keys = f"array(select substr($1::bytea, n, {KEY_BYTES}) from {places})"
-    return f"select {', '.join(columns_of(kind).names)} from {kind.table} where key = any({keys})"
+    found = " and ".join((f"key = any({keys})", *conditions))
+    return f"select {', '.join(columns_of(kind).names)} from {kind.table} where {found}"
 
 
 def concat_keys(keys: Iterable[bytes]) -> bytes:
