@@ -9,8 +9,10 @@ import ast
 import gc
 import re
 from collections.abc import Iterable, Iterator
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
+
+import pytest
 
 from tests.source_rules_imports import (
     BORROWED_MODULES,
@@ -77,11 +79,13 @@ class Source:
     def tree(self) -> ast.Module:
         """The syntax tree. Parsed when a rule asks for it: all workers import this, and one runs the rules."""
         # Python 3.11 counts the depth of a tree wrongly if garbage is collected while it is made, and raises.
+        was_enabled = gc.isenabled()
         gc.disable()
         try:
             return ast.parse(self.text)
         finally:
-            gc.enable()
+            if was_enabled:
+                gc.enable()
 
     @property
     def module(self) -> str:
@@ -129,7 +133,19 @@ class Source:
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def without_garbage_collection() -> Iterator[None]:
+    """Serves modules that walk syntax trees, which import it. Trees have millions of nodes and leave no garbage:
+    looking for it takes longer than the rules do, and later collections leave the trees out."""
+    gc.disable()
+    yield
+    gc.freeze()
+    gc.enable()
+
+
+@cache
 def read_all(folder: str, below: str = "", ending: str = "py") -> list[Source]:
+    """Returns the files of a folder. Each is read and parsed once per process."""
     root = REPOSITORY / folder
     paths = sorted(path for path in root.rglob(f"*.{ending}") if "__pycache__" not in path.parts)
     return [Source(below + path.relative_to(root).as_posix(), path.read_text()) for path in paths]
@@ -192,6 +208,7 @@ def relative_imports(sources: Iterable[Source]) -> list[str]:
     ]
 
 
+@cache
 def module_names(source: Source) -> set[str]:
     """Returns the names that a file defines outside its functions and classes."""
     names: set[str] = set()
@@ -450,8 +467,8 @@ def error_texts_in_logs(source: Source) -> list[str]:
         if not isinstance(handler, ast.ExceptHandler) or handler.name is None:
             continue
         if not named_in(handler.type) & LOGGABLE_ERRORS:
-            found += [call for call in log_calls(handler) if quotes(call, handler.name)]
-    found += [call for call in log_calls(source.tree) if prints_stack(call)]
+            found += [call for call in log_calls(ast.walk(handler)) if quotes(call, handler.name)]
+    found += [call for call in log_calls(source.nodes) if prints_stack(call)]
     return [f"{source.path}:{call.lineno} logs the text of an error" for call in found]
 
 
@@ -460,8 +477,8 @@ def named_in(node: ast.AST | None) -> set[str]:
     return {n.attr if isinstance(n, ast.Attribute) else n.id for n in nodes if isinstance(n, ast.Attribute | ast.Name)}
 
 
-def log_calls(tree: ast.AST) -> Iterator[ast.Call]:
-    for node in ast.walk(tree):
+def log_calls(nodes: Iterable[ast.AST]) -> Iterator[ast.Call]:
+    for node in nodes:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in LEVELS:
             owner = node.func.value
             if isinstance(owner, ast.Name) and owner.id in LOGGERS:

@@ -33,6 +33,7 @@ LATER_KEYWORDS = {
     ("getaddresses", "strict"): "3.11.10",
     ("parseaddr", "strict"): "3.11.10",
 }
+LATER_WORDS = {*LATER_ATTRIBUTES, *(function for function, _ in LATER_KEYWORDS)}
 
 
 # --- event loops ------------------------------------------------------------------------------------------------
@@ -60,7 +61,7 @@ def nested_loops(sources: list[Source]) -> list[str]:
 
 def calls_of_coroutines(source: Source, modules: set[str], runners: set[Function]) -> Iterator[tuple[int, str]]:
     known = imported_functions(source, modules)
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.AsyncFunctionDef):
             for called in called_in(node, known):
                 if called is None or called in runners:
@@ -73,7 +74,7 @@ def imported_functions(source: Source, modules: set[str]) -> dict[str, Function 
     known: dict[str, Function | str] = {
         node.name: (source.module, node.name) for node in source.tree.body if isinstance(node, ast.FunctionDef)
     }
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "kasuwa":
             package = (node.module or "").removeprefix("kasuwa").removeprefix(".")
             for alias in node.names:
@@ -114,12 +115,14 @@ def later_names(sources: Iterable[Source]) -> list[str]:
     return [
         f"{source.path}:{line}: {name} came with Python {version}"
         for source in sources
+        # Most files have none of these words, and need not be parsed.
+        if any(word in source.text for word in LATER_WORDS)
         for line, name, version in names_that_came_later(source)
     ]
 
 
 def names_that_came_later(source: Source) -> Iterator[tuple[int, str, str]]:
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.Attribute) and node.attr in LATER_ATTRIBUTES:
             yield node.lineno, node.attr, LATER_ATTRIBUTES[node.attr]
         elif isinstance(node, ast.ImportFrom):

@@ -123,9 +123,9 @@ def words_of(name: str) -> list[str]:
     return [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name)]
 
 
-def defined_names(tree: ast.AST) -> Iterator[tuple[str, int]]:
+def defined_names(source: Source) -> Iterator[tuple[str, int]]:
     """Yields every name that a file defines, with its line: classes, functions, parameters, variables, fields."""
-    for node in ast.walk(tree):
+    for node in source.nodes:
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             yield node.name, node.lineno
         elif isinstance(node, ast.arg):
@@ -140,7 +140,7 @@ def retired_names(source: Source) -> list[str]:
     """Names with a retired word, each with the word to use instead."""
     found = {
         f"{source.path}:{line} {name}: say {RETIRED_WORDS[word]} instead of {word}"
-        for name, line in defined_names(source.tree)
+        for name, line in defined_names(source)
         for word in words_of(name)
         if word in RETIRED_WORDS
     }

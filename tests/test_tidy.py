@@ -5,8 +5,12 @@ from collections.abc import Callable, Iterable
 import pytest
 
 from tests import source_rules, source_rules_sql, source_rules_words
-from tests.source_rules import Source, read_all
+from tests.source_rules import Source, read_all, without_garbage_collection
 from tests.source_rules_imports import FLOORS
+
+__all__ = ["without_garbage_collection"]
+# One worker runs all rules, so that each file is parsed once.
+pytestmark = pytest.mark.xdist_group("sources")
 
 SERVICE = read_all("src/kasuwa")
 EXACT = (

@@ -4,8 +4,12 @@ import tomllib
 
 import pytest
 
-from tests.source_rules import REPOSITORY, Source, read_all
+from tests.source_rules import REPOSITORY, Source, read_all, without_garbage_collection
 from tests.source_rules_runtime import later_names, nested_loops
+
+__all__ = ["without_garbage_collection"]
+# One worker runs all rules, so that each file is parsed once.
+pytestmark = pytest.mark.xdist_group("sources")
 
 SERVICE = read_all("src/kasuwa")
 FOLDERS = ("tests", "bench", "docs/recipes", "clients/generate", "clients/python/src")
