@@ -9,9 +9,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from hashlib import sha256
 from pathlib import Path
 
+from tests.made_once import digest_of
 from tests.packages import find_program
 
 CACHE = Path(sys.prefix) / "node"
@@ -45,8 +45,7 @@ def install_npm_packages(folder: Path) -> Path:
     `folder` itself is not written to. The directory is shared by all processes and runs with the same lock file.
     """
     npm = find_npm()
-    contents = b"\0".join((folder / name).read_bytes() for name in MANIFESTS)
-    place = CACHE / f"{folder.name}-{sha256(contents).hexdigest()[:16]}"
+    place = CACHE / f"{folder.name}-{digest_of(*(folder / name for name in MANIFESTS))}"
     CACHE.mkdir(parents=True, exist_ok=True)
     with (CACHE / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

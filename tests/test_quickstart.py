@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from kasuwa_client import Kasuwa
-from tests.clients.typescript_package import SOURCE, build_distribution
+from tests.clients.typescript_package import SOURCE, shared_distribution
 from tests.node import find_npm, install_npm_packages
 from tests.packages import find_curl
 from tests.printed_page import Block, Reader, Values, read_blocks, read_commands
@@ -103,7 +103,7 @@ def install_client(project: Path) -> None:
     modules.mkdir()
     for installed in install_npm_packages(SOURCE).iterdir():
         (modules / installed.name).symlink_to(installed)
-    built = build_distribution(project / "built")
+    built = shared_distribution()
     shutil.copytree(built / "dist", modules / "kasuwa-client" / "dist")
     shutil.copy(built / "package.json", modules / "kasuwa-client")
 

@@ -3,11 +3,13 @@
 import json
 import os
 import sys
+from importlib.metadata import distributions
 from pathlib import Path
 
 import pytest
 
-from tests.node import NodeFailed, install_npm_packages, run_node
+from tests.made_once import digest_of, made_once
+from tests.node import CACHE, MANIFESTS, NodeFailed, install_npm_packages, run_node
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "clients" / "python" / "src"
@@ -82,8 +84,8 @@ EventApp(shop, lambda event: event.order_ref)  # wrong
 """
 
 
-def check_types(folder: Path, include: list[Path]) -> list[tuple[Path, int, str]]:
-    """Returns the errors and warnings of pyright, for the oldest Python that the client supports."""
+def check_types(folder: Path, include: list[Path]) -> str:
+    """Returns what pyright reports as JSON, for the oldest Python that the client supports."""
     modules = install_npm_packages(LOCK)
     config = {
         "include": [os.path.relpath(path, folder) for path in include],
@@ -97,20 +99,28 @@ def check_types(folder: Path, include: list[Path]) -> list[tuple[Path, int, str]
         output = run_node([*arguments, "--project", folder], folder)
     except NodeFailed as error:
         output = str(error).partition("\n")[2]
-    found = json.loads(output[output.index("{") :])["generalDiagnostics"]
-    return [
-        (Path(one["file"]), one["range"]["start"]["line"] + 1, one["message"])
-        for one in found
-        if one["severity"] in ("error", "warning")
-    ]
+    return output[output.index("{") :]
 
 
 @pytest.fixture(scope="module")
-def diagnostics(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Path, int, str]]:
-    """One run over the client and the sample: starting pyright takes longer than checking."""
-    folder = tmp_path_factory.mktemp("pyright")
-    (folder / "sample.py").write_text(SAMPLE)
-    return check_types(folder, [SOURCES, folder / "sample.py"])
+def diagnostics() -> list[tuple[Path, int, str]]:
+    """The errors and warnings of one run over the client and the sample: starting pyright takes longer than checking.
+    It runs once for the same texts and packages."""
+    texts = [*sorted(SOURCES.rglob("*.py")), *(LOCK / name for name in MANIFESTS), Path(__file__)]
+    installed = sorted(f"{one.name} {one.version}" for one in distributions())
+
+    def make(folder: Path) -> None:
+        folder.mkdir()
+        (folder / "sample.py").write_text(SAMPLE)
+        (folder / "found.json").write_text(check_types(folder, [SOURCES, folder / "sample.py"]))
+
+    digest = digest_of(*texts, sys.version.encode(), "\n".join(installed).encode())
+    found = json.loads((made_once(CACHE / "built" / f"pyright-{digest}", make) / "found.json").read_text())
+    return [
+        (Path(one["file"]), one["range"]["start"]["line"] + 1, one["message"])
+        for one in found["generalDiagnostics"]
+        if one["severity"] in ("error", "warning")
+    ]
 
 
 def test_the_client_is_clean_in_strict_mode_for_python_3_9(diagnostics: list[tuple[Path, int, str]]) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from kasuwa_client import Kasuwa
 from tests.clients.test_python_readme import README
-from tests.clients.typescript_package import build_package
+from tests.clients.typescript_package import shared_package
 from tests.merchant_client import MerchantClient
 from tests.node import find_node
 from tests.payer_pages import pay_by_card
@@ -77,12 +77,9 @@ def running_shop(package: Path, environ: dict[str, str]) -> Iterator[dict[str, A
             process.terminate()
 
 
-def test_the_shop_in_typescript_hands_over_once_and_accepts_every_event(
-    client: Kasuwa, shop: MerchantClient, tmp_path: Path
-) -> None:
-    package = build_package(tmp_path / "kasuwa-client")
+def test_the_shop_in_typescript_hands_over_once_and_accepts_every_event(client: Kasuwa, shop: MerchantClient) -> None:
     environ = {"KASUWA_MID": shop.mid, "KASUWA_KEY": shop.key, "KASUWA_URL": client.base_url}
-    with running_shop(package, environ) as made:
+    with running_shop(shared_package(), environ) as made:
         answers = []
         for letter in events_of_a_shop(shop, client, made["url"]):
             request = Request(

@@ -12,14 +12,14 @@ import pytest
 import kasuwa
 from clients.generate import typescript
 from clients.generate.surface import read_surface
-from tests.clients.typescript_package import SOURCE, TypeScriptClient, build_package, url_of
+from tests.clients.typescript_package import SOURCE, TypeScriptClient, shared_package, url_of
 from tests.examples import record
 from tests.merchant_client import MerchantClient
 from tests.node import INSTALL_SECONDS, find_npm, run_node, run_program
 from tests.running import Deployment
 from tests.walk.rows import NOW
 
-# One worker runs them all, so that the package is built once.
+# One worker runs them all, so that no other waits while the package is built.
 pytestmark = pytest.mark.xdist_group("typescript")
 
 NPM_OPTIONS = ("--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error")
@@ -28,8 +28,8 @@ MADE_FIELDS = frozenset({"orderRef"})
 
 
 @pytest.fixture(scope="module")
-def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_package(tmp_path_factory.mktemp("typescript") / "kasuwa-client")
+def package() -> Path:
+    return shared_package()
 
 
 def test_the_generated_sources_are_current() -> None:

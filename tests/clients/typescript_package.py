@@ -1,11 +1,10 @@
-"""The TypeScript client, built as it is published, in a folder of its own; and a merchant that calls through it."""
+"""The TypeScript client, built as it is published, once for all runs; and a merchant that calls through it."""
 
 import json
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Mapping
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +13,7 @@ import msgspec
 from clients.generate.surface import ActionSurface, read_surface
 from clients.generate.typescript import camel_case, exact_example, example_lines
 from tests.clients.python_walk import find_action
-from tests.made_once import made_once
+from tests.made_once import digest_of, made_once
 from tests.merchant_client import MerchantClient, RawReply
 from tests.node import CACHE, COMPILER, find_node, install_npm_packages, run_node
 from tests.running import Deployment
@@ -25,36 +24,47 @@ LEFT_OUT_PARTS = frozenset({"node_modules", "dist", "test-dist"})
 LEFT_OUT = shutil.ignore_patterns(*LEFT_OUT_PARTS, "*.tgz")
 
 
-def build_distribution(folder: Path) -> Path:
-    """Builds a copy of the package in `folder`. Raises NodeFailed with what the compiler reports."""
-    shutil.copytree(SOURCE, folder, ignore=LEFT_OUT)
-    (folder / "node_modules").symlink_to(install_npm_packages(SOURCE))
-    run_node(["build.mjs"], folder)
-    return folder
-
-
 def shared_distribution() -> Path:
-    """Returns the built package as it is published: its manifest and `dist`. It is built once for these sources."""
-    parts = sorted(path for path in SOURCE.rglob("*") if path.is_file() and not LEFT_OUT_PARTS & set(path.parts))
-    digest = sha256(b"\0".join(path.read_bytes() for path in parts)).hexdigest()[:16]
+    """Returns the built package as it is published: its manifest and `dist`. It is built once for these sources.
+    Raises NodeFailed with what the compiler reports."""
 
     def make(place: Path) -> None:
-        with tempfile.TemporaryDirectory() as folder:
-            built = build_distribution(Path(folder, "client"))
-            shutil.copytree(built / "dist", place / "dist")
-            shutil.copy(built / "package.json", place)
+        with tempfile.TemporaryDirectory() as temporary:
+            folder = copy_sources(Path(temporary, "client"))
+            run_node(["build.mjs"], folder)
+            shutil.copytree(folder / "dist", place / "dist")
+            shutil.copy(folder / "package.json", place)
 
-    return made_once(CACHE / "built" / f"kasuwa-client-{digest}", make)
+    return made_once(CACHE / "built" / f"kasuwa-client-{digest_with()}", make)
 
 
-def build_package(folder: Path) -> Path:
-    """Builds a copy of the package in `folder`, and compiles its tests, the examples of all methods and the snippets
-    of README.md against the built declarations. Raises NodeFailed with what the compiler reports."""
-    build_distribution(folder)
-    (folder / "test" / "examples.ts").write_text(examples_source())
-    (folder / "test" / "readme.ts").write_text(readme_source())
-    run_node([COMPILER, "--project", "tsconfig.test.json"], folder)
+def shared_package() -> Path:
+    """Returns the sources with the built package, and its tests, the examples of all methods and the snippets of
+    README.md, compiled against the built declarations. It is made once for these texts, and nothing may write to it.
+    Raises NodeFailed with what the compiler reports."""
+    distribution, examples, readme = shared_distribution(), examples_source(), readme_source()
+
+    def make(place: Path) -> None:
+        copy_sources(place)
+        shutil.copytree(distribution / "dist", place / "dist")
+        (place / "test" / "examples.ts").write_text(examples)
+        (place / "test" / "readme.ts").write_text(readme)
+        run_node([COMPILER, "--project", "tsconfig.test.json"], place)
+
+    return made_once(CACHE / "built" / f"kasuwa-client-tests-{digest_with(examples, readme)}", make)
+
+
+def copy_sources(folder: Path) -> Path:
+    """Copies the sources to `folder`, with the packages that compile them."""
+    shutil.copytree(SOURCE, folder, ignore=LEFT_OUT)
+    (folder / "node_modules").symlink_to(install_npm_packages(SOURCE))
     return folder
+
+
+def digest_with(*texts: str) -> str:
+    """Returns a digest of the sources, of this module and of other texts."""
+    parts = sorted(path for path in SOURCE.rglob("*") if path.is_file() and not LEFT_OUT_PARTS & set(path.parts))
+    return digest_of(Path(__file__), *parts, *(text.encode() for text in texts))
 
 
 def examples_source() -> str:

@@ -8,10 +8,9 @@ import subprocess
 import sys
 import tempfile
 import venv
-from hashlib import sha256
 from pathlib import Path
 
-from tests.made_once import made_once
+from tests.made_once import digest_of, made_once
 
 REQUIREMENTS = Path(__file__).parent / "requirements.txt"
 CACHE = Path(sys.prefix) / "generators"
@@ -34,7 +33,7 @@ def tools_directory() -> Path:
         pip = (Path(sys.executable), "-m", "pip", "--python", place / "bin" / "python", "--disable-pip-version-check")
         run_tool([*pip, "install", *options], CACHE, INSTALL_SECONDS)
 
-    return made_once(CACHE / sha256(REQUIREMENTS.read_bytes()).hexdigest()[:16], make) / "bin"
+    return made_once(CACHE / digest_of(REQUIREMENTS), make) / "bin"
 
 
 def run_tool(command: list[str | Path], folder: Path, seconds: float = RUN_SECONDS) -> str:

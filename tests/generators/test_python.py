@@ -6,7 +6,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.generators.environment import ToolFailed, run_tool, tools_directory
+from tests.generators.environment import CACHE, REQUIREMENTS, ToolFailed, run_tool, tools_directory
+from tests.made_once import digest_of, made_once
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment
 
@@ -14,14 +15,20 @@ PROGRAMS = Path(__file__).parent / "programs"
 
 
 def generate_client(deployment: Deployment, document: str, package: str, folder: Path) -> None:
-    """Makes the package from a document of the running service. A warning fails."""
+    """Makes the package from a document of the running service, once for the same document. A warning fails."""
     with deployment.connect() as wire:
-        file = folder / f"{package}.json"
-        file.write_bytes(wire.send("GET", document).raw)
-    generator = tools_directory() / "openapi-python-client"
-    target = folder / package
-    options = ("--meta", "none", "--fail-on-warning", "--output-path", str(target))
-    assert run_tool([generator, "generate", "--path", file, *options], folder) == f"Generating {target}\n"
+        described = wire.send("GET", document).raw
+
+    def make(place: Path) -> None:
+        place.mkdir()
+        file, target = place / f"{package}.json", place / package
+        file.write_bytes(described)
+        options = ("--meta", "none", "--fail-on-warning", "--output-path", str(target))
+        generator = tools_directory() / "openapi-python-client"
+        assert run_tool([generator, "generate", "--path", file, *options], place) == f"Generating {target}\n"
+
+    name = f"{package}-{digest_of(described, REQUIREMENTS, Path(__file__))}"
+    (folder / package).symlink_to(made_once(CACHE / "clients" / name, make) / package)
 
 
 def run_program(program: str, folder: Path, deployment: Deployment, shop: MerchantClient) -> Any:

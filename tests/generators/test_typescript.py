@@ -6,8 +6,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from tests.made_once import digest_of, made_once
 from tests.merchant_client import MerchantClient
-from tests.node import install_npm_packages, run_node
+from tests.node import CACHE, MANIFESTS, install_npm_packages, run_node
 from tests.running import NEWEST, Deployment, Deployments
 
 HERE = Path(__file__).parent
@@ -27,25 +28,36 @@ CONFIGURATION = {
 }
 
 
+PACKAGES = HERE / "typescript"
+DOCUMENTS = {"kasuwa-actions": "/openapi-actions.json", "kasuwa-paths": "/openapi.json"}
+
+
 @pytest.fixture(scope="module")
-def compiled(deployments: Deployments, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of both programs, type-checked and compiled with the types of both documents."""
-    folder = tmp_path_factory.mktemp("typescript")
-    (folder / "node_modules").symlink_to(install_npm_packages(HERE / "typescript"))
-    make_types(deployments.for_version(NEWEST), "/openapi-actions.json", "kasuwa-actions", folder)
-    make_types(deployments.for_version(NEWEST), "/openapi.json", "kasuwa-paths", folder)
-    programs = ("use_actions.ts", "use_paths.ts")
-    for program in programs:
-        (folder / program).write_text((HERE / "programs" / program).read_text())
-    (folder / "tsconfig.json").write_bytes(msgspec.json.encode({**CONFIGURATION, "files": programs}))
-    assert run_node([folder / "node_modules" / "typescript" / "bin" / "tsc", "-p", "."], folder) == ""
-    return folder
+def compiled(deployments: Deployments) -> Path:
+    """The folder of both programs, type-checked and compiled with the types of both documents of the running service.
+    They are made once for the same documents and programs."""
+    with deployments.for_version(NEWEST).connect() as wire:
+        described = {name: wire.send("GET", path).raw for name, path in DOCUMENTS.items()}
+    programs = [HERE / "programs" / name for name in ("use_actions.ts", "use_paths.ts")]
+
+    def make(folder: Path) -> None:
+        folder.mkdir()
+        (folder / "node_modules").symlink_to(install_npm_packages(PACKAGES))
+        for name, document in described.items():
+            make_types(document, name, folder)
+        for program in programs:
+            (folder / program.name).write_text(program.read_text())
+        files = [program.name for program in programs]
+        (folder / "tsconfig.json").write_bytes(msgspec.json.encode({**CONFIGURATION, "files": files}))
+        assert run_node([folder / "node_modules" / "typescript" / "bin" / "tsc", "-p", "."], folder) == ""
+
+    digest = digest_of(*described.values(), *programs, *(PACKAGES / name for name in MANIFESTS), Path(__file__))
+    return made_once(CACHE / "built" / f"types-{digest}", make)
 
 
-def make_types(deployment: Deployment, document: str, name: str, folder: Path) -> None:
-    """Makes a file of types from a document of the running service. A warning fails."""
-    with deployment.connect() as wire:
-        (folder / f"{name}.json").write_bytes(wire.send("GET", document).raw)
+def make_types(document: bytes, name: str, folder: Path) -> None:
+    """Makes a file of types from a document. A warning fails."""
+    (folder / f"{name}.json").write_bytes(document)
     generator = folder / "node_modules" / "openapi-typescript" / "bin" / "cli.js"
     output = run_node([generator, f"{name}.json", "-o", f"{name}.d.ts"], folder, {"NO_COLOR": "1"})
     assert "⚠" not in output, output
