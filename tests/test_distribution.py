@@ -24,6 +24,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import kasuwa
+from tests.clients.test_python_package import dependencies_of
 from tests.node import find_npm, run_node
 from tests.packages import need_package
 from tests.running import DEMO_KEY, DEMO_MID
@@ -268,8 +269,8 @@ def program(built: Path, place: Path) -> Path:
     environment = place / "environment"
     interpreter = interpreter_for_all()
     subprocess.run([interpreter, "-m", "venv", "--without-pip", str(environment)], check=True)
-    if can_run(interpreter, "sys.implementation.cache_tag != " + repr(sys.implementation.cache_tag)):
-        link_requirements(environment)
+    if has_our_bytecode(interpreter):
+        link_packages(environment, pins("requirements.txt"))
     else:
         requirements = str(REPOSITORY / "requirements.txt")
         run_pip(environment, "install", "--quiet", "--no-compile", "--require-hashes", "-r", requirements)
@@ -284,13 +285,18 @@ def run_pip(environment: Path, *words: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def link_requirements(environment: Path) -> None:
-    """Installs the pinned requirements as hard links to the files of this environment, which pip has checked by their
-    hashes. It takes a second, and installing them again a minute."""
+def has_our_bytecode(python: str) -> bool:
+    """Returns whether packages of this environment fit an interpreter that every user can run."""
+    return can_run(python, "sys.implementation.cache_tag != " + repr(sys.implementation.cache_tag))
+
+
+def link_packages(environment: Path, versions: dict[str, str]) -> None:
+    """Installs pinned packages as hard links to the files of this environment, which pip has checked by their hashes.
+    It takes a second, and installing them again a minute."""
     [target] = environment.glob("lib/python*/site-packages")
-    for name, version in pins("requirements.txt").items():
+    for name, version in versions.items():
         installed = distribution(name)
-        assert installed.version == version, f"{name}: this environment is not that of requirements.txt"
+        assert installed.version == version, f"{name}: this environment is not that of the lists of requirements"
         for listed in installed.files or ():
             source = Path(str(installed.locate_file(listed)))
             # Commands of the packages are not needed, and name the interpreter of this environment.
@@ -431,10 +437,18 @@ def test_the_extra_testing_brings_the_plugin_and_what_it_needs(program: Path, bu
     python = environment / "bin" / "python"
     missing = subprocess.run([python, "-c", "import kasuwa_client"], capture_output=True, text=True)
     assert "No module named 'kasuwa_client'" in missing.stderr
-    constraints = place / "constraints.txt"
-    constraints.write_text("\n".join(f"{name}=={version}" for name, version in pins("requirements-dev.txt").items()))
+    pinned = pins("requirements-dev.txt")
     extra, client = f"kasuwa[testing] @ {wheel_of(built).as_uri()}", str(wheel_of(built, "kasuwa_client"))
-    run_pip(environment, "install", "--quiet", "--no-compile", "--constraint", str(constraints), client, extra)
+    if has_our_bytecode(str(python)):
+        # pip finds these installed, and would fail without an index if another were needed.
+        needed = {canonicalize_name(name) for top in ("pytest", "httpx") for name in dependencies_of(top)}
+        link_packages(environment, {name: pinned[name] for name in needed - set(pins("requirements.txt"))})
+        options = ["--no-index"]
+    else:
+        constraints = place / "constraints.txt"
+        constraints.write_text("\n".join(f"{name}=={version}" for name, version in pinned.items()))
+        options = ["--constraint", str(constraints)]
+    run_pip(environment, "install", "--quiet", "--no-compile", *options, client, extra)
     run_pip(environment, "check")
     user = User.with_new_home(users()[-1], python, place / "testing")
     (user.home / "test_shop.py").write_text(PLUGIN_TEST)
