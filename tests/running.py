@@ -61,8 +61,8 @@ MEMORY, MEMORY_WANTED = Path("/dev/shm"), 4_000_000_000
 CLUSTER_OPTIONS = {"fsync": "off", "full_page_writes": "off", "shared_buffers": "64MB", "max_wal_size": "1GB"}
 
 DEMO_MID, DEMO_KEY = "GP0000001", "123456789"
-READY_SECONDS = 60.0
-STOP_SECONDS = 30.0
+READY_SECONDS = 180.0
+STOP_SECONDS = 60.0
 POLL_SECONDS = 0.02
 
 # Below the ports that the system gives to outgoing connections, so that no client takes it first.

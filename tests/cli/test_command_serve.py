@@ -38,7 +38,7 @@ def server(deployments: Deployments, tmp_path_factory: pytest.TempPathFactory) -
 
 
 def get(url: str) -> int:
-    with urllib.request.urlopen(url, timeout=10) as reply:
+    with urllib.request.urlopen(url, timeout=60) as reply:
         return int(reply.status)
 
 

@@ -145,7 +145,7 @@ def send_transfer(shop: MerchantClient) -> str:
 def answer_to(url: str, body: bytes, headers: dict[str, str]) -> int | None:
     """Returns the HTTP status of an answer, or None if nobody listens yet."""
     try:
-        with urllib.request.urlopen(urllib.request.Request(url, body, headers), timeout=10) as answer:
+        with urllib.request.urlopen(urllib.request.Request(url, body, headers), timeout=60) as answer:
             return int(answer.status)
     except urllib.error.HTTPError as error:
         return error.code
