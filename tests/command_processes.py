@@ -4,6 +4,7 @@ Importing takes most of a second, and the tests start more than a thousand proce
 fork server of the standard library: one for each process of pytest, started when it is first needed.
 """
 
+import contextlib
 import gc
 import multiprocessing
 import os
@@ -109,19 +110,17 @@ def database_of(environ: Mapping[str, str]) -> str | None:
 def service_processes(directory: Path) -> list[psutil.Process]:
     """Returns the running processes of the deployment that keeps its data there, also of a supervisor that is dead."""
     found = []
-    for process in psutil.process_iter():
-        try:
-            if os.getsid(process.pid) in SESSIONS[str(directory)]:
-                found.append(process)
-        except ProcessLookupError:
-            continue
+    for pid in psutil.pids():
+        with contextlib.suppress(psutil.Error, ProcessLookupError):
+            if os.getsid(pid) in SESSIONS[str(directory)]:
+                found.append(psutil.Process(pid))
     return found
 
 
 def is_service_process(process: psutil.Process, name: str, directory: Path) -> bool:
     """Whether it is that part of the deployment which keeps its data there: a fork of `serve` by another name."""
     try:
-        return process.name() == f"kasuwa {name}" and os.getsid(process.pid) in SESSIONS[str(directory)]
+        return os.getsid(process.pid) in SESSIONS[str(directory)] and process.name() == f"kasuwa {name}"
     except (psutil.Error, ProcessLookupError):
         return False
 

@@ -191,6 +191,7 @@ def test_card_numbers_that_are_forwarded_are_in_no_log(pair: Deployment, shop: S
 
 def test_a_rate_limit_is_the_same_whatever_process_is_asked(deployments: Deployments) -> None:
     settings = {"KASUWA_ENVIRONMENT": "live", "KASUWA_SECRET_KEY": SECRET, "KASUWA_WORKERS": "2"}
+    settings["KASUWA_CONSOLE"] = "off"
     with deployments.fresh("shared_limit", **settings) as live:
         mid, key, _ = (line.split()[1] for line in live.run_command("merchant", "add", "Ada Stores").splitlines())
         live.change_settings(mid, rate=(1, 20))

@@ -14,7 +14,7 @@ SECRET = base64.b64encode(bytes(range(32))).decode()
 
 
 def test_live_has_nothing_of_the_scripted_world(deployments: Deployments) -> None:
-    settings = {"KASUWA_ENVIRONMENT": "live", "KASUWA_SECRET_KEY": SECRET}
+    settings = {"KASUWA_ENVIRONMENT": "live", "KASUWA_CONSOLE": "off", "KASUWA_SECRET_KEY": SECRET}
     with deployments.fresh("live", **settings) as live, live.connect() as wire:
         demo = MerchantClient(wire, DEMO_MID, DEMO_KEY)
         assert demo.send_fields("resources", {"inquire": "wallet"}).http == 401

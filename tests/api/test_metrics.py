@@ -73,7 +73,7 @@ def test_requests_steps_and_commits_are_counted_over_all_processes(deployments: 
 
 
 def test_a_counter_does_not_fall_when_a_part_is_killed(deployments: Deployments) -> None:
-    with serving(deployments, "metrics_killed") as (running, shop):
+    with serving(deployments, "metrics_killed", KASUWA_CONSOLE="off") as (running, shop):
         shop.transfer()
         counted = {"path": "/disburse", "action": "transfer", "status": "200"}
         wait_until("it is posted", lambda: value(running, "kasuwa_requests_total", **counted) == 1)
@@ -88,7 +88,7 @@ def test_a_counter_does_not_fall_when_a_part_is_killed(deployments: Deployments)
 
 
 def test_deliveries_and_endpoints_that_fail_are_counted(deployments: Deployments) -> None:
-    with serving(deployments, "metrics_events") as (running, shop), running_inbox() as inbox:
+    with serving(deployments, "metrics_events", KASUWA_CONSOLE="off") as (running, shop), running_inbox() as inbox:
         send_events_to(shop, inbox.url)
         inbox.script.append(BROKEN)
         shop.transfer()

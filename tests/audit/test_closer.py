@@ -104,7 +104,7 @@ def run(work: Any) -> Any:
 @pytest.fixture(scope="module")
 def dsn(deployments: Any) -> str:
     """A database of this file's own, with one merchant: closes of other tests would be in the way."""
-    with deployments.fresh("closer") as deployment:
+    with deployments.fresh("closer", KASUWA_CONSOLE="off") as deployment:
         return str(deployment.dsn)
 
 
@@ -132,7 +132,7 @@ class ClockAt(DatabaseClock):
 
 def test_a_day_of_closes_begins_at_midnight_in_lagos(deployments: Any, tmp_path: Path) -> None:
     """Midnight in Lagos is 23:00 in UTC."""
-    with deployments.fresh("closer-day") as deployment:
+    with deployments.fresh("closer-day", KASUWA_CONSOLE="off") as deployment:
         terms = CloseTerms(key=KEY, directory=tmp_path)
         day = datetime.now(UTC).date() + timedelta(days=3)
 

@@ -53,7 +53,7 @@ FILLS = (send_transfers, leave_transfers_open, take_payments)
 @pytest.fixture(scope="module")
 def audited(deployments: Deployments) -> Iterator[Deployment]:
     """A database of its own: what other tests leave would be read too."""
-    with deployments.fresh("audited") as running:
+    with deployments.fresh("audited", KASUWA_CONSOLE="off") as running:
         for fill in FILLS:
             fill(running.open_shop())
         running.fetch("analyze")

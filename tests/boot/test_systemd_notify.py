@@ -11,7 +11,7 @@ import pytest
 from kasuwa.boot.systemd_notify import VARIABLE, notify_systemd
 from tests.running import Deployments, running_deployment
 
-ARRIVES_SECONDS = 30.0
+ARRIVES_SECONDS = 120.0
 
 
 @contextmanager

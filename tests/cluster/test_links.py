@@ -25,7 +25,7 @@ from kasuwa.cluster.listener import Inquiry, OwnerListener
 from kasuwa.cluster.sockets import OwnerSockets, make_sockets
 from kasuwa.observe.metrics import FORWARDED, OWNERS_LIVE, Metrics
 
-DEADLINE_SECONDS = 30.0
+DEADLINE_SECONDS = 120.0
 FIRST, SECOND = 0, 1
 
 

@@ -74,7 +74,7 @@ def test_mixed_load_evicts_no_statement_of_a_writer(tmp_path: Path) -> None:
     with (
         running_database(tmp_path / "pg") as cluster,
         AnswerProxy(cluster).open_in_thread() as line,
-        running_deployment(tmp_path / "data", line.dsn) as deployment,
+        running_deployment(tmp_path / "data", line.dsn, KASUWA_CONSOLE="off") as deployment,
         ThreadPoolExecutor(MERCHANTS) as threads,
     ):
         playing = [threads.submit(lambda: send_examples(deployment.open_shop(now=NOW))) for _ in range(MERCHANTS)]

@@ -99,7 +99,7 @@ def test_a_new_table_of_merchants_has_row_security_after_an_upgrade(
 def test_the_previous_version_serves_on_a_newer_schema_but_does_not_start_on_it(
     deployments: Deployments, next_version: Callable[[], None]
 ) -> None:
-    with deployments.fresh("upgraded_below") as deployment:
+    with deployments.fresh("upgraded_below", KASUWA_CONSOLE="off") as deployment:
         shop = deployment.open_shop()
         assert shop.transfer(orderRef="before")["txnStatus"] == "successful"
         next_version()

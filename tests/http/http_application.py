@@ -137,7 +137,7 @@ class RunningServer:
         self.call(lambda: [connection.check(now) for connection in tuple(self.server._connections)])
 
     def connect(self) -> "Client":
-        return Client(socket.create_connection(("127.0.0.1", self.port), timeout=10))
+        return Client(socket.create_connection(("127.0.0.1", self.port), timeout=60))
 
     def close(self) -> None:
         self.application.go_on.set()

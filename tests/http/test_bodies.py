@@ -20,7 +20,7 @@ CHUNKED = "transfer-encoding: chunked"
 
 @contextmanager
 def connected(deployment: Deployment) -> Iterator[socket.socket]:
-    with socket.create_connection(("127.0.0.1", deployment.port), timeout=30) as door:
+    with socket.create_connection(("127.0.0.1", deployment.port), timeout=120) as door:
         yield door
 
 
@@ -90,7 +90,7 @@ def test_a_sender_who_resets_the_connection_has_ordered_nothing(
     shop: MerchantClient, deployment: Deployment, ending: str
 ) -> None:
     order_ref = new_reference("reset")
-    door = socket.create_connection(("127.0.0.1", deployment.port), timeout=30)
+    door = socket.create_connection(("127.0.0.1", deployment.port), timeout=120)
     door.sendall(broken_request(shop, ending, transfer_body(order_ref)))
     door.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     door.close()
@@ -126,7 +126,7 @@ def test_a_form_of_the_console_that_breaks_off_is_refused(deployment: Deployment
     """The `deployment` fixture looks that it was no error of the service either."""
     form = b"csrf=x&email=ada@example.com&password=x"
     kind = "content-type: application/x-www-form-urlencoded"
-    with socket.create_connection(("127.0.0.1", deployment.console_port), timeout=30) as door:
+    with socket.create_connection(("127.0.0.1", deployment.console_port), timeout=120) as door:
         door.sendall(head("/sign-in", {}, kind, "content-length: 100", verb="POST") + form)
         door.shutdown(socket.SHUT_WR)
         assert door.recv(12) == b"HTTP/1.1 400"

@@ -190,10 +190,12 @@ def test_a_reply_in_pieces_to_an_older_client_ends_with_the_connection(loop_name
 def test_pieces_are_made_as_the_client_takes_them(loop_name: str) -> None:
     with running(loop_name) as server, server.connect() as client, capture_logs() as logs:
         client.send(head("/pieces/400")).reply()
-        time.sleep(0.2)
         (connection,) = server.server._connections
-        assert connection._transport is not None
-        assert 0 < connection._transport.get_write_buffer_size() < 300_000
+        transport = connection._transport
+        assert transport is not None
+        wait_until(lambda: transport.get_write_buffer_size() > 0)
+        time.sleep(0.2)
+        assert 0 < transport.get_write_buffer_size() < 300_000
         client.socket.close()
         wait_until(lambda: server.application.errors)
     assert logs == []

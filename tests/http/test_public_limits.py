@@ -67,7 +67,10 @@ def test_a_network_has_a_limited_number_of_requests_at_once(monkeypatch: pytest.
 
 
 def test_failed_links_are_refused_over_http(deployments: Deployments) -> None:
-    with deployments.fresh("guesses", KASUWA_TRUSTED_PROXIES="127.0.0.1") as deployment, deployment.connect() as wire:
+    with (
+        deployments.fresh("guesses", KASUWA_CONSOLE="off", KASUWA_TRUSTED_PROXIES="127.0.0.1") as deployment,
+        deployment.connect() as wire,
+    ):
 
         def guess(path: str, address: str) -> tuple[int, str | None]:
             reply = wire.send("GET", path, headers={"x-forwarded-for": address})

@@ -73,7 +73,12 @@ def failed(wire: HttpConnection, came_from: str, mid: str = "GP7654321") -> Any:
 
 
 def test_in_live_a_guesser_behind_a_trusted_proxy_is_stopped_alone(deployments: Deployments) -> None:
-    settings = {"KASUWA_ENVIRONMENT": "live", "KASUWA_SECRET_KEY": SECRET, "KASUWA_TRUSTED_PROXIES": "127.0.0.0/8"}
+    settings = {
+        "KASUWA_ENVIRONMENT": "live",
+        "KASUWA_CONSOLE": "off",
+        "KASUWA_SECRET_KEY": SECRET,
+        "KASUWA_TRUSTED_PROXIES": "127.0.0.0/8",
+    }
     with deployments.fresh("throttle", **settings) as live, live.connect() as wire:
         mid, key, _ = (line.split()[1] for line in live.run_command("merchant", "add", "Ada Stores").splitlines())
         answers = [failed(wire, "198.51.100.1").http for _ in range(BURST + 5)]

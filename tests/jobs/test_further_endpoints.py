@@ -11,7 +11,7 @@ from tests.jobs.further_endpoints import SECOND, add_endpoint, attempts_at, wait
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment
 from tests.webhooks.event_log import events_of, send_events_to, wait_for_state, wait_until
-from tests.webhooks.inbox import BROKEN, OK, Answer, Inbox, ReceivedRequest, running_inbox
+from tests.webhooks.inbox import BROKEN, OK, WAIT_TIMEOUT_SECONDS, Answer, Inbox, ReceivedRequest, running_inbox
 
 START = "2026-01-05T09:00:00Z"
 JOBS = """
@@ -102,7 +102,7 @@ def test_an_endpoint_that_hangs_holds_up_no_other_of_its_merchant(
     released = threading.Event()
 
     def hang(letter: ReceivedRequest) -> Answer:
-        released.wait(30)
+        released.wait(WAIT_TIMEOUT_SECONDS)
         return OK
 
     inbox.answer = hang

@@ -1,6 +1,7 @@
 """The wall times of jobs follow a merchant's clock, however many jobs it has, and no other merchant waits for that."""
 
 import asyncio
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -19,7 +20,8 @@ from tests.running import Deployment
 from tests.webhooks.event_log import wait_until
 
 START = "2026-01-05T09:00:00+01:00"
-VERY_MANY = 100_000
+# Jobs of many statements.
+VERY_MANY = 100 * JOBS_PER_STATEMENT if os.environ.get("KASUWA_LONG") == "1" else 10 * JOBS_PER_STATEMENT
 NUMBER = "select merchant_id from merchant where mid = $1 and current"
 # Jobs of every second from ten days after $4 on: no advance of these tests reaches them. As the service writes them,
 # each has its code.
@@ -58,6 +60,7 @@ def add_jobs(deployment: Deployment, shop: MerchantClient, count: int, lane: str
     return int(number)
 
 
+@pytest.mark.chaos
 @pytest.mark.parametrize("clock", [{}, {"now": START}], ids=["running", "standing"])
 def test_a_clock_with_very_many_jobs_moves_while_other_merchants_write(
     deployment: Deployment, open_shop: Callable[..., MerchantClient], clock: dict[str, str]

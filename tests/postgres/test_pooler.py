@@ -84,7 +84,7 @@ def test_a_service_behind_a_pooler_in_session_mode_works(deployments: Deployment
     deployments.new_database("served_through_a_pooler")
     with (
         pooled(deployments, "served_through_a_pooler", "session") as url,
-        running_deployment(tmp_path / "serve", url) as deployment,
+        running_deployment(tmp_path / "serve", url, KASUWA_CONSOLE="off") as deployment,
     ):
         shop = deployment.open_shop()
         assert shop.transfer()["txnStatus"] == "successful"

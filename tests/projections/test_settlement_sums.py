@@ -141,7 +141,7 @@ def test_merchants_with_many_postings_are_summed(run: Run) -> None:
 
 
 def test_the_worker_of_a_deployment_sums(deployments: Deployments) -> None:
-    with deployments.fresh("summed") as deployment:
+    with deployments.fresh("summed", KASUWA_CONSOLE="off") as deployment:
         deployment.fetch("insert into merchant (merchant_id, mid, name) values (900, 'GP0000900', 'x')")
         deployment.fetch(ADD, 900, 1, 5_000, *(list(column) for column in zip(*LINES, strict=True)))
         deployment.fetch(STATES, [900], [5_000])

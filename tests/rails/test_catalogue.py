@@ -29,7 +29,7 @@ MY_LOCKS = "select count(*) from pg_locks where locktype = 'advisory' and pid = 
 
 @pytest.fixture(scope="module")
 def own(deployments: Deployments) -> Iterator[Deployment]:
-    with deployments.fresh("catalogue") as deployment:
+    with deployments.fresh("catalogue", KASUWA_CONSOLE="off") as deployment:
         yield deployment
         assert deployment.new_stderr() == ""
 

@@ -16,6 +16,7 @@ from typing import Self
 
 from kasuwa.postgres.embedded import embedded
 from kasuwa.postgres.embedded.directory import PORT, socket_directory
+from tests.simulate.processes import READY_SECONDS
 
 CHUNK = 65536
 
@@ -102,12 +103,12 @@ class FaultyProxy:
 
         thread = threading.Thread(target=lambda: asyncio.run(listen()), daemon=True)
         thread.start()
-        listening.wait(30)
+        assert listening.wait(READY_SECONDS)
         try:
             yield self
         finally:
             over.set()
-            thread.join(30)
+            thread.join(READY_SECONDS)
 
 
 class PortProxy(FaultyProxy):

@@ -24,7 +24,7 @@ from tests.simulate.processes import (
     wait_until,
     with_connection,
 )
-from tests.simulate.waiting import ACCOUNTS_WITH_HOLDS, ENDS_SECONDS, wait_for_more
+from tests.simulate.waiting import wait_for_holds, wait_for_more
 
 pytestmark = pytest.mark.chaos
 
@@ -43,7 +43,7 @@ def test_a_silent_database_makes_the_service_unready_and_costs_no_money(tmp_path
                 wait_until("it is ready again", lambda: get(service.port, "/readyz") == 200)
                 wait_for_more(load)
                 answers = load.stop()
-            wait_until("every hold ends", lambda: query(cluster.dsn, ACCOUNTS_WITH_HOLDS)[0][0] == 0, ENDS_SECONDS)
+            wait_for_holds(cluster.dsn)
             assert {(answer.http, answer.status) for answer in answers} <= {(200, 200), (503, 204)}
             assert find_mismatches(answers, query(cluster.dsn, LOAD_TRANSFERS)) == []
         assert broken_invariants(cluster.dsn) == []

@@ -23,7 +23,7 @@ from tests.simulate.processes import (
     running_service,
     wait_until,
 )
-from tests.simulate.waiting import ACCOUNTS_WITH_HOLDS, ENDS_SECONDS, wait_for_more
+from tests.simulate.waiting import wait_for_holds, wait_for_more
 
 pytestmark = pytest.mark.chaos
 
@@ -95,7 +95,7 @@ def test_after_each_lost_answer_the_service_goes_on_by_itself(tmp_path: Path) ->
             answers = load.stop()
         slowest = max(seconds, key=lambda fault: seconds[fault])
         print(f"{len(seconds)} answers lost; the longest recovery took {seconds[slowest]:.1f} s: {' '.join(slowest)}")
-        wait_until("every hold ends", lambda: query(cluster.dsn, ACCOUNTS_WITH_HOLDS)[0][0] == 0, ENDS_SECONDS)
+        wait_for_holds(cluster.dsn)
         assert {(answer.http, answer.status) for answer in answers} <= {(200, 200), (503, 204)}
         assert find_mismatches(answers, query(cluster.dsn, LOAD_TRANSFERS)) == []
         assert broken_invariants(cluster.dsn) == []

@@ -32,7 +32,7 @@ from tests.simulate.processes import Service, is_fully_running, is_gone, kill, r
 from tests.simulate.test_processes import WAITING, held_books
 from tests.simulate.waiting import wait_for_all_to_end, wait_for_more
 
-pytestmark = pytest.mark.chaos
+pytestmark = [pytest.mark.chaos, pytest.mark.xdist_group("owners")]
 
 MERCHANT_ID = "select merchant_id from merchant where mid = $1 and current"
 COUNT = "select count(*) from transaction t join merchant m using (merchant_id) where m.mid = $1"
@@ -223,7 +223,7 @@ def unharmed(service: Service, placed: Placed) -> Iterator[None]:
     def send() -> None:
         with bystander.through(bystander.owner, service.port).connection as wire:
             client = MerchantClient(wire, *bystander.merchant)
-            while not stopping.is_set():
+            while not stopping.wait(0.02):
                 reply = client.send_fields("disburse", order())
                 replies.append((reply.http, reply.body.get("txnStatus")))
 

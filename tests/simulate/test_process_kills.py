@@ -21,7 +21,15 @@ import asyncpg
 import psutil
 import pytest
 
-from tests.simulate.load import LOAD_TRANSFERS, Client, LoggedReply, find_mismatches, new_merchant, running_load
+from tests.simulate.load import (
+    LOAD_TRANSFERS,
+    Client,
+    LoadProcess,
+    LoggedReply,
+    find_mismatches,
+    new_merchant,
+    running_load,
+)
 from tests.simulate.processes import (
     Service,
     child_pids,
@@ -43,8 +51,19 @@ generator = random.Random(20)
 WRITERS = "select pid from pg_stat_activity where application_name = 'kasuwa writer'"
 
 
+# Transfers that a run under load must have acknowledged to have tested anything.
+ENOUGH = 100
+
+
+def finish_load(load: LoadProcess) -> list[LoggedReply]:
+    """Stops the load when it has sent enough since the last kill and in all, and returns all replies."""
+    wait_for_more(load, 1)
+    wait_until("enough is acknowledged", lambda: load.acknowledged() > ENOUGH)
+    return load.stop()
+
+
 def check_books(service: Service, answers: list[LoggedReply]) -> None:
-    assert len(answers) > 100
+    assert len(answers) > ENOUGH
     assert find_mismatches(answers, service.query(LOAD_TRANSFERS)) == []
     assert service.broken_invariants() == []
 
@@ -73,8 +92,7 @@ def test_kills_of_api_and_worker_lose_nothing_and_double_nothing(tmp_path: Path)
             for what in kill_plan():
                 wait_for_more(load, 1)
                 kill_once(service, what)
-            wait_for_more(load, 1)
-            answers = load.stop()
+            answers = finish_load(load)
         wait_for_all_to_end(service)
         check_books(service, answers)
         assert {answer.http for answer in answers} <= {0, 200}
@@ -116,8 +134,7 @@ def test_kills_of_postgresql_lose_nothing_and_double_nothing(tmp_path: Path) -> 
             for n in range(fault_count("kills of PostgreSQL")):
                 wait_for_more(load, 1)
                 crash_database(service, ("postmaster", "immediate", "backend")[n % 3])
-            wait_for_more(load, 1)
-            answers = load.stop()
+            answers = finish_load(load)
         wait_for_all_to_end(service)
         check_books(service, answers)
         # The API answered all the time: with the outcome, or that the service is unavailable for a moment.

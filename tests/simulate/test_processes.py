@@ -167,7 +167,7 @@ def test_a_supervisor_killed_at_its_start_leaves_nobody_on_its_port(tmp_path: Pa
         for moment in range(fault_count("kills of a supervisor at its start")):
             service.launch()
             wait_until("the parts are being forked", lambda: service.child_processes("worker"), every=0.001)
-            time.sleep(moment * 0.02)
+            time.sleep(moment * 0.03)
             service.supervisor.kill()
             service.supervisor.wait()
             service.start()

@@ -13,15 +13,17 @@ from tests.merchant_client import MerchantClient
 from tests.running import Deployment
 from tests.webhooks.inbox import WAIT_TIMEOUT_SECONDS
 
-POLL_SECONDS = 0.02
+# What is asked takes processor time from what is waited for: soon at first, and then less and less often.
+FIRST_POLL_SECONDS, LONGEST_POLL_SECONDS = 0.02, 0.3
 
 
 def wait_until(what: str, holds: Callable[[], Any]) -> Any:
     """Calls `holds` until it returns a true value, and returns that."""
-    until = time.monotonic() + WAIT_TIMEOUT_SECONDS
+    until, pause = time.monotonic() + WAIT_TIMEOUT_SECONDS, FIRST_POLL_SECONDS
     while not (found := holds()):
         assert time.monotonic() < until, f"still waiting: {what}"
-        time.sleep(POLL_SECONDS)
+        time.sleep(pause)
+        pause = min(1.3 * pause, LONGEST_POLL_SECONDS)
     return found
 
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 # A generous limit that only stops a test that hangs. It says nothing about speed.
-WAIT_TIMEOUT_SECONDS = 60.0
+WAIT_TIMEOUT_SECONDS = 120.0
 
 # With SO_LINGER set to zero, closing the socket sends a reset.
 NO_LINGER = struct.pack("ii", 1, 0)

@@ -136,7 +136,7 @@ def test_the_standard_webhooks_library_verifies_it(listening: MerchantClient, in
 
 
 def test_the_name_of_the_hash_header_is_a_setting(deployments: Deployments, inbox: Inbox) -> None:
-    with deployments.fresh("hash_header", KASUWA_HASH_HEADER="X-Brand-Hash") as branded:
+    with deployments.fresh("hash_header", KASUWA_CONSOLE="off", KASUWA_HASH_HEADER="X-Brand-Hash") as branded:
         shop = branded.open_shop()
         with shop.connection:
             send_events_to(shop, inbox.url)

@@ -20,7 +20,7 @@ from tests.webhooks.event_log import add_events, send_events_to, wait_until
 from tests.webhooks.inbox import HANG, OK, Answer, Inbox, ReceivedRequest, running_inbox
 
 # So many merchants with such a backlog hang that there are not enough connections for all of it.
-MERCHANTS, HANGING, BACKLOG = 200, 50, 40
+MERCHANTS, HANGING, BACKLOG = 90, 50, 40
 LATE = {"x-sandbox-scenario": "webhook=late:86400"}
 
 LET_GO = """

@@ -25,7 +25,7 @@ from tests.webhooks.inbox import OK, Answer, ReceivedRequest, running_inbox
 
 pytestmark = pytest.mark.chaos
 
-KILLS = 100 if os.environ.get("KASUWA_LONG") == "1" else 10
+KILLS = 100 if os.environ.get("KASUWA_LONG") == "1" else 4
 LETTERS_BETWEEN = 5
 PAUSE_SECONDS = 0.02
 AFTER_ANSWER_SECONDS = 0.002
@@ -109,7 +109,7 @@ def test_every_event_arrives_at_each_endpoint_however_often_its_sender_is_killed
     with (
         running_inbox() as inbox,
         running_inbox() as second_inbox,
-        deployments.fresh("sender_kills") as deployment,
+        deployments.fresh("sender_kills", KASUWA_CONSOLE="off") as deployment,
         ThreadPoolExecutor(1) as pool,
     ):
         killer = Killer(deployment.directory)

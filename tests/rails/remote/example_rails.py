@@ -16,7 +16,7 @@ from tests.source_rules import REPOSITORY
 
 FOLDER = REPOSITORY / "docs" / "recipes" / "rail"
 SECRET = RemoteSecret("key-1", "a secret of the example rail, 1234567890")
-START_SECONDS = 30.0
+START_SECONDS = 120.0
 
 
 class ExampleRail:

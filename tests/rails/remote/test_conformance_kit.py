@@ -3,9 +3,9 @@
 import asyncio
 import contextlib
 import json
+import os
 import socket
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,7 @@ from kasuwa.rails.check.all_checks import ALL_CHECKS
 from kasuwa.rails.check.callback_listener import CallbackListener
 from kasuwa.rails.check.client import RailClient, TooLate
 from kasuwa.rails.check.run import Check, CheckRun, Options, Report, run_checks
+from tests.command_processes import run_kasuwa
 from tests.rails.remote.example_rails import FOLDER, SECRET, ExampleRail, running_rail
 from tests.running import free_port
 
@@ -252,8 +253,7 @@ def test_no_further_check_is_run_against_a_rail_that_answers_too_late(tmp_path: 
 
 def run_kit(rail: ExampleRail, *words: str) -> "subprocess.CompletedProcess[str]":
     secret = str(rail.directory / "secret")
-    command = [sys.executable, "-m", "kasuwa", "rail", "check", rail.url, "--secret-file", secret, *words]
-    return subprocess.run(command, capture_output=True, text=True)
+    return run_kasuwa(["rail", "check", rail.url, "--secret-file", secret, *words], os.environ)
 
 
 def test_the_command_reports_in_words_and_in_json(tmp_path: Path) -> None:

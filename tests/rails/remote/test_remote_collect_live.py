@@ -102,6 +102,7 @@ class CollectHarness:
 def rail_settings(rail: ExampleRail, vtpass: Twin) -> dict[str, str]:
     return {
         "KASUWA_ENVIRONMENT": "live",
+        "KASUWA_CONSOLE": "off",
         "KASUWA_SECRET_KEY": base64.b64encode(bytes(range(32))).decode(),
         "KASUWA_RAIL_LOOPBACK": "on",
         "KASUWA_RAIL_CARD": "remote",

@@ -42,6 +42,7 @@ FAULTS = {
 def rail_settings(rail: ExampleRail) -> dict[str, str]:
     return {
         "KASUWA_ENVIRONMENT": "live",
+        "KASUWA_CONSOLE": "off",
         "KASUWA_SECRET_KEY": base64.b64encode(bytes(range(32))).decode(),
         "KASUWA_RAIL_LOOPBACK": "on",
         "KASUWA_RAIL_BANK": "remote",

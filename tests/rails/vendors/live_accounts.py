@@ -109,6 +109,7 @@ class AccountTwins:
     def settings(self, accounts: str) -> dict[str, str]:
         return {
             "KASUWA_ENVIRONMENT": "live",
+            "KASUWA_CONSOLE": "off",
             "KASUWA_SECRET_KEY": SECRET,
             "KASUWA_RAIL_LOOPBACK": "on",
             "KASUWA_RAIL_BANK": "paystack",

@@ -34,6 +34,7 @@ class Vendors:
     def settings(self, card: str, collect: str) -> dict[str, str]:
         return {
             "KASUWA_ENVIRONMENT": "live",
+            "KASUWA_CONSOLE": "off",
             "KASUWA_SECRET_KEY": SECRET,
             "KASUWA_RAIL_LOOPBACK": "on",
             "KASUWA_RAIL_CARD": card,

@@ -99,6 +99,7 @@ class LiveHarness:
 def rail_settings(twins: Twins) -> dict[str, str]:
     return {
         "KASUWA_ENVIRONMENT": "live",
+        "KASUWA_CONSOLE": "off",
         "KASUWA_SECRET_KEY": SECRET,
         "KASUWA_RAIL_LOOPBACK": "on",
         "KASUWA_RAIL_BANK": "paystack",

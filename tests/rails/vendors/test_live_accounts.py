@@ -154,7 +154,7 @@ def test_person_who_tries_the_twin_can_pay_into_an_account(harness: AccountHarne
     request = urllib.request.Request(
         f"{harness.twins.paystack.url}/_twin/pay_into", msgspec.json.encode(asked), method="POST"
     )
-    with urllib.request.urlopen(request, timeout=30) as answer:
+    with urllib.request.urlopen(request, timeout=120) as answer:
         assert msgspec.json.decode(answer.read())["answer"] == 200
     harness.wait_for_booking(number, 2_222)
 
