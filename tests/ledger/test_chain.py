@@ -15,7 +15,7 @@ LINES = [
     JournalLine("GP|FD|1", "wallet:main:NGN", "rail:bank:NGN", 150_000, 850_000, 150_000, "transfer"),
     JournalLine("GP|FD|1", "wallet:main:NGN", "income:transfer:NGN", 2_500, 847_500, 2_500, "transfer fee ₦"),
 ]
-EVENT = EventRow(7, 3, "GP|FD|1", "GP|FD|1", 1, "transfer.successful", '{"a":1}', AT, None)
+EVENT = EventRow(7, 3, "GP|FD|1", "GP|FD|1", 1, "transfer.successful", '{"a":1}', AT)
 
 
 def test_the_value_after_a_group_is_the_one_that_the_specification_gives() -> None:
