@@ -22,7 +22,6 @@ TABLES: Mapping[str, str] = {
     "transaction": "status in ('successful', 'failed')",
     "posting": "true",
     "event": "true",
-    "hold": "state <> 'pending'",
 }
 
 # Columns that differ in a copy though no index makes them unique: a copy has its own order and its own group.

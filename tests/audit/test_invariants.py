@@ -12,9 +12,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from kasuwa.core.decision import NewHold, Posting, PostingGroup, Refusal
+from kasuwa.core.decision import HeldAmount, Posting, PostingGroup, Refusal
 from kasuwa.ledger.apply import JournalLine, LedgerChanges, LedgerError, Shortfall, apply_group
-from kasuwa.ledger.chart import PENDING, POSTED, VOIDED, Account, Hold
+from kasuwa.ledger.chart import Account
 from tests.hypothesis_settings import without_deadline
 
 MERCHANT = 7
@@ -31,12 +31,11 @@ FLOORS = {
     "savings:late:NGN": 0,
 }
 OPENING = {"wallet:main:NGN": 1_000, "savings:late:NGN": -700, "outside:funding:NGN": -300}
-HOLDS = [bytes([n]) for n in range(6)]
 
 names = st.sampled_from(sorted(FLOORS))
 amounts = st.one_of(st.integers(min_value=1, max_value=2_000), st.sampled_from([0, -1, 1, 500, 1_000]))
 posts = st.builds(Posting, names, names, amounts, st.just("move"))
-reserves = st.builds(NewHold, st.sampled_from(HOLDS), names, amounts)
+holds = st.builds(HeldAmount, names, amounts)
 
 
 class Model:
@@ -45,11 +44,10 @@ class Model:
     def __init__(self) -> None:
         self.posted = {name: OPENING.get(name, 0) for name in FLOORS}
         self.held = dict.fromkeys(FLOORS, 0)
-        self.holds: dict[bytes, tuple[str, int, str, int]] = {}
 
     def copy(self) -> "Model":
         other = Model()
-        other.posted, other.held, other.holds = dict(self.posted), dict(self.held), dict(self.holds)
+        other.posted, other.held = dict(self.posted), dict(self.held)
         return other
 
     def available(self, name: str) -> int:
@@ -60,17 +58,13 @@ class Model:
         new = self.copy()
         if not self.is_possible(group):
             return "fault"
-        if group.closes_hold is not None:
-            account, amount, _, _ = self.holds[group.closes_hold]
-            taken = sum(post.amount for post in group.postings if post.debit == account)
-            new.held[account] -= amount
-            new.holds[group.closes_hold] = (account, amount, POSTED if group.postings else VOIDED, taken)
+        if group.releases is not None:
+            new.held[group.releases.account] -= group.releases.amount
         for post in group.postings:
             new.posted[post.debit] -= post.amount
             new.posted[post.credit] += post.amount
-        for reserve in group.new_holds:
-            new.held[reserve.account] += reserve.amount
-            new.holds[reserve.hold_key] = (reserve.account, reserve.amount, PENDING, 0)
+        if group.holds is not None:
+            new.held[group.holds.account] += group.holds.amount
         short = [name for name, floor in FLOORS.items() if floor is not None and self.is_broken(new, name, floor)]
         return "short" if short else new
 
@@ -79,15 +73,14 @@ class Model:
 
     def is_possible(self, group: PostingGroup) -> bool:
         moves = all(p.amount > 0 and p.debit != p.credit and p.debit[-3:] == p.credit[-3:] for p in group.postings)
-        made = [reserve.hold_key for reserve in group.new_holds]
-        fresh = len(set(made)) == len(made) and not set(made) & set(self.holds)
-        return moves and fresh and all(r.amount > 0 for r in group.new_holds) and self.can_end(group)
+        return moves and (group.holds is None or group.holds.amount > 0) and self.can_release(group)
 
-    def can_end(self, group: PostingGroup) -> bool:
-        if group.closes_hold is None:
+    def can_release(self, group: PostingGroup) -> bool:
+        if group.releases is None:
             return True
-        account, amount, state, _ = self.holds.get(group.closes_hold, ("", 0, "", 0))
-        return state == PENDING and sum(p.amount for p in group.postings if p.debit == account) <= amount
+        account, amount = group.releases.account, group.releases.amount
+        taken = sum(p.amount for p in group.postings if p.debit == account)
+        return 0 < amount <= self.held[account] and taken <= amount
 
 
 def opened() -> dict[str, Account]:
@@ -102,70 +95,72 @@ class Books(RuleBasedStateMachine):
         super().__init__()
         self.model = Model()
         self.accounts = opened()
-        self.holds: dict[bytes, Hold] = {}
+        self.open: list[HeldAmount] = []  # what is held for something that has not ended
         self.entries: list[JournalLine] = []
         self.number = 0
 
-    def submit(self, *posts: Posting, reserves: tuple[NewHold, ...] = (), ends: bytes | None = None) -> None:
-        """One group to both, and a look that they agree and that what was given was left alone."""
+    def submit(
+        self, *posts: Posting, holds: HeldAmount | None = None, releases: HeldAmount | None = None
+    ) -> LedgerChanges | None:
+        """One group to both, and a look that they agree and that what was given was left alone. Returns the changes if
+        there are any."""
         self.number += 1
-        group = PostingGroup(f"group {self.number}", SHORT, posts, reserves, ends)
+        group = PostingGroup(f"group {self.number}", SHORT, posts, holds, releases)
         expected = self.model.after(group)
-        before = msgspec.msgpack.encode((self.accounts, self.holds))
+        before = msgspec.msgpack.encode(self.accounts)
         if expected == "fault":
             with pytest.raises(LedgerError):
-                apply_group(self.accounts, self.holds, group, MERCHANT)
-        else:
-            result = apply_group(self.accounts, self.holds, group, MERCHANT)
-            assert isinstance(result, Shortfall) == (expected == "short"), result
-            assert msgspec.msgpack.encode((self.accounts, self.holds)) == before
-            if isinstance(result, LedgerChanges):
-                self.keep(result)
-        if isinstance(expected, Model):
-            self.model = expected
-        else:
-            assert msgspec.msgpack.encode((self.accounts, self.holds)) == before
-
-    def keep(self, result: LedgerChanges) -> None:
+                apply_group(self.accounts, group)
+            return None
+        result = apply_group(self.accounts, group)
+        assert isinstance(result, Shortfall) == (expected == "short"), result
+        assert msgspec.msgpack.encode(self.accounts) == before
+        if not isinstance(result, LedgerChanges):
+            return None
+        assert isinstance(expected, Model)
+        self.model = expected
         self.accounts |= result.accounts
-        self.holds |= result.holds
         self.entries += result.journal_lines
+        if holds is not None:
+            self.open.append(holds)
+        return result
 
     @rule(chosen=st.lists(posts, max_size=4))
     def post(self, chosen: list[Posting]) -> None:
         self.submit(*chosen)
 
-    @rule(chosen=st.lists(reserves, min_size=1, max_size=2), moved=st.lists(posts, max_size=1))
-    def reserve(self, chosen: list[NewHold], moved: list[Posting]) -> None:
-        self.submit(*moved, reserves=tuple(chosen))
+    @rule(held=holds, moved=st.lists(posts, max_size=1))
+    def hold(self, held: HeldAmount, moved: list[Posting]) -> None:
+        self.submit(*moved, holds=held)
 
     @rule(amount=st.integers(min_value=1, max_value=3_000))
     def fund(self, amount: int) -> None:
         self.submit(Posting("outside:funding:NGN", "wallet:main:NGN", amount, "funding"))
 
-    @rule(hold=st.sampled_from(HOLDS))
-    def void(self, hold: bytes) -> None:
-        self.submit(ends=hold)
+    @precondition(lambda self: bool(self.open))
+    @rule(data=st.data(), moved=st.lists(posts, max_size=3))
+    def end_with_any_postings(self, data: st.DataObject, moved: list[Posting]) -> None:
+        self.end(data, lambda held: moved)
 
-    @rule(hold=st.sampled_from(HOLDS), moved=st.lists(posts, min_size=1, max_size=3))
-    def end_with_any_postings(self, hold: bytes, moved: list[Posting]) -> None:
-        self.submit(*moved, ends=hold)
-
-    @precondition(lambda self: bool(self.model.holds))
+    @precondition(lambda self: bool(self.open))
     @rule(data=st.data(), part=st.sampled_from([lambda a: a, lambda a: a // 2 or 1, lambda a: a + 1]))
     def end_whole_in_part_or_beyond(self, data: st.DataObject, part: Callable[[int], int]) -> None:
-        hold = data.draw(st.sampled_from(sorted(self.model.holds)))
-        account, amount, _, _ = self.model.holds[hold]
-        credit = "outside:funding:USD" if account.endswith("USD") else "rail:bank:NGN"
-        self.submit(Posting(account, credit, part(amount), "end"), ends=hold)
+        def take(held: HeldAmount) -> list[Posting]:
+            credit = "outside:funding:USD" if held.account.endswith("USD") else "rail:bank:NGN"
+            return [Posting(held.account, credit, part(held.amount), "end")]
 
-    @precondition(lambda self: any(hold.state != PENDING for hold in self.holds.values()))
-    @rule(data=st.data(), moved=st.lists(posts, max_size=1))
-    def end_what_has_ended(self, data: st.DataObject, moved: list[Posting]) -> None:
-        ended = sorted(key for key, hold in self.holds.items() if hold.state != PENDING)
-        group = PostingGroup("again", SHORT, tuple(moved), closes_hold=data.draw(st.sampled_from(ended)))
-        with pytest.raises(LedgerError):
-            apply_group(self.accounts, self.holds, group, MERCHANT)
+        self.end(data, take)
+
+    def end(self, data: st.DataObject, take: Callable[[HeldAmount], list[Posting]]) -> None:
+        place = data.draw(st.integers(min_value=0, max_value=len(self.open) - 1))
+        held = self.open[place]
+        if self.submit(*take(held), releases=held) is not None:
+            del self.open[place]
+
+    @rule(name=names, beyond=st.integers(min_value=1, max_value=500))
+    def release_more_than_is_held(self, name: str, beyond: int) -> None:
+        held = HeldAmount(name, self.accounts[name].held + beyond)
+        assert self.submit(releases=held) is None
 
     # --- the invariants ---------------------------------------------------------------------------------------
 
@@ -184,10 +179,10 @@ class Books(RuleBasedStateMachine):
         assert {name: account.posted for name, account in self.accounts.items()} == running
 
     @invariant()
-    def what_is_held_is_the_sum_of_pending_holds(self) -> None:
+    def what_is_held_is_the_sum_of_what_is_open(self) -> None:
         held = dict.fromkeys(FLOORS, 0)
-        for hold in self.holds.values():
-            held[hold.account] += hold.amount if hold.state == PENDING else 0
+        for one in self.open:
+            held[one.account] += one.amount
         assert {name: account.held for name, account in self.accounts.items()} == held
 
     @invariant()
@@ -199,12 +194,7 @@ class Books(RuleBasedStateMachine):
     @invariant()
     def the_books_agree_with_the_model(self) -> None:
         assert {name: account.posted for name, account in self.accounts.items()} == self.model.posted
-        kept = {key: (hold.account, hold.amount, hold.state, hold.taken) for key, hold in self.holds.items()}
-        assert kept == self.model.holds
-
-    @invariant()
-    def a_hold_gives_no_more_than_it_promised(self) -> None:
-        assert all(0 <= hold.taken <= hold.amount for hold in self.holds.values())
+        assert {name: account.held for name, account in self.accounts.items()} == self.model.held
 
 
 TestAnySequenceOfGroupsKeepsTheInvariants = Books.TestCase

@@ -15,7 +15,6 @@ from kasuwa.core.references import (
     account_key,
     check_letter,
     compact_reference,
-    hold_key,
     is_opaque_id,
     is_reference,
     merchant_state_key,
@@ -137,7 +136,6 @@ def test_the_key_of_a_row_is_of_its_own_merchant_and_table(merchant_id: int, tex
         account_key(merchant_id + 1, text),
         merchant_state_key(merchant_id),
         merchant_state_key(merchant_id + 1),
-        hold_key(row_key(merchant_id, "transaction", text)),
     ]
     assert len(set(keys)) == len(keys)
     assert {len(key) for key in keys} == {KEY_BYTES}

@@ -5,11 +5,10 @@ from collections import Counter
 from hypothesis import strategies as st
 
 from kasuwa.core.decision import Job
-from kasuwa.core.references import hold_key
 from kasuwa.engine.batch import Submission
-from kasuwa.ledger.chart import PENDING, Account, Hold
+from kasuwa.ledger.chart import Account
 from tests.engine.memory_database import MemoryDatabase
-from tests.engine.toy import FAILING_RULES, MERCHANTS, VALID_RULES, Ticket, ToyRequest, submission
+from tests.engine.toy import FAILING_RULES, MERCHANTS, VALID_RULES, WALLET, Ticket, ToyRequest, submission
 
 keys = st.none() | st.sampled_from(["k1", "k2"])
 
@@ -57,8 +56,8 @@ def check_balances(database: MemoryDatabase, merchant_id: int) -> None:
             assert posting.debit_after == running[posting.debit]
             assert posting.credit_after == running[posting.credit]
     held: Counter[str] = Counter()
-    for hold in database.all(Hold, merchant_id):
-        held[hold.account] += hold.amount if hold.state == PENDING else 0
+    for ticket in database.all(Ticket, merchant_id):
+        held[WALLET] += ticket.amount if ticket.state == "open" else 0
     for name, account in accounts.items():
         assert (account.posted, account.held) == (running[name], held[name])
         assert account.floor is None or account.available >= account.floor
@@ -77,12 +76,10 @@ def check_numbering(database: MemoryDatabase, merchant_id: int) -> None:
 
 
 def check_jobs(database: MemoryDatabase, merchant_id: int) -> None:
-    """Asserts that an open ticket has its hold and its job, and an ended one neither, but exactly one event."""
+    """Asserts that an open ticket has its job, and an ended one none, but exactly one event."""
     jobs = {job.subject for job in database.all(Job, merchant_id)}
-    holds = {hold.key for hold in database.all(Hold, merchant_id) if hold.state == PENDING}
     tickets = [ticket for ticket in database.all(Ticket, merchant_id) if not ticket.ref.startswith("more")]
     still_open = {ticket.key for ticket in tickets if ticket.state == "open"}
     assert jobs == still_open
-    assert holds == {hold_key(key) for key in still_open}
     events = Counter(event.reference for event in database.events if event.merchant_id == merchant_id)
     assert events == Counter(ticket.ref for ticket in tickets if ticket.state != "open")

@@ -1,6 +1,7 @@
 """A writer on a database of its own, and small submissions for it."""
 
 import asyncio
+import math
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -12,13 +13,21 @@ import asyncpg
 from kasuwa.boot import composition as services
 from kasuwa.boot.prepare import prepare as prepare_database
 from kasuwa.core.codes import INSUFFICIENT_FUNDS
-from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs, NewHold, Posting, PostingGroup, Refusal
-from kasuwa.core.references import row_key
+from kasuwa.core.decision import (
+    Context,
+    Decision,
+    HeldAmount,
+    LoadedRows,
+    Merchant,
+    Needs,
+    Posting,
+    PostingGroup,
+    Refusal,
+)
 from kasuwa.core.vault import Vault
 from kasuwa.engine.batch import Submission
 from kasuwa.engine.writer import Writer
 from kasuwa.ledger import chart
-from kasuwa.ledger.chart import Hold
 from kasuwa.merchants import merchants
 from kasuwa.merchants.merchants import MerchantDirectory
 from kasuwa.postgres.connections import DatabaseUnreachable
@@ -26,11 +35,14 @@ from kasuwa.postgres.embedded import embedded
 from kasuwa.privacy import vault_keys
 from kasuwa.settings.secret_key import secret_key_of
 from kasuwa.settings.settings import Settings
+from kasuwa.transactions.transactions import NewTransaction, Transaction, begin_transaction, transaction_key
 from tests.simulate.processes import broken_invariants, query, running_database
 
 HANGS_SECONDS = 60.0
 WALLET, OUTSIDE = chart.wallet("NGN"), chart.outside("funding", "NGN")
 SHORT = Refusal(INSUFFICIENT_FUNDS, "short")
+# The transfers that `reserve` begins have no job.
+OF_JOBS = ("no hold is pending without a live job", "a final transaction has no job but its delivery")
 
 
 class Ground(NamedTuple):
@@ -49,15 +61,16 @@ def prepared(place: Path) -> Iterator[Ground]:
             await prepare_database(settings, cluster.dsn)
             connection = await asyncpg.connect(cluster.dsn)
             try:
-                return await vault_keys.open_vault(connection, secret_key_of(settings))
+                vault = await vault_keys.open_vault(connection, secret_key_of(settings))
             finally:
                 await connection.close()
+            # Nothing reads the versions of the keys again here, so these stay valid.
+            vault.keyring.update(vault.keyring.versions, valid_until=math.inf)
+            return vault
 
         yield Ground(cluster, asyncio.run(prepare()), settings)
-        # The submissions below hold money for no transaction.
-        assert [
-            invariant for invariant in broken_invariants(cluster.dsn) if "without a live job" not in invariant
-        ] == []
+        broken = broken_invariants(cluster.dsn)
+        assert [law for law in broken if not any(of_jobs in law for of_jobs in OF_JOBS)] == []
 
 
 async def new_merchant(ground: Ground) -> Merchant:
@@ -107,13 +120,22 @@ def spend(merchant: Merchant, amount: int) -> Submission:
 
 
 def reserve(merchant: Merchant, amount: int, name: str) -> Submission:
-    """Holds money without a posting: only the account's row shows it."""
-    key = row_key(merchant.merchant_id, "hold", name)
+    """Begins a transfer, which holds money without a posting."""
 
     def rule(context: Context, seen: LoadedRows) -> Decision:
-        return Decision(reply=name, groups=(PostingGroup(name, SHORT, new_holds=(NewHold(key, WALLET, amount),)),))
+        return begin_transfer(context, name, amount, reply=name)
 
-    return Submission(merchant, Needs(((Hold, key),), (WALLET, OUTSIDE)), rule, os.urandom(32))
+    return Submission(merchant, Needs(((Transaction, transfer_key(merchant, name)),), (WALLET,)), rule, os.urandom(32))
+
+
+def transfer_key(merchant: Merchant, name: str) -> bytes:
+    return transaction_key(merchant.merchant_id, "transfer", name)
+
+
+def begin_transfer(context: Context, name: str, amount: int, reply: object) -> Decision:
+    held = HeldAmount(WALLET, amount)
+    row = begin_transaction(context, NewTransaction(kind="transfer", txn_ref=name, amount=amount, held=held))
+    return Decision(reply=reply, groups=(PostingGroup(name, SHORT, holds=held),), rows=(row,))
 
 
 async def outcome_of(future: "asyncio.Future[Any]") -> Any:

@@ -14,17 +14,17 @@ from kasuwa.core.decision import (
     Context,
     Decision,
     Event,
+    HeldAmount,
     Job,
     LoadedRows,
     Needs,
     NeedsMore,
-    NewHold,
     Posting,
     PostingGroup,
     Refusal,
     SandboxEffects,
 )
-from kasuwa.core.references import hold_key, merchant_state_key
+from kasuwa.core.references import merchant_state_key
 from kasuwa.core.scenario import InjectedFault
 from kasuwa.engine.batch import JOB_LEASE, Deployment, InconsistentBatchState, RuleFailure, Submission, decide_batch
 from kasuwa.engine.idempotency import IdempotencyClaim
@@ -125,21 +125,10 @@ def test_what_a_rule_raises_is_kept_for_the_log(error: Exception) -> None:
 def test_a_hold_is_ended_once_within_one_decision_too() -> None:
     database = funded()
     database.run([submission(ToyRequest("start"))])
-    end = PostingGroup("a", SHORT, closes_hold=hold_key(ticket_key(ToyRequest("start"))))
+    end = PostingGroup("a", SHORT, releases=HeldAmount(WALLET, 100))
     made = answering(Decision("twice", (end, end)))
-    made.needs = submission(ToyRequest("start")).needs
     assert visible_result(database.run([made])[0]) == ("broken", "LedgerError")
     assert wallet_of(database).held == 100
-
-
-def test_a_hold_is_made_once_within_one_decision_too() -> None:
-    database = funded()
-    reserve = PostingGroup("a", SHORT, new_holds=(NewHold(b"hold".ljust(16), WALLET, 100),))
-    assert visible_result(database.run([answering(Decision("twice", (reserve, reserve)))])[0]) == (
-        "broken",
-        "LedgerError",
-    )
-    assert wallet_of(database).held == 0
 
 
 def test_a_later_group_of_a_decision_sees_what_an_earlier_one_moved() -> None:

@@ -1,7 +1,7 @@
 """Rows that a request is to create are not read before: what the writer answers if one exists after all.
 
-The rows here are holds, which stay in the writer's cache while they are open. `forget` drops one from it, as if it were
-closed, so that only the database knows it.
+The rows here are transfers, which stay in the writer's cache while they are open. `forget` drops one from it, as if it
+had ended, so that only the database knows it.
 """
 
 import asyncio
@@ -11,16 +11,15 @@ from typing import Any
 
 import pytest
 
-from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs, NewHold, PostingGroup
-from kasuwa.core.references import row_key
+from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs
 from kasuwa.engine.batch import Submission
 from kasuwa.engine.writer import Writer
-from kasuwa.ledger.chart import Hold
+from kasuwa.transactions.transactions import Transaction
 from tests.engine.probes import (
-    OUTSIDE,
     SHORT,
     WALLET,
     Ground,
+    begin_transfer,
     fund,
     make_ready,
     moved,
@@ -30,6 +29,7 @@ from tests.engine.probes import (
     rows_of,
     run,
     spend,
+    transfer_key,
     writing,
 )
 
@@ -42,26 +42,21 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
         yield made
 
 
-def hold_key(merchant: Merchant, name: str) -> bytes:
-    return row_key(merchant.merchant_id, "hold", name)
-
-
 def reserve_once(merchant: Merchant, amount: int, name: str) -> Submission:
-    """Holds money under a name. If that is held already, returns how much."""
-    key = hold_key(merchant, name)
+    """Begins a transfer under a name. If there is one already, returns its amount."""
+    key = transfer_key(merchant, name)
 
     def rule(context: Context, seen: LoadedRows) -> Decision:
-        first = seen.get(Hold, key)
+        first = seen.get(Transaction, key)
         if first is not None:
             return Decision(reply=("again", first.amount))
-        holds = (NewHold(key, WALLET, amount),)
-        return Decision(reply=("new", amount), groups=(PostingGroup(name, SHORT, new_holds=holds),))
+        return begin_transfer(context, name, amount, reply=("new", amount))
 
-    return Submission(merchant, Needs(((Hold, key),), (WALLET, OUTSIDE), (key,)), rule, os.urandom(32))
+    return Submission(merchant, Needs(((Transaction, key),), (WALLET,), (key,)), rule, os.urandom(32))
 
 
 def forget(writer: Writer, merchant: Merchant, name: str) -> None:
-    assert writer._cache._rows.pop(hold_key(merchant, name)) is not None
+    assert writer._cache._rows.pop(transfer_key(merchant, name)) is not None
 
 
 async def fund_wallets(writer: Writer, *merchants: Merchant) -> None:
@@ -130,7 +125,7 @@ def test_a_row_that_exists_is_answered_as_such_and_written_once(ground: Ground, 
             assert [await outcome_of(future) for future in waiting] == [("again", 10), "beside it", ("new", 20)]
             assert commits.locked[-1] is True
             assert writer._session._write_connection is connection, "an expected failure costs no connection"
-            held = await rows_of(ground, "select amount from hold where merchant_id = $1", merchant.merchant_id)
+            held = await rows_of(ground, "select held from transaction where merchant_id = $1", merchant.merchant_id)
             assert sorted(row[0] for row in held) == [10, 20]
             assert await asyncio.to_thread(moved, ground, other, "beside it") == [5]
 

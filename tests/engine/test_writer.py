@@ -137,7 +137,6 @@ FILL = (
     "insert into merchant_state (key, merchant_id) select sha224(n::text::bytea), n "
     "from generate_series(1000001, 1002000) n",
     "insert into account select sha224(n::text::bytea), 1, 'x', 'NGN', 0, 0, null from generate_series(1, 20000) n",
-    "insert into hold select sha224(n::text::bytea), 1, 'x', 1, 'r', 'posted', 1 from generate_series(1, 20000) n",
     "insert into transaction select sha224(n::text::bytea), 1, 'transfer', n, n, null, 'NGN', 1, 0, 0, 0, 'failed',"
     " null, '', '', '{}', '[]', now(), now() from generate_series(1, 20000) n",
     "insert into scheduled_job (key, merchant_id, kind, lane, endpoint_id, reference, subject, due, run_at, claims,"
@@ -199,7 +198,6 @@ def without_values(statements: set[str]) -> Statements:
 
 INSERTED_TABLES = (
     "transaction",
-    "hold",
     "account",
     "scheduled_job",
     "posting",
@@ -213,7 +211,7 @@ def test_the_writer_was_seen_at_every_kind_of_work(ground: Ground) -> None:
     written = " ".join(ground.statements)
     for table in INSERTED_TABLES:
         assert f"insert into {table}" in written
-    for table in ("transaction", "hold", "account", "scheduled_job", "merchant_state"):
+    for table in ("transaction", "account", "scheduled_job", "merchant_state"):
         assert f"update {table}" in written
         assert f"from {table} where key = any" in written
     assert "for update" in written
@@ -288,7 +286,7 @@ def test_another_table_can_be_changed_by_its_owner(ground: Ground, change: str) 
 
 # --- written once -----------------------------------------------------------------------------------------------
 
-COUNTED = ("transaction", "hold", "posting", "event", "scheduled_job", "operator_notice", "idempotency_record")
+COUNTED = ("transaction", "posting", "event", "scheduled_job", "operator_notice", "idempotency_record")
 
 
 def counts(service: Service, mid: str) -> dict[str, int]:
@@ -300,7 +298,6 @@ def test_one_transfer_writes_its_rows_once_however_often_it_is_asked(ground: Gro
     merchant = new_merchant(ground.service.port)
     once = {
         "transaction": 1,
-        "hold": 0,
         "posting": 2 + 3,
         "event": 1,
         "scheduled_job": 0,

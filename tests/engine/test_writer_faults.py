@@ -15,13 +15,12 @@ import asyncpg
 import pytest
 
 from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs
-from kasuwa.core.references import row_key
 from kasuwa.engine.batch import BatchState, Submission
 from kasuwa.engine.blocked_merchants import MAX_SESSIONS
 from kasuwa.engine.journal import CommitMarkRow
 from kasuwa.engine.writer import Writer
-from kasuwa.ledger.chart import Hold
 from kasuwa.postgres import connections
+from kasuwa.transactions.transactions import Transaction
 from tests.engine.probes import (
     SHORT,
     WALLET,
@@ -37,6 +36,7 @@ from tests.engine.probes import (
     rows_of,
     run,
     spend,
+    transfer_key,
     writing,
 )
 from tests.simulate.faulty_proxy import FaultyProxy
@@ -388,14 +388,14 @@ def test_an_answer_on_what_another_writer_has_changed_is_not_given(ground: Groun
 
     async def work() -> None:
         merchant = await new_merchant(ground)
-        key = row_key(merchant.merchant_id, "hold", "shared")
+        key = transfer_key(merchant, "shared")
 
         def look(context: Context, seen: LoadedRows) -> Decision:
-            found = seen.get(Hold, key)
+            found = seen.get(Transaction, key)
             return Decision(reply=None if found is None else found.amount)
 
         def looking() -> Submission:
-            return Submission(merchant, Needs(((Hold, key),), (WALLET,)), look, os.urandom(32))
+            return Submission(merchant, Needs(((Transaction, key),), (WALLET,)), look, os.urandom(32))
 
         async with writing(ground, ground.cluster.dsn) as one, writing(ground, ground.cluster.dsn) as other:
             assert await outcome_of(one.submit(fund(merchant, 100))) == "fund"

@@ -10,23 +10,22 @@ from kasuwa.core.decision import (
     Context,
     Decision,
     Event,
+    HeldAmount,
     Job,
     LoadedRows,
     Merchant,
     Needs,
     NeedsMore,
-    NewHold,
     OperatorNotice,
     Posting,
     PostingGroup,
     Refusal,
     Row,
 )
-from kasuwa.core.references import Permutation, hold_key, ordered_key, row_key
+from kasuwa.core.references import Permutation, ordered_key, row_key
 from kasuwa.core.vault import Vault
 from kasuwa.engine.batch import Deployment, Submission
 from kasuwa.engine.idempotency import IdempotencyClaim, idempotency_record_key
-from kasuwa.ledger.chart import Hold
 from kasuwa.merchants.merchant_settings import MerchantSettings, make_merchant
 
 WALL = datetime(2026, 1, 5, 9, 30, tzinfo=UTC)
@@ -51,6 +50,10 @@ class Ticket(Row):
     number: int
     amount: int
     state: str
+
+    @property
+    def is_open(self) -> bool:
+        return self.state == "open"
 
 
 Rule = Callable[[Context, LoadedRows], Any]
@@ -94,12 +97,11 @@ def start(ask: ToyRequest, context: Context, seen: LoadedRows) -> Decision | Ref
     if first is not None:
         return Decision((first.number, first.state)) if first.amount == ask.amount else USED
     row = Ticket(ticket_key(ask), ask.merchant_id, ask.ref, context.number, ask.amount, "open")
-    hold = NewHold(hold_key(row.key), WALLET, ask.amount)
     now = context.now
     job = Job(job_key(ask), ask.merchant_id, "toy.send", "toy", ask.ref, row.key, now, now, None, 0, 0, None, "{}")
     return Decision(
         reply=(row.number, row.state),
-        groups=(PostingGroup(ask.ref, SHORT, new_holds=(hold,)),),
+        groups=(PostingGroup(ask.ref, SHORT, holds=HeldAmount(WALLET, ask.amount)),),
         rows=(row,),
         jobs=(job,),
         numbers_used=1,
@@ -118,7 +120,7 @@ def end(ask: ToyRequest, context: Context, seen: LoadedRows, part: int) -> Decis
     ended = msgspec.structs.replace(row, state=f"ended with {part}")
     return Decision(
         reply=(ended.number, ended.state),
-        groups=(PostingGroup(row.ref, SHORT, posts, closes_hold=hold_key(row.key)),),
+        groups=(PostingGroup(row.ref, SHORT, posts, releases=HeldAmount(WALLET, row.amount)),),
         rows=(ended,),
         jobs_done=(job,),
         events=(Event(row.ref, "toy", ended.state.encode()),),
@@ -203,7 +205,7 @@ def submission(ask: ToyRequest, entropy: bytes = bytes(32)) -> Submission:
 
     rows: tuple[tuple[type[Row], bytes], ...] = ()
     if ask.verb != "ask_more":
-        rows = ((Ticket, ticket_key(ask)), (Hold, hold_key(ticket_key(ask))), (Job, job_key(ask)))
+        rows = ((Ticket, ticket_key(ask)), (Job, job_key(ask)))
     new_keys = tuple(key for _, key in rows) if ask.verb in CREATING_RULES else ()
     made = Submission(merchant(ask.merchant_id), Needs(rows, ACCOUNTS, new_keys), decide, entropy)
     if ask.idempotency_key is not None:

@@ -12,7 +12,7 @@ OFFICE = (
     Bug(
         "the hold of a dispute that was won is not released",
         "methods/disputes/rules/end_dispute.py",
-        "return (PostingGroup(reference, WALLET_INSUFFICIENT, closes_hold=hold),) if hold is not None else ()",
+        "return (PostingGroup(dispute.dispute_id, WALLET_INSUFFICIENT, releases=held),) if held is not None else ()",
         "return ()",
         "methods/disputes/test_rules.py::test_the_hold_of_a_dispute_that_is_won_is_released",
     ),

@@ -35,11 +35,11 @@ KINDS = {
     "an index": "create index transaction_probe on transaction (merchant_id, created_at) where kind = 'probe'",
     "a trigger": "create trigger posting_probe before truncate on posting execute function refuse_change()",
     "room in pages": "alter table transaction set (fillfactor = 50);"
-    "alter table hold set (fillfactor = 50);"
+    "alter table account set (fillfactor = 50);"
     "alter table scheduled_job set (vacuum_truncate = false)",
 }
 # The lock that a VACUUM or a long write holds: it blocks migrations only.
-HOLD = "lock table transaction, posting, hold, scheduled_job in share update exclusive mode"
+HOLD = "lock table transaction, posting, account, scheduled_job in share update exclusive mode"
 APPLIED = "select count(*) from migration where version = $1"
 RESULT_SECONDS = 60.0
 

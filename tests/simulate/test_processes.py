@@ -39,7 +39,7 @@ from tests.simulate.waiting import wait_for_all_to_end
 pytestmark = pytest.mark.chaos
 
 BOOKS = "select * from {} order by 1, 2"
-TABLES = ("transaction", "posting", "event", "hold", "account", "merchant", "merchant_key")
+TABLES = ("transaction", "posting", "event", "account", "merchant", "merchant_key")
 LOCK_MERCHANT = (
     "select 1 from merchant_state join merchant using (merchant_id) where mid = $1 for update of merchant_state"
 )

@@ -36,7 +36,7 @@ OPERATING = Path(__file__).parents[2] / "docs" / "operating.md"
 POSTINGS = "select count(*) from posting"
 ARCHIVED = "select last_archived_wal >= $1 from pg_stat_archiver"
 # The tables of the books. Jobs and deliveries are not included: the lock below does not stop them.
-BOOKS = ("merchant_state", "account", "posting", "hold", "transaction", "event")
+BOOKS = ("merchant_state", "account", "posting", "transaction", "event")
 
 
 class Recipe:

@@ -66,8 +66,6 @@ VIOLATIONS: dict[str, tuple[str, ...]] = {
     "what was decided about money in suspense is the whole of a receipt": (
         f"{NEW_DECISION} values ('\\x01', $1, 'paystack', 'T1', 'assigned', 100, 'NGN', 0, 0, '', '', now())",
         f"{NEW_RECEIPT} values ('\\x01', $1, 'paystack', 'T1', '', 100, 'NGN', '', now()); "
-        f"{NEW_DECISION} values ('\\x02', $1, 'paystack', 'T1', 'returning', 100, 'NGN', 0, 0, 'R1', '', now())",
-        f"{NEW_RECEIPT} values ('\\x01', $1, 'paystack', 'T1', '', 100, 'NGN', '', now()); "
         f"{NEW_DECISION} values ('\\x02', $1, 'paystack', 'T1', 'returned', 99, 'NGN', 0, 0, 'R1', '', now())",
     ),
     "money in suspense that is assigned to another merchant": (
@@ -76,14 +74,15 @@ VIOLATIONS: dict[str, tuple[str, ...]] = {
     ),
     # --- holds, jobs, events
     "what an account holds is the sum of its pending holds": (
+        f"{NEW_DECISION} values ('\\x02', $1, 'paystack', 'T1', 'returning', 100, 'NGN', 0, 0, 'R1', '', now())",
         "update account set held = held + 1 where merchant_id = $1 and name = 'wallet:main:NGN'",
-        "update hold set state = 'voided' where merchant_id = $1 and state = 'pending'",
+        "update dispute set covered = covered - 1 where merchant_id = $1 and state = 'needs_response'",
         "update transaction set held = 1, held_on = 'card:x:NGN' where merchant_id = $1 and status = 'pending'",
     ),
     "no hold is pending without a live job": (
         "delete from scheduled_job where merchant_id = $1 and lane <> 'webhook'",
     ),
-    "a final transaction has no pending hold": (
+    "a final transaction has no job but its delivery": (
         "update transaction set status = 'pending' where merchant_id = $1 and status = 'successful'",
         "update transaction set status = 'failed' where merchant_id = $1 and status = 'pending'",
     ),
@@ -112,7 +111,7 @@ VIOLATIONS: dict[str, tuple[str, ...]] = {
         " select merchant_id, last_posting_seq from merchant_state where merchant_id = $1",
     ),
     "what a hold gave was posted under its reference": (
-        "update hold set taken = taken - 1 where merchant_id = $1 and taken > 0",
+        "update transaction set status = 'failed' where merchant_id = $1 and kind = 'bill'",
         "update transaction set held = held + 1 where merchant_id = $1 and held > 0 and status = 'successful'",
         "update posting set reference = 'GP|other' where merchant_id = $1 and debit = 'wallet:main:NGN'",
     ),
@@ -165,7 +164,7 @@ VIOLATIONS: dict[str, tuple[str, ...]] = {
     "a successful transfer or bill took its amount": (
         "update transaction set fee = fee + 1 where merchant_id = $1 and kind = 'transfer'",
         "update transaction set held = held - 1 where merchant_id = $1 and held > 0 and status = 'successful'",
-        "update transaction set status = 'failed' where merchant_id = $1 and kind = 'bill'",
+        "update transaction set vat = vat + 1 where merchant_id = $1 and kind = 'bill' and status = 'successful'",
     ),
     "every order of a bulk that was not in conflict": (
         "delete from transaction where merchant_id = $1 and order_ref = 'refused in bulk'",
@@ -234,9 +233,8 @@ VIOLATIONS: dict[str, tuple[str, ...]] = {
         "update dispute set state = 'won' where merchant_id = $1 and state = 'accepted'",
         "update payment set disputed = 1 where merchant_id = $1 and refunded = 0 and disputed = 0 and charged > 0",
     ),
-    "an open dispute holds what its wallet covered": (
+    "an open dispute has one job": (
         "delete from scheduled_job where merchant_id = $1 and kind = 'dispute.deadline'",
-        "update dispute set covered = covered - 1 where merchant_id = $1 and state = 'needs_response'",
         "update dispute set state = 'lost' where merchant_id = $1 and state = 'needs_response'",
     ),
     "a dispute that was not won took its amount": (

@@ -242,17 +242,9 @@ class Posting(msgspec.Struct, frozen=True):
     kind: str
 
 
-class NewHold(msgspec.Struct, frozen=True):
-    """An amount reserved on one account until its hold is closed."""
-
-    hold_key: bytes
-    account: str
-    amount: int
-
-
 class HeldAmount(msgspec.Struct, frozen=True):
-    """An amount that a row of another table reserves on one account, as that of a transfer does as long as it is open.
-    It has no row of table `hold` (docs/decisions/0073)."""
+    """An amount that a row reserves on one account as long as it is open: that of a transaction, of a dispute or of
+    money that is returned out of suspense (docs/decisions/0090)."""
 
     account: str
     amount: int
@@ -264,10 +256,10 @@ class PostingGroup(msgspec.Struct, frozen=True):
     reference: str
     shortfall_refusal: Refusal  # the result if an account would fall below its minimum balance
     postings: tuple[Posting, ...] = ()
-    new_holds: tuple[NewHold, ...] = ()
-    closes_hold: bytes | None = None  # released first: captured in whole or in part by `postings`, voided without any
-    holds: HeldAmount | None = None  # by a row that the same decision inserts
-    releases: HeldAmount | None = None  # of a row that the same decision ends; otherwise as `closes_hold`
+    holds: HeldAmount | None = None  # by a row that the same decision opens
+    # By a row that the same decision ends. Released first: captured in whole or in part by `postings`, voided without
+    # any.
+    releases: HeldAmount | None = None
 
 
 class Job(Row):

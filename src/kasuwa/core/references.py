@@ -37,17 +37,6 @@ def merchant_state_key(merchant_id: int) -> bytes:
 
 
 @lru_cache(maxsize=8192)
-def hold_key(subject: bytes) -> bytes:
-    """Returns the key of a transaction's hold. It differs from the transaction's: keys are unique across tables."""
-    return blake2b(subject, digest_size=KEY_BYTES, person=b"hold").digest()
-
-
-def fee_hold_key(subject: bytes) -> bytes:
-    """Returns the key of the hold of a transaction's fee and tax, if its amount is held on another account."""
-    return hold_key(subject + b"fee")
-
-
-@lru_cache(maxsize=8192)
 def job_key(subject: bytes) -> bytes:
     """Returns the key of the job of a row that has one job at a time, so that any rule can load it."""
     return blake2b(subject, digest_size=KEY_BYTES, person=b"job").digest()

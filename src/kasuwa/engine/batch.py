@@ -332,19 +332,16 @@ class BatchState:
 
         Returns the refusal of the first group that is not possible, or None. Does not change the batch state."""
         moved: dict[str, Account] = {}
-        ended: dict[bytes, Row | None] = {}
         accounts: Mapping[str, Account] = self.accounts.get(merchant_id, {})
-        holds: Mapping[bytes, Row | None] = self.rows
         if len(decision.groups) > 1:
-            accounts, holds = ChainMap(moved, accounts), ChainMap(ended, holds)  # type: ignore[arg-type]
+            accounts = ChainMap(moved, accounts)  # type: ignore[arg-type]
         for group in decision.groups:
-            result = apply_group(accounts, holds, group, merchant_id)
+            result = apply_group(accounts, group)
             if isinstance(result, Shortfall):
                 return group.shortfall_refusal
             if isinstance(result, TooLarge):
                 return TOO_LARGE
             moved.update(result.accounts)
-            ended.update(result.holds)
             applied.append(result)
         return None
 
@@ -360,7 +357,6 @@ class BatchState:
         for result in applied:
             self.accounts[merchant_id].update(result.accounts)
             self.upsert_rows(result.accounts.values(), merchant_id)
-            self.upsert_rows(result.holds.values(), merchant_id)
             self.append_postings(result.journal_lines, merchant_state, now)
         for job in decision.jobs:
             self.schedule_job(job, merchant_state, is_leased=job is decision.follow_up)

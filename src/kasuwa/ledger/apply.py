@@ -1,6 +1,6 @@
 """Applies a group of postings and holds to accounts, as a whole or not at all.
 
-Pure: takes accounts and holds and returns the changed ones with journal lines, or the account that refuses the group.
+Pure: takes accounts and returns the changed ones with journal lines, or the account that refuses the group.
 The invariants of audit/invariants/ledger.py hold after any sequence of calls (tests/ledger).
 """
 
@@ -8,9 +8,9 @@ from collections.abc import Mapping
 
 import msgspec
 
-from kasuwa.core.decision import HeldAmount, NewHold, Posting, PostingGroup, Row
+from kasuwa.core.decision import HeldAmount, Posting, PostingGroup
 from kasuwa.core.money import LARGEST_BALANCE
-from kasuwa.ledger.chart import PENDING, POSTED, VOIDED, Account, Hold
+from kasuwa.ledger.chart import Account
 
 
 class JournalLine(msgspec.Struct):
@@ -26,10 +26,9 @@ class JournalLine(msgspec.Struct):
 
 
 class LedgerChanges(msgspec.Struct):
-    """The accounts and holds that a group changed, and its journal lines."""
+    """The accounts that a group changed, and its journal lines."""
 
     accounts: dict[str, Account]
-    holds: dict[bytes, Hold]
     journal_lines: list[JournalLine]  # in the order of application
 
 
@@ -49,31 +48,16 @@ class LedgerError(Exception):
     """Raised for a group that no rule should make. A bug in a slice, never the merchant's fault."""
 
 
-def apply_group(
-    accounts: Mapping[str, Account], holds: Mapping[bytes, Row | None], group: PostingGroup, merchant_id: int
-) -> LedgerChanges | Shortfall | TooLarge:
+def apply_group(accounts: Mapping[str, Account], group: PostingGroup) -> LedgerChanges | Shortfall | TooLarge:
     """Applies a posting group. Returns the changes, or the account that refuses the group.
 
     Modifies none of its arguments. Raises LedgerError for an invalid group.
     """
-    changes = LedgerChanges({}, {}, [])
-    closed = None if group.closes_hold is None else find_pending_hold(holds, group.closes_hold, group)
-    for released in (closed, group.releases):
-        if released is not None:
-            release(accounts, released, group, changes)
+    changes = LedgerChanges({}, [])
+    if group.releases is not None:
+        release(accounts, group.releases, group, changes)
     for posting in group.postings:
         apply_posting(accounts, posting, group.reference, changes)
-    if closed is not None:
-        capture_hold(closed, group, changes)
-    if group.releases is not None:
-        sum_taken(group.releases, group)  # raises if it is more than was held
-    for new_hold in group.new_holds:
-        if holds.get(new_hold.hold_key) is not None or new_hold.hold_key in changes.holds:
-            raise LedgerError(f"{group.reference}: a hold that is not new")
-        reserve(accounts, new_hold, group, changes)
-        changes.holds[new_hold.hold_key] = Hold(
-            new_hold.hold_key, merchant_id, new_hold.account, new_hold.amount, group.reference, PENDING, 0
-        )
     if group.holds is not None:
         reserve(accounts, group.holds, group, changes)
     return find_shortfall(accounts, changes) or find_too_large(changes) or changes
@@ -100,45 +84,23 @@ def apply_posting(accounts: Mapping[str, Account], posting: Posting, reference: 
     )
 
 
-def reserve(
-    accounts: Mapping[str, Account], held: NewHold | HeldAmount, group: PostingGroup, changes: LedgerChanges
-) -> None:
+def reserve(accounts: Mapping[str, Account], held: HeldAmount, group: PostingGroup, changes: LedgerChanges) -> None:
     """Reserves an amount on its account. Raises LedgerError if it is not above zero."""
     if held.amount <= 0:
         raise LedgerError(f"{group.reference}: a hold of {held.amount}, which is not above zero")
     copy_account(accounts, held.account, changes).held += held.amount
 
 
-def release(
-    accounts: Mapping[str, Account], held: Hold | HeldAmount, group: PostingGroup, changes: LedgerChanges
-) -> None:
-    """Releases what is reserved on an account. Raises LedgerError if the account has not reserved so much."""
+def release(accounts: Mapping[str, Account], held: HeldAmount, group: PostingGroup, changes: LedgerChanges) -> None:
+    """Releases what is reserved on an account. Raises LedgerError if that is not above zero or more than the account
+    has reserved, or if the group captures more than it."""
     account = copy_account(accounts, held.account, changes)
     account.held -= held.amount
-    if account.held < 0:
+    if held.amount <= 0 or account.held < 0:
         raise LedgerError(f"{group.reference}: releases {held.amount} that are not held")
-
-
-def find_pending_hold(holds: Mapping[bytes, Row | None], key: bytes, group: PostingGroup) -> Hold:
-    """Returns the hold that the group closes. Raises LedgerError if it is not pending."""
-    hold = holds.get(key)
-    if not isinstance(hold, Hold) or hold.state != PENDING:
-        raise LedgerError(f"{group.reference}: ends a hold that is not pending")
-    return hold
-
-
-def sum_taken(held: Hold | HeldAmount, group: PostingGroup) -> int:
-    """Returns how much of what was released the group captures. Raises LedgerError if it is more than was held."""
-    taken = sum([posting.amount for posting in group.postings if posting.debit == held.account])
-    if taken > held.amount:
-        raise LedgerError(f"{group.reference}: takes {taken} under a hold of {held.amount}")
-    return taken
-
-
-def capture_hold(hold: Hold, group: PostingGroup, changes: LedgerChanges) -> None:
-    """Records how much of a released hold was captured. Raises LedgerError if it is more than was held."""
-    taken, state = sum_taken(hold, group), POSTED if group.postings else VOIDED
-    changes.holds[hold.key] = Hold(hold.key, hold.merchant_id, hold.account, hold.amount, hold.reference, state, taken)
+    captured = sum([posting.amount for posting in group.postings if posting.debit == held.account])
+    if captured > held.amount:
+        raise LedgerError(f"{group.reference}: takes {captured} under a hold of {held.amount}")
 
 
 def find_shortfall(accounts: Mapping[str, Account], changes: LedgerChanges) -> Shortfall | None:

@@ -85,28 +85,6 @@ class Account(Row):
         return self.posted - self.held
 
 
-PENDING = "pending"
-POSTED = "posted"
-VOIDED = "voided"
-
-
-class Hold(Row):
-    """An amount held on an account until it is posted, in full or in part, or voided."""
-
-    table: ClassVar[str] = "hold"
-    mutable_columns: ClassVar[tuple[str, ...]] = ("state", "taken")
-
-    account: str
-    amount: int
-    reference: str
-    state: str
-    taken: int
-
-    @property
-    def is_open(self) -> bool:
-        return self.state == PENDING
-
-
 def open_account(merchant_id: int, name: str) -> Account:
     """Returns a new, empty account. Its floor and currency follow from its name."""
     kind, _, currency = name.split(":")

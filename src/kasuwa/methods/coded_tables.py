@@ -120,7 +120,7 @@ TABLES_WITHOUT_CODES = {
     **dict.fromkeys(("posting", "event", "audit_entry"), CHAINED),
     "merchant_state": "compared with the chains, which it has values of",
     **dict.fromkeys(("book_close", "book_close_head", "book_close_level", "book_close_mark"), "signed"),
-    **dict.fromkeys(("account", "hold"), "compared with the postings"),
+    "account": "compared with the postings",
     **dict.fromkeys(("data_key", "wrapped_key", "key_move"), "keys are encrypted for their purpose and version"),
     "deployment": "the root is encrypted; the time of a permit has a keyed hash",
     "migration": SERVICE,

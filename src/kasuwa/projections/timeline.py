@@ -11,9 +11,9 @@ import msgspec
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.endpoints import FIRST_ENDPOINT
 from kasuwa.core.money import format_minor
-from kasuwa.core.references import fee_hold_key, hold_key, row_key
+from kasuwa.core.references import row_key
 from kasuwa.core.vault import Unsealer
-from kasuwa.ledger.chart import PENDING, POSTED, VOIDED
+from kasuwa.ledger.holds import find_fee_hold, find_hold
 from kasuwa.postgres.columns import columns_of
 from kasuwa.postgres.connection_pool import Connection, Pool
 from kasuwa.transactions.purpose import device_in, read_subject, subject_device
@@ -30,10 +30,6 @@ POSTINGS = """
     from posting g join posting p on p.merchant_id = g.merchant_id and p.seq between g.seq and g.seq + 9999
         and p.group_seq = g.seq
     where g.merchant_id = $1 and g.reference = $2 and g.seq = g.group_seq order by p.seq
-"""
-HOLDS = """
-    select account, amount, state, taken from hold where merchant_id = $1 and key = any($2)
-    order by array_position($2, key)
 """
 # Deliveries are those of the first endpoint, as in the list of events.
 JOBS = f"""
@@ -171,17 +167,16 @@ async def resolve_event_id(connection: Connection | Pool, merchant_id: int, text
 
 
 async def transaction_entries(connection: Connection, row: Transaction, unseal: Unsealer) -> list[TimelineEntry]:
-    whose, holds = (row.merchant_id, row.txn_ref), [hold_key(row.key), fee_hold_key(row.key)]
+    whose = (row.merchant_id, row.txn_ref)
     entries = [
         TimelineEntry(e.at, 0 if e.step == "requested" else 2, e.step, e.message) for e in TRAIL.decode(row.trail)
     ]
     payer = await find_payer(connection, row, unseal)
     if entries and payer:
         entries[0].details = {**entries[0].details, **payer}
-    for account, amount, state, taken in (*own_hold(row), *await connection.fetch(HOLDS, row.merchant_id, holds)):
-        more = {"account": account, "amount": format_minor(amount), "state": state, "taken": format_minor(taken)}
-        entries.append(TimelineEntry(row.created_at, 1, "hold", f"{format_minor(amount)} held on {account}", more))
-    entries += [posting_entry(record) for record in await connection.fetch(POSTINGS, *whose)]
+    postings = await connection.fetch(POSTINGS, *whose)
+    entries += hold_entries(row, postings)
+    entries += [posting_entry(record) for record in postings]
     entries += [job_entry(record) for record in await connection.fetch(JOBS, *whose)]
     for record in await connection.fetch(EVENTS, *whose):
         entries += await event_entries(connection, row.merchant_id, record)
@@ -190,12 +185,22 @@ async def transaction_entries(connection: Connection, row: Transaction, unseal: 
     return entries
 
 
-def own_hold(row: Transaction) -> list[tuple[str, int, str, int]]:
-    """Returns what a transaction holds itself, as a row of HOLDS: account, amount, state and what was taken of it."""
-    if not row.held:
-        return []
-    state = {SUCCESSFUL: POSTED, FAILED: VOIDED}.get(row.status, PENDING)
-    return [(row.held_on, row.held, state, row.held if state == POSTED else 0)]
+# The state of a hold by the status of its transaction. One that is open holds.
+HOLD_STATES = {SUCCESSFUL: "posted", FAILED: "voided"}
+
+
+def hold_entries(row: Transaction, postings: list[Any]) -> list[TimelineEntry]:
+    """Returns what a transaction holds or held. What was taken of it is what was posted from its account."""
+    state = HOLD_STATES.get(row.status, "pending")
+    entries = []
+    for held in (find_hold(row), find_fee_hold(row)):
+        if held is None:
+            continue
+        taken = sum(record["amount"] for record in postings if state == "posted" and record["debit"] == held.account)
+        amount = format_minor(held.amount)
+        more = {"account": held.account, "amount": amount, "state": state, "taken": format_minor(taken)}
+        entries.append(TimelineEntry(row.created_at, 1, "hold", f"{amount} held on {held.account}", more))
+    return entries
 
 
 def dispute_entries(dispute_id: str, amount: int, trail: str) -> list[TimelineEntry]:

@@ -81,8 +81,7 @@ class Transaction(Row):
     final_at: datetime | None
     rail: str = ""  # the rail that it goes to; "" if it needs none
     rail_account: str = ""  # our account with the rail that it is sent with (core/routing.py)
-    # What it reserves as long as it is open; zero if it reserves nothing, or has a row of table `hold`.
-    held: int = 0
+    held: int = 0  # what it reserves as long as it is open (ledger/holds.py)
     held_on: str = ""  # the account
     row_code: bytes | None = None
 
@@ -119,7 +118,7 @@ class NewTransaction(msgspec.Struct, frozen=True, kw_only=True):
     message: str = ""
     digest: bytes = b""  # of the request, to recognize a repeated order reference with other content
     detail: Any = None  # stored as JSON
-    held: HeldAmount | None = None  # what it reserves itself
+    held: HeldAmount | None = None  # what it reserves
     rail: str = ""  # of Context.choose_rail
     rail_account: str | None = None  # None: the one that the settings have now
 

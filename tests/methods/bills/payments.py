@@ -7,8 +7,7 @@ import msgspec
 
 from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, NeedsMore, Refusal, Row
 from kasuwa.core.money import minor_of
-from kasuwa.ledger.chart import PENDING, Hold
-from kasuwa.methods.bills.model import KIND, WALLET, DuplicateGuard, Paycode, duplicate_guard_key, voucher_key
+from kasuwa.methods.bills.model import KIND, DuplicateGuard, Paycode, duplicate_guard_key, voucher_key
 from kasuwa.methods.bills.rules.on_biller_answer import decide_answer, need_answer
 from kasuwa.methods.bills.rules.pay_bill import decide_pay, need_pay
 from kasuwa.methods.bills.wire import PayRequest
@@ -116,11 +115,10 @@ def guard_of(
 
 
 class SentBill(msgspec.Struct):
-    """A bill that is on its way: its row, its job and its hold."""
+    """A bill that is on its way: its row and its job."""
 
     row: Transaction
     job: Job
-    hold: Hold
     merchant: Merchant
     has_webhook: bool
 
@@ -132,13 +130,11 @@ class SentBill(msgspec.Struct):
         decision = decided(payment(name, **changes), of or listed(name), given)
         row, job = decision.rows[0], decision.jobs[0]
         assert isinstance(row, Transaction)
-        reserve = decision.groups[0].new_holds[0]
-        hold = Hold(reserve.hold_key, row.merchant_id, WALLET, reserve.amount, row.txn_ref, PENDING, 0)
-        return cls(row, job, hold, given.merchant, bool(given.endpoints))
+        return cls(row, job, given.merchant, bool(given.endpoints))
 
     def receive_answer(self, answer: Answer, age: float = 1.0, *besides: Row, job_is_gone: bool = False) -> Decision:
         """Returns the decision on an answer that comes so many seconds after the bill was first sent."""
-        rows: dict[bytes, Row | None] = {self.row.key: self.row, self.hold.key: self.hold}
+        rows: dict[bytes, Row | None] = {self.row.key: self.row}
         rows[self.job.key] = None if job_is_gone else self.job
         rows[voucher_key(self.row.merchant_id, self.row.key)] = None
         assert {key for _, key in need_answer(self.job, answer, self.merchant).rows} == set(rows)
@@ -152,4 +148,4 @@ class SentBill(msgspec.Struct):
         """Returns the bill as the decision left it."""
         row, job = decision.rows[0], decision.jobs[0]
         assert isinstance(row, Transaction)
-        return SentBill(row, job, self.hold, self.merchant, self.has_webhook)
+        return SentBill(row, job, self.merchant, self.has_webhook)

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kasuwa.core.decision import Posting, PostingGroup
+from kasuwa.core.decision import HeldAmount, Posting, PostingGroup
 from kasuwa.core.money import format_minor
-from kasuwa.core.references import hold_key
 from kasuwa.methods.bills.model import INCOME, QUERY, RAIL, SEND, VAT, WALLET, Voucher, voucher_aad
 from kasuwa.methods.bills.rules.on_biller_answer import seal_delivery
 from kasuwa.methods.bills.rules.pay_bill import WALLET_INSUFFICIENT
@@ -38,6 +37,9 @@ OPEN = [IN_PROGRESS, SILENT, NOT_FOUND, GIBBERISH, REFUSED, EMPTY_HANDED]
 # --- the end ----------------------------------------------------------------------------------------------------
 
 
+HELD = HeldAmount(WALLET, 510_750)
+
+
 def test_a_success_posts_amount_fee_vat_and_commission_under_the_hold() -> None:
     sent = SentBill.new()
     decision = sent.receive_answer(DELIVERED)
@@ -47,9 +49,7 @@ def test_a_success_posts_amount_fee_vat_and_commission_under_the_hold() -> None:
         Posting(WALLET, VAT, 750, "VAT on fee"),
         Posting(RAIL, WALLET, 7_500, "bill commission"),
     )
-    assert decision.groups == (
-        PostingGroup(sent.row.txn_ref, WALLET_INSUFFICIENT, postings=posts, closes_hold=hold_key(sent.row.key)),
-    )
+    assert decision.groups == (PostingGroup(sent.row.txn_ref, WALLET_INSUFFICIENT, postings=posts, releases=HELD),)
     row = decision.rows[0]
     assert isinstance(row, Transaction)
     assert (row.status, row.code, row.message) == (SUCCESSFUL, "00", "Bill Payment Successful")
@@ -67,7 +67,7 @@ def test_the_whole_hold_is_posted_and_the_commission_is_part_of_the_amount(
 ) -> None:
     sent = SentBill.new(amount=format_minor(amount), of=listed(PREPAID, fee=fee, discount=discount))
     (group,) = sent.receive_answer(DELIVERED).groups
-    assert sum(post.amount for post in group.postings if post.debit == WALLET) == sent.hold.amount
+    assert sum(post.amount for post in group.postings if post.debit == WALLET) == sent.row.held
     back = sum(post.amount for post in group.postings if post.credit == WALLET)
     assert 0 <= back <= amount
     assert abs(back * 10_000 - amount * int(discount.replace(".", ""))) <= 5_000
@@ -81,9 +81,7 @@ def test_what_costs_nothing_is_not_posted() -> None:
 def test_a_failure_gives_the_hold_back_and_says_why() -> None:
     sent = SentBill.new()
     decision = sent.receive_answer(DECLINED)
-    assert decision.groups == (
-        PostingGroup(sent.row.txn_ref, WALLET_INSUFFICIENT, postings=(), closes_hold=hold_key(sent.row.key)),
-    )
+    assert decision.groups == (PostingGroup(sent.row.txn_ref, WALLET_INSUFFICIENT, postings=(), releases=HELD),)
     assert (decision.reply.txn_status, decision.reply.message) == (FAILED, "The biller: Refused")
     assert decision.reply.commission == "0.00"
     assert len(decision.rows) == 1

@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from kasuwa.core.decision import Decision, FieldError, NewHold, Refusal, SandboxEffects
-from kasuwa.core.references import hold_key, is_reference
+from kasuwa.core.decision import Decision, FieldError, HeldAmount, Refusal, SandboxEffects
+from kasuwa.core.references import is_reference
 from kasuwa.core.scenario import InjectedFault, Scenario
 from kasuwa.methods.bills.model import JOB_DATA_DECODER, SEND, WALLET, BillDetail, DuplicateGuard
 from kasuwa.methods.bills.rules.on_biller_answer import seal_delivery
@@ -128,8 +128,8 @@ def test_a_new_bill_is_pending_and_holds_amount_fee_and_vat() -> None:
     assert (row.key, row.order_ref, row.kind, row.status, row.code) == (key_of(), "bill-1042", "bill", PENDING, None)
     assert (row.amount, row.fee, row.vat, row.duty) == (500_000, 10_000, 750, 0)
     (group,) = decision.groups
-    assert group.new_holds == (NewHold(hold_key(key_of()), WALLET, 510_750),)
-    assert (group.postings, group.closes_hold, group.shortfall_refusal) == ((), None, WALLET_INSUFFICIENT)
+    assert group.holds == HeldAmount(WALLET, 510_750) == HeldAmount(row.held_on, row.held)
+    assert (group.postings, group.releases, group.shortfall_refusal) == ((), None, WALLET_INSUFFICIENT)
     assert (decision.numbers_used, decision.events, decision.in_progress) == (1, (), False)
     assert decision.reply == PayReply(
         status=200,
@@ -172,7 +172,7 @@ def test_the_commission_is_percent_of_the_amount_half_up(amount: str, discount: 
 
 def test_a_bill_without_a_fee_holds_its_amount_alone() -> None:
     (group,) = decided(payment(EXAM), listed(EXAM)).groups
-    assert group.new_holds[0].amount == 510_000
+    assert group.holds == HeldAmount(WALLET, 510_000)
 
 
 def test_a_planned_fault_of_the_biller_rides_with_the_job_and_is_used_up() -> None:

@@ -8,7 +8,6 @@ import pytest
 
 from kasuwa.core.decision import Decision, Job, LoadedRows, Row
 from kasuwa.core.routing import RailDemand
-from kasuwa.ledger.chart import Hold
 from kasuwa.methods.bills.model import QUERY, SEND, voucher_key
 from kasuwa.methods.bills.rules.on_biller_answer import decide_answer
 from kasuwa.methods.bills.steps import call_biller, fetch_delivery, query_ended
@@ -58,19 +57,19 @@ class Recorder(SandboxBiller):
         return await super().reprint(order)
 
 
-def take(chooser: TwoRails) -> tuple[Transaction, Job, Hold]:
+def take(chooser: TwoRails) -> tuple[Transaction, Job]:
     given = context()
     given.rail_chooser = chooser
     decision = decided(payment(), listed(PREPAID), given)
-    row, job, new = decision.rows[0], decision.jobs[0], decision.groups[0].new_holds[0]
+    row, job = decision.rows[0], decision.jobs[0]
     assert isinstance(row, Transaction)
     job.claims = 1
-    return row, job, Hold(new.hold_key, row.merchant_id, new.account, new.amount, row.txn_ref, "pending", 0)
+    return row, job
 
 
 def test_rail_is_written_with_the_bill_and_its_job() -> None:
     chooser = TwoRails()
-    row, job, _ = take(chooser)
+    row, job = take(chooser)
     assert (row.rail, job.rail) == ("one", "one")
     assert chooser.demands == [RailDemand("bills", 500_000, "NGN", item_of(PREPAID).paycode)]
 
@@ -85,10 +84,10 @@ def test_rail_is_written_with_the_bill_and_its_job() -> None:
     ],
 )
 def test_bill_moves_only_if_certainly_nothing_has_left(answer: Answer, claims: int, rail: str, kind: str) -> None:
-    row, job, hold = take(TwoRails())
+    row, job = take(TwoRails())
     job.claims = claims
     voucher = voucher_key(job.merchant_id, job.subject)
-    rows: dict[bytes, Row | None] = {row.key: row, job.key: job, hold.key: hold, voucher: None}
+    rows: dict[bytes, Row | None] = {row.key: row, job.key: job, voucher: None}
     given = context()
     given.rail_chooser = TwoRails()
     decision = decide_answer(job, answer, given, LoadedRows(rows))
@@ -99,7 +98,7 @@ def test_bill_moves_only_if_certainly_nothing_has_left(answer: Answer, claims: i
 
 
 def test_outcome_and_goods_are_asked_for_at_the_rail_of_the_bill() -> None:
-    row, job, _ = take(TwoRails())
+    row, job = take(TwoRails())
     biller = Recorder()
     rails = Rails(bank=NOT_CONFIGURED, biller=biller)
 

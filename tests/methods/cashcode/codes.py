@@ -7,7 +7,6 @@ import msgspec
 
 from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Needs, NeedsMore, Outcome, Refusal, Row
 from kasuwa.core.references import account_key
-from kasuwa.ledger.chart import PENDING, Hold
 from kasuwa.methods.cashcode.actions import GENERATE_RULES
 from kasuwa.methods.cashcode.rules.finish import decide_cancel, decide_expiry, need_cancel, need_expiry
 from kasuwa.methods.cashcode.rules.issue import decide_generate, need_generate
@@ -54,10 +53,6 @@ class InMemoryCashcodes:
             self.rows[row.key] = row
         for job in decision.jobs_done:
             del self.rows[job.key]
-        for group in decision.groups:
-            for reserve in group.new_holds:
-                hold = Hold(reserve.hold_key, MERCHANT.merchant_id, reserve.account, reserve.amount, "", PENDING, 0)
-                self.rows[hold.key] = hold
         return decision
 
     def one(self, kind: type[Row]) -> Any:

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kasuwa.core.decision import Decision, Job, NewHold
-from kasuwa.core.references import hold_key, is_reference
+from kasuwa.core.decision import Decision, HeldAmount, Job
+from kasuwa.core.references import is_reference
 from kasuwa.core.scenario import Scenario
 from kasuwa.core.token_index import TokenIndexEntry, token_key
 from kasuwa.methods.cashcode.model import JOB_DATA_DECODER, KIND, WALLET, Cashcode
 from kasuwa.methods.cashcode.rules.issue import REFERENCE_USED, WALLET_INSUFFICIENT
 from kasuwa.methods.cashcode.wire import GenerateRequest
-from kasuwa.transactions.transactions import Transaction, transaction_key
+from kasuwa.transactions.transactions import Transaction
 from tests.hypothesis_settings import NO_DEADLINE
 from tests.methods.cashcode.codes import ORDER, InMemoryCashcodes, active_cashcode, order, read
 from tests.rule_context import MERCHANT, NOW, VAULT, context, merchant
@@ -72,9 +72,8 @@ def test_a_code_holds_its_amount_with_the_fee_of_its_channel(channel: str, fee: 
     row = decision.rows[0]
     assert isinstance(row, Transaction)
     assert (row.amount, row.fee, row.vat, row.status) == (500_000, fee, vat, "pending")
-    key = hold_key(transaction_key(MERCHANT.merchant_id, KIND, "cash-1"))
     [group] = decision.groups
-    assert group.new_holds == (NewHold(key, WALLET, 500_000 + fee + vat),)
+    assert group.holds == HeldAmount(WALLET, 500_000 + fee + vat) == HeldAmount(row.held_on, row.held)
     assert (group.shortfall_refusal, group.reference) == (WALLET_INSUFFICIENT, row.txn_ref)
 
 
@@ -82,7 +81,7 @@ def test_a_merchants_own_fee_stands() -> None:
     costly = merchant(tariff={"cashcode": {"POS": "20.00"}})
     decision = InMemoryCashcodes().generate(context(merchant=costly), channel="POS")
     assert isinstance(decision, Decision)
-    assert decision.groups[0].new_holds[0].amount == 502_150
+    assert decision.groups[0].holds == HeldAmount(WALLET, 502_150)
 
 
 def test_it_is_answered_with_its_code_and_expiry() -> None:

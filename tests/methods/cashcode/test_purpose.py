@@ -8,6 +8,7 @@ import pytest
 from kasuwa.core.decision import (
     Context,
     Decision,
+    HeldAmount,
     Job,
     LoadedRows,
     Merchant,
@@ -19,7 +20,7 @@ from kasuwa.core.decision import (
     Row,
 )
 from kasuwa.core.references import row_key
-from kasuwa.ledger.chart import Hold
+from kasuwa.ledger.holds import find_fee_hold, find_hold
 from kasuwa.methods.cashcode.model import INCOME, RAIL, VAT, WALLET
 from kasuwa.methods.cashcode.rules.issue import FEE_INSUFFICIENT, CashcodeOrder, issue_code
 from kasuwa.transactions.purpose import PurposeEffects, PurposeRules, TransactionPurpose
@@ -107,11 +108,13 @@ def ended(table: InMemoryCashcodes, way: str, code: str, channel: str) -> Decisi
     return outcome
 
 
+HOLDS = (HeldAmount(SAVINGS, 200_000), HeldAmount(WALLET, 10_750))
+
+
 def test_the_amount_is_held_on_the_source_and_the_fee_on_the_wallet() -> None:
     table, _ = issued("ATM")
-    held = {row.account: row.amount for row in table.rows.values() if isinstance(row, Hold)}
-    assert held == {SAVINGS: 200_000, WALLET: 10_750}
     row = table.one(Transaction)
+    assert (find_hold(row), find_fee_hold(row)) == HOLDS
     assert row.order_ref == row.txn_ref
 
 
@@ -145,9 +148,7 @@ def test_redeemed_it_is_the_source_that_pays_and_the_purpose_is_asked(channel: s
 def test_unused_it_returns_to_the_source_and_the_purpose_is_asked(way: str) -> None:
     table, code = issued("ATM")
     decision = ended(table, way, code, "ATM")
-    assert {group.closes_hold for group in decision.groups} == {
-        row.key for row in table.rows.values() if isinstance(row, Hold)
-    }
+    assert tuple(group.releases for group in decision.groups) == HOLDS
     assert [post for group in decision.groups for post in group.postings] == [PENALTY]
     assert [row.note for row in decision.rows if isinstance(row, Book)] == ["failed"]
 

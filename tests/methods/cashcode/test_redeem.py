@@ -136,7 +136,7 @@ def test_the_third_wrong_pin_locks_and_gives_the_money_back() -> None:
     assert locked.reply == LOCKED_NOW
     assert locked.reply.code == 203
     [group] = locked.groups
-    assert (group.postings, group.closes_hold is not None) == ((), True)
+    assert (group.postings, group.releases is not None) == ((), True)
     assert (event_payload(locked)["txnStatus"], event_payload(locked)["chargedAmount"]) == ("failed", "0.00")
     assert state_of(table) == ("locked", 3, 0)
     assert table.redeem(cashcode=code) == ENDED_REFUSALS["locked"]

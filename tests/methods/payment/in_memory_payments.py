@@ -163,11 +163,10 @@ class InMemoryPayments:
         changed, rows = dict(self.accounts), dict(self.rows)
         for group in decision.groups:
             books = {name: changed.get(name) or open_account(self.merchant.merchant_id, name) for name in asked}
-            done = apply_group(books, {**shown, **rows}, group, self.merchant.merchant_id)
+            done = apply_group(books, group)
             if not isinstance(done, LedgerChanges):
                 return group.shortfall_refusal
             changed |= done.accounts
-            rows |= {hold.key: hold for hold in done.holds.values()}
         for row in (*decision.rows, *decision.jobs):
             assert row.key in shown or row.key not in rows, f"{row.table} is written over unseen"
             rows[row.key] = row

@@ -5,7 +5,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from kasuwa.ledger.chart import Hold
 from kasuwa.methods.payment.rules.hosted_card import price_by_card
 from kasuwa.rails.ports.orders import VendorCard
 from kasuwa.rails.vendors.paystack import collection
@@ -56,12 +55,6 @@ def test_what_the_payer_is_charged_does_not_change() -> None:
 
 def test_a_fee_beyond_its_hold_stays_as_it_was_held() -> None:
     _, paying = pay("US")
-    before = msgspec.structs.replace(paying.row, fee=100, vat=8)
-    held = Hold(b"hold", 1, "wallet:main:NGN", 108, before.txn_ref, "pending", 0)
-
-    class Seen:
-        def get(self, kind: type, key: bytes) -> Hold:
-            return held
-
-    row, payment = price_by_card(before, paying.payment, context(), Seen())  # type: ignore[arg-type]
+    before = msgspec.structs.replace(paying.row, fee=100, vat=8, held=108, held_on="wallet:main:NGN")
+    row, payment = price_by_card(before, paying.payment, context())
     assert (row, payment) == (before, paying.payment)

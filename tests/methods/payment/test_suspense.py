@@ -14,7 +14,7 @@ from kasuwa.console.operator.manual_posting import (
     need_verdict,
     posting_key,
 )
-from kasuwa.core.decision import AuditEntry, Decision, Job, LoadedRows, Posting, Refusal, Row
+from kasuwa.core.decision import AuditEntry, Decision, HeldAmount, Job, LoadedRows, Posting, Refusal, Row
 from kasuwa.methods.payment.model import JOB_DATA_DECODER
 from kasuwa.methods.payment.rules.receipts.suspense import (
     QUERY_RETURN,
@@ -124,7 +124,7 @@ def answer_return(answer: Answer, seconds: float = 1, **changes: Any) -> tuple[D
 def test_return_holds_the_money_and_is_sent_with_the_account_that_received_it() -> None:
     decision, row = decided(verdict_on("return"))
     [group], [job] = decision.groups, decision.jobs
-    assert (group.postings, [(hold.account, hold.amount) for hold in group.new_holds]) == ((), [(SUSPENSE, 33_300)])
+    assert (group.postings, group.holds) == ((), HeldAmount(SUSPENSE, 33_300))
     assert (job.kind, job.rail, job.rail_account, job.reference) == (
         SEND_RETURN,
         "paystack",
@@ -140,7 +140,7 @@ def test_returned_money_leaves_suspense() -> None:
     decision, _, job = answer_return(PAID)
     [group], [ended] = decision.groups, decision.rows
     assert group.postings == (Posting(SUSPENSE, RAIL, 33_300, "returned from suspense"),)
-    assert group.closes_hold is not None
+    assert group.releases == HeldAmount(SUSPENSE, 33_300)
     assert isinstance(ended, SuspenseDecision)
     assert (ended.state, decision.jobs_done, decision.notices) == ("returned", (job,), ())
 
@@ -155,7 +155,7 @@ def test_returned_money_leaves_suspense() -> None:
 def test_money_that_cannot_be_returned_stays_in_suspense(answer: Answer, seconds: float, kind: str) -> None:
     decision, _, job = answer_return(answer, seconds, kind=kind)
     [group], [ended], [notice] = decision.groups, decision.rows, decision.notices
-    assert (group.postings, group.closes_hold is not None, decision.jobs_done) == ((), True, (job,))
+    assert (group.postings, group.releases, decision.jobs_done) == ((), HeldAmount(SUSPENSE, 33_300), (job,))
     assert isinstance(ended, SuspenseDecision)
     assert (ended.state, "stays in suspense" in notice.message) == ("failed", True)
 

@@ -23,19 +23,14 @@ SUSPENSE_INVARIANTS = (
             where coalesce(due.amount, 0) <> coalesce(posted.amount, 0)""",
     ),
     Invariant(
-        "what was decided about money in suspense is the whole of a receipt, and an open return holds it",
+        "what was decided about money in suspense is the whole of a receipt",
         f"""with receipt as (
                 select merchant_id, rail, rail_reference, amount, currency from inbound_receipt
-                where {merchant_filter()} and txn_ref = ''),
-            held as (
-                select merchant_id, reference, sum(amount) as amount from hold
-                where {merchant_filter()} and state = 'pending' and reference <> '' group by 1, 2)
+                where {merchant_filter()} and txn_ref = '')
             select d.merchant_id, d.rail || ' ' || d.rail_reference as place from suspense_decision d
             left join receipt r on r.merchant_id = d.merchant_id and r.rail = d.rail
                 and r.rail_reference = d.rail_reference and r.amount = d.amount and r.currency = d.currency
-            left join held h on h.merchant_id = d.merchant_id and h.reference = d.reference
-            where {merchant_filter("d")} and d.state <> 'received' and (r.rail is null
-                or coalesce(h.amount, 0) <> case d.state when 'returning' then d.amount else 0 end)""",
+            where {merchant_filter("d")} and d.state <> 'received' and r.rail is null""",
     ),
     Invariant(
         "money in suspense that is assigned to another merchant is in that merchant's wallet, and nowhere else",

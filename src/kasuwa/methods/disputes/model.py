@@ -38,8 +38,9 @@ from typing import Any, ClassVar, Literal, get_args
 import msgspec
 
 from kasuwa.core.codes import INVALID_REQUEST
-from kasuwa.core.decision import FieldError, Refusal, Row
+from kasuwa.core.decision import FieldError, HeldAmount, Refusal, Row
 from kasuwa.core.references import row_key
+from kasuwa.ledger import chart
 from kasuwa.wire.fields import CustomFieldType
 
 DisputeState = Literal["needs_response", "under_review", "won", "lost", "accepted", "expired"]
@@ -137,6 +138,11 @@ class Dispute(Row):
     def total(self) -> int:
         """The sum that the dispute takes from the merchant if it is not won."""
         return self.amount + self.fee + self.vat
+
+    @property
+    def held(self) -> HeldAmount | None:
+        """What it reserves in the wallet as long as it is open, or None if the wallet covered nothing."""
+        return HeldAmount(chart.wallet(self.currency), self.covered) if self.covered else None
 
 
 class AskedDispute(msgspec.Struct, frozen=True):

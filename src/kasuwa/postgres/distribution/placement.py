@@ -10,7 +10,6 @@ from functools import cache
 BY_MERCHANT = (
     "merchant_state",
     "account",
-    "hold",
     "posting",
     "event",
     "transaction",

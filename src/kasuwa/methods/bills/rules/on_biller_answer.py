@@ -8,8 +8,7 @@ import msgspec
 from kasuwa.core.codes import UNREADABLE_ANSWER
 from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Needs, Posting, PostingGroup, Row
 from kasuwa.core.money import format_minor
-from kasuwa.core.references import hold_key
-from kasuwa.ledger.chart import Hold
+from kasuwa.ledger.holds import find_hold
 from kasuwa.methods.bills.model import (
     DELIVERY_FORMATS,
     INCOME,
@@ -58,7 +57,7 @@ UNREADABLE_DELIVERY = "What the biller gave could not be read"
 
 def need_answer(job: Job, answer: Answer, merchant: Merchant) -> Needs:
     voucher = voucher_key(job.merchant_id, job.subject)
-    rows = ((Transaction, job.subject), (Hold, hold_key(job.subject)), (Job, job.key), (Voucher, voucher))
+    rows = ((Transaction, job.subject), (Job, job.key), (Voucher, voucher))
     if answer.status != orders.SUCCESSFUL:
         return Needs(rows, (WALLET,))
     return Needs(rows, (WALLET, RAIL, INCOME, VAT))
@@ -139,7 +138,7 @@ def end_bill(
     posts = post_bill(row, job_data.order.commission) if is_successful else ()
     return Decision(
         reply=reply_bill(end.row, delivery if is_successful else NO_DELIVERY),
-        groups=(PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, postings=posts, closes_hold=hold_key(row.key)),),
+        groups=(PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, postings=posts, releases=find_hold(row)),),
         rows=rows,
         jobs=end.jobs,
         jobs_done=(job,),

@@ -22,18 +22,18 @@ from kasuwa.core.decision import (
     Context,
     Decision,
     FieldError,
+    HeldAmount,
     LoadedRows,
     Merchant,
     Needs,
     NeedsMore,
-    NewHold,
     PostingGroup,
     Refusal,
     refuse_fields,
     replace_faults,
 )
 from kasuwa.core.money import format_minor, percent_of
-from kasuwa.core.references import account_key, hold_key, movement_reference
+from kasuwa.core.references import account_key, movement_reference
 from kasuwa.core.routing import RailDemand
 from kasuwa.core.scenario import take_call_scenario
 from kasuwa.ledger import chart
@@ -255,6 +255,7 @@ def start_bill(request: PayRequest, item: Paycode, amount: int, digest: bytes, c
         commission=commission,
         phone="" if request.phonenumber is None else canonical_phone(request.phonenumber),
     )
+    held = HeldAmount(WALLET, amount + item.fee + vat)
     row = begin_transaction(
         context,
         NewTransaction(
@@ -267,16 +268,16 @@ def start_bill(request: PayRequest, item: Paycode, amount: int, digest: bytes, c
             message=MESSAGES[PENDING],
             digest=digest,
             detail=order,
+            held=held,
             rail=context.choose_rail(demand_rail(order, amount)),
         ),
     )
     job = make_transaction_job(
         context, SEND, LANE, row, encode_text(BillJobData(context.now.timestamp(), order, amount, scenario))
     )
-    hold = NewHold(hold_key(row.key), WALLET, amount + item.fee + vat)
     return Decision(
         reply=reply_bill(row, NO_DELIVERY),
-        groups=(PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, new_holds=(hold,)),),
+        groups=(PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, holds=held),),
         rows=(row,),
         jobs=(job,),
         follow_up=job,

@@ -19,8 +19,8 @@ from kasuwa.core.decision import (
     Refusal,
     Row,
 )
-from kasuwa.core.references import account_key, fee_hold_key, hold_key
-from kasuwa.ledger.chart import Hold
+from kasuwa.core.references import account_key
+from kasuwa.ledger.holds import find_fee_hold, find_hold
 from kasuwa.methods.cashcode.model import (
     ACTIVE,
     CANCELLED,
@@ -84,8 +84,6 @@ def need_code(merchant_id: int, order_ref: str) -> Needs:
     rows: tuple[tuple[type[Row], bytes], ...] = (
         (Cashcode, cashcode_key(merchant_id, order_ref)),
         (Transaction, transaction),
-        (Hold, hold_key(transaction)),
-        (Hold, fee_hold_key(transaction)),
         (Job, expiry_key(merchant_id, order_ref)),
     )
     return Needs(rows, ACCOUNTS)
@@ -170,15 +168,14 @@ def end_holds(code: Cashcode, row: Transaction, paid: int, effects: PurposeEffec
     """Returns the groups that close the holds. If nothing was paid, they post nothing and void the holds."""
     drawn = (Posting(code.source, RAIL, paid, "cash drawn"),) if paid else ()
     charged = charge_posts(row) if paid else ()
-    if code.source == WALLET:
+    held, fee_held = find_hold(row), find_fee_hold(row)
+    if fee_held is None:
         posts = (*drawn, *charged, *effects.posts)
-        return (PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, postings=posts, closes_hold=hold_key(row.key)),)
-    amount = PostingGroup(
-        row.txn_ref, WALLET_INSUFFICIENT, postings=(*drawn, *effects.posts), closes_hold=hold_key(row.key)
+        return (PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, postings=posts, releases=held),)
+    return (
+        PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, postings=(*drawn, *effects.posts), releases=held),
+        PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, postings=charged, releases=fee_held),
     )
-    if not row.fee + row.vat:
-        return (amount,)
-    return (amount, PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, postings=charged, closes_hold=fee_hold_key(row.key)))
 
 
 def charge_posts(row: Transaction) -> tuple[Posting, ...]:

@@ -22,19 +22,20 @@ from kasuwa.core.codes import INSUFFICIENT_FUNDS, INVALID_REQUEST
 from kasuwa.core.decision import (
     Context,
     Decision,
+    HeldAmount,
     LoadedRows,
     Merchant,
     Needs,
     NeedsMore,
-    NewHold,
     PostingGroup,
     Refusal,
     make_job,
 )
 from kasuwa.core.keyring import derive
 from kasuwa.core.money import format_minor
-from kasuwa.core.references import fee_hold_key, hold_key, movement_reference
+from kasuwa.core.references import movement_reference
 from kasuwa.core.token_index import TokenIndexEntry, make_token_entry, token_key
+from kasuwa.ledger.holds import find_fee_hold, find_hold
 from kasuwa.merchants.merchant_settings import check_amount_limits
 from kasuwa.methods.cashcode.model import (
     ACTIVE,
@@ -52,7 +53,7 @@ from kasuwa.methods.cashcode.model import (
     hash_pin,
 )
 from kasuwa.methods.cashcode.wire import GenerateReply, GenerateRequest
-from kasuwa.terms.tariff import FeeBreakdown, Tariff, calculate_cashcode_fees
+from kasuwa.terms.tariff import Tariff, calculate_cashcode_fees
 from kasuwa.transactions.purpose import TransactionPurpose
 from kasuwa.transactions.transactions import (
     PENDING,
@@ -200,6 +201,7 @@ def issue_code(order: CashcodeOrder, context: Context, seen: LoadedRows) -> Issu
     txn_ref = movement_reference(REFERENCE_TYPE, context.permutation(context.number), lagos_day(context.now))
     order_ref = order.order_ref or txn_ref
     charge = calculate_cashcode_fees(context.merchant.terms(Tariff), order.channel)
+    source = order.source_account
     row = begin_transaction(
         context,
         NewTransaction(
@@ -212,6 +214,7 @@ def issue_code(order: CashcodeOrder, context: Context, seen: LoadedRows) -> Issu
             message=GENERATED,
             digest=order.digest,
             detail=CashcodeDetail(order.purpose),
+            held=HeldAmount(source, order.amount + charge.total if source == WALLET else order.amount),
         ),
     )
     code = Cashcode(
@@ -220,7 +223,7 @@ def issue_code(order: CashcodeOrder, context: Context, seen: LoadedRows) -> Issu
         txn_ref=txn_ref,
         order_ref=order_ref,
         channel=order.channel,
-        source=order.source_account,
+        source=source,
         pin=hash_pin(context, order_ref, order.pin),
         expires_at=context.now + timedelta(minutes=order.lifetime_minutes),
         state=ACTIVE,
@@ -238,7 +241,7 @@ def issue_code(order: CashcodeOrder, context: Context, seen: LoadedRows) -> Issu
         work=encode_text(ExpiryJobData(order_ref, context.scenario)),
     )
     decision = Decision(
-        groups=hold_cost(order, row, charge),
+        groups=hold_cost(order, row),
         rows=(row, code, make_token_entry(context, KIND, code_digits, order_ref)),
         jobs=(job,),
         numbers_used=1,
@@ -261,17 +264,7 @@ def generate_code(order: CashcodeOrder, context: Context, seen: LoadedRows) -> s
         attempt += 1
 
 
-def hold_cost(order: CashcodeOrder, row: Transaction, charge: FeeBreakdown) -> tuple[PostingGroup, ...]:
+def hold_cost(order: CashcodeOrder, row: Transaction) -> tuple[PostingGroup, ...]:
     """Returns one hold if the wallet pays amount and fee, else one for each, with a refusal of its own."""
-    if order.source_account == WALLET:
-        whole = NewHold(hold_key(row.key), WALLET, order.amount + charge.total)
-        return (PostingGroup(row.txn_ref, order.insufficient_refusal, new_holds=(whole,)),)
-    amount = PostingGroup(
-        row.txn_ref,
-        order.insufficient_refusal,
-        new_holds=(NewHold(hold_key(row.key), order.source_account, order.amount),),
-    )
-    if not charge.total:
-        return (amount,)
-    fee = NewHold(fee_hold_key(row.key), WALLET, charge.total)
-    return (amount, PostingGroup(row.txn_ref, FEE_INSUFFICIENT, new_holds=(fee,)))
+    amount, fees = PostingGroup(row.txn_ref, order.insufficient_refusal, holds=find_hold(row)), find_fee_hold(row)
+    return (amount,) if fees is None else (amount, PostingGroup(row.txn_ref, FEE_INSUFFICIENT, holds=fees))

@@ -31,8 +31,7 @@ from kasuwa.core.decision import (
     refuse_fields,
 )
 from kasuwa.core.money import format_minor, parse_minor
-from kasuwa.core.references import hold_key, job_key
-from kasuwa.ledger.chart import Hold
+from kasuwa.core.references import account_key, job_key
 from kasuwa.methods.checkout.payer_model import (
     AbandonAttempt,
     BeginAttempt,
@@ -374,8 +373,9 @@ def decide_abandon(request: AbandonAttempt, context: Context, seen: LoadedRows) 
         return Decision(in_progress=True)
     assert job is not None, "an open payment has a job"
     if payment.stage in ENDABLE_STAGES:
-        if not seen.is_loaded(hold_key(key)):
-            return NeedsMore(Needs(((Hold, hold_key(key)),), finish_accounts(JOB_DATA_DECODER.decode(job.work))))
+        accounts = finish_accounts(JOB_DATA_DECODER.decode(job.work))
+        if not all(seen.is_loaded(account_key(merchant_id, name)) for name in accounts):
+            return NeedsMore(Needs(accounts=accounts))
         return end_payment(row, payment, job, ABANDONED_OUTCOME, context, seen)
     if payment.stage != AWAITING_PAYER:
         return STILL_CONFIRMING

@@ -19,8 +19,7 @@ from kasuwa.core.decision import (
     PostingGroup,
     Row,
 )
-from kasuwa.core.references import fee_hold_key
-from kasuwa.ledger.chart import Hold
+from kasuwa.ledger.holds import find_fee_hold, find_hold
 from kasuwa.methods.disburse.model import (
     INCOME,
     KIND,
@@ -84,7 +83,7 @@ def need_answer(job: Job, answer: Answer, merchant: Merchant) -> Needs:
     rows = (*rows, *need_counted(merchant.merchant_id, data), *need_beneficiary(merchant, data))
     source = data.order.source_account
     if source != WALLET:
-        return Needs((*rows, (Hold, fee_hold_key(job.subject))), (*accounts, source))
+        return Needs(rows, (*accounts, source))
     return Needs(rows, accounts)
 
 
@@ -151,7 +150,7 @@ def end_transfer(
         return added
     return Decision(
         reply=added.reply or reply_transfer(end.row),
-        groups=(*end_holds(end.row, job_data.order.source_account, added.posts, seen), *added.groups),
+        groups=(*end_holds(end.row, added.posts), *added.groups),
         rows=(end.row, *added.rows, *settle_counters(end.row, job_data, context, seen)),
         jobs=(*end.jobs, *added.jobs),
         jobs_done=(job, *added.jobs_done),
@@ -160,30 +159,23 @@ def end_transfer(
     )
 
 
-def end_holds(row: Transaction, source: str, added: tuple[Posting, ...], seen: LoadedRows) -> tuple[PostingGroup, ...]:
+def end_holds(row: Transaction, added: tuple[Posting, ...]) -> tuple[PostingGroup, ...]:
     """Returns the groups that post or void the holds, with the postings that the purpose adds.
 
     After a failure the holds are voided, so the postings of the purpose get a group of their own.
     """
-    has_fee_hold = source != WALLET and seen.get(Hold, fee_hold_key(row.key)) is not None
+    held, fee_held = find_hold(row), find_fee_hold(row)
     if row.status == FAILED:
-        voided = (end_hold(row, ()), *((end_fee_hold(row, ()),) if has_fee_hold else ()))
+        voided = tuple(end_hold(row, one, ()) for one in (held, fee_held) if one is not None)
         return (*voided, PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, postings=added)) if added else voided
-    amount, fees = (Posting(source, RAIL, row.amount, "transfer"),), post_fees(row)
-    if source == WALLET:
-        return (end_hold(row, (*amount, *fees, *added)),)
-    first = end_hold(row, (*amount, *added))
-    return (first, end_fee_hold(row, fees)) if fees else (first,)
+    amount, fees = (Posting(row.held_on, RAIL, row.amount, "transfer"),), post_fees(row)
+    if fee_held is None:
+        return (end_hold(row, held, (*amount, *fees, *added)),)
+    return end_hold(row, held, (*amount, *added)), end_hold(row, fee_held, fees)
 
 
-def end_hold(row: Transaction, postings: tuple[Posting, ...]) -> PostingGroup:
-    """Returns the group that posts or voids what a transfer holds in its own row."""
-    held = HeldAmount(row.held_on, row.held)
+def end_hold(row: Transaction, held: HeldAmount | None, postings: tuple[Posting, ...]) -> PostingGroup:
     return PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, postings=postings, releases=held)
-
-
-def end_fee_hold(row: Transaction, postings: tuple[Posting, ...]) -> PostingGroup:
-    return PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, postings=postings, closes_hold=fee_hold_key(row.key))
 
 
 def post_fees(row: Transaction) -> tuple[Posting, ...]:

@@ -30,14 +30,14 @@ from kasuwa.core.decision import (
     LoadedRows,
     Merchant,
     Needs,
-    NewHold,
     PostingGroup,
     Refusal,
     replace_faults,
 )
-from kasuwa.core.references import fee_hold_key, movement_reference
+from kasuwa.core.references import movement_reference
 from kasuwa.core.routing import RailDemand
 from kasuwa.core.scenario import Scenario, take_call_scenario
+from kasuwa.ledger.holds import find_fee_hold
 from kasuwa.merchants.merchant_settings import check_amount_limits
 from kasuwa.methods.disburse.model import (
     CURRENCY,
@@ -279,12 +279,8 @@ def hold_money(row: Transaction, held: HeldAmount, insufficient_refusal: Refusal
     """Returns the group of what the transfer holds, and that of a hold for its fees if the wallet pays them alone."""
     if held.account == WALLET:
         return (PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, holds=held),)
-    amount, fees = PostingGroup(row.txn_ref, insufficient_refusal, holds=held), row.fee + row.vat + row.duty
-    if not fees:
-        return (amount,)
-    return amount, PostingGroup(
-        row.txn_ref, FEE_INSUFFICIENT, new_holds=(NewHold(fee_hold_key(row.key), WALLET, fees),)
-    )
+    amount, fees = PostingGroup(row.txn_ref, insufficient_refusal, holds=held), find_fee_hold(row)
+    return (amount,) if fees is None else (amount, PostingGroup(row.txn_ref, FEE_INSUFFICIENT, holds=fees))
 
 
 def reply_transfer(row: Transaction, code: int = 200) -> TransferReply:

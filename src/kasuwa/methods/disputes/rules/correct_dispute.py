@@ -98,7 +98,7 @@ def take_again(dispute: Dispute, payment: Payment, context: Context, seen: Loade
     card = pay_card(step.row, payment, context)
     return Decision(
         reply=reply_dispute(step.row),
-        groups=take_groups(dispute, covered=0, hold=None),
+        groups=take_groups(dispute, covered=0, held=None),
         rows=(step.row, msgspec.structs.replace(payment, disputed=payment.disputed + dispute.amount)),
         jobs=(*step.jobs, *debts, *(() if card is None else (card,))),
         events=(step.event,),

@@ -11,6 +11,7 @@ import msgspec
 from kasuwa.core.decision import (
     Context,
     Decision,
+    HeldAmount,
     Job,
     LoadedRows,
     Needs,
@@ -19,9 +20,8 @@ from kasuwa.core.decision import (
     PostingGroup,
     Row,
 )
-from kasuwa.core.references import hold_key, job_key
+from kasuwa.core.references import job_key
 from kasuwa.ledger import chart
-from kasuwa.ledger.chart import Hold
 from kasuwa.methods.disputes.model import WON, Dispute, dispute_key
 from kasuwa.methods.disputes.rules.card_of_dispute import pay_card
 from kasuwa.methods.disputes.rules.debt import debt_job
@@ -34,7 +34,7 @@ from kasuwa.methods.payment.model import Payment, payment_key
 def dispute_rows(merchant_id: int, dispute_id: str) -> tuple[tuple[type[Row], bytes], ...]:
     """Returns the rows that every change of a dispute needs."""
     key = dispute_key(merchant_id, dispute_id)
-    return (Dispute, key), (Hold, hold_key(key)), (Job, job_key(key))
+    return (Dispute, key), (Job, job_key(key))
 
 
 def end_dispute(
@@ -71,19 +71,18 @@ def end_dispute(
 
 def end_groups(dispute: Dispute, state: str) -> tuple[PostingGroup, ...]:
     """Returns the groups that void or capture the hold, and that the operator pays for what the hold lacks."""
-    hold = hold_key(dispute.key) if dispute.covered else None
-    reference = dispute.dispute_id
+    held = dispute.held
     if state == WON:
-        return (PostingGroup(reference, WALLET_INSUFFICIENT, closes_hold=hold),) if hold is not None else ()
-    return take_groups(dispute, dispute.covered, hold)
+        return (PostingGroup(dispute.dispute_id, WALLET_INSUFFICIENT, releases=held),) if held is not None else ()
+    return take_groups(dispute, dispute.covered, held)
 
 
-def take_groups(dispute: Dispute, covered: int, hold: bytes | None) -> tuple[PostingGroup, ...]:
+def take_groups(dispute: Dispute, covered: int, held: HeldAmount | None) -> tuple[PostingGroup, ...]:
     """Returns the groups that take a dispute from the wallet as far as it covers it, and from a debt beyond that."""
     reference, taken = dispute.dispute_id, taken_postings(dispute)
     paid = tuple(split_off(taken, covered))
     owed = tuple(charge_debt(taken, paid, chart.dispute_debt(dispute.currency)))
-    groups = (PostingGroup(reference, WALLET_INSUFFICIENT, postings=paid, closes_hold=hold),) if paid else ()
+    groups = (PostingGroup(reference, WALLET_INSUFFICIENT, postings=paid, releases=held),) if paid else ()
     return (*groups, PostingGroup(reference, WALLET_INSUFFICIENT, postings=owed)) if owed else groups
 
 

@@ -19,7 +19,6 @@ from kasuwa.core.decision import (
     Merchant,
     Needs,
     NeedsMore,
-    NewHold,
     OperatorNotice,
     Posting,
     PostingGroup,
@@ -28,7 +27,7 @@ from kasuwa.core.decision import (
     refuse_fields,
 )
 from kasuwa.core.money import format_minor
-from kasuwa.core.references import account_key, hold_key, movement_reference
+from kasuwa.core.references import account_key, movement_reference
 from kasuwa.ledger import chart
 from kasuwa.methods.disputes.model import (
     COLLECT_INTERVAL,
@@ -221,13 +220,12 @@ def origin_rows(new: NewDispute, dispute_id: str, context: Context) -> tuple[Row
 
 def hold_groups(dispute: Dispute, lent: int) -> tuple[PostingGroup, ...]:
     """Returns the group that lends what the wallet lacks and holds what the dispute may take."""
-    if not dispute.covered:
+    held = dispute.held
+    if held is None:
         return ()
-    wallet = chart.wallet(dispute.currency)
-    advance = Posting(chart.dispute_debt(dispute.currency), wallet, lent, "dispute advance")
-    hold = NewHold(hold_key(dispute.key), wallet, dispute.covered)
+    advance = Posting(chart.dispute_debt(dispute.currency), chart.wallet(dispute.currency), lent, "dispute advance")
     postings = (advance,) if lent else ()
-    return (PostingGroup(dispute.dispute_id, WALLET_INSUFFICIENT, postings=postings, new_holds=(hold,)),)
+    return (PostingGroup(dispute.dispute_id, WALLET_INSUFFICIENT, postings=postings, holds=held),)
 
 
 def uncovered_notices(dispute: Dispute) -> tuple[OperatorNotice, ...]:

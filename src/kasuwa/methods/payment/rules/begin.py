@@ -8,12 +8,13 @@ from datetime import datetime
 import msgspec
 
 from kasuwa.core.calendar import lagos_day
-from kasuwa.core.decision import Context, Decision, Job, Merchant, NewHold, PostingGroup, Row, make_job, replace_faults
+from kasuwa.core.decision import Context, Decision, Job, Merchant, PostingGroup, Row, make_job, replace_faults
 from kasuwa.core.keyring import derive
-from kasuwa.core.references import hold_key, job_key, payment_reference
+from kasuwa.core.references import job_key, payment_reference
 from kasuwa.core.scenario import take_call_scenario
 from kasuwa.core.token_index import make_token_entry
 from kasuwa.ledger import chart
+from kasuwa.ledger.holds import find_hold
 from kasuwa.methods.payment.model import (
     CARD_SUMMARY_DECODER,
     CHARGING,
@@ -43,7 +44,7 @@ from kasuwa.terms.issuing import CardIssuingSettings
 from kasuwa.transactions.inbound_accounts import ACCOUNT, PAYMENT
 from kasuwa.transactions.payers import mark_of, mark_payment
 from kasuwa.transactions.pricing import Price
-from kasuwa.transactions.purpose import TransactionPurpose, rules_of, subject_of
+from kasuwa.transactions.purpose import rules_of, subject_of
 from kasuwa.transactions.sealed_payers import PayerData
 from kasuwa.transactions.transactions import PENDING, Transaction, begin_trail, encode_text, transaction_key
 
@@ -120,7 +121,7 @@ def begin_payment(order: PaymentOrder, context: Context, kind: str, number: int 
         reply=PaymentReply(
             txn_ref=row.txn_ref, txn_status="pending", message=PENDING_MESSAGE, **subject_of(order.detail.purpose)
         ),
-        groups=hold_fee(row, order.detail.purpose, context),
+        groups=hold_fee(row),
         rows=(row, payment, *order.rows, *make_token_entries(order.detail, row.txn_ref, context)),
         jobs=(job,),
         numbers_used=1,
@@ -181,6 +182,7 @@ def make_token_entries(detail: PaymentDetail, txn_ref: str, context: Context) ->
 def make_transaction(order: PaymentOrder, number: int, context: Context) -> Transaction:
     merchant_id = context.merchant.merchant_id
     txn_ref = payment_reference(context.permutation(number), lagos_day(context.now))
+    held = calculate_held_fees(order, context)
     return Transaction(
         key=transaction_key(merchant_id, KIND, txn_ref),
         merchant_id=merchant_id,
@@ -208,6 +210,8 @@ def make_transaction(order: PaymentOrder, number: int, context: Context) -> Tran
         final_at=None,
         rail=order.detail.vendor,
         rail_account=find_vendor_account(order, context),
+        held=held,
+        held_on=chart.wallet(order.currency) if held else "",
     )
 
 
@@ -258,16 +262,18 @@ def payment_job(row: Transaction, method: str, kind: str, due: datetime, work: P
     )
 
 
-def hold_fee(row: Transaction, purpose: TransactionPurpose | None, context: Context) -> tuple[PostingGroup, ...]:
-    """Returns the hold of fee and VAT on the wallet if the payment's money goes in full to its purpose's account.
+def calculate_held_fees(order: PaymentOrder, context: Context) -> int:
+    """Returns the fee and VAT that are held on the wallet: all if the payment's money goes in full to its purpose's
+    account. Other payments pay the fee out of the money collected."""
+    purpose = order.detail.purpose
+    if purpose is None or rules_of(purpose, context).destination_account is None:
+        return 0
+    return order.price.fee + order.price.vat
 
-    Other payments pay the fee out of the money collected.
-    """
-    fees = row.fee + row.vat
-    if purpose is None or rules_of(purpose, context).destination_account is None or not fees:
-        return ()
-    hold = NewHold(hold_key(row.key), chart.wallet(row.currency), fees)
-    return (PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, new_holds=(hold,)),)
+
+def hold_fee(row: Transaction) -> tuple[PostingGroup, ...]:
+    held = find_hold(row)
+    return () if held is None else (PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, holds=held),)
 
 
 def requeue_for_rail(job: Job, kind: str, work: PaymentJobData, context: Context) -> Job:

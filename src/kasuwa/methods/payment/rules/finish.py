@@ -9,9 +9,8 @@ import msgspec
 
 from kasuwa.core.decision import Context, Decision, Job, LoadedRows, NeedsMore, Posting, PostingGroup, Row
 from kasuwa.core.money import format_minor
-from kasuwa.core.references import hold_key
 from kasuwa.ledger import chart
-from kasuwa.ledger.chart import Hold
+from kasuwa.ledger.holds import find_hold
 from kasuwa.methods.payment.model import (
     DONE,
     FACTS_DECODER,
@@ -177,7 +176,7 @@ def end_groups(
     """
     wallet = chart.wallet(row.currency)
     own = purpose_account(detail.purpose, row.currency, context)
-    hold = None if own is None or seen.get(Hold, hold_key(row.key)) is None else hold_key(row.key)
+    held = find_hold(row)
     if payment.received:
         back = Posting(
             unapplied_account(row.currency), rail_account(payment.method, row.currency), payment.received, "applied"
@@ -186,15 +185,15 @@ def end_groups(
             back = msgspec.structs.replace(back, kind="returned to the payer")
         added = (back, *added)
     if row.status == FAILED:
-        voided = (PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, closes_hold=hold),) if hold is not None else ()
+        voided = (PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, releases=held),) if held is not None else ()
         return (*voided, PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, postings=added)) if added else voided
     if own is None:
         return (PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, postings=added),) if added else ()
     first = Posting(rail_account(payment.method, row.currency), own, payment.charged, "payment")
     groups: tuple[PostingGroup, ...] = (PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, postings=(first, *added)),)
-    if hold is None:
+    if held is None:
         return groups
-    return (*groups, PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, postings=fee_posts(row, wallet), closes_hold=hold))
+    return (*groups, PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, postings=fee_posts(row, wallet), releases=held))
 
 
 def purpose_account(purpose: TransactionPurpose | None, currency: str, context: Context) -> str | None:

@@ -9,8 +9,6 @@ import msgspec
 from kasuwa.core.action import PreflightContext
 from kasuwa.core.cards import find_bin
 from kasuwa.core.decision import Context, Decision, FieldError, LoadedRows, Merchant, Refusal, refuse_fields
-from kasuwa.core.references import hold_key
-from kasuwa.ledger.chart import Hold
 from kasuwa.methods.payment.model import FACTS_DECODER, RAIL_CALL_STAGES, CardSummary, Payment
 from kasuwa.methods.payment.rules import check_request
 from kasuwa.methods.payment.rules.amend_charge import AmendedPayment, AmendedTransaction, amend_row
@@ -85,9 +83,7 @@ def build_hosted_order(
     )
 
 
-def price_by_card(
-    row: Transaction, payment: Payment, context: Context, seen: LoadedRows
-) -> tuple[Transaction, Payment]:
+def price_by_card(row: Transaction, payment: Payment, context: Context) -> tuple[Transaction, Payment]:
     """Returns a payment that succeeded with the fee of the card that its payer used on a vendor's page.
 
     What the payer was charged does not change, so that a dearer card lowers what the merchant gets. A payment whose fee
@@ -101,8 +97,7 @@ def price_by_card(
     if fee_class == check_request.card_fee_class(UNKNOWN_CARD):
         return row, payment
     fee, vat = fee_and_vat(context.merchant.terms(Tariff), fee_class, row.currency, payment.charged)
-    hold = seen.get(Hold, hold_key(row.key))
-    if hold is not None and fee + vat > hold.amount:
+    if row.held and fee + vat > row.held:
         return row, payment
     priced = amend_row(AmendedPayment, payment, settled=payment.charged - fee - vat)
     return amend_row(AmendedTransaction, row, fee=fee, vat=vat), priced

@@ -10,8 +10,6 @@ import msgspec
 
 from kasuwa.core.codes import ERROR, NOT_VALIDATED, UNREADABLE_ANSWER
 from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Needs, NeedsMore, Refusal, Row
-from kasuwa.core.references import hold_key
-from kasuwa.ledger.chart import Hold
 from kasuwa.methods.payment.model import (
     ABANDONED,
     AWAITING_OTP,
@@ -79,7 +77,6 @@ def need_answer(job: Job, answer: Answer, merchant: Merchant) -> Needs:
         (Transaction, job.subject),
         (Payment, payment_key(merchant.merchant_id, job.reference)),
         (Job, job.key),
-        (Hold, hold_key(job.subject)),
     )
     return Needs(rows, finish_accounts(JOB_DATA_DECODER.decode(job.work)))
 
@@ -112,7 +109,7 @@ def decide_answer(job: Job, answer: Answer, context: Context, seen: LoadedRows) 
     if ending is not None:
         outcome = PaymentOutcome(ending, answer.code, answer.message)
         if ending == SUCCESSFUL:
-            row, updated = price_by_card(row, updated, context, seen)
+            row, updated = price_by_card(row, updated, context)
         decision = end_payment(row, updated, current_job, outcome, context, seen)
         if isinstance(decision, Decision) and ending == SUCCESSFUL:
             decision = add_return(decision, row, excess_of(answer), PAID_TOO_MUCH, context)

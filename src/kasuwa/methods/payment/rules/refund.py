@@ -18,12 +18,12 @@ from kasuwa.core.decision import (
     Context,
     Decision,
     FieldError,
+    HeldAmount,
     Job,
     LoadedRows,
     Merchant,
     Needs,
     NeedsMore,
-    NewHold,
     OperatorNotice,
     Posting,
     PostingGroup,
@@ -34,10 +34,10 @@ from kasuwa.core.decision import (
 )
 from kasuwa.core.dry_run import DRY_RUN_MESSAGE
 from kasuwa.core.money import format_minor
-from kasuwa.core.references import account_key, hold_key, movement_reference
+from kasuwa.core.references import account_key, movement_reference
 from kasuwa.core.scenario import take_call_scenario
 from kasuwa.ledger import chart
-from kasuwa.ledger.chart import Hold
+from kasuwa.ledger.holds import find_hold
 from kasuwa.methods.payment.model import (
     DETAIL_DECODER,
     FACTS_DECODER,
@@ -216,6 +216,7 @@ def start_refund(request: RefundRequest, paid_transaction: Transaction, payment:
             status=PENDING,
             message=MESSAGES[PENDING],
             detail=RefundDetail(paid_transaction.txn_ref, request.comment or "", payment.method, vendor=vendor),
+            held=HeldAmount(chart.wallet(paid_transaction.currency), amount),
             rail=vendor,
             rail_account=paid_transaction.rail_account,
         ),
@@ -233,10 +234,9 @@ def start_refund(request: RefundRequest, paid_transaction: Transaction, payment:
     )
     updated = msgspec.structs.replace(payment, refunding=payment.refunding + amount)
     job = make_transaction_job(context, SEND_REFUND, RAIL_ROUTES[payment.method].rail, row, encode_text(work))
-    reserve = NewHold(hold_key(row.key), chart.wallet(row.currency), amount)
     return Decision(
         reply=reply_refund(row, updated),
-        groups=(PostingGroup(txn_ref, WALLET_INSUFFICIENT, new_holds=(reserve,)),),
+        groups=(PostingGroup(txn_ref, WALLET_INSUFFICIENT, holds=find_hold(row)),),
         rows=(row, updated),
         jobs=(job,),
         numbers_used=1,
@@ -267,7 +267,6 @@ def need_refund_answer(job: Job, answer: Answer, merchant: Merchant) -> Needs:
     work = JOB_DATA_DECODER.decode(job.work)
     rows: tuple[tuple[type[Row], bytes], ...] = (
         (Transaction, job.subject),
-        (Hold, hold_key(job.subject)),
         (Job, job.key),
         (Payment, payment_key(merchant.merchant_id, work.refund_of)),
         (Transaction, transaction_key(merchant.merchant_id, KIND, work.refund_of)),
@@ -348,7 +347,7 @@ def end_refund(
     event = msgspec.structs.replace(end.event, object=payment.txn_ref, object_seq=left.refunds + 1)
     return Decision(
         reply=reply_refund(end.row, left),
-        groups=(PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, postings=posts, closes_hold=hold_key(row.key)),),
+        groups=(PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, postings=posts, releases=find_hold(row)),),
         rows=(end.row, left, *added.rows),
         jobs=(*end.jobs, *added.jobs),
         jobs_done=(job, *added.jobs_done),
@@ -404,7 +403,7 @@ def end_return(row: Transaction, payment: Payment, job: Job, answer: Answer, end
         row.txn_ref,
         WALLET_INSUFFICIENT,
         postings=(returned,) if ending == SUCCESSFUL else (),
-        closes_hold=hold_key(row.key),
+        releases=find_hold(row),
     )
     return Decision(
         reply=reply_refund(end.row, left),

@@ -30,9 +30,8 @@ from kasuwa.core.decision import (
     Row,
     refuse_fields,
 )
-from kasuwa.core.references import hold_key, job_key, rail_key
+from kasuwa.core.references import job_key, rail_key
 from kasuwa.core.token_index import TokenIndexEntry, token_key
-from kasuwa.ledger.chart import Hold
 from kasuwa.methods.payment.model import (
     CHARGE,
     KIND,
@@ -147,7 +146,6 @@ def need_receipt(txn_ref: str, merchant: Merchant) -> Needs:
         (Transaction, key),
         (Payment, payment_key(merchant.merchant_id, txn_ref)),
         (Job, job_key(key)),
-        (Hold, hold_key(key)),
     )
     return Needs(rows, accounts_of_transfer())
 

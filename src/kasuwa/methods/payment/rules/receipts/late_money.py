@@ -18,17 +18,17 @@ from kasuwa.core.calendar import lagos_day
 from kasuwa.core.decision import (
     Context,
     Decision,
+    HeldAmount,
     Job,
     LoadedRows,
     Merchant,
     Needs,
-    NewHold,
     OperatorNotice,
     Posting,
     PostingGroup,
     Row,
 )
-from kasuwa.core.references import hold_key, movement_reference
+from kasuwa.core.references import movement_reference
 from kasuwa.methods.payment.model import (
     DETAIL_DECODER,
     FACTS_DECODER,
@@ -160,6 +160,8 @@ def add_return(decision: Decision, row: Transaction, amount: int, reason: str, c
 def begin_return(row: Transaction, payment: Payment, amount: int, reason: str, context: Context) -> Decision:
     """Returns the decision that books money which came in and sends it back by a refund of its payment."""
     vendor = DETAIL_DECODER.decode(payment.detail).vendor
+    rail, unapplied = rail_account(payment.method, row.currency), unapplied_account(row.currency)
+    held = HeldAmount(unapplied, amount)
     refund = begin_transaction(
         context,
         NewTransaction(
@@ -170,6 +172,7 @@ def begin_return(row: Transaction, payment: Payment, amount: int, reason: str, c
             status=PENDING,
             message=MESSAGES[PENDING],
             detail=RefundDetail(row.txn_ref, reason, payment.method, is_return=True, vendor=vendor, of_price=0),
+            held=held,
             rail=vendor,
             rail_account=row.rail_account,
         ),
@@ -189,14 +192,12 @@ def begin_return(row: Transaction, payment: Payment, amount: int, reason: str, c
     counted = msgspec.structs.replace(
         payment, facts=encode_text(msgspec.structs.replace(facts, returns=facts.returns + 1))
     )
-    rail, unapplied = rail_account(payment.method, row.currency), unapplied_account(row.currency)
     arrived = Posting(rail, unapplied, amount, reason.lower())
-    reserve = NewHold(hold_key(refund.key), unapplied, amount)
     lane = RAIL_ROUTES[payment.method].rail
     return Decision(
         groups=(
             PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, postings=(arrived,)),
-            PostingGroup(refund.txn_ref, WALLET_INSUFFICIENT, new_holds=(reserve,)),
+            PostingGroup(refund.txn_ref, WALLET_INSUFFICIENT, holds=held),
         ),
         rows=(refund, counted),
         jobs=(make_transaction_job(context, SEND_REFUND, lane, refund, encode_text(order)),),

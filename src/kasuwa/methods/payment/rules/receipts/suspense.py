@@ -19,11 +19,11 @@ from kasuwa.core.calendar import lagos_day
 from kasuwa.core.decision import (
     Context,
     Decision,
+    HeldAmount,
     Job,
     LoadedRows,
     Merchant,
     Needs,
-    NewHold,
     OperatorNotice,
     Posting,
     PostingGroup,
@@ -32,9 +32,8 @@ from kasuwa.core.decision import (
     make_job,
 )
 from kasuwa.core.money import format_minor
-from kasuwa.core.references import hold_key, job_key, movement_reference, row_key
+from kasuwa.core.references import job_key, movement_reference, row_key
 from kasuwa.ledger import chart
-from kasuwa.ledger.chart import Hold
 from kasuwa.methods.payment.model import (
     JOB_DATA_DECODER,
     WALLET_INSUFFICIENT,
@@ -179,9 +178,13 @@ def begin_return(row: SuspenseDecision, receipt: InboundReceipt, context: Contex
         rail=row.rail,
         rail_account=receipt.rail_account,
     )
-    hold = NewHold(hold_key(row.key + row.reference.encode()), chart.suspense(row.currency), row.amount)
-    group = PostingGroup(row.reference, MOVED_ON, new_holds=(hold,))
+    group = PostingGroup(row.reference, MOVED_ON, holds=find_held(row))
     return Decision(rows=(row,), groups=(group,), jobs=(job,), numbers_used=1)
+
+
+def find_held(row: SuspenseDecision) -> HeldAmount:
+    """Returns what is held in suspense while the rail refunds it."""
+    return HeldAmount(chart.suspense(row.currency), row.amount)
 
 
 # --- the books of the merchant who gets it ---------------------------------------------------------------------------
@@ -233,12 +236,8 @@ def decide_assigned(money: AssignedMoney, context: Context, seen: LoadedRows) ->
 
 def need_return_answer(job: Job, answer: Answer, merchant: Merchant) -> Needs:
     currency = JOB_DATA_DECODER.decode(job.work).currency
-    rows = (SuspenseDecision, job.subject), (Job, job.key), (Hold, return_hold_key(job))
+    rows = (SuspenseDecision, job.subject), (Job, job.key)
     return Needs(rows, (chart.suspense(currency), rail_account(METHOD, currency)))
-
-
-def return_hold_key(job: Job) -> bytes:
-    return hold_key(job.subject + job.reference.encode())
 
 
 def decide_return_answer(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision:
@@ -266,7 +265,7 @@ def decide_return_answer(job: Job, answer: Answer, context: Context, seen: Loade
         row.reference,
         WALLET_INSUFFICIENT,
         postings=(Posting(*accounts, row.amount, RETURN_POSTING),) if is_returned else (),
-        closes_hold=return_hold_key(current),
+        releases=find_held(row),
     )
     ended = msgspec.structs.replace(
         row, state=RETURNED if is_returned else FAILED, message="" if is_returned else answer.message
