@@ -1,7 +1,7 @@
 #!/bin/sh
 # Creates the three logins of deploy/compose.yaml, with the passwords of its secrets, and gives the database to its owner.
-# The image of PostgreSQL runs it once, in an empty volume. In a database that an earlier version of compose.yaml has made,
-# where the superuser migrated and served, run it by hand while that version serves:
+# The image of PostgreSQL runs it once, in an empty volume. In a database whose superuser has migrated and served, run it by
+# hand while the service runs:
 #
 #     docker compose --file deploy/compose.yaml exec database sh /docker-entrypoint-initdb.d/create-logins.sh
 #

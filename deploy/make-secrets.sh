@@ -1,9 +1,6 @@
 #!/bin/sh
 # Makes the secrets of deploy/compose.yaml in a directory, once: the keys of the service, the passwords of the database, and
 # the addresses that contain them. Run it as root: each file then belongs to the one user that reads it.
-#
-# A directory of an earlier version has the password of one login. It gets those of the three and the
-# key that signs closes, and keeps its own.
 set -eu
 
 directory=${1:?"the directory to make, such as deploy/secrets"}
@@ -11,7 +8,7 @@ directory=${1:?"the directory to make, such as deploy/secrets"}
 user=10001
 postgres=999
 
-if [ -e "$directory/owner_password" ] || { [ -e "$directory" ] && [ ! -e "$directory/database_password" ]; }; then
+if [ -e "$directory" ]; then
     echo "make-secrets.sh: $directory is there already, and is left as it is" >&2
     exit 1
 fi
@@ -32,28 +29,16 @@ make_login owner database_owner_url
 make_login service database_url
 make_login reader database_reader_url
 openssl rand -base64 32 > "$unfinished/close_key"
-if [ ! -e "$directory" ]; then
-    openssl rand -base64 32 > "$unfinished/secret_key"
-    openssl rand -hex 32 > "$unfinished/database_password"
-fi
+openssl rand -base64 32 > "$unfinished/secret_key"
+openssl rand -hex 32 > "$unfinished/database_password"
 chmod 0400 "$unfinished"/*
 if [ "$(id -u)" = 0 ]; then
-    chown "$user:$user" "$unfinished"/database_*url "$unfinished/close_key"
-    if [ -e "$unfinished/secret_key" ]; then chown "$user:$user" "$unfinished/secret_key"; fi
+    chown "$user:$user" "$unfinished"/database_*url "$unfinished/close_key" "$unfinished/secret_key"
     chown "$postgres:$postgres" "$unfinished/owner_password" "$unfinished/service_password" "$unfinished/reader_password"
 fi
-if [ -e "$directory" ]; then
-    # Containers that run keep the files that they were started with. The owner's password tells that all are there.
-    for name in close_key database_owner_url database_url database_reader_url service_password reader_password owner_password; do
-        mv "$unfinished/$name" "$directory/$name"
-    done
-    rmdir "$unfinished"
-    echo "added the three logins and close_key to $directory: now run create-logins.sh"
-else
-    chmod 0711 "$unfinished"
-    mv "$unfinished" "$directory"
-    echo "made $directory: keep copies of secret_key and close_key away from the database and its backups"
-fi
+chmod 0711 "$unfinished"
+mv "$unfinished" "$directory"
+echo "made $directory: keep copies of secret_key and close_key away from the database and its backups"
 if [ "$(id -u)" != 0 ]; then
     echo "now let those who need them read the files:"
     echo "sudo chown $user:$user $directory/secret_key $directory/close_key $directory/database_url $directory/database_owner_url $directory/database_reader_url"

@@ -136,18 +136,3 @@ def test_the_secrets_are_readable_by_their_user_alone(tmp_path: Path) -> None:
             f"sudo chown {user}:{user} {directory}/secret_key {directory}/close_key {directory}/database_url"
             in made.stdout
         )
-
-
-def test_secrets_of_one_login_get_three_and_keep_their_key(tmp_path: Path) -> None:
-    directory = tmp_path / "secrets"
-    directory.mkdir()
-    for name in ("secret_key", "database_url", "database_password"):
-        (directory / name).write_text(f"an earlier {name}\n")
-    made = make_secrets(directory)
-    assert (made.returncode, made.stderr) == (0, "")
-    texts = {path.name: path.read_text().strip() for path in directory.iterdir()}
-    assert set(texts) == set(FILE["secrets"])
-    kept = {name for name, text in texts.items() if text == f"an earlier {name}"}
-    assert kept == {"secret_key", "database_password"}
-    assert list(tmp_path.iterdir()) == [directory]
-    assert make_secrets(directory).returncode == 1
