@@ -173,30 +173,40 @@ def fund_during_crash(service: Service, directory: Path, merchant: Merchant, eve
         return funding.result()
 
 
+@pytest.fixture(scope="module")
+def crashing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service, Path]]:
+    """A service, and the directory of its database, which tests crash and start again."""
+    place = tmp_path_factory.mktemp("crashing")
+    with running_database(place / "pg", LAZY_LOG) as cluster, serving_on(cluster, place) as service:
+        yield service, place / "pg"
+
+
+@pytest.mark.xdist_group("crashes")
 @pytest.mark.parametrize("way", ["on memory", "locked"])
-def test_a_commit_that_was_lost_in_a_crash_is_not_taken_for_another(tmp_path: Path, way: str) -> None:
+def test_a_commit_that_was_lost_in_a_crash_is_not_taken_for_another(crashing: tuple[Service, Path], way: str) -> None:
     """After a crash, PostgreSQL assigns transaction ids again that were never written to its log."""
-    with running_database(tmp_path / "pg", LAZY_LOG) as cluster, serving_on(cluster, tmp_path) as service:
-        for _ in range(fault_count("kills of PostgreSQL during a commit")):
-            merchant = prepare_merchant(service, way)
-            asyncio.run(with_connection(service.dsn, lambda connection: connection.execute(HANG_IN_COMMIT)))
-            reply = fund_during_crash(service, tmp_path / "pg", merchant, "PgSleep")
-            found = (reply.http, reply.body["status"], balance(service, merchant))
-            assert found in {(200, 200, "10000001.00"), (503, 204, "10000000.00")}
-        assert service.broken_invariants() == []
+    service, directory = crashing
+    for _ in range(fault_count("kills of PostgreSQL during a commit")):
+        merchant = prepare_merchant(service, way)
+        asyncio.run(with_connection(service.dsn, lambda connection: connection.execute(HANG_IN_COMMIT)))
+        reply = fund_during_crash(service, directory, merchant, "PgSleep")
+        found = (reply.http, reply.body["status"], balance(service, merchant))
+        assert found in {(200, 200, "10000001.00"), (503, 204, "10000000.00")}
+    assert service.broken_invariants() == []
 
 
+@pytest.mark.xdist_group("crashes")
 @pytest.mark.parametrize("way", ["on memory", "locked"])
-def test_a_commit_that_was_kept_in_a_crash_is_not_done_again(tmp_path: Path, way: str) -> None:
+def test_a_commit_that_was_kept_in_a_crash_is_not_done_again(crashing: tuple[Service, Path], way: str) -> None:
     """A COMMIT that waits for a standby is on disk already: only its answer is lost."""
-    with running_database(tmp_path / "pg", LAZY_LOG) as cluster, serving_on(cluster, tmp_path) as service:
-        for _ in range(fault_count("kills of PostgreSQL during a commit")):
-            merchant = prepare_merchant(service, way)
-            block_commits(service)
-            reply = fund_during_crash(service, tmp_path / "pg", merchant, "SyncRep")
-            assert (reply.http, reply.body["status"]) in {(200, 200), (503, 204)}
-            assert balance(service, merchant) == "10000001.00"
-        assert service.broken_invariants() == []
+    service, directory = crashing
+    for _ in range(fault_count("kills of PostgreSQL during a commit")):
+        merchant = prepare_merchant(service, way)
+        block_commits(service)
+        reply = fund_during_crash(service, directory, merchant, "SyncRep")
+        assert (reply.http, reply.body["status"]) in {(200, 200), (503, 204)}
+        assert balance(service, merchant) == "10000001.00"
+    assert service.broken_invariants() == []
 
 
 # --- poison -------------------------------------------------------------------------------------------------------
