@@ -25,9 +25,8 @@ from kasuwa.rails.ports.orders import NoAnswer, Unavailable
 log = structlog.get_logger("kasuwa.methods")
 
 POLL_SECONDS = 2.0
-MAX_CLAIMED = 8
-# How long a rail may take for one answer with its files. Rails have deadlines of their own; this one ends a call that
-# does not keep them.
+# How long a rail may take for one answer with its files, less than the lease on it. Rails have deadlines of their own;
+# this one ends a call that does not keep them.
 HAND_IN_SECONDS = 60.0
 DELAYS = tuple(timedelta(seconds=seconds) for seconds in (5, 30, 120, 600, 1800, 3600))
 
@@ -46,11 +45,12 @@ class DisputeAnswers(Polling):
         await self.repeat(partial(self.drain, self.run_once), POLL_SECONDS, "handing in answers to disputes failed")
 
     async def run_once(self) -> int:
-        """Hands in what is due, and returns how much that was."""
-        entries = await hand_ins.claim(self._pool, sorted(ANSWERED_BY_API), MAX_CLAIMED)
-        for entry in entries:
-            await self._hand_in(entry)
-        return len(entries)
+        """Hands in the next answer that is due. Returns how many that were: 1 or 0."""
+        entry = await hand_ins.claim(self._pool, sorted(ANSWERED_BY_API))
+        if entry is None:
+            return 0
+        await self._hand_in(entry)
+        return 1
 
     async def _hand_in(self, entry: HandIn) -> None:
         dispute = await hand_ins.read_dispute(self._pool, entry)

@@ -1,6 +1,7 @@
 """Rows of the answers of merchants to disputes, which are handed in at the rail.
 
-A worker that hands one in holds a lease on it. Times are the database's."""
+A worker that hands one in holds a lease on it, and on no other: the lease is longer than one answer may take. Times are
+the database's."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -18,7 +19,7 @@ CLAIM = """
     left join dispute_hand_in k on k.merchant_id = d.merchant_id and k.dispute_id = d.dispute_id
     where d.rail = any($1) and d.responded_at is not null and d.state in ('under_review', 'accepted')
         and k.done_at is null and (k.due_at is null or k.due_at <= now())
-    order by d.responded_at, d.key limit $3
+    order by d.responded_at, d.key limit 1
     on conflict (merchant_id, dispute_id) do update set attempts = excluded.attempts, due_at = excluded.due_at
     where h.done_at is null and h.attempts = excluded.attempts - 1
     returning merchant_id, dispute_id, attempts
@@ -54,8 +55,10 @@ class AnsweredDispute(msgspec.Struct, frozen=True):
     rail_account: str  # our account with the rail that has the payment
 
 
-async def claim(pool: Pool, rails: Sequence[str], most: int) -> list[HandIn]:
-    return [HandIn(*record) for record in await pool.fetch(CLAIM, list(rails), LEASE, most)]
+async def claim(pool: Pool, rails: Sequence[str]) -> HandIn | None:
+    """Claims the answer that has waited longest. Returns None if none is due."""
+    record = await pool.fetchrow(CLAIM, list(rails), LEASE)
+    return None if record is None else HandIn(*record)
 
 
 async def read_dispute(pool: Pool, entry: HandIn) -> AnsweredDispute:
