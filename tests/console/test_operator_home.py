@@ -201,10 +201,10 @@ def test_the_audit_trail_names_merchants_and_shows_both_values(
     admin.get(page_of(shop))
     admin.post(f"{page_of(shop)}/suspend", confirmed="yes")
     page = admin.get("/operator/trail").words
-    assert "changed suspension" in page
+    assert "suspended the merchant" in page
     assert "Field Before After Suspended no yes" in page
     assert "Trail Stores" in page
-    admin.post(f"{page_of(shop)}/suspend")
+    admin.post(f"{page_of(shop)}/resume")
 
 
 # --- approvals ------------------------------------------------------------------------------------------------------

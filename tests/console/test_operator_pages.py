@@ -74,7 +74,7 @@ def test_a_suspended_merchant_is_refused_everywhere_until_it_is_resumed(
     wait_until("the console refuses too", lambda: SUSPENDED.message in owner.post("/transfers/send", **order).words)
     assert sent in owner.get("/transactions").words
     assert owner.get(f"/transactions/{quote(sent, safe='')}").http == 200
-    admin.post(f"{page_of(shop)}/suspend")
+    admin.post(f"{page_of(shop)}/resume")
     wait_until("it is answered", lambda: shop.put("resources", inquire="wallet").http == 200)
 
 

@@ -98,7 +98,7 @@ def test_the_database_takes_proposals_of_every_act_of_two_people() -> None:
     assert listed is not None
     kinds = set(re.findall(r"'(\w+)'", listed[1]))
     # One command may change settings of several acts, so they are proposed together.
-    expected = {act.name for act in ACTS if act.people > 1} - {"limits", "rails", "events_url"}
+    expected = {act.name for act in ACTS if act.people > 1} - {"limits", "rails", "events_url", "resumption"}
     expected |= {authority.SETTINGS_KIND}
     assert kinds == expected
 

@@ -116,6 +116,7 @@ FORMS: dict[str, dict[str, Form]] = {
     "suspension": {
         "/operator/merchants/{mid}/suspend": Form("/operator/merchants/{empty_mid}/suspend", {"confirmed": "yes"})
     },
+    "resumption": {"/operator/merchants/{mid}/resume": Form("/operator/merchants/{empty_mid}/resume")},
     "ask_rail": {"/operator/work/{key}": reached(f"/operator/work/{'00' * 16}")},
     "decide": {"/operator/approvals/{approval_id}/{verdict}": reached("/operator/approvals/999999/approve")},
     "posting": {

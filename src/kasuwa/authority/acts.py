@@ -186,13 +186,7 @@ FIRST_OWNER = Act(
     pages=("/operator/merchants/{mid}/invite",),
     commands=("user add", "user link"),
 )
-SUSPENSION = Act(
-    name="suspension",
-    title="Suspension",
-    roles=CAN_SUPPORT,
-    pages=("/operator/merchants/{mid}/suspend",),
-    settings=("suspended",),
-)
+SUSPENSION = Act(name="suspension", title="Suspension", roles=CAN_SUPPORT, pages=("/operator/merchants/{mid}/suspend",))
 END_KEY = Act(name="end_key", title="End of an API key", roles=CAN_ADMINISTER, commands=("merchant revoke-key",))
 HARMLESS_KEY = Act(
     name="harmless_key",
@@ -259,6 +253,17 @@ LOAN_WRITE_OFF = command_in_books("loan_write_off", "Write-off of a loan", "loan
 DISPUTE_OPEN = command_in_books("dispute_open", "Dispute", "dispute open")
 DISPUTE_OUTCOME = command_in_books("dispute_outcome", "Outcome of a dispute", "dispute outcome")
 BENEFICIARY = command_in_books("beneficiary", "Split beneficiary", "split add")
+# One person suspends a merchant, because that must be quick. Who let it pay again alone could undo what a colleague
+# suspects.
+RESUMPTION = Act(
+    name="resumption",
+    title="End of a suspension",
+    roles=CAN_ADMINISTER,
+    people=2,
+    asks_second_factor=True,
+    pages=("/operator/merchants/{mid}/resume",),
+    settings=("suspended",),
+)
 LIMITS = Act(
     name="limits",
     title="Limits and terms of a merchant",
@@ -365,6 +370,7 @@ ACTS: tuple[Act, ...] = (
     LIMITS,
     RAILS,
     EVENTS_URL,
+    RESUMPTION,
     VENDOR_ACCOUNT,
     KEY,
     PERSON,

@@ -91,7 +91,7 @@ def test_a_suspended_merchant_is_not_paid_out(shop: MerchantClient, deployment: 
     notices = "select n.message from operator_notice n join merchant m using (merchant_id) where m.mid = $1"
     [[message]] = wait_until("an operator is notified", lambda: deployment.fetch(notices, shop.mid))
     assert message == "a payout by schedule was left out: the merchant is suspended"
-    admin.post(f"{page}/suspend")
+    admin.post(f"{page}/resume")
     wait_until("it is answered", lambda: shop.put("resources", inquire="wallet").http == 200)
     assert (shop.wallet().balance, announced(shop)) == (BALANCE, [])
     shop.advance(days=1)

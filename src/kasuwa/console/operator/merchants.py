@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import msgspec
 from starlette.responses import Response
 
-from kasuwa.authority.acts import LIMITS, SUSPENSION
+from kasuwa.authority.acts import LIMITS, RESUMPTION, SUSPENSION
 from kasuwa.authority.roles import OWNER
 from kasuwa.console.kit.access import email_fault
 from kasuwa.console.kit.figures import rank_reasons, sum_by_currency
@@ -97,15 +97,21 @@ async def show_merchant(visit: Visit, status: int = 200, **values: Any) -> Respo
     return visit.render("operator_merchant.html", status, **{**shared, **values})
 
 
-async def toggle_suspension(visit: Visit) -> Response:
+async def suspend(visit: Visit) -> Response:
     summary = await find_merchant_in_path(visit, visit.reader)
-    if not summary.is_suspended:
-        consequence = f"All API requests of {summary.mid} are refused until you resume it. "
-        consequence += "Payouts by schedule are left out. What is open goes on, also the charges of plans."
-        visit.ask_first(f"Suspend {summary.name}?", consequence, "Suspend", f"/operator/merchants/{summary.mid}")
-    done = "The merchant is active again." if summary.is_suspended else "Its requests are refused from now on."
-    changes = {"suspended": not summary.is_suspended}
-    response = await change_or_propose(visit, summary, SUSPENSION, "changed suspension", done, **changes)
+    consequence = f"All API requests of {summary.mid} are refused until it is resumed. "
+    consequence += "Payouts by schedule are left out. What is open goes on, also the charges of plans."
+    visit.ask_first(f"Suspend {summary.name}?", consequence, "Suspend", f"/operator/merchants/{summary.mid}")
+    done = "Its requests are refused from now on."
+    response = await change_or_propose(visit, summary, SUSPENSION, "suspended the merchant", done, suspended=True)
+    await merchants.wait_until_in_force()
+    return response
+
+
+async def resume(visit: Visit) -> Response:
+    summary = await find_merchant_in_path(visit, visit.reader)
+    done = "The merchant is active again."
+    response = await change_or_propose(visit, summary, RESUMPTION, "resumed the merchant", done, suspended=False)
     await merchants.wait_until_in_force()
     return response
 
