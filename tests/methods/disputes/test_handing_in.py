@@ -42,7 +42,7 @@ class WatchedVendor:
 
 
 def test_only_the_answer_that_is_handed_in_is_leased(ground: Ground) -> None:
-    """So that a slow vendor cannot outlast the leases on those that wait behind it."""
+    """A slow vendor cannot outlast the leases on those that wait behind it."""
     leased = []
 
     async def work() -> None:
