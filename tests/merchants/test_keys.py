@@ -9,6 +9,7 @@ import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 
 from kasuwa.core.callers import KEY_SCOPES
+from kasuwa.merchants.keys import MAX_KEYS
 from tests.console.visitor import Visitor, sign_in_as
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment
@@ -222,6 +223,19 @@ def post_key(visitor: Visitor, scope: str) -> int:
     visitor.get("/settings/keys")
     fields = {"name": "mine", "expires_days": "", f"scope-{scope}": "1"}
     return visitor.post("/settings/keys", **fields).http
+
+
+def test_the_page_says_why_no_key_of_scope_all_can_be_made(deployment: Deployment, shop: MerchantClient) -> None:
+    """The merchant has as many valid keys as it may have, and none of them is of scope `all`."""
+    owner = sign_in_as(deployment, "merchant:owner", shop.mid)
+    made = [shop.put("sandbox", action="new_key", scopes=["read"]).body["status"] for _ in range(MAX_KEYS - 1)]
+    assert set(made) == {200}
+    deployment.run_command("merchant", "roll-secret", shop.mid, "--overlap-hours", "0")
+    deployment.run_command("merchant", "revoke-key", shop.mid, "1")
+    assert post_key(owner, "read") == 200
+    owner.get("/settings")
+    refused = owner.post("/settings/key", overlap="24")
+    assert (refused.http, f"at most {MAX_KEYS} valid keys" in refused.words) == (422, True)
 
 
 def test_nobody_makes_or_rolls_a_key_that_may_do_more_than_they_may(

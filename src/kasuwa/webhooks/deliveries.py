@@ -104,17 +104,24 @@ ENDPOINT_BY_ENDPOINT = f"""
             and (d.endpoint_id, d.run_at) <= (t.endpoint_id, $1) and {IS_CLAIMABLE}
         order by d.endpoint_id, d.run_at, d.due, d.seq limit {ENDPOINT_CAPACITY}) first
 """
-# Round robin: the first delivery of each endpoint, then the second of each.
+# Round robin: the first delivery of each endpoint, then the second of each. Another sender may have leased one of them
+# since they were found: the row that is locked must still be due.
 CLAIM = """
     with fair as (select key from ({found}) f order by turn, run_at, due, seq limit $3),
-    due as (select key from scheduled_job where key = any(array(select key from fair)) for update skip locked),
+    due as (select d.key from scheduled_job d where d.key = any(array(select key from fair)) and {is_due}
+        for update skip locked),
     j as (
         update scheduled_job set leased_until = $1::timestamptz + $2::interval, claims = claims + 1
         where key = any(array(select key from due)) returning *)
     select {columns} {joined}
 """
 CLAIM_OLDEST, CLAIM_FROM_EACH = (
-    CLAIM.format(found=found, columns=DELIVERY_COLUMNS.format(merchant="j.merchant_id"), joined=JOINED.format(jobs="j"))
+    CLAIM.format(
+        found=found,
+        is_due=IS_DUE,
+        columns=DELIVERY_COLUMNS.format(merchant="j.merchant_id"),
+        joined=JOINED.format(jobs="j"),
+    )
     for found in (OLDEST_FIRST, ENDPOINT_BY_ENDPOINT)
 )
 # Where a statement must be of one merchant: what to claim is looked for first, without merchants whose clock is being

@@ -9,7 +9,7 @@ from kasuwa.rails.ports.orders import IdentityQuery, LookupDeclined, NoAnswer, P
 from kasuwa.rails.twins.dojah import DojahRules
 from kasuwa.rails.twins.server import FaultKind, Twin
 from kasuwa.rails.vendors.client import VendorReply
-from kasuwa.rails.vendors.dojah import DojahIdentity, DojahKeys, read_person
+from kasuwa.rails.vendors.dojah import DojahIdentity, DojahKeys, read_match, read_person
 from tests.rails.vendors.adapters import Observed, twin_of
 
 BVN = "22212345678"
@@ -106,6 +106,14 @@ def entity(**changes: Any) -> VendorReply:
 def test_undocumented_replies_are_unreadable(reply: VendorReply) -> None:
     with pytest.raises(UnreadableAnswer):
         read_person(reply, BVN)
+
+
+@pytest.mark.parametrize("dob", [None, "1980-02-01", True, []])
+def test_a_comparison_whose_birth_date_is_no_object_is_unreadable(dob: Any) -> None:
+    full = {"confidence_value": 100}
+    compared = {"bvn": {"status": True}, "first_name": full, "last_name": full, "dob": dob}
+    with pytest.raises(UnreadableAnswer):
+        read_match(VendorReply(200, {"entity": compared}))
 
 
 def test_birth_date_may_be_missing() -> None:

@@ -6454,7 +6454,7 @@ class Sandbox(AsyncGroup):
 
         Needs a key of scope `all`.
 
-        name: Name of the key. Default `sandbox`. At most 200 characters.
+        name: Name of the key. Default `sandbox`. 1 to 60 printable characters.
         scopes: What the key may be used for: `collect`, `payout`, `issue`, `lend`, `read`, `approve` or `all`.
             Default `all`. A list of scopes.
         addresses: Addresses and CIDR ranges that it may be used from, such as `203.0.113.0/24`. Default: from

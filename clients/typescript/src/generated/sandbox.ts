@@ -368,7 +368,7 @@ export type SandboxResetRequest = Record<string, never>;
 
 /** Request of sandbox newKey. A key beside those that the merchant has. */
 export interface SandboxNewKeyRequest {
-  /** Name of the key. Default `sandbox`. At most 200 characters. */
+  /** Name of the key. Default `sandbox`. 1 to 60 printable characters. */
   readonly name?: string | null | undefined;
   /**
    * What the key may be used for: `collect`, `payout`, `issue`, `lend`, `read`, `approve` or `all`. Default `all`. A

@@ -17,7 +17,7 @@ from kasuwa.core.endpoints import FIRST_ENDPOINT
 from kasuwa.core.reading import Reader
 from kasuwa.merchants import keys as merchant_keys
 from kasuwa.merchants import merchants
-from kasuwa.merchants.keys import Roller
+from kasuwa.merchants.keys import KeyRefused, Roller
 from kasuwa.merchants.merchant_settings import MerchantSettings, read_logo
 from kasuwa.postgres.connection_pool import Connection
 from kasuwa.transactions.event_payloads import TEST_EVENT
@@ -61,15 +61,20 @@ async def roll_key(visit: Visit) -> Response:
     hours = visit.form_text("overlap")
     if hours not in dict(KEY_OVERLAP_CHOICES):
         return await show_settings(visit, 422, faults={"overlap": "choose one of the options"})
-    async with visit.operator_pool.acquire() as connection, connection.transaction():
-        overlap = timedelta(hours=int(hours))
-        merchant_id = await merchants.lock_merchant(connection, visit.merchant.mid)
-        key_id, key = await merchant_keys.replace_key(
-            connection, visit.services.vault, merchant_id, overlap, roller=await find_roller(visit, connection)
-        )
-        after = {"new key": key_id, "old keys end after hours": int(hours)}
-        await visit.record_audit_on(connection, visit.audit_chain, "rolled the key", visit.merchant.mid, after=after)
-        signs = await merchant_keys.is_signing(connection, merchant_id, key_id)
+    try:
+        async with visit.operator_pool.acquire() as connection, connection.transaction():
+            overlap = timedelta(hours=int(hours))
+            merchant_id = await merchants.lock_merchant(connection, visit.merchant.mid)
+            key_id, key = await merchant_keys.replace_key(
+                connection, visit.services.vault, merchant_id, overlap, roller=await find_roller(visit, connection)
+            )
+            after = {"new key": key_id, "old keys end after hours": int(hours)}
+            await visit.record_audit_on(
+                connection, visit.audit_chain, "rolled the key", visit.merchant.mid, after=after
+            )
+            signs = await merchant_keys.is_signing(connection, merchant_id, key_id)
+    except KeyRefused as refused:
+        return await show_settings(visit, 422, faults={"overlap": str(refused)})
     visit.services.merchant_directory.evict(visit.merchant.mid)
     return visit.render("new_key.html", key=key, secret=standard_secret(key) if signs else "", hours=int(hours))
 

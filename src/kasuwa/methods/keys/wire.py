@@ -5,8 +5,17 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from kasuwa.core.callers import KeyScope
-from kasuwa.wire.fields import AmountOrZero, ShortText, Timestamp
+from kasuwa.core.callers import MAX_KEY_NAME_LENGTH, KeyScope
+from kasuwa.wire.fields import FREE_TEXT, AmountOrZero, Timestamp
+
+KeyName = Annotated[
+    str,
+    Meta(
+        max_length=MAX_KEY_NAME_LENGTH,
+        description=f"1 to {MAX_KEY_NAME_LENGTH} printable characters",
+        extra=FREE_TEXT,
+    ),
+]
 
 
 class KeysRequest(msgspec.Struct):
@@ -62,7 +71,7 @@ RangeText = Annotated[str, Meta(max_length=50, description="an address or CIDR r
 class NewKeyRequest(msgspec.Struct, kw_only=True):
     """A key beside those that the merchant has."""
 
-    name: ShortText | None = None
+    name: KeyName | None = None
     "Name of the key. Default `sandbox`."
     scopes: Annotated[list[ScopeName], Meta(max_length=20, description="a list of scopes")] | None = None
     "What the key may be used for: `collect`, `payout`, `issue`, `lend`, `read`, `approve` or `all`. Default `all`."

@@ -93,8 +93,14 @@ def read_match(reply: VendorReply) -> Match | None:
     scores = {"firstname": score_of(entity, "first_name"), "lastname": score_of(entity, "last_name")}
     compared = {name: FULL if score == HIGHEST_SCORE else NO_MATCH for name, score in scores.items()}
     if "dob" in entity:
-        compared["dob"] = FULL if entity["dob"].get("status") is True else NO_MATCH
+        compared["dob"] = FULL if read_status(entity["dob"]) else NO_MATCH
     return Match(compared, min(scores.values()))
+
+
+def read_status(part: Any) -> bool:
+    if not isinstance(part, dict):
+        raise UnreadableAnswer("the comparison has another form than documented")
+    return part.get("status") is True
 
 
 def score_of(entity: dict[str, Any], name: str) -> int:
