@@ -41,7 +41,7 @@ def listen_as_a_process(port: int) -> socket.socket:
 
 
 def settings(**changes: object) -> Settings:
-    return Settings(**{"console": "off", "data": Path("/nonexistent"), **changes})  # type: ignore[arg-type]
+    return Settings(**{"console": False, "data": Path("/nonexistent"), **changes})  # type: ignore[arg-type]
 
 
 def refused(given: Settings) -> str:
@@ -53,7 +53,7 @@ def refused(given: Settings) -> str:
 
 
 def test_port_0_becomes_a_free_port_for_each_listener() -> None:
-    with reserve_ports(settings(port=0, console="on", console_port=0, metrics_port=0)) as found:
+    with reserve_ports(settings(port=0, console=True, console_port=0, metrics_port=0)) as found:
         chosen = {found.port, found.console_port, found.metrics_port}
     assert len(chosen) == 3
     assert 0 not in chosen
@@ -109,7 +109,7 @@ def test_a_port_of_another_server_is_refused_however_it_was_bound(options: tuple
     with listen(port, *options, host=host):
         expected = f"cannot listen on 127.0.0.1:{port} (Address already in use): stop what uses it, or choose another "
         assert refused(settings(port=port)) == expected + "--port"
-        console = settings(port=0, console="on", console_port=port)
+        console = settings(port=0, console=True, console_port=port)
         assert refused(console) == expected + "--console-port"
         assert refused(settings(port=0, metrics_port=port)) == expected + "KASUWA_METRICS_PORT"
 
@@ -117,11 +117,11 @@ def test_a_port_of_another_server_is_refused_however_it_was_bound(options: tuple
 @pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
 def test_two_listeners_of_one_deployment_cannot_have_the_same_port(host: str) -> None:
     port = free_port()
-    both = settings(host=host, port=port, console="on", console_port=port)
+    both = settings(host=host, port=port, console=True, console_port=port)
     assert refused(both) == (
         f"the API and the console cannot both listen on port {port}: choose another --console-port"
     )
-    metrics = settings(host=host, port=0, console="on", console_port=port, metrics_port=port)
+    metrics = settings(host=host, port=0, console=True, console_port=port, metrics_port=port)
     assert refused(metrics) == (
         f"the console and the metrics cannot both listen on port {port}: choose another KASUWA_METRICS_PORT"
     )
@@ -129,7 +129,7 @@ def test_two_listeners_of_one_deployment_cannot_have_the_same_port(host: str) ->
 
 def test_two_listeners_on_different_addresses_may_have_the_same_port() -> None:
     port = free_port()
-    with reserve_ports(settings(port=port, console="on", console_host="127.0.0.2", console_port=port)) as found:
+    with reserve_ports(settings(port=port, console=True, console_host="127.0.0.2", console_port=port)) as found:
         assert (found.port, found.console_port) == (port, port)
 
 

@@ -6,7 +6,6 @@ from kasuwa.rails.choice import collection_vendors_of
 from kasuwa.rails.vendor_rails import known_accounts_of
 from kasuwa.settings.available_rails import check_merchant_rails, configured_rails, list_purposes
 from kasuwa.settings.settings import (
-    float_least_of,
     former_settings_of,
     rail_of_purpose,
     rails_of_purpose,
@@ -109,9 +108,9 @@ def test_least_balances_that_cannot_be_read_are_refused(text: str) -> None:
 
 
 def test_least_balances_are_in_minor_units_by_currency() -> None:
-    assert float_least_of(read_settings({})) == {}
+    assert read_settings({}).rail_float_least == {}
     settings = read_settings({"KASUWA_RAIL_FLOAT_LEAST": "NGN:500000.00, USD:100"})
-    assert float_least_of(settings) == {"NGN": 50_000_000, "USD": 10_000}
+    assert settings.rail_float_least == {"NGN": 50_000_000, "USD": 10_000}
 
 
 def test_rails_of_a_merchant_must_be_configured_and_not_in_shadow_mode() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from kasuwa.settings.processors import default_workers
 from kasuwa.settings.settings import (
+    SWITCHES,
     Settings,
     account_terms_of,
     is_configured,
@@ -132,15 +133,17 @@ EVERY_SETTING = {
 def test_every_setting_can_come_from_the_environment() -> None:
     assert set(EVERY_SETTING) == set(Settings.__struct_fields__)
     found = read_settings({f"KASUWA_{name.upper()}": value for name, value in EVERY_SETTING.items()})
+    switches = {name: EVERY_SETTING[name] == "on" for name in SWITCHES}
+    read = {"large_amount": 500_000, "rail_float_least": {"NGN": 500}, **switches}
     for name, value in EVERY_SETTING.items():
-        assert str(getattr(found, name)) == value
+        assert getattr(found, name) == read[name] if name in read else str(getattr(found, name)) == value
 
 
 def test_the_command_line_wins_over_the_environment_and_that_over_the_defaults() -> None:
     environ = {"KASUWA_PORT": "9000", "KASUWA_HOST": "10.0.0.1", "KASUWA_DATA": "/srv/one"}
     found = read_settings(environ, port=9100, host=None, data=Path("/srv/two"))
     assert (found.port, found.host, found.data) == (9100, "10.0.0.1", Path("/srv/two"))
-    assert found.console == "on"
+    assert found.console is True
 
 
 def test_an_empty_variable_is_not_set_and_others_are_not_ours() -> None:

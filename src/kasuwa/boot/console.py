@@ -31,7 +31,6 @@ from kasuwa.settings.available_rails import check_merchant_rails, list_purposes
 from kasuwa.settings.settings import (
     console_address,
     invitations_of,
-    large_amount_of,
     loopback_allowed,
     public_url_of,
     trusted_proxies_of,
@@ -103,5 +102,5 @@ def make_console_services(
         templates=make_templates(),
         cookies=CookieSettings(console_address(settings).startswith("https://"), settings.environment == "live"),
         deliver_link=LinkSender(invitations_of(settings)).deliver,
-        large_amount_minor=large_amount_of(settings),
+        large_amount_minor=settings.large_amount,
     )

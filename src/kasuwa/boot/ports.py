@@ -39,7 +39,7 @@ class Listener(msgspec.Struct, frozen=True):
 def listeners_of(settings: Settings) -> list[Listener]:
     """Returns the listeners of a deployment: the API, and the console and the metrics if they are on."""
     found = [Listener("the API", settings.host, "port", "--port")]
-    if settings.console == "on":
+    if settings.console:
         found.append(Listener("the console", settings.console_host, "console_port", "--console-port"))
     if settings.metrics_port is not None:
         found.append(Listener("the metrics", settings.metrics_host, "metrics_port", "KASUWA_METRICS_PORT"))

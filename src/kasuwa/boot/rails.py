@@ -24,7 +24,7 @@ from kasuwa.rails.watch import records
 from kasuwa.rails.watch.records import RailError, RailHealth
 from kasuwa.rails.watch.shadow import ShadowComparer
 from kasuwa.rails.watch.watch import BalanceReader, RailWatch
-from kasuwa.settings.settings import float_least_of, shadow_of
+from kasuwa.settings.settings import shadow_of
 
 # How often the lists of banks are looked at. A vendor's list is read once a day, and again after a failure.
 LIST_SECONDS = 60.0
@@ -50,7 +50,7 @@ def start_rail_tasks(services: Services, pool: Pool, part: str) -> list["asyncio
     if part == "worker":
         on_read = shadow.add_balance if shadow is not None else lambda *_: None
         seconds = settings.rail_balance_seconds
-        reader = BalanceReader(services.dsn, choice.funded_rails(), float_least_of(settings), seconds, on_read)
+        reader = BalanceReader(services.dsn, choice.funded_rails(), settings.rail_float_least, seconds, on_read)
         loops += [reader.run(), report_stranded(choice, pool)]
     return [asyncio.create_task(loop) for loop in loops]
 

@@ -35,7 +35,7 @@ class Readiness:
     def __init__(self, parts: ReadinessServices) -> None:
         self._parts = parts
         self._wanted = {AdvisoryLock.WORKER: "no job worker is running"}
-        if parts.settings.console == "on":
+        if parts.settings.console:
             self._wanted[AdvisoryLock.CONSOLE] = "the console is not listening"
 
     async def __call__(self) -> str | None:

@@ -186,7 +186,7 @@ def run_child(
 
 
 def process_names(settings: Settings) -> list[str]:
-    console = ["console"] if settings.console == "on" else []
+    console = ["console"] if settings.console else []
     metrics = ["metrics"] if settings.metrics_port is not None else []
     return ["worker", *console, *metrics, *(f"api-{n + 1}" for n in range(settings.workers))]
 

@@ -39,7 +39,7 @@ class Announcement(ServerRecord, kw_only=True):
 
 def make_announcement(settings: Settings, dsn: str) -> Announcement:
     """Describes the ready server. In test it creates the demo users' sign-in links, which work once."""
-    has_console, is_test = settings.console == "on", settings.environment == "test"
+    has_console, is_test = settings.console, settings.environment == "test"
     metrics_port = settings.metrics_port
     return Announcement(
         url=local_url(settings.host, settings.port),

@@ -15,7 +15,7 @@ from kasuwa.rails.vendor_rails import known_accounts_of
 from kasuwa.rails.watch import records, vendor_accounts
 from kasuwa.settings.available_rails import configured_rails
 from kasuwa.settings.rail_needs import RAIL_VENDORS
-from kasuwa.settings.settings import Settings, float_least_of, rails_of_purpose, shadow_of
+from kasuwa.settings.settings import Settings, rails_of_purpose, shadow_of
 
 # VTpass compares the time in a bill's identifier with its own clock, and tokens expire by the vendor's.
 MAX_SKEW_SECONDS = 60
@@ -113,7 +113,7 @@ async def examine_services(settings: Settings, client: remote.RemoteClient) -> l
 def examine_balance(settings: Settings, name: str, balances: Mapping[str, int]) -> Finding:
     texts = [f"{format_minor(amount)} {currency}" for currency, amount in balances.items()]
     what = f"{name} answers; our balance there is {', '.join(texts) or 'none'} (keys for {settings.environment})"
-    least = float_least_of(settings)
+    least = settings.rail_float_least
     low = [currency for currency, amount in balances.items() if amount < least.get(currency, amount)]
     return problem(what, f"fund it: KASUWA_RAIL_FLOAT_LEAST is above it for {', '.join(low)}") if low else passed(what)
 

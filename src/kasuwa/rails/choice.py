@@ -262,5 +262,5 @@ def collection_vendors_of(settings: Settings) -> CollectionVendors:
         card=tuple(served[name] for name in rails_of_purpose(settings, CARD) if name in served),
         collect=tuple(served[name] for name in rails_of_purpose(settings, COLLECT) if name in served),
         configured={name: vendor for name, vendor in served.items() if is_configured(settings, COLLECT, name)},
-        takes_card_numbers=settings.environment == "test" or settings.checkout_cards == "on",
+        takes_card_numbers=settings.environment == "test" or settings.checkout_cards,
     )

@@ -140,7 +140,7 @@ class VendorRails:
         return {
             paystack.NAME: lambda: paystack.make_callbacks(self._paystack_keys()),
             session.NAME: lambda: monnify.make_callbacks(
-                self._monnify_keys(), is_optional=self.settings.monnify_unsigned == "on"
+                self._monnify_keys(), is_optional=self.settings.monnify_unsigned
             ),
             bills.NAME: lambda: bills.VtpassCallbacks(self.settings.vtpass_callback_secret or ""),
             remote.NAME: lambda: RemoteCallbacks(self._remote_secrets()),

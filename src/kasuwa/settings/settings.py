@@ -1,19 +1,30 @@
 """Settings: read and checked once, from the command line and the environment, then passed as a parameter."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 import platformdirs
 
 from kasuwa.core.addresses import Network, read_networks
-from kasuwa.core.money import CURRENCIES, parse_minor
+from kasuwa.core.money import CURRENCIES
 from kasuwa.settings.former_accounts import read_former_accounts
 from kasuwa.settings.peer_terms import PeerTerms, read_peer_terms
 from kasuwa.settings.processors import default_workers
 from kasuwa.settings.rail_needs import RAIL_FORMS, RAIL_VENDORS, REMOTE_METHODS
-from kasuwa.settings.values import AUTO, PREFIX, SettingsError, read_variable, read_whole_number
+from kasuwa.settings.values import (
+    AUTO,
+    PREFIX,
+    SettingsError,
+    read_amount,
+    read_amounts,
+    read_switch,
+    read_variable,
+    read_whole_number,
+)
 from kasuwa.terms.accounts import SANDBOX_RAIL, AccountTerms
 from kasuwa.terms.issuing import DEFAULT_LABEL, DEFAULT_RANGES, CardIssuingSettings, read_label, read_ranges
 from kasuwa.webhooks.signatures import DEFAULT_HASH_HEADER, is_allowed_hash_header
@@ -48,13 +59,16 @@ PEER_FILES = ("peer_certificate", "peer_key", "peer_ca")
 DEMO_NAME, DEMO_MID, DEMO_KEY = "Demo merchant", "GP0000001", "123456789"
 
 
+RequestLog = Literal["off", "stdout"]
+
+
 class Settings(msgspec.Struct, kw_only=True):
     """The settings of a deployment. Each is set by KASUWA_ and its name in capitals, secrets also by a file."""
 
     environment: str = "test"  # test or live
     host: str = "127.0.0.1"
     port: int = 8080  # 0: a free one is chosen, as for the other ports
-    console: str = "on"  # on or off
+    console: bool = True
     console_host: str = "127.0.0.1"
     console_port: int = 8081
     console_url: str | None = None  # the console's address behind a proxy
@@ -79,14 +93,14 @@ class Settings(msgspec.Struct, kw_only=True):
     new_secret_key_command: str | None = None  # a command that prints it
     sandbox_seed: str | None = None  # makes references and entropy the same in every run
     sandbox_advance_seconds: int = 20  # how long one advance of a merchant's clock may take
-    request_log: str = "off"  # off or stdout
+    request_log: RequestLog = "off"
     hash_header: str = DEFAULT_HASH_HEADER  # header of the webhook's hash
-    webhook_loopback: str = "on"  # on or off: whether webhooks in test may go to loopback addresses
-    checkout_cards: str = "off"  # on or off: whether payers in live may enter card numbers on pages of ours
+    webhook_loopback: bool = True  # whether webhooks in test may go to loopback addresses
+    checkout_cards: bool = False  # whether payers in live may enter card numbers on pages of ours
     public_url: str | None = None  # the API's address for payers
     invitations: str | None = None  # print, command, or an smtp URL
     cooling_off_hours: int | None = None  # of the first start (authority/cooling_off.py); None: 24 in live, 0 in test
-    large_amount: str = "1000000.00"  # from this amount on, operators confirm their identity
+    large_amount: int = 100_000_000  # in kobo: from this amount on, operators confirm their identity
     card_label: str = DEFAULT_LABEL
     card_ranges: str = DEFAULT_RANGES
     # The rails of a purpose, separated by commas, the first choice first. None: the sandbox in test, no rail in live.
@@ -101,9 +115,10 @@ class Settings(msgspec.Struct, kw_only=True):
     rail_bank_shadow: str | None = None  # a rail that is asked for names and its balance, to compare, and never pays
     rail_in_flight: int = 8  # calls in progress that one process allows for a vendor
     rail_timeout: int = 9  # seconds that a call to a vendor may take
-    rail_float_least: str = ""  # balances below which the operator gets a notice, such as NGN:500000.00,USD:100.00
+    # Balances below which the operator gets a notice, in minor units by currency.
+    rail_float_least: Mapping[str, int] = {}
     rail_balance_seconds: int = 60  # how often our balances with vendors are read
-    rail_loopback: str = "off"  # on or off: whether live may call rails on loopback addresses
+    rail_loopback: bool = False  # whether live may call rails on loopback addresses
     rail_former_accounts: str | None = None  # JSON: keys of accounts whose orders have not ended
     paystack_secret_key: str | None = None
     paystack_base_url: str | None = None  # None: the vendor's address
@@ -116,7 +131,7 @@ class Settings(msgspec.Struct, kw_only=True):
     monnify_contract_code: str | None = None  # digits: the contract under which money is collected
     monnify_base_url: str | None = None  # None: the vendor's address for the environment
     monnify_callback_addresses: str = ""
-    monnify_unsigned: str = "off"  # on or off: whether call-backs without a signature are accepted, in test alone
+    monnify_unsigned: bool = False  # whether call-backs without a signature are accepted, in test alone
     vtpass_api_key: str | None = None
     vtpass_public_key: str | None = None
     vtpass_secret_key: str | None = None
@@ -165,7 +180,7 @@ def loopback_allowed(settings: Settings) -> bool:
 
     Contract: events#delivery
     """
-    return settings.environment == "test" and settings.webhook_loopback == "on"
+    return settings.environment == "test" and settings.webhook_loopback
 
 
 def local_url(host: str, port: int) -> str:
@@ -215,14 +230,6 @@ def invitations_of(settings: Settings) -> str:
     return settings.invitations or ("print" if settings.environment == "test" else "command")
 
 
-def large_amount_of(settings: Settings) -> int:
-    """Returns the amount, in kobo, from which operators confirm their identity before money leaves."""
-    amount = parse_minor(settings.large_amount)
-    if not amount:
-        raise SettingsError(f"KASUWA_LARGE_AMOUNT must be an amount such as 1000000.00, not {settings.large_amount!r}")
-    return amount
-
-
 def rails_of_purpose(settings: Settings, purpose: str) -> tuple[str, ...]:
     """Returns the names of the rails for the orders of a purpose, the first choice first: vendors, or `sandbox`."""
     chosen: str | None = getattr(settings, f"rail_{purpose}")
@@ -240,20 +247,6 @@ def rail_of_purpose(settings: Settings, purpose: str) -> str:
     return next(iter(rails_of_purpose(settings, purpose)), "")
 
 
-def float_least_of(settings: Settings) -> dict[str, int]:
-    """Returns the balances below which the operator gets a notice, in minor units by currency."""
-    least: dict[str, int] = {}
-    for part in filter(None, settings.rail_float_least.split(",")):
-        currency, _, text = part.strip().partition(":")
-        amount = parse_minor(text) if currency in CURRENCIES else None
-        if not amount or currency in least:
-            raise SettingsError(
-                f"KASUWA_RAIL_FLOAT_LEAST must be amounts such as NGN:500000.00,USD:100.00, not {part!r}"
-            )
-        least[currency] = amount
-    return least
-
-
 def shadow_of(settings: Settings, purpose: str) -> str:
     return (settings.rail_bank_shadow or "") if purpose == "bank" else ""
 
@@ -265,7 +258,7 @@ def is_configured(settings: Settings, purpose: str, vendor: str) -> bool:
 
 def rail_loopback_allowed(settings: Settings) -> bool:
     """Tells whether rails may be called on loopback addresses, without TLS: a simulator, or a proxy on this machine."""
-    return settings.environment == "test" or settings.rail_loopback == "on"
+    return settings.environment == "test" or settings.rail_loopback
 
 
 def is_rail_url(settings: Settings, url: str) -> bool:
@@ -289,9 +282,6 @@ def check_rails(settings: Settings) -> None:
         check_rail(settings, "bank", settings.rail_bank_shadow, "KASUWA_RAIL_BANK_SHADOW")
         if settings.rail_bank_shadow in rails_of_purpose(settings, "bank"):
             raise SettingsError("KASUWA_RAIL_BANK_SHADOW must not be one of KASUWA_RAIL_BANK, which pay")
-    float_least_of(settings)
-    if settings.rail_loopback not in ("on", "off"):
-        raise SettingsError(f"KASUWA_RAIL_LOOPBACK must be on or off, not {settings.rail_loopback!r}")
     if settings.paystack_secret_key is not None:
         prefix = f"sk_{settings.environment}_"
         if not settings.paystack_secret_key.startswith(prefix):
@@ -305,9 +295,7 @@ def check_rails(settings: Settings) -> None:
         url = getattr(settings, name)
         if url is not None and not is_rail_url(settings, url):
             raise SettingsError(f"{PREFIX}{name.upper()} must be an https address, not {url!r}")
-    if settings.monnify_unsigned not in ("on", "off"):
-        raise SettingsError(f"KASUWA_MONNIFY_UNSIGNED must be on or off, not {settings.monnify_unsigned!r}")
-    if settings.monnify_unsigned == "on" and settings.environment != "test":
+    if settings.monnify_unsigned and settings.environment != "test":
         raise SettingsError("KASUWA_MONNIFY_UNSIGNED must be off in live: call-backs without a signature are forged")
     callback_senders_of(settings)
     secret = settings.vtpass_callback_secret
@@ -431,6 +419,7 @@ MAIL_URL = re.compile(r"smtps?://[^\s/?#]+\?from=[^\s@&]+@[^\s@&]+", re.ASCII)
 LOOPBACK_URL = re.compile(r"http://(127\.[0-9.]+|localhost|\[::1\])(:[0-9]+)?(/[^\s?#]*)?", re.ASCII)
 PUBLIC_URL = re.compile(r"https?://[^\s/?#@]+(/[^\s?#]*)?", re.ASCII)
 
+SWITCHES = ("console", "webhook_loopback", "checkout_cards", "rail_loopback", "monnify_unsigned")
 WHOLE_NUMBERS = {
     **dict.fromkeys(("port", "console_port", "metrics_port"), (0, 65535)),  # 0: a free port is chosen
     "workers": (1, 64),
@@ -442,6 +431,17 @@ WHOLE_NUMBERS = {
     "rail_timeout": (1, 9),  # a method of a rail has ten seconds in all
     "rail_balance_seconds": (1, 3600),
 }
+# How settings that are no texts are read.
+READERS: dict[str, Callable[[str, object], object]] = {
+    **dict.fromkeys(SWITCHES, read_switch),
+    **{name: partial(read_whole_number, least=least, most=most) for name, (least, most) in WHOLE_NUMBERS.items()},
+    "large_amount": read_amount,
+    "rail_float_least": read_amounts,
+}
+
+
+def read_plain(name: str, raw: object) -> object:
+    return raw
 
 
 def read_settings(environ: Mapping[str, str], **given: object) -> Settings:
@@ -452,27 +452,20 @@ def read_settings(environ: Mapping[str, str], **given: object) -> Settings:
         if value is None:
             value = read_variable(environ, name, is_secret=name in SECRET_SETTINGS)
         if value is not None and (name, value) != ("workers", AUTO):
-            found[name] = read_whole_number(name, value, *WHOLE_NUMBERS[name]) if name in WHOLE_NUMBERS else value
+            found[name] = READERS.get(name, read_plain)(name, value)
     settings = Settings(**found)  # type: ignore[arg-type]
     settings.data = Path(settings.data).absolute()
     if settings.environment not in ("test", "live"):
         raise SettingsError(f"KASUWA_ENVIRONMENT must be test or live, not {settings.environment!r}")
-    if settings.webhook_loopback not in ("on", "off"):
-        raise SettingsError(f"KASUWA_WEBHOOK_LOOPBACK must be on or off, not {settings.webhook_loopback!r}")
-    if settings.checkout_cards not in ("on", "off"):
-        raise SettingsError(f"KASUWA_CHECKOUT_CARDS must be on or off, not {settings.checkout_cards!r}")
     if not re.fullmatch("[A-Za-z0-9-]{1,64}", settings.hash_header) or not is_allowed_hash_header(settings.hash_header):
         raise SettingsError(f"KASUWA_HASH_HEADER must be the name of a header of its own, not {settings.hash_header!r}")
     for name in ("public_url", "console_url"):
         url = getattr(settings, name)
         if url is not None and not PUBLIC_URL.fullmatch(url):
             raise SettingsError(f"KASUWA_{name.upper()} must be an http or https address, not {url!r}")
-    if settings.console not in ("on", "off"):
-        raise SettingsError(f"KASUWA_CONSOLE must be on or off, not {settings.console!r}")
     if settings.request_log not in ("off", "stdout"):
         raise SettingsError(f"KASUWA_REQUEST_LOG must be off or stdout, not {settings.request_log!r}")
     check_invitations(settings)
-    large_amount_of(settings)
     issuing_of(settings)
     trusted_proxies_of(settings)
     peer_terms_of(settings)

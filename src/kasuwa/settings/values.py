@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from kasuwa.core.money import CURRENCIES, parse_minor
+
 PREFIX = "KASUWA_"
 FILE_SUFFIX = "_FILE"
 MAX_SECRET_BYTES = 65_536
@@ -44,6 +46,37 @@ def read_secret_file(variable: str, path: Path) -> str:
     if len(content) > MAX_SECRET_BYTES or len(text.splitlines()) != 1:
         raise SettingsError(f"{variable}: {path} must hold one line of text")
     return text
+
+
+def read_switch(name: str, raw: object) -> bool:
+    """Returns a setting that is on or off. Raises SettingsError."""
+    if isinstance(raw, bool):
+        return raw
+    if raw not in ("on", "off"):
+        raise SettingsError(f"{PREFIX}{name.upper()} must be on or off, not {raw!r}")
+    return raw == "on"
+
+
+def read_amount(name: str, raw: object) -> int:
+    """Returns an amount above zero in minor units, of a text in major ones. Raises SettingsError."""
+    amount = parse_minor(str(raw))
+    if not amount:
+        raise SettingsError(f"{PREFIX}{name.upper()} must be an amount such as 1000000.00, not {raw!r}")
+    return amount
+
+
+def read_amounts(name: str, raw: object) -> dict[str, int]:
+    """Returns amounts above zero in minor units, by currency. Raises SettingsError."""
+    amounts: dict[str, int] = {}
+    for part in filter(None, str(raw).split(",")):
+        currency, _, text = part.strip().partition(":")
+        amount = parse_minor(text) if currency in CURRENCIES else None
+        if not amount or currency in amounts:
+            raise SettingsError(
+                f"{PREFIX}{name.upper()} must be amounts such as NGN:500000.00,USD:100.00, not {part!r}"
+            )
+        amounts[currency] = amount
+    return amounts
 
 
 def read_whole_number(name: str, raw: object, least: int, most: int) -> int:

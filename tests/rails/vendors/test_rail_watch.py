@@ -15,7 +15,6 @@ from kasuwa.rails.ports.orders import NameAnswer, NameEnquiry, NoAnswer, Transfe
 from kasuwa.rails.watch import records
 from kasuwa.rails.watch.shadow import MAX_WAITING, ShadowComparer, are_same_name, mask_name
 from kasuwa.rails.watch.watch import BalanceReader, RailWatch
-from kasuwa.settings.settings import float_least_of
 from tests.rails.banks import GTBANK
 from tests.rails.vendors.two_vendors import ACCOUNT, Ground, Process, play, prepare_database, process_of
 from tests.running import Deployments
@@ -38,7 +37,7 @@ async def notices_of(process: Process) -> list[str]:
 
 def reader_of(ground: Ground, process: Process) -> BalanceReader:
     rails = process.services.rail_choice.funded_rails()
-    return BalanceReader(ground.dsn, rails, float_least_of(process.services.settings), FRESH)
+    return BalanceReader(ground.dsn, rails, process.services.settings.rail_float_least, FRESH)
 
 
 # --- balances ------------------------------------------------------------------------------------------------------
