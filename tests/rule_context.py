@@ -12,6 +12,8 @@ from kasuwa.core.scenario import NO_SCENARIO, InjectedFault, Scenario
 from kasuwa.core.vault import Vault
 from kasuwa.merchants.merchant_settings import MerchantSettings, make_merchant
 from kasuwa.terms.vendors import NO_VENDORS, CollectionVendors
+from kasuwa.transactions.checkouts import CheckoutSource, CheckoutSources
+from kasuwa.transactions.purpose import PurposeRules, Purposes
 
 NOW = datetime(2026, 1, 5, 9, 30, 0, 123_457, tzinfo=UTC)
 
@@ -38,7 +40,8 @@ def context(
     faults: tuple[InjectedFault, ...] = (),
     has_webhook: bool = False,
     entropy: bytes = bytes(32),
-    purposes: Mapping[str, Any] = {},
+    purposes: Mapping[str, PurposeRules] = {},
+    sources: Mapping[str, CheckoutSource] = {},
     public_url: str = "",
     vendors: CollectionVendors = NO_VENDORS,
 ) -> Context:
@@ -54,7 +57,10 @@ def context(
         scenario=scenario,
         injected_faults=faults,
         endpoints=(Endpoint(FIRST_ENDPOINT),) if has_webhook else (),
-        purposes=purposes,
         public_url=public_url,
-        deployment_terms={CollectionVendors: vendors},
+        deployment_terms={
+            CollectionVendors: vendors,
+            Purposes: Purposes(purposes),
+            CheckoutSources: CheckoutSources(sources),
+        },
     )

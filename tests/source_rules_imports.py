@@ -85,6 +85,7 @@ SLICES_MAY_IMPORT = {
     "rails.catalogue.catalogue",
     "ledger.chart",
     "ledger.open_transactions",
+    "ledger.posting_kinds",
     "ledger.settlement_lines",
     "audit.merkle",
     "audit.close_tree",

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
-from tests import source_rules, source_rules_sql, source_rules_words
+from tests import source_rules, source_rules_sql, source_rules_values, source_rules_words
 from tests.source_rules import Source, read_all, without_garbage_collection
 from tests.source_rules_imports import FLOORS
 
@@ -165,6 +165,17 @@ def test_no_function_has_too_many_parameters() -> None:
 
 def test_docstrings_begin_with_a_subject_or_a_verb() -> None:
     assert complaints(source_rules_words.riddles, EVERYTHING) == []
+
+
+def test_values_travel_in_fields() -> None:
+    for rule in (
+        source_rules_values.parsed_sentences,
+        source_rules_values.amounts_as_texts,
+        source_rules_values.meanings_in_references,
+        source_rules_values.untyped_registries,
+        source_rules_values.switches_by_text,
+    ):
+        assert complaints(rule, SERVICE) == []
 
 
 def test_spelling_is_american() -> None:
@@ -353,7 +364,6 @@ OWN_DATES = {
     "wire/people.py",
     "rails/vendors/monnify/identity.py",
     "console/records/record_pages.py",
-    "pages/invoice_pdf.py",
     "methods/investments/rules/thrift_plan.py",
     "methods/invoices/rules/issue.py",
     "methods/payment/rules/plans/installments.py",
@@ -362,7 +372,6 @@ OWN_DATES = {
     "rails/vendors/paystack/feeds.py",
     "reconciliation/camt_statements.py",
     "testing/merchant.py",
-    "pages/invoice_pages.py",
     "rails/twins/paystack_accounts.py",
 }
 
@@ -652,6 +661,26 @@ def test_a_migration_that_does_not_exist_is_noticed() -> None:
     source = Source("core/x.py", "# The indexes of 0025_lists.sql.")
     assert source_rules_words.unknown_migrations(source, {"0001_baseline.sql"})
     assert source_rules_words.unknown_migrations(source, {"0025_lists.sql"}) == []
+
+
+def test_the_rules_about_values_notice_their_offenders() -> None:
+    for text in (
+        "found = NEW_TOTAL.fullmatch(error.reason)",
+        "found = re.search('x', refusal.message)",
+        "kind = account.title.split(' ')[0]",
+        "total = parse_minor(error.reason)",
+    ):
+        assert source_rules_values.parsed_sentences(Source("pages/x.py", text))
+        assert not source_rules_values.parsed_sentences(Source("rails/vendors/x.py", text))
+    assert source_rules_values.amounts_as_texts(Source("pages/x.py", "parse_minor(view.record.outstanding)"))
+    assert not source_rules_values.amounts_as_texts(Source("pages/x.py", "parse_minor(text)"))
+    for condition in ("reference like 'GP|DS|%'", "p.reference not like '%|%'", "starts_with(p.reference, 'GP')"):
+        text = f'QUERY = "select 1 from posting p where {condition}"'
+        assert source_rules_values.meanings_in_references(Source("ledger/x.py", text))
+    assert source_rules_values.untyped_registries(Source("engine/x.py", "class X:\n    a: Mapping[str, object] = {}"))
+    assert not source_rules_values.untyped_registries(Source("engine/x.py", "def f():\n    a: dict[str, object] = {}"))
+    assert source_rules_values.switches_by_text(Source("settings/x.py", 'class X:\n    console: str = "on"'))
+    assert not source_rules_values.switches_by_text(Source("settings/x.py", "class X:\n    console: bool = True"))
 
 
 def test_an_import_cycle_is_noticed() -> None:

@@ -34,7 +34,7 @@ OPENING = {"wallet:main:NGN": 1_000, "savings:late:NGN": -700, "outside:funding:
 
 names = st.sampled_from(sorted(FLOORS))
 amounts = st.one_of(st.integers(min_value=1, max_value=2_000), st.sampled_from([0, -1, 1, 500, 1_000]))
-posts = st.builds(Posting, names, names, amounts, st.just("move"))
+posts = st.builds(Posting, names, names, amounts, st.just("transfer"))
 holds = st.builds(HeldAmount, names, amounts)
 
 
@@ -135,7 +135,7 @@ class Books(RuleBasedStateMachine):
 
     @rule(amount=st.integers(min_value=1, max_value=3_000))
     def fund(self, amount: int) -> None:
-        self.submit(Posting("outside:funding:NGN", "wallet:main:NGN", amount, "funding"))
+        self.submit(Posting("outside:funding:NGN", "wallet:main:NGN", amount, "wallet funding"))
 
     @precondition(lambda self: bool(self.open))
     @rule(data=st.data(), moved=st.lists(posts, max_size=3))
@@ -147,7 +147,7 @@ class Books(RuleBasedStateMachine):
     def end_whole_in_part_or_beyond(self, data: st.DataObject, part: Callable[[int], int]) -> None:
         def take(held: HeldAmount) -> list[Posting]:
             credit = "outside:funding:USD" if held.account.endswith("USD") else "rail:bank:NGN"
-            return [Posting(held.account, credit, part(held.amount), "end")]
+            return [Posting(held.account, credit, part(held.amount), "transfer")]
 
         self.end(data, take)
 

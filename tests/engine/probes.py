@@ -112,11 +112,11 @@ def moving(merchant: Merchant, post: Posting, reference: str) -> Submission:
 
 
 def fund(merchant: Merchant, amount: int = 100, reference: str = "fund") -> Submission:
-    return moving(merchant, Posting(OUTSIDE, WALLET, amount, "funding"), reference)
+    return moving(merchant, Posting(OUTSIDE, WALLET, amount, "wallet funding"), reference)
 
 
 def spend(merchant: Merchant, amount: int) -> Submission:
-    return moving(merchant, Posting(WALLET, OUTSIDE, amount, "spending"), "spend")
+    return moving(merchant, Posting(WALLET, OUTSIDE, amount, "transfer"), "spend")
 
 
 def reserve(merchant: Merchant, amount: int, name: str) -> Submission:

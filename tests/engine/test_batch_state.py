@@ -59,7 +59,7 @@ def answering(decision: Decision) -> Submission:
 
 
 def posting(amount: int, debit: str = OUTSIDE, credit: str = WALLET) -> PostingGroup:
-    return PostingGroup("move", SHORT, (Posting(debit, credit, amount, "move"),))
+    return PostingGroup("move", SHORT, (Posting(debit, credit, amount, "transfer"),))
 
 
 def funded(amount: int = 1_000) -> MemoryDatabase:

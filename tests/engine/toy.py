@@ -85,11 +85,13 @@ def job_key(ask: ToyRequest) -> bytes:
 
 
 def fund(ask: ToyRequest, context: Context, seen: LoadedRows) -> Decision:
-    return Decision("funded", (PostingGroup("funding", SHORT, (Posting(OUTSIDE, WALLET, ask.amount, "funding"),)),))
+    return Decision(
+        "funded", (PostingGroup("funding", SHORT, (Posting(OUTSIDE, WALLET, ask.amount, "wallet funding"),)),)
+    )
 
 
 def spend(ask: ToyRequest, context: Context, seen: LoadedRows) -> Decision:
-    return Decision("spent", (PostingGroup("spending", SHORT, (Posting(WALLET, RAIL, ask.amount, "spending"),)),))
+    return Decision("spent", (PostingGroup("spending", SHORT, (Posting(WALLET, RAIL, ask.amount, "transfer"),)),))
 
 
 def start(ask: ToyRequest, context: Context, seen: LoadedRows) -> Decision | Refusal:
@@ -116,7 +118,7 @@ def end(ask: ToyRequest, context: Context, seen: LoadedRows, part: int) -> Decis
         return UNKNOWN
     if row.state != "open" or job is None:
         return Decision((row.number, row.state), notices=(OperatorNotice(row.ref, f"it is {row.state}"),))
-    posts = (Posting(WALLET, RAIL, part, "end"),) if part else ()
+    posts = (Posting(WALLET, RAIL, part, "transfer"),) if part else ()
     ended = msgspec.structs.replace(row, state=f"ended with {part}")
     return Decision(
         reply=(ended.number, ended.state),
@@ -158,7 +160,7 @@ def ask_more(ask: ToyRequest, context: Context, seen: LoadedRows) -> Decision | 
     if before is not None:
         return Decision((before.number, before.state))
     row = Ticket(key, ask.merchant_id, f"more {ask.ref}", context.number, ask.amount, "done")
-    post = Posting(WALLET, RAIL, ask.amount, "spending")
+    post = Posting(WALLET, RAIL, ask.amount, "transfer")
     return Decision((row.number, row.state), (PostingGroup("more", SHORT, (post,)),), (row,), numbers_used=1)
 
 
@@ -168,8 +170,8 @@ def refuse(ask: ToyRequest, context: Context, seen: LoadedRows) -> Refusal:
 
 def overdraw(ask: ToyRequest, context: Context, seen: LoadedRows) -> Decision:
     """Would write much, but the wallet is short in its last group."""
-    funding = PostingGroup("funding", SHORT, (Posting(OUTSIDE, WALLET, 5, "funding"),))
-    short = PostingGroup("spending", SHORT, (Posting(WALLET, RAIL, 10**15, "spending"),))
+    funding = PostingGroup("funding", SHORT, (Posting(OUTSIDE, WALLET, 5, "wallet funding"),))
+    short = PostingGroup("spending", SHORT, (Posting(WALLET, RAIL, 10**15, "transfer"),))
     row = Ticket(ticket_key(ask), ask.merchant_id, ask.ref, context.number, 5, "never")
     return Decision("never", (funding, short), (row,), events=(Event("x", "toy", b"x"),), numbers_used=3)
 
@@ -179,9 +181,9 @@ def crash(ask: ToyRequest, context: Context, seen: LoadedRows) -> Decision:
 
 
 def crash_in_the_ledger(ask: ToyRequest, context: Context, seen: LoadedRows) -> Decision:
-    funding = PostingGroup("funding", SHORT, (Posting(OUTSIDE, WALLET, 5, "funding"),))
+    funding = PostingGroup("funding", SHORT, (Posting(OUTSIDE, WALLET, 5, "wallet funding"),))
     return Decision(
-        "never", (funding, PostingGroup("bad", SHORT, (Posting(WALLET, WALLET, 5, "bad"),))), numbers_used=2
+        "never", (funding, PostingGroup("bad", SHORT, (Posting(WALLET, WALLET, 5, "transfer"),))), numbers_used=2
     )
 
 

@@ -36,8 +36,8 @@ PROOFS = (
     Bug(
         "the chain does not cover the balance after a posting",
         "ledger/chain.py",
-        '{line.debit_after}\\0{line.credit_after}\\0{line.kind}\\0"',
-        '{line.debit_after}\\0{line.debit_after}\\0{line.kind}\\0"',
+        '{line.debit_after}\\0{line.credit_after}\\0"',
+        '{line.debit_after}\\0{line.debit_after}\\0"',
         "ledger/test_chain.py::test_the_value_after_a_group_depends_on_each_field_of_a_posting",
     ),
     Bug(
@@ -200,7 +200,7 @@ KEYS = (
     Bug(
         "the money of a rejected transfer stays held",
         "methods/disburse/rules/approve.py",
-        "groups=end_holds(end.row, ()),",
+        "groups=end_holds(end.row, data.order, ()),",
         "groups=(),",
         "methods/disburse/test_approve.py::test_a_rejected_transfer_releases_its_hold_and_is_not_counted",
     ),

@@ -28,13 +28,13 @@ POSTINGS = {1: 50_000, 2: 3_000, 3: 5_000}
 LINES = (
     ("payment", "GP1", "rail:card:NGN", "wallet:main:NGN"),
     ("collection fee", "GP1", "wallet:main:NGN", "income:collection:NGN"),
-    ("VAT on fee", "GP1", "wallet:main:NGN", "tax:vat:NGN"),
+    ("collection VAT", "GP1", "wallet:main:NGN", "tax:vat:NGN"),
     ("split", "GP1", "wallet:main:NGN", "beneficiary:B1:NGN"),
     ("refund", "GP2", "wallet:main:NGN", "rail:card:NGN"),
     ("dispute", "GP|DS|1", "wallet:main:NGN", "rail:card:NGN"),
     ("reserve released", "R1", "reserve:main:NGN", "wallet:main:NGN"),
     ("settlement", "batch", "settling:main:NGN", "wallet:main:NGN"),
-    ("transfer", "GP|PO|1", "wallet:main:NGN", "rail:bank:NGN"),
+    ("payout", "GP|PO|1", "wallet:main:NGN", "rail:bank:NGN"),
     ("transfer", "GP|FD|1", "wallet:main:NGN", "rail:bank:NGN"),
     ("payment", "GP3", "rail:card:USD", "wallet:main:USD"),
 )
@@ -141,6 +141,26 @@ def test_merchants_with_many_postings_are_summed(run: Run) -> None:
         await connection.execute("update merchant_state set last_posting_seq = $1 where merchant_id = 3", 5_000 + more)
         assert await settlement_sums.list_lagging(connection) == []
         assert await read(connection, 3) == await read_journal(connection, 3) != before[2]
+
+    run(work)
+
+
+def test_the_kind_of_a_posting_and_nothing_else_says_its_line(run: Run) -> None:
+    """Not the accounts that it moves, and not its reference."""
+    others = (
+        ("manual posting", "approval 7", "wallet:main:NGN", "tax:vat:NGN"),
+        ("manual posting", "approval 8", "wallet:main:NGN", "income:collection:NGN"),
+        ("reconciliation: the merchant's: its wallet", "approval 9", "rail:card:NGN", "wallet:main:NGN"),
+        ("transfer fee", "GP|PO|1", "wallet:main:NGN", "rail:bank:NGN"),
+        ("wallet funding", "GP|DS|1", "outside:funding:NGN", "wallet:main:NGN"),
+    )
+
+    async def work(dsn: str, connection: Any) -> None:
+        before = await read(connection)
+        columns = [list(column) for column in zip(*others, *(others[:1] * 6), strict=True)]
+        await connection.execute(ADD, 1, 50_001, 50_022, *columns)
+        await connection.execute("update merchant_state set last_posting_seq = 50022 where merchant_id = 1")
+        assert await read(connection) == before
 
     run(work)
 

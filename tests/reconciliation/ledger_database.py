@@ -60,7 +60,7 @@ class LedgerDatabase:
         made = reference or movement_reference("FD", number, booked)
         debit, credit = (account, "wallet:main:NGN") if amount > 0 else ("wallet:main:NGN", account)
         self.execute(
-            "insert into posting values ($1, $2, $2, $3, $4, $5, $6, 0, 0, 'test', $7::timestamptz)",
+            "insert into posting values ($1, $2, $2, $3, $4, $5, $6, 0, 0, 'transfer', $7::timestamptz)",
             merchant_id,
             number,
             made,

@@ -49,6 +49,15 @@ VIOLATIONS: dict[str, tuple[str, ...]] = {
         "update posting set debit_after = debit_after + 1 where merchant_id = $1 and seq = 2",
         "update posting set credit_after = credit_after + 1 where merchant_id = $1 and seq = 2",
     ),
+    "the VAT on a fee is posted with a fee of its kind": (
+        "update posting set kind = 'bill VAT' where merchant_id = $1 and kind = 'collection VAT'",
+        "update posting set kind = 'card monthly fee' where merchant_id = $1 and kind = 'transfer fee'",
+    ),
+    "a payout is posted for a transfer that a schedule made": (
+        "update posting set kind = 'payout' where merchant_id = $1 and kind = 'transfer'",
+        "update transaction set detail = jsonb_set(detail::jsonb, '{purpose}',"
+        ' \'{"purpose": "scheduled-payout", "reference": ""}\')::json where merchant_id = $1 and kind = \'transfer\'',
+    ),
     "postings and events are numbered without a gap": (
         "update merchant_state set last_posting_seq = last_posting_seq + 1 where merchant_id = $1",
         "delete from event where merchant_id = $1 and seq = 1",

@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from kasuwa.ledger.posting_kinds import title_sql
 from kasuwa.postgres.connection_pool import Connection, QueryRunner
 
 # Rows that are fetched at once.
@@ -38,7 +39,8 @@ BALANCES = f"""
     where {OF_BOOKS} order by a.merchant_id, a.name
 """
 POSTINGS = f"""
-    select p.merchant_id, m.mid, p.seq, p.group_seq, p.reference, p.debit, p.credit, p.amount, p.kind, p.at
+    select p.merchant_id, m.mid, p.seq, p.group_seq, p.reference, p.debit, p.credit, p.amount,
+        {title_sql("p.kind")}, p.at
     from posting p join merchant m on m.merchant_id = p.merchant_id
     where {OF_BOOKS} and {SINCE} and {UNTIL} order by p.merchant_id, p.seq
 """

@@ -32,8 +32,7 @@ from kasuwa.cluster.links import NothingDone, OwnerLink, OwnerLinks, ReplyLost
 from kasuwa.cluster.listener import AnswerQuestion, Inquiry
 from kasuwa.core.action import Action, AdminCommand, Write
 from kasuwa.core.callers import NO_CALLER, Caller
-from kasuwa.core.codes import ERROR
-from kasuwa.core.decision import FieldError, Merchant, Refusal
+from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.engine.progress import RequestProgress
 from kasuwa.http.headers import Headers
 from kasuwa.merchants.merchants import MerchantDirectory
@@ -85,11 +84,9 @@ class ForwardedPayerAnswer(msgspec.Struct, array_like=True):
 
 
 class PayerAnswerReply(msgspec.Struct, array_like=True):
-    refusal_code: int | None  # None if it was not refused
+    refusal: Refusal | None  # None if it was not refused
     may_have_changed: bool
     has_failed: bool  # the database could not be reached, or a bug
-    message: str = ""  # of the refusal, for the payer, as are its field errors
-    field_errors: tuple[tuple[str, str], ...] = ()
 
 
 ENCODER = msgspec.msgpack.Encoder()
@@ -98,13 +95,6 @@ REQUEST_DECODER = msgspec.msgpack.Decoder(ForwardedRequest)
 REPLY_DECODER = msgspec.msgpack.Decoder(ForwardedReply)
 PAYER_ANSWER_DECODER = msgspec.msgpack.Decoder(ForwardedPayerAnswer)
 PAYER_REPLY_DECODER = msgspec.msgpack.Decoder(PayerAnswerReply)
-
-
-def refusal_of(reply: PayerAnswerReply) -> Refusal | None:
-    """Returns the refusal that the owner answered a payer with, or None."""
-    if reply.refusal_code is None:
-        return None
-    return Refusal(reply.refusal_code, reply.message, tuple(FieldError(*error) for error in reply.field_errors))
 
 
 def select_write(path: Route, body: bytes) -> tuple[Write | AdminCommand, ReferencedEnvelope] | None:
@@ -209,7 +199,7 @@ class RequestForwarder:
                 progress.may_have_changed = reply.may_have_changed
                 if reply.has_failed:
                     raise DatabaseUnreachable(is_outcome_unknown=reply.may_have_changed)
-                return refusal_of(reply)
+                return reply.refusal
         return await self._dispatch.run_write(action, request, merchant, progress)
 
     async def _ask(
@@ -337,11 +327,9 @@ class RequestInbox:
         except Exception as error:
             if not isinstance(error, DatabaseUnreachable):
                 log.error("a payer's answer failed", **describe_error(error))
-            failed = PayerAnswerReply(ERROR, progress.may_have_changed, True)
+            failed = PayerAnswerReply(None, progress.may_have_changed, True)
             inquiry.answer(ENCODER.encode(failed))
             return
-        decided = PayerAnswerReply(None, progress.may_have_changed, False)
-        if isinstance(reply, Refusal):
-            errors = tuple((error.field, error.reason) for error in reply.field_errors)
-            decided = PayerAnswerReply(reply.code, progress.may_have_changed, False, reply.message, errors)
+        refusal = reply if isinstance(reply, Refusal) else None
+        decided = PayerAnswerReply(refusal, progress.may_have_changed, False)
         inquiry.answer(ENCODER.encode(decided))

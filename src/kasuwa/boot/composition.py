@@ -23,7 +23,7 @@ from kasuwa.engine.writer_lanes import LanedWriter
 from kasuwa.jobs.forwarded_jobs import ForwardingStepRunner
 from kasuwa.jobs.steps import StepRunner
 from kasuwa.merchants.merchants import MerchantDirectory
-from kasuwa.methods.tables import ISSUER_RULES, PURPOSES, methods_of, steps_of
+from kasuwa.methods.tables import CHECKOUT_SOURCES, ISSUER_RULES, PURPOSES, methods_of, steps_of
 from kasuwa.observe.metrics import BATCH_SIZE, COMMIT_SECONDS, Metrics
 from kasuwa.outbound.egress import EgressClient
 from kasuwa.postgres import connections
@@ -48,6 +48,8 @@ from kasuwa.settings.values import SettingsError
 from kasuwa.terms.accounts import AccountTerms
 from kasuwa.terms.issuing import CardIssuingSettings
 from kasuwa.terms.vendors import CollectionVendors
+from kasuwa.transactions.checkouts import CheckoutSources
+from kasuwa.transactions.purpose import Purposes
 from kasuwa.webhooks.sender import WebhookSender
 
 log = structlog.get_logger("kasuwa")
@@ -82,13 +84,14 @@ def make_deployment(vault: Vault, settings: Settings, rail_chooser: RailChooser 
         vault=vault if key is None else vault.with_replay_secret(key),
         number_permutation=Permutation(vault.reference_key if key is None else key),
         seed=key,
-        purposes=PURPOSES,
         public_url=public_url_of(settings),
         rail_chooser=rail_chooser,
         terms={
             CardIssuingSettings: issuing_of(settings),
             CollectionVendors: collection_vendors_of(settings),
             AccountTerms: account_terms_of(settings),
+            Purposes: PURPOSES,
+            CheckoutSources: CHECKOUT_SOURCES,
         },
     )
 

@@ -121,9 +121,6 @@ class Context(msgspec.Struct):
     scenario: Scenario = NO_SCENARIO  # test environment: how the rail behaves for this request
     injected_faults: tuple[InjectedFault, ...] = ()  # test environment: faults of the merchant's next rail calls
     endpoints: tuple[Endpoint, ...] = ()  # that the merchant's events are sent to
-    # PurposeRules by name (transactions.purpose.rules_of), and the CheckoutSource of each source
-    # (transactions.checkouts.find_source).
-    purposes: Mapping[str, object] = {}
     public_url: str = ""  # the address at which payers reach this deployment
     deployment_terms: Mapping[type, Any] = {}  # by the struct that a subject declares for them
     rail_chooser: RailChooser = NO_ROUTING
@@ -216,6 +213,7 @@ class Refusal(msgspec.Struct, frozen=True):
     code: int
     message: str
     field_errors: tuple[FieldError, ...] = ()
+    total: int | None = None  # what would be charged instead, for a page to show; no part of a reply
 
 
 # Field errors that a reply lists, and those that its message names. Contract: #errors
@@ -239,7 +237,7 @@ class Posting(msgspec.Struct, frozen=True):
     debit: str
     credit: str
     amount: int
-    kind: str
+    kind: str  # what the money means, one of ledger.posting_kinds
 
 
 class HeldAmount(msgspec.Struct, frozen=True):

@@ -90,7 +90,6 @@ class Deployment(msgspec.Struct, frozen=True):
     vault: Vault
     number_permutation: Permutation  # hides how many reference numbers a merchant has used
     seed: bytes | None = None  # set on test servers whose random bytes must be reproducible
-    purposes: Mapping[str, object] = {}  # PurposeRules by purpose, CheckoutSource by source_key
     public_url: str = ""  # address at which payers reach this deployment
     rail_chooser: RailChooser = NO_ROUTING
     terms: Mapping[type, Any] = {}  # of each subject, by the struct that it declares for them
@@ -261,7 +260,6 @@ class BatchState:
             submission.scenario,
             read_faults(merchant_state.faults),
             read_endpoints(merchant_state.endpoints),
-            deployment.purposes,
             deployment.public_url,
             deployment.terms,
             deployment.rail_chooser,

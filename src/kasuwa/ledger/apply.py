@@ -11,6 +11,7 @@ import msgspec
 from kasuwa.core.decision import HeldAmount, Posting, PostingGroup
 from kasuwa.core.money import LARGEST_BALANCE
 from kasuwa.ledger.chart import Account
+from kasuwa.ledger.posting_kinds import POSTING_KINDS
 
 
 class JournalLine(msgspec.Struct):
@@ -77,6 +78,8 @@ def apply_posting(accounts: Mapping[str, Account], posting: Posting, reference: 
     credit = copy_account(accounts, posting.credit, changes)
     if posting.amount <= 0 or debit is credit or debit.currency != credit.currency:
         raise LedgerError(f"{reference}: {posting.amount} from {posting.debit} to {posting.credit} is no posting")
+    if posting.kind not in POSTING_KINDS:
+        raise LedgerError(f"{reference}: {posting.kind!r} is no kind of posting")
     debit.posted -= posting.amount
     credit.posted += posting.amount
     changes.journal_lines.append(

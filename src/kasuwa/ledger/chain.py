@@ -11,6 +11,8 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Protocol
 
+from kasuwa.ledger.posting_kinds import TITLES
+
 # The value before the first group and the first event.
 EMPTY_CHAIN = bytes(32)
 CHAIN_BYTES = 32
@@ -28,7 +30,7 @@ class PostingLine(Protocol):
     amount: int
     debit_after: int
     credit_after: int
-    kind: str
+    kind: str  # whose title it covers
 
 
 @lru_cache(maxsize=64)
@@ -43,7 +45,8 @@ def extend_by_group(head: bytes, merchant_id: int, group_seq: int, at: datetime,
     lead = f"kasuwa group 1\0{merchant_id}\0{group_seq}\0{to_microseconds(at)}\0{lines[0].reference}\0{len(lines)}\0"
     text = lead + "".join(
         [
-            f"{line.debit}\0{line.credit}\0{line.amount}\0{line.debit_after}\0{line.credit_after}\0{line.kind}\0"
+            f"{line.debit}\0{line.credit}\0{line.amount}\0{line.debit_after}\0{line.credit_after}\0"
+            f"{TITLES.get(line.kind, line.kind)}\0"
             for line in lines
         ]
     )

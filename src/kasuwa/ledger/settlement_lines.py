@@ -10,27 +10,20 @@ Every posting on a wallet that collections cause belongs to one line:
     disputes   wallet → rail, income and tax of a dispute, and what is lent and paid back for it
     reserve    wallet → reserve, and back
 
-A payout by schedule, wallet → rail, is the line paid_out. Other postings belong to none.
+A payout by schedule, wallet → rail, is the line paid_out. The kind of a posting says its line (posting_kinds.py). Other
+postings belong to none, whatever accounts they move: so does an operator's manual posting.
 """
 
-# The line of a posting on a wallet. `other` is the account on its other side. Postings of a payment have its reference,
-# which has no bars; those of transfers, bills and disputes have.
-LINE = """
-    case when kind = 'payment' and other like 'rail:%' then 'gross'
-        when kind = 'settlement' and other like 'settling:%' then 'settled'
-        when kind = 'reserve' or kind = 'reserve released' then 'reserve'
-        when reference like 'GP|DS|%' or other like 'receivable:disputes:%' then 'disputes'
-        when kind = 'refund' then 'refunds'
-        when other like 'income:collection:%' then 'fee'
-        when other like 'tax:vat:%' and reference not like '%|%' then 'vat'
-        when other like 'beneficiary:%' then 'split'
-        when reference like 'GP|PO|%' and amount < 0 and other like 'rail:bank:%' then 'paid_out' end
-"""
+from kasuwa.ledger.posting_kinds import POSTING_KINDS
+
+# The line of a posting on a wallet, by its kind.
+LINES_BY_KIND = {kind: entry.line for kind, entry in POSTING_KINDS.items() if entry.line}
+CASES = " ".join(f"when '{kind}' then '{line}'" for kind, line in LINES_BY_KIND.items())
+LINE = f"case kind {CASES} end"
 ON_WALLET = """
     select merchant_id, at, reference, kind, split_part(debit, ':', 3) as currency,
-        case when credit like 'wallet:%' then debit else credit end as other,
-        case when credit like 'wallet:%' then amount else -amount end as amount
-    from summed where credit like 'wallet:main:%' or debit like 'wallet:main:%'
+        case when starts_with(credit, 'wallet:main:') then amount else -amount end as amount
+    from summed where starts_with(credit, 'wallet:main:') or starts_with(debit, 'wallet:main:')
 """
 # Sums the postings of `summed`, a WITH query that the statement puts before it. Two lines name a reference: by it the
 # batch of a settlement of a later day is found, and payouts are listed.

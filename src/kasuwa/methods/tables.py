@@ -51,8 +51,8 @@ from kasuwa.rails.inbox.callbacks import RejectionRules
 from kasuwa.rails.inbox.feed_recording import DisputeRules
 from kasuwa.rails.inbox.processing import ReceiptRules
 from kasuwa.rails.routing.issuer import IssuerRules
-from kasuwa.transactions.checkouts import CheckoutSource, source_key
-from kasuwa.transactions.purpose import PurposeRules
+from kasuwa.transactions.checkouts import CheckoutSources
+from kasuwa.transactions.purpose import Purposes
 
 # Rows of a slice on a path that is not its own: checkouts, look-ups, and simulations of the test environment.
 ALL_PAYMENT = msgspec.structs.replace(
@@ -131,21 +131,23 @@ QUERY_ENDED = {
 }
 
 # Rules of the slices that open checkouts for what they sell.
-CHECKOUT_SOURCES: tuple[CheckoutSource, ...] = (INVOICE_SOURCE, TICKET_SOURCE)
+CHECKOUT_SOURCES = CheckoutSources({source.name: source for source in (INVOICE_SOURCE, TICKET_SOURCE)})
 
-# Rules of the purposes of payments and transfers, by name, and of the sources of checkouts.
-PURPOSES: dict[str, PurposeRules | CheckoutSource] = {
-    purpose.name: purpose
-    for purpose in (
-        *payment.PURPOSES,
-        *checkout.PURPOSES,
-        *payouts.PURPOSES,
-        DISBURSEMENT_PURPOSE_RULES,
-        REPAYMENT_PURPOSE_RULES,
-        CASHOUT_PURPOSE_RULES,
-        DEPOSIT_PURPOSE_RULES,
-    )
-} | {source_key(source.name): source for source in CHECKOUT_SOURCES}
+# Rules of the purposes of payments and transfers.
+PURPOSES = Purposes(
+    {
+        purpose.name: purpose
+        for purpose in (
+            *payment.PURPOSES,
+            *checkout.PURPOSES,
+            *payouts.PURPOSES,
+            DISBURSEMENT_PURPOSE_RULES,
+            REPAYMENT_PURPOSE_RULES,
+            CASHOUT_PURPOSE_RULES,
+            DEPOSIT_PURPOSE_RULES,
+        )
+    }
+)
 
 # What payers do on pages: not reachable through the API.
 PAYER_ACTIONS = {

@@ -42,7 +42,6 @@ from kasuwa.methods.checkout.payer_model import (
     EnteredCard,
     OpenFromLink,
 )
-from kasuwa.methods.checkout.rules.attempt import read_new_total
 from kasuwa.methods.checkout.rules.served_channels import CHANNELS, mobile_providers, served_channels, ussd_banks
 from kasuwa.methods.checkout.store import read_checkout, read_link, read_saved_cards
 from kasuwa.methods.payment.model import INITIATED
@@ -281,8 +280,7 @@ class HostedCheckouts:
             return lead_on(after)
         errors, problem = errors_for_payer(reply.field_errors, shown.fields)
         problem = problem or ("" if errors else reply.message or TRY_AGAIN)
-        total = read_new_total(reply.field_errors) or 0
-        refused = msgspec.structs.replace(shown, errors=errors, problem=problem, total=total)
+        refused = msgspec.structs.replace(shown, errors=errors, problem=problem, total=reply.total or 0)
         return await show_step(after, channel or first_channel(after), refused)
 
     async def _begin(

@@ -10,27 +10,25 @@ import asyncio
 import os
 import re
 from collections.abc import Mapping
-from datetime import date
 from typing import Any
 
 import msgspec
 
-from kasuwa.core.decision import Merchant, Refusal
-from kasuwa.core.money import parse_minor
+from kasuwa.core.decision import Refusal
+from kasuwa.core.money import format_minor
 from kasuwa.engine import token_index
 from kasuwa.engine.progress import RequestProgress
 from kasuwa.http.page import Page
 from kasuwa.methods.invoices.actions import OPEN_INVOICE_PAYMENT
-from kasuwa.methods.invoices.fields import IN_PARTS
-from kasuwa.methods.invoices.model import INVOICE_PAGE, PAYABLE
+from kasuwa.methods.invoices.model import INVOICE_PAGE
 from kasuwa.methods.invoices.payer_model import OpenInvoicePayment
-from kasuwa.methods.invoices.rules.states import read_person, show_invoice
+from kasuwa.methods.invoices.rules.states import read_person
 from kasuwa.methods.invoices.store import find_invoice
-from kasuwa.methods.invoices.wire import InvoiceRecord
 from kasuwa.pages.hosted_checkout import METHOD_NOT_ALLOWED, TOO_MANY_REQUESTS, TRY_AGAIN, HostedServices
 from kasuwa.pages.hosted_forms import AMOUNT_FIELD, errors_for_payer, read_fields
 from kasuwa.pages.hosted_render import NO_FORM, PageForm, redirect, render_hosted
-from kasuwa.pages.invoice_pdf import STATUS_TEXTS, render_invoice_pdf, summary_lines
+from kasuwa.pages.invoice_pdf import render_invoice_pdf
+from kasuwa.pages.invoice_view import InvoiceView, make_view
 from kasuwa.pages.render import format_amount, render_notice, security_headers
 from kasuwa.transactions.checkouts import TOKEN_DIGITS
 
@@ -40,23 +38,11 @@ NOT_FOUND = render_notice(404, "Invoice not found", "Check the address, or ask t
 PART_FIELD = msgspec.structs.replace(AMOUNT_FIELD, label="Amount to pay now")
 
 
-class InvoiceView(msgspec.Struct, frozen=True):
-    """An invoice as its payer may see it."""
-
-    record: InvoiceRecord
-    merchant: Merchant
-    address: str
-
-    @property
-    def can_pay(self) -> bool:
-        return self.record.status in PAYABLE
-
-    @property
-    def form(self) -> PageForm:
-        """The form of the page: an amount if parts may be paid, else only a button."""
-        if not self.can_pay or self.record.charge_user != IN_PARTS:
-            return NO_FORM
-        return PageForm((PART_FIELD,), {PART_FIELD.name: self.record.outstanding})
+def make_form(view: InvoiceView) -> PageForm:
+    """Returns the form of the page: an amount if parts may be paid, else only a button."""
+    if not view.can_pay or not view.invoice.allows_parts:
+        return NO_FORM
+    return PageForm((PART_FIELD,), {PART_FIELD.name: format_minor(view.invoice.outstanding)})
 
 
 class InvoicePages:
@@ -75,14 +61,18 @@ class InvoicePages:
         take = self._services.take
         if method == "POST" and take is not None and take(address) > 0:
             return TOO_MANY_REQUESTS
-        view = await self._find(match[1], match[2])
+        view = await self._find(match[2])
         if view is None:
             return NOT_FOUND
         if match[3]:
             return await invoice_file(view)
-        return await self._open_payment(view, form, progress) if method == "POST" else render_invoice(view, view.form)
+        return (
+            await self._open_payment(view, form, progress)
+            if method == "POST"
+            else render_invoice(view, make_form(view))
+        )
 
-    async def _find(self, address: str, token: str) -> InvoiceView | None:
+    async def _find(self, token: str) -> InvoiceView | None:
         services = self._services
         found = await token_index.find_owner(services.reads.tokens, services.vault, INVOICE_PAGE, token)
         if found is None:
@@ -93,39 +83,33 @@ class InvoicePages:
         if invoice is None or merchant.suspended:
             return None
         person = read_person(invoice, services.vault.unseal)
-        return InvoiceView(show_invoice(invoice, person, services.public_url), merchant, address)
+        return make_view(invoice, person, merchant, services.public_url)
 
     async def _open_payment(self, view: InvoiceView, form: Mapping[str, str], progress: RequestProgress) -> Page:
-        shown = msgspec.structs.replace(view.form, entered=form)
+        shown = msgspec.structs.replace(make_form(view), entered=form)
         entered = read_fields(shown.fields, form)
         if entered.errors:
             return render_invoice(view, msgspec.structs.replace(shown, errors=entered.errors))
-        amount = int(entered.values.get(PART_FIELD.name, 0)) or parse_minor(view.record.outstanding) or 0
+        amount = int(entered.values.get(PART_FIELD.name, 0)) or view.invoice.outstanding
         token = os.urandom(TOKEN_DIGITS // 2).hex()
-        request = OpenInvoicePayment(reference=view.record.invoice_id, amount=amount, page_token=token)
+        request = OpenInvoicePayment(reference=view.invoice.invoice_id, amount=amount, page_token=token)
         reply = await self._services.writes.run_write(OPEN_INVOICE_PAYMENT, request, view.merchant, progress)
         if not isinstance(reply, Refusal):
             return redirect(f"/pay/checkout/{token}")
         errors, problem = errors_for_payer(reply.field_errors, shown.fields)
         problem = problem or ("" if errors else reply.message or TRY_AGAIN)
-        after = await self._find(view.address, view.address.rpartition("/")[2]) or view
+        after = await self._find(view.detail.page_token) or view
         return render_invoice(after, msgspec.structs.replace(shown, errors=errors, problem=problem))
 
 
 def render_invoice(view: InvoiceView, form: PageForm) -> Page:
-    record = view.record
-    shown = record.outstanding if view.can_pay else record.total
+    invoice = view.invoice
     values: dict[str, Any] = {
-        "record": record,
+        "shown": view,
         "merchant_name": view.merchant.name,
         "logo": view.merchant.logo,
-        "is_test": view.merchant.environment == "test",
-        "address": view.address,
-        "due": format_amount(parse_minor(shown) or 0, record.currency),
-        "due_date": f"{date.fromisoformat(record.date_due):%d %B %Y}" if record.date_due else "",
-        "state_text": STATUS_TEXTS[record.status],
-        "lines": summary_lines(record),
-        "can_pay": view.can_pay,
+        "is_test": view.is_test,
+        "due": format_amount(invoice.outstanding if view.can_pay else invoice.total, invoice.currency),
         "form": form,
         "polls": False,
     }
@@ -133,8 +117,7 @@ def render_invoice(view: InvoiceView, form: PageForm) -> Page:
 
 
 async def invoice_file(view: InvoiceView) -> Page:
-    is_test = view.merchant.environment == "test"
-    body = await asyncio.to_thread(render_invoice_pdf, view.record, view.merchant.name, is_test=is_test)
+    body = await asyncio.to_thread(render_invoice_pdf, view)
     headers = security_headers("application/pdf", "default-src 'none'; frame-ancestors 'none'")
-    name = f"invoice-{view.record.number}.pdf"
+    name = f"invoice-{view.invoice.label}.pdf"
     return Page(200, body, (*headers, ("content-disposition", f'attachment; filename="{name}"')))

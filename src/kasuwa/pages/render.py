@@ -17,7 +17,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from kasuwa.core.calendar import LAGOS
-from kasuwa.core.money import format_grouped, format_minor, parse_minor
+from kasuwa.core.money import format_grouped, format_minor
 from kasuwa.http.page import Page
 from kasuwa.pages.checkout_view import CheckoutView
 
@@ -98,10 +98,9 @@ def render_template(template: str, policy: str, values: dict[str, Any], http: in
     return Page(http, body.encode(), security_headers(HTML, policy))
 
 
-def group_thousands(amount: str) -> str:
-    """Adds thousands separators to an amount of a reply: "-12345.67" becomes "−12,345.67"."""
-    grouped = format_grouped(parse_minor(amount.removeprefix("-")) or 0)
-    return f"−{grouped}" if amount.startswith("-") else grouped
+def group_thousands(minor: int) -> str:
+    """Formats minor units with thousands separators: -1234567 becomes "−12,345.67"."""
+    return f"−{format_grouped(-minor)}" if minor < 0 else format_grouped(minor)
 
 
 TEMPLATES.filters["group_thousands"] = group_thousands

@@ -33,8 +33,7 @@ class StatementHead(msgspec.Struct, frozen=True):
     @property
     def file_name(self) -> str:
         """The name under which the file is saved, without its ending."""
-        kind = self.account.title.split(" ")[0].lower()
-        return f"statement-{kind}-{self.account.currency}-{self.first_day}-{self.last_day}"
+        return f"statement-{self.account.kind}-{self.account.currency}-{self.first_day}-{self.last_day}"
 
 
 def csv_rows(rows: Iterable[Sequence[str]]) -> bytes:

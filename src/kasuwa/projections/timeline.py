@@ -14,6 +14,7 @@ from kasuwa.core.money import format_minor
 from kasuwa.core.references import row_key
 from kasuwa.core.vault import Unsealer
 from kasuwa.ledger.holds import find_fee_hold, find_hold
+from kasuwa.ledger.posting_kinds import title_sql
 from kasuwa.postgres.columns import columns_of
 from kasuwa.postgres.connection_pool import Connection, Pool
 from kasuwa.transactions.purpose import device_in, read_subject, subject_device
@@ -25,8 +26,8 @@ from kasuwa.webhooks.signatures import event_id, parse_event_id
 DISPUTES = """
     select dispute_id, amount, trail::text from dispute where merchant_id = $1 and txn_ref = $2 order by number, key
 """
-POSTINGS = """
-    select p.seq, p.debit, p.credit, p.amount, p.debit_after, p.credit_after, p.kind, p.at
+POSTINGS = f"""
+    select p.seq, p.debit, p.credit, p.amount, p.debit_after, p.credit_after, {title_sql("p.kind")}, p.at
     from posting g join posting p on p.merchant_id = g.merchant_id and p.seq between g.seq and g.seq + 9999
         and p.group_seq = g.seq
     where g.merchant_id = $1 and g.reference = $2 and g.seq = g.group_seq order by p.seq
@@ -56,8 +57,8 @@ SELECT_TRANSACTIONS = f"""
     order by created_at desc, seq desc, key desc limit $3
 """
 OWNER_PREFIXES = ["card", "beneficiary", "savings", "thrift"]
-SELECT_ACCOUNT_POSTINGS = """
-    select p.seq, p.debit, p.credit, p.amount, p.debit_after, p.credit_after, p.kind, p.at, p.reference,
+SELECT_ACCOUNT_POSTINGS = f"""
+    select p.seq, p.debit, p.credit, p.amount, p.debit_after, p.credit_after, {title_sql("p.kind")}, p.at, p.reference,
         count(*) over ()
     from posting p
     where p.merchant_id = $1 and exists (
@@ -80,8 +81,8 @@ SELECT_CREATED = """
         where merchant_id = $1 and $2 in (reference, account_number)
 """
 # The postings of a dispute have its reference.
-OF_REFERENCE = """
-    select p.seq, p.debit, p.credit, p.amount, p.debit_after, p.credit_after, p.kind, p.at
+OF_REFERENCE = f"""
+    select p.seq, p.debit, p.credit, p.amount, p.debit_after, p.credit_after, {title_sql("p.kind")}, p.at
     from posting p where p.merchant_id = $1 and p.reference = $2 order by p.seq
 """
 # The transaction of an event.

@@ -11,7 +11,7 @@ A checkout is opened for a source: by the API (`checkout`), by a payment link (`
 registers a CheckoutSource and so takes part in the decisions on its checkouts. Contract: payment#checkout
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, ClassVar, Literal
@@ -307,16 +307,16 @@ class CheckoutSource(msgspec.Struct, frozen=True):
     on_refund: Callable[[Checkout, int, Context, LoadedRows], PurposeEffects | NeedsMore] | None = None
 
 
-def source_key(name: str) -> str:
-    """Returns the name under which the rules of a source are registered among the purposes."""
-    return f"checkout:{name}"
+class CheckoutSources(msgspec.Struct, frozen=True):
+    """The rules of all sources by name, among the terms of the deployment."""
+
+    rules: Mapping[str, CheckoutSource] = {}
 
 
 def find_source(checkout: Checkout, context: Context, seen: LoadedRows) -> CheckoutSource | NeedsMore | None:
     """Returns the rules of a checkout's source once their rows are loaded, or None if it has none."""
-    rules = context.purposes.get(source_key(checkout.source))
+    rules = context.terms(CheckoutSources).rules.get(checkout.source)
     if rules is None:
         return None
-    assert isinstance(rules, CheckoutSource)
     needs = rules.needs(context.merchant, checkout)
     return rules if all(seen.is_loaded(key) for _, key in needs.rows) else NeedsMore(needs)

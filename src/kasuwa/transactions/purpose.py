@@ -38,6 +38,7 @@ class TransactionPurpose(msgspec.Struct, frozen=True, omit_defaults=True):
     meta: str = ""
     ip: str = ""
     fingerprint: str = ""
+    beneficiary: str = ""  # whose part of split payments is paid out
 
 
 # Purpose of the attempts to pay a checkout, and kind of its event.
@@ -163,11 +164,15 @@ class PurposeRules(msgspec.Struct, frozen=True):
     on_refund: Callable[[str, int, Context, LoadedRows], PurposeEffects | NeedsMore] | None = None
 
 
+class Purposes(msgspec.Struct, frozen=True):
+    """The rules of all purposes by name, among the terms of the deployment."""
+
+    rules: Mapping[str, PurposeRules] = {}
+
+
 def rules_of(purpose: TransactionPurpose, context: Context) -> PurposeRules:
     """Returns the rules of a purpose. Raises KeyError if the deployment has none of that name."""
-    rules = context.purposes[purpose.purpose]
-    assert isinstance(rules, PurposeRules)
-    return rules
+    return context.terms(Purposes).rules[purpose.purpose]
 
 
 def effects_of_purpose(

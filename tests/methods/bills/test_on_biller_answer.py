@@ -46,7 +46,7 @@ def test_a_success_posts_amount_fee_vat_and_commission_under_the_hold() -> None:
     posts = (
         Posting(WALLET, RAIL, 500_000, "bill"),
         Posting(WALLET, INCOME, 10_000, "bill fee"),
-        Posting(WALLET, VAT, 750, "VAT on fee"),
+        Posting(WALLET, VAT, 750, "bill VAT"),
         Posting(RAIL, WALLET, 7_500, "bill commission"),
     )
     assert decision.groups == (PostingGroup(sent.row.txn_ref, WALLET_INSUFFICIENT, postings=posts, releases=HELD),)

@@ -30,7 +30,7 @@ from tests.rule_context import MERCHANT, context
 
 SAVINGS = "savings:SV1:NGN"
 SAVINGS_SHORT = Refusal(301, "The savings do not cover it")
-PENALTY = Posting(WALLET, SAVINGS, 7, "what the purpose adds")
+PENALTY = Posting(WALLET, SAVINGS, 7, "savings deposit")
 
 
 class Book(Row):
@@ -57,9 +57,7 @@ PURPOSES = {"savings": PurposeRules("savings", need_savings, end_savings)}
 
 
 def given() -> Context:
-    made = context()
-    made.purposes = PURPOSES
-    return made
+    return context(purposes=PURPOSES)
 
 
 def issued(channel: str) -> tuple[InMemoryCashcodes, str]:
@@ -138,7 +136,7 @@ def test_redeemed_it_is_the_source_that_pays_and_the_purpose_is_asked(channel: s
     decision = ended(table, "redeemed", code, channel)
     drawn, *charged = decision.groups
     assert drawn.postings == (Posting(SAVINGS, RAIL, 200_000, "cash drawn"), PENALTY)
-    fee = (Posting(WALLET, INCOME, 10_000, "cashcode fee"), Posting(WALLET, VAT, 750, "VAT on fee"))
+    fee = (Posting(WALLET, INCOME, 10_000, "cashcode fee"), Posting(WALLET, VAT, 750, "cashcode VAT"))
     assert [group.postings for group in charged] == ([fee] if channel == "ATM" else [])
     assert [row.note for row in decision.rows if isinstance(row, Book)] == ["successful"]
     assert table.rounds <= 3, "the purpose may still ask for more"

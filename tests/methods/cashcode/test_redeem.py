@@ -47,7 +47,7 @@ def test_a_cash_machine_is_paid_the_whole_and_the_fee_is_taken() -> None:
     assert group.postings == (
         Posting(WALLET, RAIL, 500_000, "cash drawn"),
         Posting(WALLET, INCOME, 10_000, "cashcode fee"),
-        Posting(WALLET, VAT, 750, "VAT on fee"),
+        Posting(WALLET, VAT, 750, "cashcode VAT"),
     )
     assert msgspec.to_builtins(decision.reply) == {
         "status": 200,

@@ -23,7 +23,6 @@ from kasuwa.methods.checkout.payer_model import (
     ConfirmAttempt,
     EnteredCard,
 )
-from kasuwa.methods.checkout.rules.attempt import read_new_total
 from kasuwa.rails.ports.orders import NO_CALL_MADE
 from kasuwa.terms.vendors import NO_VENDORS, CollectionVendors
 from kasuwa.transactions.checkouts import (
@@ -32,7 +31,6 @@ from kasuwa.transactions.checkouts import (
     CheckoutSource,
     checkout_key,
     read_checkout_detail,
-    source_key,
 )
 from kasuwa.wire.decoding import decode
 from tests.methods.payment.in_memory_payments import APPROVED, InMemoryPayments, PaymentInProgress, opened
@@ -58,7 +56,7 @@ class InMemoryCheckout:
     ) -> None:
         self.payments = InMemoryPayments(purposes=PURPOSES, has_webhook=True, vendors=vendors)
         if source is not None:
-            self.payments.purposes[source_key(source.name)] = source  # type: ignore[assignment]
+            self.payments.sources[source.name] = source
         self.opened = self.put({"amount": "1500.00", "user": USER, "customer_txnref": "basket-1", **fields})
         self.txn_ref = self.opened.reply.txn_ref if isinstance(self.opened, Decision) else ""
 
@@ -93,7 +91,7 @@ class InMemoryCheckout:
         entered = {"shown_total": 0, **ENTERED[channel], **fields}
         request = BeginAttempt(reference=self.txn_ref, number=count, channel=channel, **entered)
         begun = self.run(BEGIN_ATTEMPT, request)
-        total = read_new_total(begun.field_errors) if isinstance(begun, Refusal) else None
+        total = begun.total if isinstance(begun, Refusal) else None
         if total is None or "shown_total" in fields:
             return begun
         return self.run(BEGIN_ATTEMPT, msgspec.structs.replace(request, shown_total=total))

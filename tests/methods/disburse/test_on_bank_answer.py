@@ -46,7 +46,7 @@ def test_a_success_posts_amount_fee_and_vat_under_the_hold() -> None:
     posts = (
         Posting(WALLET, RAIL, 500_000, "transfer"),
         Posting(WALLET, INCOME, 1_000, "transfer fee"),
-        Posting(WALLET, VAT, 75, "VAT on fee"),
+        Posting(WALLET, VAT, 75, "transfer VAT"),
     )
     assert decision.groups == (PostingGroup(sent.row.txn_ref, WALLET_INSUFFICIENT, posts, releases=sent.held),)
     assert sum(post.amount for post in posts) == sent.held.amount

@@ -3,8 +3,6 @@
 from datetime import timedelta
 from typing import Any
 
-import msgspec
-
 from kasuwa.core.decision import (
     Context,
     Decision,
@@ -33,7 +31,7 @@ CLAIM = row_key(MERCHANT.merchant_id, "claim", "SV1")
 APPROVED = Answer(orders.SUCCESSFUL, "00", "Approved or completed successfully")
 DECLINED = Answer(orders.FAILED, "51", "No sufficient funds")
 IN_PROGRESS = Answer(orders.UNKNOWN, "09", "Request processing in progress")
-ADDED = Posting("loan:LN1:NGN", "outside:loans:NGN", 7, "claim")
+ADDED = Posting("loan:LN1:NGN", "outside:loans:NGN", 7, "principal agreed")
 
 asked: list[tuple[str, str]] = []
 
@@ -57,7 +55,7 @@ def hear(decision: Decision, answer: Answer, *, claim_seen: bool = True) -> Any:
     assert {key for _, key in need_answer(job, answer, MERCHANT).rows} == set(rows)
     if claim_seen:
         rows[CLAIM] = None
-    given = msgspec.structs.replace(context(NOW + timedelta(seconds=1)), purposes=PURPOSES)
+    given = context(NOW + timedelta(seconds=1), purposes=PURPOSES)
     return decide_answer(job, answer, given, LoadedRows(rows))
 
 

@@ -40,12 +40,13 @@ from kasuwa.methods.investments.rules.purposes import CASHOUT_PURPOSE_RULES, DEP
 from kasuwa.methods.investments.rules.thrift_plan import members_of, subscription_record
 from kasuwa.methods.investments.thrift_model import ThriftPlan, thrift_plan_key
 from kasuwa.rails.ports.orders import NO_CALL_MADE, Answer
+from kasuwa.transactions.purpose import Purposes
 from kasuwa.transactions.transactions import SUCCESSFUL, Transaction
 from kasuwa.wire.decoding import decode
 from tests.rule_context import MERCHANT, VAULT
 
 PERMUTATION = Permutation(b"books of the tests")
-PURPOSES = {purpose.name: purpose for purpose in (CASHOUT_PURPOSE_RULES, DEPOSIT_PURPOSE_RULES)}
+PURPOSES = Purposes({purpose.name: purpose for purpose in (CASHOUT_PURPOSE_RULES, DEPOSIT_PURPOSE_RULES)})
 TABLE = make_routes((INVESTMENTS, CASHCODE, ApiMethod("sandbox", ("action",), SANDBOX)))
 STEPS: dict[str, Step] = {step.kind: step for step in (*INVESTMENTS.steps, *DISBURSE.steps, *CASHCODE.steps)}
 
@@ -61,7 +62,7 @@ def at(day: str, hour: int = 9) -> datetime:
 
 class InMemorySavings:
     def __init__(self, day: str = "2026-01-05", wallet: int = 1_000_000_000) -> None:
-        self.state = BatchState(Deployment(VAULT, PERMUTATION, None, PURPOSES), at(day))
+        self.state = BatchState(Deployment(VAULT, PERMUTATION, None, terms={Purposes: PURPOSES}), at(day))
         self.book = MerchantState(merchant_state_key(MERCHANT_ID), MERCHANT_ID, 0, 0, 0, 0, 0, at(day), None)
         self.state.add_merchant_state(self.book)
         self.entropy = itertools.count(1)
@@ -195,7 +196,7 @@ class InMemorySavings:
         self.submit(Needs((), (post.debit, post.credit)), lambda context, seen: Decision(groups=(group,)))
 
     def spend(self, amount: int) -> None:
-        post = Posting(WALLET, "outside:funding:NGN", amount, "spent")
+        post = Posting(WALLET, "outside:funding:NGN", amount, "manual posting")
         group = PostingGroup("spending", NEVER_SHORT, postings=(post,))
         self.submit(Needs((), (post.debit, post.credit)), lambda context, seen: Decision(groups=(group,)))
 

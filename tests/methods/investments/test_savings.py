@@ -242,6 +242,7 @@ def test_a_transfer_is_held_and_taken_when_the_bank_has_paid_it() -> None:
     assert books.posted("transfer") == [
         (chart.savings(savings_id), "rail:bank:NGN", 1_500_000),
         (WALLET, "income:transfer:NGN", 2_500),
+        (WALLET, "tax:vat:NGN", 188),
     ]
 
 

@@ -14,7 +14,7 @@ from kasuwa.methods.invoices.model import Invoice, invoice_key
 from kasuwa.methods.invoices.payer_model import OpenInvoicePayment
 from kasuwa.methods.invoices.rules.pay_invoice import INVOICE_SOURCE
 from kasuwa.rails.ports.orders import NO_CALL_MADE
-from kasuwa.transactions.checkouts import Checkout, source_key
+from kasuwa.transactions.checkouts import Checkout
 from kasuwa.wire.decoding import decode
 from tests.methods.checkout.in_memory_checkouts import InMemoryCheckout
 from tests.methods.payment.in_memory_payments import InMemoryPayments
@@ -34,7 +34,7 @@ class OpenedCheckout(InMemoryCheckout):
 class InMemoryInvoices:
     def __init__(self) -> None:
         self.payments = InMemoryPayments(purposes=PURPOSES, has_webhook=True)
-        self.payments.purposes[source_key(INVOICE_SOURCE.name)] = INVOICE_SOURCE  # type: ignore[assignment]
+        self.payments.sources[INVOICE_SOURCE.name] = INVOICE_SOURCE
         made = self.put("customer", name="Ada Obi", email="ada@example.com")
         self.customer_id = made.reply.data.customer_id
 

@@ -34,6 +34,7 @@ from kasuwa.methods.tables import PURPOSES
 from kasuwa.rails.ports import orders
 from kasuwa.rails.ports.orders import NO_CALL_MADE, Answer
 from kasuwa.terms.loan_schedule import LendingSettings
+from kasuwa.transactions.purpose import Purposes
 from kasuwa.wire.decoding import decode
 from tests.engine.memory_database import MemoryDatabase
 from tests.rule_context import VAULT, merchant
@@ -59,7 +60,7 @@ STEPS: dict[str, Step] = {step.kind: step for method in (DISBURSE, LOANS) for st
 
 @cache
 def world() -> Deployment:
-    return Deployment(VAULT, Permutation(bytes(32)), None, PURPOSES)
+    return Deployment(VAULT, Permutation(bytes(32)), None, terms={Purposes: PURPOSES})
 
 
 class Lender:
@@ -209,7 +210,14 @@ class Lender:
 def context_at(lender: Lender) -> Context:
     """Returns a context for rules that are called directly."""
     return Context(
-        lender.merchant, lender.now, bytes(32), 1, lambda n: n, lambda value: value, VAULT, purposes=PURPOSES
+        merchant=lender.merchant,
+        now=lender.now,
+        entropy=bytes(32),
+        number=1,
+        permutation=lambda n: n,
+        digest=lambda value: value,
+        vault=VAULT,
+        deployment_terms={Purposes: PURPOSES},
     )
 
 

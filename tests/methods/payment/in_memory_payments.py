@@ -38,6 +38,7 @@ from kasuwa.rails.ports import orders
 from kasuwa.rails.ports.all_rails import NOT_CONFIGURED, Rails
 from kasuwa.rails.ports.orders import Answer
 from kasuwa.terms.vendors import NO_VENDORS, CollectionVendors
+from kasuwa.transactions.checkouts import CheckoutSource
 from kasuwa.transactions.purpose import PurposeRules
 from kasuwa.transactions.transactions import Transaction, transaction_key
 from kasuwa.wire.decoding import decode
@@ -95,6 +96,7 @@ class InMemoryPayments:
         self.vendors = vendors
         self.rail_chooser = rail_chooser
         self.purposes = {purpose.name: purpose for purpose in (*PURPOSES, *purposes)}
+        self.sources: dict[str, CheckoutSource] = {}
         self.now = now
         self.merchant = of
         self.has_webhook = has_webhook
@@ -132,6 +134,7 @@ class InMemoryPayments:
             has_webhook=self.has_webhook,
             entropy=blake2b(str(self.decisions).encode(), digest_size=32).digest(),
             purposes=self.purposes,
+            sources=self.sources,
             public_url=URL,
             vendors=self.vendors,
         )

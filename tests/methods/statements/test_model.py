@@ -13,7 +13,7 @@ from kasuwa.wire.fields import read_date
 from tests.rule_context import MERCHANT
 
 AT = datetime(2026, 1, 5, 23, 30, tzinfo=UTC)
-ACCOUNT = StatementAccount(Source.WALLET, "wallet:main:NGN", "NGN", "Wallet in NGN")
+ACCOUNT = StatementAccount("wallet", Source.WALLET, "wallet:main:NGN", "NGN", "Wallet in NGN")
 HEAD = StatementHead("Ọlá & Sons", "GP0000001", ACCOUNT, date(2026, 1, 1), date(2026, 1, 31), 0, 9_850)
 
 

@@ -12,7 +12,7 @@ from kasuwa.methods.tickets.model import Ticket, TicketKind, ticket_kind_key
 from kasuwa.methods.tickets.payer_model import OpenTicketPurchase
 from kasuwa.methods.tickets.rules.records import read_code
 from kasuwa.methods.tickets.rules.sell import TICKET_SOURCE
-from kasuwa.transactions.checkouts import Checkout, source_key
+from kasuwa.transactions.checkouts import Checkout
 from kasuwa.wire.decoding import decode
 from tests.methods.invoices.in_memory_invoices import OpenedCheckout
 from tests.methods.payment.in_memory_payments import InMemoryPayments
@@ -25,7 +25,7 @@ KINDS = [{"name": "Regular", "amount": "500.00", "quantity": 3}, {"name": "Table
 class InMemoryTickets:
     def __init__(self, **fields: Any) -> None:
         self.payments = InMemoryPayments(purposes=PURPOSES, has_webhook=True, funds=1_000_000)
-        self.payments.purposes[source_key(TICKET_SOURCE.name)] = TICKET_SOURCE  # type: ignore[assignment]
+        self.payments.sources[TICKET_SOURCE.name] = TICKET_SOURCE
         self.made = self.put(MAKE, **{"title": "Jazz Night", "ticket_data": KINDS, **fields})
         self.link_id = self.made.reply.data.link_id if isinstance(self.made, Decision) else ""
 

@@ -11,6 +11,7 @@ from kasuwa.audit.invariants.disputes import DISPUTE_INVARIANTS
 from kasuwa.audit.invariants.holds import HOLD_INVARIANTS
 from kasuwa.audit.invariants.invariant import ALL_MERCHANTS, PREPARE_AUDIT, Invariant, count_jobs, merchant_filter
 from kasuwa.audit.invariants.lending import LENDING_INVARIANTS
+from kasuwa.audit.invariants.posting_kinds import KIND_INVARIANTS
 from kasuwa.audit.invariants.sales import SALE_INVARIANTS
 from kasuwa.audit.invariants.suspense import SUSPENSE_INVARIANTS
 from kasuwa.audit.invariants.totals import TOTAL_INVARIANTS
@@ -50,6 +51,7 @@ INVARIANTS = (
             select merchant_id, 'posting ' || seq || ' on ' || name as place from running
             where after <> expected""",
     ),
+    *KIND_INVARIANTS,
     Invariant(
         "postings and events are numbered without a gap, up to their book's counters",
         f"""with posted as (select merchant_id, count(*) as postings from posting where {merchant_filter()} group by 1),
@@ -101,7 +103,7 @@ INVARIANTS = (
         "a successful bill gave its commission back to the wallet, any other nothing",
         f"""with given as (
                 select merchant_id, reference as txn_ref, sum(amount) as commission from posting
-                where {merchant_filter()} and credit like 'wallet:%' group by 1, 2)
+                where {merchant_filter()} and kind = 'bill commission' group by 1, 2)
             select t.merchant_id, t.txn_ref as place from transaction t left join given using (merchant_id, txn_ref)
             where {merchant_filter("t")} and t.kind = 'bill' and coalesce(commission, 0)
                 <> case t.status when 'successful' then (t.detail ->> 'commission')::bigint else 0 end""",
@@ -203,9 +205,9 @@ INVARIANTS = (
                 where {merchant_filter("p")} and {merchant_filter("t")}
                 union all select merchant_id, reference, false, case kind when 'payment' then -amount else 0 end,
                     case kind when 'collection fee' then -amount else 0 end,
-                    case kind when 'VAT on fee' then -amount else 0 end
+                    case kind when 'collection VAT' then -amount else 0 end
                 from posting
-                where {merchant_filter()} and kind in ('payment', 'collection fee', 'VAT on fee'))
+                where {merchant_filter()} and kind in ('payment', 'collection fee', 'collection VAT'))
             select merchant_id, txn_ref as place from both_sides group by 1, 2
             having bool_or(is_payment) and (sum(charged) <> 0 or sum(fee) <> 0 or sum(vat) <> 0)""",
     ),

@@ -29,6 +29,7 @@ from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.core.money import format_minor
 from kasuwa.core.reading import ActionReader, Reader, ReplyReader
 from kasuwa.engine.journal import PostingRow
+from kasuwa.ledger.posting_kinds import title_sql
 from kasuwa.methods.resources.store import EVENT_COLUMNS, event_line
 from kasuwa.methods.resources.wire import EventLine
 from kasuwa.methods.virtualcard.model import read_holder
@@ -99,12 +100,15 @@ async def find_transaction(reader: Reader, merchant: Merchant, txn_ref: str) -> 
     return None if row is None else Transaction(*row)
 
 
+# The columns of a posting, with the title of its kind.
+POSTING_COLUMNS = ", ".join(title_sql() if name == "kind" else name for name in PostingRow.__struct_fields__)
 # Only the first posting of a group is indexed by reference. The others follow it by seq.
 POSTINGS_OF = f"""
-    select {", ".join(f"p.{name}" for name in PostingRow.__struct_fields__)}
-    from posting g join posting p on p.merchant_id = g.merchant_id and p.seq between g.seq and g.seq + 9999
-        and p.group_seq = g.seq
-    where g.merchant_id = $1 and g.reference = $2 and g.seq = g.group_seq order by p.seq limit 200
+    select {POSTING_COLUMNS} from (
+        select p.* from posting g join posting p on p.merchant_id = g.merchant_id
+            and p.seq between g.seq and g.seq + 9999 and p.group_seq = g.seq
+        where g.merchant_id = $1 and g.reference = $2 and g.seq = g.group_seq) p
+    order by seq limit 200
 """
 
 

@@ -46,12 +46,16 @@ from kasuwa.reconciliation.reads import FIRST_ENTRIES, MAX_LISTED, STATES, Accou
 SHOWN_FEED_ROWS = 20
 PAGE = "/operator/reconciliation"
 MAX_REASON_LENGTH = 300
-# The accounts that a decision posts against. They exist in every merchant's books.
+# The accounts that a decision posts against, which exist in every merchant's books, and the kinds of its posting.
 DECISIONS = {
-    "bank_fee": ("Fee of the bank or rail", "income:bank_fee"),
-    "suspense": ("Unknown: keep it in suspense", "suspense:inbound"),
-    "write_off": ("Write it off", "income:write_off"),
-    "wallet": ("The merchant's: its wallet", "wallet:main"),
+    "bank_fee": ("Fee of the bank or rail", "income:bank_fee", "reconciliation: fee of the bank or rail"),
+    "suspense": (
+        "Unknown: keep it in suspense",
+        "suspense:inbound",
+        "reconciliation: unknown: keep it in suspense",
+    ),
+    "write_off": ("Write it off", "income:write_off", "reconciliation: write it off"),
+    "wallet": ("The merchant's: its wallet", "wallet:main", "reconciliation: the merchant's: its wallet"),
 }
 
 
@@ -229,7 +233,7 @@ async def show_item(visit: Visit, status: int = 200, **values: Any) -> Response:
         "names": names,
         "is_line": isinstance(item, LineRow),
         "open_amount": open_amount_of(item),
-        "decisions": [(name, label) for name, (label, _) in DECISIONS.items()],
+        "decisions": [(name, label) for name, (label, _, _) in DECISIONS.items()],
         "can_decide": visit.user.role in CAN_KEEP_BOOKS and not find_bar(item),
         "bar": find_bar(item),
         "can_release": visit.user.role in CAN_KEEP_BOOKS and not find_release_bar(item),
@@ -270,10 +274,10 @@ def find_bar(item: LineRow | EntryRow) -> str:
 def make_posting(ledger_name: str, amount: int, decision: str) -> ProposedPosting:
     """Returns the posting of a decision. Money that came in is a debit of the account, money that went out a credit."""
     currency = ledger_name.rpartition(":")[2]
-    label, name = DECISIONS[decision]
+    _, name, kind = DECISIONS[decision]
     contra = f"{name}:{currency}"
     debit, credit = (ledger_name, contra) if amount > 0 else (contra, ledger_name)
-    return ProposedPosting(debit, credit, abs(amount), f"reconciliation: {label.lower()}"[:100])
+    return ProposedPosting(debit, credit, abs(amount), kind)
 
 
 async def release_item(visit: Visit) -> Response:

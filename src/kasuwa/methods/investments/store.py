@@ -7,6 +7,7 @@ from kasuwa.core.calendar import lagos_day, utc_text
 from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.core.money import format_minor
 from kasuwa.core.reading import ReplyReader
+from kasuwa.ledger.posting_kinds import title_sql
 from kasuwa.methods.investments.model import UNKNOWN_PLAN, UNKNOWN_SAVINGS, Savings, record_of, savings_key
 from kasuwa.methods.investments.rules.thrift_plan import plan_record, subscription_record
 from kasuwa.methods.investments.thrift_model import ThriftMember, ThriftPlan, thrift_plan_key
@@ -50,14 +51,14 @@ MANY = f"""{SAVINGS} where s.merchant_id = $1 and ($2::text is null or s.client_
 COUNT = "select count(*) from savings where merchant_id = $1 and ($2::text is null or client_id = $2)"
 
 # The predicates must equal those of the indexes (0001_baseline.sql), else PostgreSQL does not use them.
-STATEMENT = """
+STATEMENT = f"""
     with moved as (
         select seq, at, reference, kind, amount, credit_after as after from posting
         where merchant_id = $1 and starts_with(credit, 'savings:') and split_part(credit, ':', 2) = $2
         union all
         select seq, at, reference, kind, -amount, debit_after from posting
         where merchant_id = $1 and starts_with(debit, 'savings:') and split_part(debit, ':', 2) = $2)
-    select at, reference, kind, amount, after from moved
+    select at, reference, {title_sql()}, amount, after from moved
 """
 STATEMENT_PAGE = f"{STATEMENT} order by seq desc offset $3 limit $4"
 STATEMENT_COUNT = f"select count(*) from ({STATEMENT}) s"

@@ -10,6 +10,7 @@ from kasuwa.core.calendar import lagos_day, utc_text
 from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.core.money import format_minor
 from kasuwa.core.reading import Reader, ReplyReader
+from kasuwa.ledger.posting_kinds import title_sql
 from kasuwa.methods.loans.model import UNKNOWN_LOAN, Loan, LoanInstallment, loan_key
 from kasuwa.methods.loans.rules.loan_record import InstallmentSummary, record_of, summary_of
 from kasuwa.methods.loans.wire import (
@@ -75,14 +76,14 @@ HIDDEN_TOTALS = f"""
 """
 
 # The predicates must equal those of the indexes (0001_baseline.sql), else PostgreSQL does not use them.
-STATEMENT = """
+STATEMENT = f"""
     with moved as (
         select seq, at, reference, kind, credit as name, amount, credit_after as after from posting
         where merchant_id = $1 and starts_with(credit, 'loan_') and split_part(credit, ':', 2) = $2
         union all
         select seq, at, reference, kind, debit, -amount, debit_after from posting
         where merchant_id = $1 and starts_with(debit, 'loan_') and split_part(debit, ':', 2) = $2)
-    select at, reference, kind, split_part(name, ':', 1), amount, after from moved
+    select at, reference, {title_sql()}, split_part(name, ':', 1), amount, after from moved
 """
 STATEMENT_PAGE = f"{STATEMENT} order by seq desc offset $3 limit $4"
 STATEMENT_COUNT = f"select count(*) from ({STATEMENT}) s"

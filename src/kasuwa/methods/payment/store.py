@@ -12,6 +12,7 @@ from kasuwa.core.batched_query import Requests, batched_query
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import FieldError, Merchant, Refusal, refuse_fields
 from kasuwa.core.reading import ActionReader, KeyReader, Reader, Snapshot, merchant_read
+from kasuwa.ledger.posting_kinds import title_sql
 from kasuwa.methods.payment.model import (
     KIND,
     Payment,
@@ -283,8 +284,8 @@ BENEFICIARIES = f"""
     where b.merchant_id = $1 order by b.created_at, b.seq
 """
 ONE_BENEFICIARY = f"select {BENEFICIARY_COLUMNS} from beneficiary b where b.merchant_id = $1 and b.ref_code = $2"
-STATEMENT = """
-    select at, kind, reference, case when credit = $2 then amount else -amount end,
+STATEMENT = f"""
+    select at, {title_sql()}, reference, case when credit = $2 then amount else -amount end,
         case when credit = $2 then credit_after else debit_after end
     from posting where merchant_id = $1 and $2 in (debit, credit) order by seq
 """

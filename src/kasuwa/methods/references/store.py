@@ -225,8 +225,7 @@ SUBJECT_KINDS = {
 
 def show_purpose(purpose: TransactionPurpose) -> RelatedReference:
     if purpose.purpose == PAYOUT:
-        # Its reference is that of the settlement batch: kind, owner, day and currency.
-        return RelatedReference(kind="beneficiary", reference=purpose.reference.split(" ")[1], state=None)
+        return RelatedReference(kind="beneficiary", reference=purpose.beneficiary, state=None)
     kind = SUBJECT_KINDS.get(purpose.purpose, "plan")
     return RelatedReference(kind=kind, reference=purpose.reference, state=None)
 

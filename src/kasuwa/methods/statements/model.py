@@ -36,6 +36,7 @@ class Source(Enum):
 class StatementAccount(msgspec.Struct, frozen=True):
     """An account, as statements read it."""
 
+    kind: str  # wallet, card, savings, loan or beneficiary
     source: Source
     name: str  # of the account, or the id of a loan or savings account
     currency: str

@@ -16,6 +16,7 @@ from kasuwa.core.money import format_minor
 from kasuwa.core.reading import ActionReader, KeyReader, Reader, RequestReader, Snapshot, merchant_read
 from kasuwa.core.references import row_key
 from kasuwa.ledger import chart
+from kasuwa.ledger.posting_kinds import title_sql
 from kasuwa.methods.statements.files.store import PIECE, PIECE_MOVEMENTS, Piece
 from kasuwa.methods.statements.links import encode_link
 from kasuwa.methods.statements.model import (
@@ -50,7 +51,7 @@ BENEFICIARY = "select ref_code, name from beneficiary where merchant_id = $1 and
 
 def find_wallet(currency: str) -> StatementAccount:
     source = Source.WALLET if currency == "NGN" else Source.OWNED
-    return StatementAccount(source, chart.wallet(currency), currency, f"Wallet in {currency}")
+    return StatementAccount("wallet", source, chart.wallet(currency), currency, f"Wallet in {currency}")
 
 
 async def find_account(
@@ -62,17 +63,19 @@ async def find_account(
             return find_wallet(currency)
         case "card":
             row = await reader.fetchrow(CARD, merchant_id, row_key(merchant_id, "card", name))
-            return row and StatementAccount(Source.OWNED, chart.card(row[0], row[1]), row[1], f"Card {row[2]}")
+            return row and StatementAccount(account, Source.OWNED, chart.card(row[0], row[1]), row[1], f"Card {row[2]}")
         case "savings":
             row = await reader.fetchrow(SAVINGS, merchant_id, row_key(merchant_id, "savings", name))
-            return row and StatementAccount(Source.PRODUCT, row[0], "NGN", f"Savings {row[0]}")
+            return row and StatementAccount(account, Source.PRODUCT, row[0], "NGN", f"Savings {row[0]}")
         case "loan":
             row = await reader.fetchrow(LOAN, merchant_id, row_key(merchant_id, "loan", name))
-            return row and StatementAccount(Source.PRODUCT, row[0], "NGN", f"Loan {row[0]}")
+            return row and StatementAccount(account, Source.PRODUCT, row[0], "NGN", f"Loan {row[0]}")
         case _:
             row = await reader.fetchrow(BENEFICIARY, merchant_id, row_key(merchant_id, "beneficiary", name))
             owner = f"beneficiary:{name}:{currency}"
-            return row and StatementAccount(Source.OWNED, owner, currency, f"Beneficiary {row[0]}, {row[1]}")
+            return row and StatementAccount(
+                "beneficiary", Source.OWNED, owner, currency, f"Beneficiary {row[0]}, {row[1]}"
+            )
 
 
 # --- the period -------------------------------------------------------------------------------------------------
@@ -139,13 +142,14 @@ REQUESTS = Requests(
     has_one_plan=True,
 )
 # A movement has the columns of `model.Movement`; `own` is the account that it moves.
-CREDITED = """
-    select merchant_id, seq, 1 as side, at, reference, kind, debit as other, amount, credit_after as balance,
-        credit as own
+CREDITED = f"""
+    select merchant_id, seq, 1 as side, at, reference, {title_sql()} as kind, debit as other, amount,
+        credit_after as balance, credit as own
     from posting where merchant_id = u.merchant and
 """
-DEBITED = """
-    select merchant_id, seq, 0 as side, at, reference, kind, credit as other, -amount, debit_after, debit
+DEBITED = f"""
+    select merchant_id, seq, 0 as side, at, reference, {title_sql()} as kind, credit as other, -amount,
+        debit_after, debit
     from posting where merchant_id = u.merchant and
 """
 # The conditions must equal those of the indexes (0001_baseline.sql).
@@ -163,9 +167,9 @@ OF_PRODUCT = f"""
 """
 SIGNED = "case when starts_with(own, 'loan_credit:') then -amount else amount end"
 
-WALLET_MOVEMENTS = """
-    select merchant_id, seq, case when credit = u.account then 1 else 0 end as side, at, reference, kind,
-        case when credit = u.account then debit else credit end as other,
+WALLET_MOVEMENTS = f"""
+    select merchant_id, seq, case when credit = u.account then 1 else 0 end as side, at, reference,
+        {title_sql()} as kind, case when credit = u.account then debit else credit end as other,
         case when credit = u.account then amount else -amount end as amount,
         case when credit = u.account then credit_after else debit_after end as balance
     from posting where merchant_id = u.merchant and (credit = u.account or debit = u.account)

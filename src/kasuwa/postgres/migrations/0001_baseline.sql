@@ -249,7 +249,39 @@ create table posting (
     amount bigint not null check (amount > 0),  -- what is moved
     debit_after bigint not null,                -- the balance of the debited account after it
     credit_after bigint not null,               -- the balance of the credited account after it
-    kind text not null,                         -- what the money is
+    -- what the money means, set by the rule that posts it and read by settlements, statements, reports and the audit
+    -- (ledger/posting_kinds.py)
+    kind text not null constraint posting_kind check (kind in (
+        -- collections
+        'payment', 'settlement', 'collection fee', 'collection VAT', 'split', 'refund', 'reserve', 'reserve released',
+        -- disputes
+        'dispute', 'dispute fee', 'dispute VAT', 'dispute advance', 'dispute debt',
+        -- money that came in otherwise than a payment asked for it
+        'inbound transfer', 'applied', 'paid after the payment had failed', 'paid more than was asked for',
+        'returned to the payer', 'received for nobody known', 'assigned from suspense', 'returned from suspense',
+        -- transfers, and payouts by schedule
+        'transfer', 'payout', 'transfer fee', 'transfer VAT', 'stamp duty',
+        -- bills and cashcodes
+        'bill', 'bill fee', 'bill VAT', 'bill commission', 'cash drawn', 'cashcode fee', 'cashcode VAT',
+        -- cards
+        'card purchase', 'card refund', 'card refund taken back', 'card funding', 'card withdrawal', 'card termination',
+        'card issuance fee', 'card funding fee', 'card withdrawal fee', 'card termination fee', 'card monthly fee',
+        'card VAT', 'USD bought', 'USD sold', 'GHS bought', 'GHS sold', 'KES bought', 'KES sold',
+        -- loans
+        'principal agreed', 'interest agreed', 'tax agreed', 'penalty agreed', 'principal by the schedule computed anew',
+        'interest by the schedule computed anew', 'tax by the schedule computed anew',
+        'penalty by the schedule computed anew', 'principal repaid', 'interest repaid', 'tax repaid', 'penalty repaid',
+        'principal not used', 'interest not used', 'tax not used', 'penalty not used', 'principal written off',
+        'interest written off', 'tax written off', 'penalty written off', 'principal recovered', 'interest recovered',
+        'tax recovered', 'penalty recovered', 'penalty for lateness', 'paid too much', 'paid back',
+        -- savings
+        'savings deposit', 'savings cash-out', 'savings closed meanwhile', 'interest', 'withholding tax',
+        'thrift contribution', 'thrift payout', 'thrift debt',
+        -- the operator
+        'wallet funding', 'manual posting', 'write-off', 'reversed by the rail', 'paid by the rail',
+        'reconciliation: fee of the bank or rail', 'reconciliation: unknown: keep it in suspense',
+        'reconciliation: write it off', 'reconciliation: the merchant''s: its wallet'
+    )),
     at timestamptz not null,                    -- business time
     hash bytea,                                 -- the value of the merchant's chain after the group, on the group's last posting
     primary key (merchant_id, seq)

@@ -155,7 +155,7 @@ def post_bill(row: Transaction, commission: int) -> tuple[Posting, ...]:
     posts = (
         Posting(WALLET, RAIL, row.amount, "bill"),
         Posting(WALLET, INCOME, row.fee, "bill fee"),
-        Posting(WALLET, VAT, row.vat, "VAT on fee"),
+        Posting(WALLET, VAT, row.vat, "bill VAT"),
         Posting(RAIL, WALLET, commission, "bill commission"),
     )
     return tuple(post for post in posts if post.amount)

@@ -179,7 +179,7 @@ def end_holds(code: Cashcode, row: Transaction, paid: int, effects: PurposeEffec
 
 
 def charge_posts(row: Transaction) -> tuple[Posting, ...]:
-    posts = (Posting(WALLET, INCOME, row.fee, "cashcode fee"), Posting(WALLET, VAT, row.vat, "VAT on fee"))
+    posts = (Posting(WALLET, INCOME, row.fee, "cashcode fee"), Posting(WALLET, VAT, row.vat, "cashcode VAT"))
     return tuple(post for post in posts if post.amount)
 
 

@@ -10,7 +10,6 @@
 Contract: payment#checkout-attempts
 """
 
-import re
 from datetime import date
 
 import msgspec
@@ -30,7 +29,7 @@ from kasuwa.core.decision import (
     Row,
     refuse_fields,
 )
-from kasuwa.core.money import format_minor, parse_minor
+from kasuwa.core.money import format_minor
 from kasuwa.core.references import account_key, job_key
 from kasuwa.methods.checkout.payer_model import (
     AbandonAttempt,
@@ -102,7 +101,6 @@ STILL_CONFIRMING = Refusal(INVALID_REQUEST, "We are still confirming this attemp
 
 # The payer sees the new total and sends the form again.
 TOTAL_CHANGED = "With this card the total is {} {}. Nothing was charged yet: please confirm"
-NEW_TOTAL = re.compile(re.escape(TOTAL_CHANGED).replace(r"\{\}", "([A-Z0-9.]+)"), re.ASCII)
 
 # Stages in which the payer's code must come to us: such an attempt cannot succeed once it was ended here.
 ENDABLE_STAGES = frozenset({INITIATED, AWAITING_OTP, AWAITING_3DS})
@@ -132,8 +130,7 @@ def decide_begin(request: BeginAttempt, context: Context, seen: LoadedRows) -> D
     if not isinstance(order, PaymentOrder):
         return order
     if order.price.charged != request.shown_total:
-        total = format_minor(order.price.charged)
-        return refuse_fields(FieldError("total", TOTAL_CHANGED.format(checkout.currency, total)))
+        return refuse_total(order.price.charged, checkout.currency)
     added = ask_source(checkout, context, seen)
     if not isinstance(added, PurposeEffects):
         return added
@@ -152,10 +149,10 @@ def decide_begin(request: BeginAttempt, context: Context, seen: LoadedRows) -> D
     return begun
 
 
-def read_new_total(errors: tuple[FieldError, ...]) -> int | None:
-    """Returns the total that a refused attempt would have charged, or None if it was refused for another reason."""
-    found = (NEW_TOTAL.fullmatch(error.reason) for error in errors if error.field == "total")
-    return next((parse_minor(match[2]) for match in found if match is not None), None)
+def refuse_total(total: int, currency: str) -> Refusal:
+    """Refuses an attempt that would charge another total than the page showed."""
+    refusal = refuse_fields(FieldError("total", TOTAL_CHANGED.format(currency, format_minor(total))))
+    return msgspec.structs.replace(refusal, total=total)
 
 
 def check_begin(

@@ -306,7 +306,7 @@ def end_waiting(
     end = end_transaction(context, waiting.row, outcome)
     event, deliveries = tell_approval(end.row, decided, data.scenario, context)
     return Decision(
-        groups=end_holds(end.row, ()),
+        groups=end_holds(end.row, data.order, ()),
         rows=(end.row, decided, *settle_counters(end.row, data, context, seen)),
         jobs=(*end.jobs, *deliveries),
         jobs_done=(expiry,),

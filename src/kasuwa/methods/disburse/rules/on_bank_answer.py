@@ -30,6 +30,7 @@ from kasuwa.methods.disburse.model import (
     STAMP_DUTY,
     VAT,
     WALLET,
+    TransferDetail,
     TransferJobData,
     decode_job_data,
 )
@@ -39,7 +40,7 @@ from kasuwa.methods.disburse.rules.waiting import place_final_event
 from kasuwa.rails.ports import orders
 from kasuwa.rails.ports.orders import BENEFICIARY_NAME, Answer
 from kasuwa.terms.tariff import Tariff
-from kasuwa.transactions.purpose import effects_of_purpose, reply_of_purpose, subject_of
+from kasuwa.transactions.purpose import SCHEDULED_PAYOUT, effects_of_purpose, reply_of_purpose, subject_of
 from kasuwa.transactions.requery import (
     RequeryJobKinds,
     age_on_schedule,
@@ -150,7 +151,7 @@ def end_transfer(
         return added
     return Decision(
         reply=added.reply or reply_transfer(end.row),
-        groups=(*end_holds(end.row, added.posts), *added.groups),
+        groups=(*end_holds(end.row, job_data.order, added.posts), *added.groups),
         rows=(end.row, *added.rows, *settle_counters(end.row, job_data, context, seen)),
         jobs=(*end.jobs, *added.jobs),
         jobs_done=(job, *added.jobs_done),
@@ -159,7 +160,7 @@ def end_transfer(
     )
 
 
-def end_holds(row: Transaction, added: tuple[Posting, ...]) -> tuple[PostingGroup, ...]:
+def end_holds(row: Transaction, order: TransferDetail, added: tuple[Posting, ...]) -> tuple[PostingGroup, ...]:
     """Returns the groups that post or void the holds, with the postings that the purpose adds.
 
     After a failure the holds are voided, so the postings of the purpose get a group of their own.
@@ -168,7 +169,9 @@ def end_holds(row: Transaction, added: tuple[Posting, ...]) -> tuple[PostingGrou
     if row.status == FAILED:
         voided = tuple(end_hold(row, one, ()) for one in (held, fee_held) if one is not None)
         return (*voided, PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, postings=added)) if added else voided
-    amount, fees = (Posting(row.held_on, RAIL, row.amount, "transfer"),), post_fees(row)
+    is_payout = order.purpose is not None and order.purpose.purpose == SCHEDULED_PAYOUT
+    amount = (Posting(row.held_on, RAIL, row.amount, "payout" if is_payout else "transfer"),)
+    fees = post_fees(row)
     if fee_held is None:
         return (end_hold(row, held, (*amount, *fees, *added)),)
     return end_hold(row, held, (*amount, *added)), end_hold(row, fee_held, fees)
@@ -181,7 +184,7 @@ def end_hold(row: Transaction, held: HeldAmount | None, postings: tuple[Posting,
 def post_fees(row: Transaction) -> tuple[Posting, ...]:
     postings = (
         Posting(WALLET, INCOME, row.fee, "transfer fee"),
-        Posting(WALLET, VAT, row.vat, "VAT on fee"),
+        Posting(WALLET, VAT, row.vat, "transfer VAT"),
         Posting(WALLET, STAMP_DUTY, row.duty, "stamp duty"),
     )
     return tuple(posting for posting in postings if posting.amount)

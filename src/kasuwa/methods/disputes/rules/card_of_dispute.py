@@ -24,6 +24,7 @@ from kasuwa.transactions.transactions import encode_text
 class CardOrder(msgspec.Struct, frozen=True, omit_defaults=True):
     """The work of a job that pays a card, or takes back what it was paid. References are the paid merchant's."""
 
+    dispute_id: str
     payment: str
     amount: int
     began_at: float  # Unix time
@@ -38,7 +39,7 @@ def pay_card(ended: Dispute, payment: Payment, context: Context) -> Job | None:
     after the step that ended it."""
     if payment.session != ISSUED_SESSION:
         return None
-    order = CardOrder(ended.txn_ref, ended.amount, context.now.timestamp())
+    order = CardOrder(ended.dispute_id, ended.txn_ref, ended.amount, context.now.timestamp())
     return card_job(ended, PAY_CARD, order, context.now)
 
 
@@ -47,7 +48,7 @@ def take_card(before: Dispute, corrected: Dispute, payment: Payment, context: Co
     if payment.session != ISSUED_SESSION:
         return None
     paid_under = event_reference(before.dispute_id, before.events)
-    order = CardOrder(before.txn_ref, before.amount, context.now.timestamp(), paid_under)
+    order = CardOrder(before.dispute_id, before.txn_ref, before.amount, context.now.timestamp(), paid_under)
     return card_job(corrected, TAKE_CARD, order, context.now)
 
 
@@ -68,18 +69,17 @@ def card_job(dispute: Dispute, kind: str, order: CardOrder, due: datetime) -> Jo
 
 
 def need_card_answer(job: Job, answer: Answer, merchant: Merchant) -> Needs:
-    dispute_id = job.reference.rpartition("/")[0]
+    dispute_id = CARD_ORDER_DECODER.decode(job.work).dispute_id
     return Needs(((Job, job.key), (Dispute, dispute_key(merchant.merchant_id, dispute_id))))
 
 
 def decide_card_answer(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision:
     """Ends the order, or has it repeated on the requery schedule."""
-    current = seen.get(Job, job.key)
-    dispute = seen.get(Dispute, dispute_key(context.merchant.merchant_id, job.reference.rpartition("/")[0]))
+    current, order = seen.get(Job, job.key), CARD_ORDER_DECODER.decode(job.work)
+    dispute = seen.get(Dispute, dispute_key(context.merchant.merchant_id, order.dispute_id))
     assert dispute is not None
     if current is None or answer.status == orders.SUCCESSFUL:
         return Decision(reply=reply_dispute(dispute), jobs_done=() if current is None else (current,))
-    order = CARD_ORDER_DECODER.decode(current.work)
     age = context.now.timestamp() - order.began_at
     # The order that paid the card may still be repeated by its own job.
     is_awaited = answer.status == orders.NOT_FOUND and job.kind == TAKE_CARD and age < NOT_FOUND_IS_FAILED_AFTER_SECONDS

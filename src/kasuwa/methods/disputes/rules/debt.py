@@ -7,6 +7,8 @@ The job exists while something is owed. Contract: payment#disputes
 
 from datetime import datetime
 
+import msgspec
+
 from kasuwa.core.codes import INSUFFICIENT_FUNDS
 from kasuwa.core.decision import (
     Context,
@@ -25,9 +27,19 @@ from kasuwa.core.references import account_key, job_key, row_key
 from kasuwa.ledger import chart
 from kasuwa.methods.disputes.model import COLLECT, COLLECT_INTERVAL, LANE
 from kasuwa.rails.ports.orders import Answer
+from kasuwa.transactions.transactions import encode_text
 
 # Required by PostingGroup, and never returned: no more is taken than the wallet has.
 WALLET_INSUFFICIENT = Refusal(INSUFFICIENT_FUNDS, "The wallet does not cover the debt")
+
+
+class CollectionData(msgspec.Struct, frozen=True):
+    """The data of the job that collects a debt. Stored as `Job.work`."""
+
+    currency: str
+
+
+COLLECTION_DATA_DECODER: "msgspec.json.Decoder[CollectionData]" = msgspec.json.Decoder(CollectionData)
 
 
 def debt_reference(currency: str) -> str:
@@ -62,11 +74,12 @@ def collection_job(currency: str, due: datetime, merchant_id: int) -> Job:
         reference=debt_reference(currency),
         subject=subject,
         due=due,
+        work=encode_text(CollectionData(currency)),
     )
 
 
 def need_collection(job: Job, answer: Answer, merchant: Merchant) -> Needs:
-    currency = job.reference.rpartition(" ")[2]
+    currency = COLLECTION_DATA_DECODER.decode(job.work).currency
     accounts = (chart.wallet(currency), chart.dispute_debt(currency))
     rows: tuple[tuple[type[Row], bytes], ...] = tuple(
         (chart.Account, account_key(merchant.merchant_id, name)) for name in accounts
@@ -79,7 +92,7 @@ def decide_collection(job: Job, answer: Answer, context: Context, seen: LoadedRo
     current_job = seen.get(Job, job.key)
     if current_job is None:
         return Decision()
-    currency, merchant_id = job.reference.rpartition(" ")[2], context.merchant.merchant_id
+    currency, merchant_id = COLLECTION_DATA_DECODER.decode(job.work).currency, context.merchant.merchant_id
     wallet = seen.get(chart.Account, account_key(merchant_id, chart.wallet(currency)))
     debt = seen.get(chart.Account, account_key(merchant_id, chart.dispute_debt(currency)))
     owed = 0 if debt is None else max(0, -debt.posted)

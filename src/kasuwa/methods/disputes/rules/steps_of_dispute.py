@@ -112,7 +112,7 @@ def taken_postings(dispute: Dispute) -> tuple[Posting, ...]:
     postings = (
         Posting(wallet, rail_account(dispute.method, currency), dispute.amount, "dispute"),
         Posting(wallet, chart.income("dispute", currency), dispute.fee, "dispute fee"),
-        Posting(wallet, chart.tax("vat", currency), dispute.vat, "VAT on fee"),
+        Posting(wallet, chart.tax("vat", currency), dispute.vat, "dispute VAT"),
     )
     return tuple(posting for posting in postings if posting.amount)
 

@@ -58,7 +58,7 @@ from kasuwa.terms.reserve import ReserveTerms, reserve_part
 from kasuwa.transactions.purpose import PurposeEffects, PurposeRules, TransactionPurpose, rules_of
 from kasuwa.transactions.settlements import SettlementMovement, make_settlement_event
 from kasuwa.transactions.splits import split_amount
-from kasuwa.transactions.transactions import SUCCESSFUL, Transaction
+from kasuwa.transactions.transactions import SUCCESSFUL, Transaction, encode_text
 
 SETTLE = "settlement.settle"
 PAY_OUT = "payout.send"
@@ -110,6 +110,18 @@ class BatchAddition(msgspec.Struct, frozen=True):
         return settlement_batch_key(merchant_id, self.reference)
 
 
+class BatchJobData(msgspec.Struct, frozen=True):
+    """The data of the job of a due batch. Stored as `Job.work`."""
+
+    kind: str
+    owner: str
+    day: str  # YYYYMMDD
+    currency: str
+
+
+BATCH_JOB_DECODER: "msgspec.json.Decoder[BatchJobData]" = msgspec.json.Decoder(BatchJobData)
+
+
 def add_to_batch(
     addition: BatchAddition, context: Context, seen: LoadedRows
 ) -> tuple[SettlementBatch, tuple[Job, ...]]:
@@ -148,6 +160,7 @@ def add_to_batch(
         reference=addition.reference,
         subject=key,
         due=addition.due,
+        work=encode_text(BatchJobData(addition.kind, addition.owner, day, addition.currency)),
     )
     return row, (job,)
 
@@ -166,7 +179,7 @@ class SettlementEffects(msgspec.Struct, frozen=True):
 def fee_posts(row: Transaction, payer: str) -> tuple[Posting, ...]:
     posts = (
         Posting(payer, chart.income("collection", row.currency), row.fee, "collection fee"),
-        Posting(payer, chart.tax("vat", row.currency), row.vat, "VAT on fee"),
+        Posting(payer, chart.tax("vat", row.currency), row.vat, "collection VAT"),
     )
     return tuple(post for post in posts if post.amount)
 
@@ -245,12 +258,13 @@ def need_batches(additions: list[BatchAddition], destination: str, row: Transact
 
 
 def need_due_batch(job: Job, answer: Answer, merchant: Merchant) -> Needs:
-    kind, owner, day, currency = job.reference.split(" ")
+    batch = BATCH_JOB_DECODER.decode(job.work)
+    wallet = chart.wallet(batch.currency)
     rows: tuple[tuple[type[Row], bytes], ...] = ((SettlementBatch, job.subject), (Job, job.key))
-    if kind != PAYOUT:
-        return Needs(rows, (f"{WAITING_ACCOUNTS[kind]}:{day}:{currency}", chart.wallet(currency)))
-    beneficiary = (Beneficiary, beneficiary_key(merchant.merchant_id, owner))
-    return Needs((*rows, beneficiary), (beneficiary_account(owner, currency), chart.wallet(currency)))
+    if batch.kind != PAYOUT:
+        return Needs(rows, (f"{WAITING_ACCOUNTS[batch.kind]}:{batch.day}:{batch.currency}", wallet))
+    beneficiary = (Beneficiary, beneficiary_key(merchant.merchant_id, batch.owner))
+    return Needs((*rows, beneficiary), (beneficiary_account(batch.owner, batch.currency), wallet))
 
 
 def decide_due_batch(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision:
@@ -291,7 +305,7 @@ def send_payout(row: SettlementBatch, job: Job, context: Context, seen: LoadedRo
         context.merchant.name,
         f"Payout {row.day}",
         beneficiary_account(row.owner, row.currency),
-        TransactionPurpose(PAYOUT, row.reference),
+        TransactionPurpose(PAYOUT, row.reference, beneficiary=row.owner),
     )
     decision = send_money(order, row.amount, context, context.number, reference_type="PO", is_free=True)
     decision.rows = (*decision.rows, msgspec.structs.replace(row, state=SENT))

@@ -15,6 +15,7 @@ from kasuwa.audit.merkle import HASH_BYTES, build_levels, hash_leaf, path_places
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.core.reading import ActionReader, Reader
+from kasuwa.ledger.posting_kinds import title_sql
 from kasuwa.methods.statements.proofs.wire import (
     Proof,
     ProofClose,
@@ -66,8 +67,8 @@ VALUE_BEFORE = """
     select b.seq, b.hash from posting p join posting b on b.merchant_id = p.merchant_id and b.seq = p.group_seq - 1
     where p.merchant_id = $1 and p.seq = $2
 """
-POSTINGS = """
-    select group_seq, at, reference, debit, credit, amount, debit_after, credit_after, kind
+POSTINGS = f"""
+    select group_seq, at, reference, debit, credit, amount, debit_after, credit_after, {title_sql()}
     from posting where merchant_id = $1 and seq > $2 and seq <= $3 order by seq
 """
 

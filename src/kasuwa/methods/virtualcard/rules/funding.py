@@ -160,7 +160,7 @@ def find_funding_source(currency: str, context: Context, seen: LoadedRows) -> Fu
 
 
 def fee_debits(charge: FeeBreakdown, currency: str, kind: str) -> tuple[WalletDebit, ...]:
-    vat = WalletDebit(chart.tax("vat", currency), charge.vat, "VAT on fee")
+    vat = WalletDebit(chart.tax("vat", currency), charge.vat, "card VAT")
     return WalletDebit(chart.income("card", currency), charge.fee, kind), vat
 
 

@@ -80,7 +80,7 @@ def charge_monthly_fee(card: Card, charge: FeeBreakdown, context: Context, is_co
     changes = (msgspec.structs.replace(card, unpaid=0),) if card.unpaid else ()
     posts = (
         Posting(card.account, chart.income("card", card.currency), charge.fee, "card monthly fee"),
-        Posting(card.account, chart.tax("vat", card.currency), charge.vat, "VAT on fee"),
+        Posting(card.account, chart.tax("vat", card.currency), charge.vat, "card VAT"),
     )
     group = PostingGroup(card.reference, CARD_INSUFFICIENT, postings=tuple(post for post in posts if post.amount))
     return Decision(groups=(group,), rows=(*changes, *lines), jobs=(job,), numbers_used=len(lines))

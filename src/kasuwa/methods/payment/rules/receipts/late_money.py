@@ -65,6 +65,8 @@ WATCH_AFTER_SECONDS = (600, 1800, 3600, 3 * 3600, 6 * 3600, 12 * 3600, 24 * 3600
 
 PAID_LATE = "Paid after the payment had failed"
 PAID_TOO_MUCH = "Paid more than was asked for"
+# The kinds of postings of money that is returned for these reasons.
+RETURNED_KINDS = {PAID_LATE: "paid after the payment had failed", PAID_TOO_MUCH: "paid more than was asked for"}
 
 
 # --- the watch ------------------------------------------------------------------------------------------------------
@@ -192,7 +194,7 @@ def begin_return(row: Transaction, payment: Payment, amount: int, reason: str, c
     counted = msgspec.structs.replace(
         payment, facts=encode_text(msgspec.structs.replace(facts, returns=facts.returns + 1))
     )
-    arrived = Posting(rail, unapplied, amount, reason.lower())
+    arrived = Posting(rail, unapplied, amount, RETURNED_KINDS[reason])
     lane = RAIL_ROUTES[payment.method].rail
     return Decision(
         groups=(
