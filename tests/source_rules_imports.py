@@ -84,6 +84,7 @@ SLICES_MAY_IMPORT = {
     "rails.ports",
     "rails.catalogue.catalogue",
     "ledger.chart",
+    "ledger.holds",
     "ledger.open_transactions",
     "ledger.posting_kinds",
     "ledger.settlement_lines",

@@ -141,7 +141,7 @@ class Dispute(Row):
 
     @property
     def held(self) -> HeldAmount | None:
-        """What it reserves in the wallet as long as it is open, or None if the wallet covered nothing."""
+        """The amount that it reserves in the wallet as long as it is open, or None if the wallet covered nothing."""
         return HeldAmount(chart.wallet(self.currency), self.covered) if self.covered else None
 
 
