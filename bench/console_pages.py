@@ -18,7 +18,7 @@ from bench.results import ConsoleResult, MeasurementFailed
 from kasuwa.console.routes import PAGES
 from kasuwa.people import users
 from kasuwa.privacy.vault_keys import open_vault
-from kasuwa.settings.secret_key import secret_key_of
+from kasuwa.settings.secret_key import load_secret_key
 from kasuwa.settings.settings import read_settings
 
 # Each page is asked for so often after the first time, in which plans are made.
@@ -76,7 +76,7 @@ def sign_in(port: int, dsn: str, data: Path, role: str, mid: str | None) -> Visi
     async def make_link() -> str:
         connection = await asyncpg.connect(dsn)
         try:
-            vault = await open_vault(connection, secret_key_of(read_settings({}, data=data)))
+            vault = await open_vault(connection, load_secret_key(read_settings({}, data=data)))
             email = f"{role.replace(':', '.')}@example.com"
             user_id = await users.add_user(connection, vault, email, mid, role)
             return await users.make_link(connection, vault, user_id, "sign_in")

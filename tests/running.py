@@ -42,7 +42,7 @@ from kasuwa.postgres.row_codes import store_codes
 from kasuwa.privacy import vault_keys
 from kasuwa.privacy.key_moves import LOCK_MERCHANT
 from kasuwa.privacy.row_code_moves import find_changed_rows, read_window
-from kasuwa.settings.secret_key import secret_key_of
+from kasuwa.settings.secret_key import load_secret_key
 from kasuwa.settings.settings import read_settings
 from tests.command_processes import KasuwaProcess, run_kasuwa
 from tests.merchant_client import HttpConnection, MerchantClient
@@ -346,7 +346,7 @@ class Deployment:
 
     async def open_vault(self, connection: Any) -> Vault:
         return await vault_keys.open_vault(
-            connection, secret_key_of(read_settings(self._environment, data=self.directory))
+            connection, load_secret_key(read_settings(self._environment, data=self.directory))
         )
 
     def broken_invariants(self, mids: list[str] | None = None) -> list[str]:

@@ -11,7 +11,7 @@ from kasuwa.core.vault import Vault
 from kasuwa.merchants.endpoints import add_endpoint, roll_secret
 from kasuwa.methods.sealed_columns import SEALED_PLACES
 from kasuwa.privacy.vault_keys import open_vault
-from kasuwa.settings.secret_key import secret_key_of
+from kasuwa.settings.secret_key import load_secret_key
 from kasuwa.settings.settings import read_settings
 from tests.merchant_client import MerchantClient
 from tests.methods.clients.enrollment import BVN, OTHER_BVN, create, enroll
@@ -79,7 +79,7 @@ async def add_endpoints(deployment: Deployment, merchant_id: int, connection: An
 async def read_vault(deployment: Deployment) -> Vault:
     connection = await asyncpg.connect(deployment.dsn)
     try:
-        return await open_vault(connection, secret_key_of(read_settings({}, data=deployment.directory)))
+        return await open_vault(connection, load_secret_key(read_settings({}, data=deployment.directory)))
     finally:
         await connection.close()
 

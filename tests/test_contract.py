@@ -2,7 +2,7 @@
 
 import re
 
-from kasuwa.methods.tables import methods_of
+from kasuwa.methods.tables import list_methods
 from tests.contract import BLOCK, FOLDER, ROOT, build, reply_fields, request_fields
 from tests.walk.rows import ACTION_ROWS
 
@@ -18,7 +18,7 @@ def anchors_of(page: str) -> list[str]:
 
 
 def test_every_path_has_its_page_with_a_reference() -> None:
-    for method in methods_of("test"):
+    for method in list_methods("test"):
         page = FOLDER / f"{method.name}.md"
         assert BLOCK.search(page.read_text()), page.name
 

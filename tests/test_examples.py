@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 
 from kasuwa.api.openapi.operations import ApiDescription, describe_paths
-from kasuwa.methods.tables import methods_of
+from kasuwa.methods.tables import list_methods
 from tests.examples import FOLDER, REPLIES, file_of, parse_reply, read, record, replies
 from tests.merchant_client import MerchantClient
 from tests.walk.rows import ACTION_ROWS, NOW
@@ -28,7 +28,7 @@ def test_each_recorded_request_is_answered_as_recorded(open_shop: Callable[..., 
 
 def test_the_service_tells_the_replies_that_were_recorded() -> None:
     assert replies({path: path.read_text() for path in FOLDER.glob("*.http")}) == REPLIES.read_text(), STALE
-    paths = describe_paths(ApiDescription(methods_of("test"), "test"))["paths"]
+    paths = describe_paths(ApiDescription(list_methods("test"), "test"))["paths"]
     contents = {path: value["put"]["responses"]["200"]["content"] for path, value in paths.items() if "put" in value}
     for row in ACTION_ROWS:
         title = row.title.removeprefix(f"{row.method}-").replace(f"{row.action.name}-", f"{row.action.name} ")
@@ -41,7 +41,7 @@ README_ROW = re.compile(r"^\| `PUT /(\w+)`.*?\| (.*) \|$", re.MULTILINE)
 
 def test_the_readme_names_every_path_and_every_action_there() -> None:
     rows = dict(README_ROW.findall((FOLDER.parents[1] / "README.md").read_text()))
-    for method in methods_of("test"):
+    for method in list_methods("test"):
         listed = set(re.findall(r"[\w-]+", rows.pop(method.name)))
         assert {action.name for action in method.actions} - listed == set(), method.name
     assert rows == {}

@@ -613,6 +613,9 @@ def test_a_page_that_reads_past_its_visit_is_noticed(text: str) -> None:
         "luck = 1",
         "self.told = 1",
         "said = 1",
+        "def f(): found = 1",
+        "def f(given): ...",
+        "def name_of(): ...",
         "def foretell_faults(): ...",
     ],
 )

@@ -15,10 +15,10 @@ from msgspec import inspect
 
 from clients.generate.field_types import FieldType, is_nullable, objects_in, reply_type, request_type
 from kasuwa.api.openapi.field_docs import describe_fields
-from kasuwa.core.action import Action, AdminCommand, ApiMethod, Write, only_shows, scope_of, title_of
+from kasuwa.core.action import Action, AdminCommand, ApiMethod, Write, get_scope, make_action_title, only_shows
 from kasuwa.core.dry_run import REFUSE_DRY_RUN
 from kasuwa.core.reference_tables import load_reference_data
-from kasuwa.methods.tables import methods_of
+from kasuwa.methods.tables import list_methods
 from kasuwa.transactions.event_payloads import EVENT_KINDS, TEST_EVENT, EndpointTestEvent, EventPayload
 from kasuwa.wire.documents import Document
 from kasuwa.wire.fields import ChosenCurrency, scalar_schema
@@ -250,7 +250,7 @@ STATUSES = (
 @cache
 def read_surface() -> Surface:
     """Returns the API of the test environment. Actions that live lacks have `test_only`."""
-    methods = methods_of("test")
+    methods = list_methods("test")
     rows = [(method, action) for method in methods for action in method.actions if title(method, action) not in ALIASES]
     names = name_types(rows)
     types: dict[str, ObjectType] = {}
@@ -259,7 +259,7 @@ def read_surface() -> Surface:
     outputs = set(reachable(reply_structs(rows)))
     for struct in sorted(inputs | outputs | referred_orders(requests), key=lambda struct: names[struct]):
         types[names[struct]] = describe_object(struct, names, is_reply=struct in outputs)
-    live = {title(method, action) for method in methods_of("live") for action in method.actions}
+    live = {title(method, action) for method in list_methods("live") for action in method.actions}
     actions = tuple(describe_action(method, action, names, live) for method, action in rows)
     common_event = describe_object(EventPayload, {EventPayload: "EventPayload"}, is_reply=True)
     return Surface(
@@ -268,7 +268,7 @@ def read_surface() -> Surface:
 
 
 def title(method: ApiMethod, action: Action) -> str:
-    return f"{method.name}-{title_of(action).replace(' ', '-')}"
+    return f"{method.name}-{make_action_title(action).replace(' ', '-')}"
 
 
 def snake_case(wire_name: str) -> str:
@@ -439,7 +439,7 @@ def describe_action(method: ApiMethod, action: Action, names: dict[type, str], l
 
 def describe_scope(method: ApiMethod, action: Action) -> str:
     """Returns the sentence about the scope that a key needs. Contract: keys#scopes"""
-    scope = scope_of(method, action)
+    scope = get_scope(method, action)
     if scope == "any":
         return "Any key may be used."
     return f"Needs a key of scope `{scope}`{' or `read`' if only_shows(action) and scope != 'read' else ''}."

@@ -60,13 +60,13 @@ convert_plain_values()
 def load_command(name: str) -> Any:
     """Imports a command. Returns it as typer runs it: a TyperCommand, or a TyperGroup with commands."""
     module, _, attribute = COMMANDS[name][0].partition(":")
-    found = getattr(importlib.import_module(f"kasuwa.commands.{module}"), attribute)
-    if not isinstance(found, typer.Typer):
+    command = getattr(importlib.import_module(f"kasuwa.commands.{module}"), attribute)
+    if not isinstance(command, typer.Typer):
         alone = typer.Typer(add_completion=False)
-        alone.command(name=name)(found)
-        found = alone
-    found.rich_markup_mode = "markdown"  # joins the lines of a paragraph
-    return typer.main.get_command(found)
+        alone.command(name=name)(command)
+        command = alone
+    command.rich_markup_mode = "markdown"  # joins the lines of a paragraph
+    return typer.main.get_command(command)
 
 
 class LazyCommands(TyperGroup):
@@ -83,8 +83,8 @@ class LazyCommands(TyperGroup):
         super().format_help(ctx, formatter)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        name, found, rest = super().resolve_command(ctx, args)
-        return name, found and load_command(str(name)), rest
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command and load_command(str(name)), rest
 
 
 command = typer.Typer(

@@ -33,7 +33,7 @@ from kasuwa.core.decision import Refusal
 from kasuwa.jobs.leases import Claimed
 from kasuwa.jobs.steps import StepRunner
 from kasuwa.jobs.worker import Worker
-from kasuwa.methods.tables import methods_of, steps_of
+from kasuwa.methods.tables import index_steps, list_methods
 from kasuwa.pages.checkout import CheckoutPayments, PageReads
 from kasuwa.pages.router import CheckoutPages
 from kasuwa.postgres.connections import open_operator_pool
@@ -47,7 +47,7 @@ from tests.walk.rows import ACTION_ROWS, NOW, ActionRow, prepare_example, send_e
 from tests.walk.test_tenancy import everything_of
 from tests.webhooks.event_log import wait_until
 
-TABLE = make_routes(methods_of("test"))
+TABLE = make_routes(list_methods("test"))
 OPEN = frozenset({"pending", "processing"})
 # Jobs of a merchant that the worker has or may take.
 UNFINISHED = """
@@ -117,7 +117,7 @@ class LocalService:
         self._operators = await open_operator_pool(self._dsn)
 
         failing = {name: FailingRail(getattr(services.rails, name), partial(fail, self)) for name in CALLED_BY_STEPS}
-        steps = steps_of(services.methods)
+        steps = index_steps(services.methods)
         if rule is not None:
             steps = {kind: msgspec.structs.replace(step, decide=rule) for kind, step in steps.items()}
         rails = msgspec.structs.replace(services.rails, **failing)

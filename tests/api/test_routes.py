@@ -7,9 +7,9 @@ import pytest
 
 from kasuwa.api.routes import Envelope, make_routes
 from kasuwa.core.decision import FieldError, Refusal
-from kasuwa.methods.tables import methods_of
+from kasuwa.methods.tables import list_methods
 
-PAYMENT = make_routes(methods_of("live"))["/payment"]
+PAYMENT = make_routes(list_methods("live"))["/payment"]
 OTHER_TYPES = ("token", "account", "ussd", "phone", "qrpay", "bank_transfer", "mobile_money")
 
 

@@ -21,13 +21,13 @@ from kasuwa.cluster.sockets import make_sockets
 from kasuwa.core.codes import ERROR
 from kasuwa.core.decision import Merchant
 from kasuwa.engine.progress import RequestProgress
-from kasuwa.methods.tables import methods_of
+from kasuwa.methods.tables import list_methods
 from kasuwa.observe.metrics import Metrics
 from kasuwa.postgres.connections import DatabaseUnreachable
 from tests.rule_context import MERCHANT
 
-DISBURSE = make_routes(methods_of("test"))["/disburse"]
-PAYMENT = make_routes(methods_of("test"))["/payment"]
+DISBURSE = make_routes(list_methods("test"))["/disburse"]
+PAYMENT = make_routes(list_methods("test"))["/payment"]
 TRANSFER = {"action": "transfer", "amount": "1500.00", "bankcode": "058", "accountnumber": "0000000000"}
 DECIDED_HERE = HttpReply(200, b"decided here", 200)
 

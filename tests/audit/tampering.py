@@ -8,7 +8,7 @@ from kasuwa.audit import make_close
 from kasuwa.audit.chain_audit import find_chain_violations
 from kasuwa.audit.chain_rows import iterate_events, iterate_groups
 from kasuwa.audit.close_tree import head_bytes
-from kasuwa.audit.merkle import build_levels, hash_leaf, root_of
+from kasuwa.audit.merkle import build_levels, get_root, hash_leaf
 from kasuwa.ledger.chain import EMPTY_CHAIN, extend_by_event, extend_by_group
 from tests.running import Deployment
 
@@ -80,7 +80,7 @@ async def rewrite_newest_close(connection: Any, merchant_id: int) -> None:
         heads.update({head.merchant_id: head for head in await make_close.changed_heads(connection, made.close.number)})
         levels = build_levels([hash_leaf(head_bytes(heads[n])) for n in sorted(heads)])
         await connection.execute(
-            "update book_close set root = $2 where number = $1", made.close.number, root_of(levels)
+            "update book_close set root = $2 where number = $1", made.close.number, get_root(levels)
         )
 
 

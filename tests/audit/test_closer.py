@@ -18,7 +18,7 @@ from kasuwa.audit.close_tree import Close, close_hash
 from kasuwa.audit.make_close import SignedClose
 from kasuwa.audit.verify import climb, verify_document
 from kasuwa.postgres.clock import DatabaseClock
-from kasuwa.settings.close_key import close_key_of, require_close_key
+from kasuwa.settings.close_key import load_close_key, require_close_key
 from kasuwa.settings.settings import read_settings
 from kasuwa.settings.values import SettingsError
 from tests.merchant_client import MerchantClient
@@ -33,7 +33,7 @@ def test_every_leaf_of_a_tree_leads_to_its_root(size: int) -> None:
     levels = merkle.build_levels(leaves)
     for index in range(size):
         path = [levels[level][place].hex() for level, place in merkle.path_places(index, size)]
-        assert climb(leaves[index], index, size, path) == merkle.root_of(levels)
+        assert climb(leaves[index], index, size, path) == merkle.get_root(levels)
 
 
 def test_trees_are_those_of_rfc_6962() -> None:
@@ -47,7 +47,7 @@ def test_trees_are_those_of_rfc_6962() -> None:
         8: "5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328",
     }
     leaves = [merkle.hash_leaf(bytes.fromhex(text)) for text in inputs]
-    assert {size: merkle.root_of(merkle.build_levels(leaves[:size])).hex() for size in roots} == roots
+    assert {size: merkle.get_root(merkle.build_levels(leaves[:size])).hex() for size in roots} == roots
 
 
 # --- the key ----------------------------------------------------------------------------------------------------
@@ -55,7 +55,7 @@ def test_trees_are_those_of_rfc_6962() -> None:
 
 def test_the_key_of_test_is_a_file_that_only_its_owner_reads(tmp_path: Path) -> None:
     settings = read_settings({}, data=tmp_path)
-    assert close_key_of(settings, may_create=False) is None
+    assert load_close_key(settings, may_create=False) is None
     made = require_close_key(settings)
     assert stat.S_IMODE((tmp_path / "close.key").stat().st_mode) == 0o600
     assert require_close_key(settings).private_bytes_raw() == made.private_bytes_raw()

@@ -78,7 +78,7 @@ MOVEMENTS = [
 
 def test_the_verifier_classes_movements_as_statements_do() -> None:
     for movement in MOVEMENTS:
-        assert verify.class_of(*movement) == model.class_of(*movement), movement
+        assert verify.classify_movement(*movement) == model.classify_movement(*movement), movement
     assert (verify.CLASSES, verify.REFUND_KINDS) == (model.CLASSES, model.REFUND_KINDS)
     assert set(verify.COLLECTED_KINDS) == model.COLLECTED_KINDS
 

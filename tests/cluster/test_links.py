@@ -343,7 +343,7 @@ def test_no_directory_for_sockets_means_no_owners(tmp_path: Path, monkeypatch: p
     assert found is not None
     assert found.directory.parent == tmp_path
     found.remove()
-    assert [found.number_of(name) for name in ("api-1", "api-2", "worker", "console")] == [0, 1, None, None]
+    assert [found.read_process_number(name) for name in ("api-1", "api-2", "worker", "console")] == [0, 1, None, None]
 
 
 def test_a_directory_of_a_killed_supervisor_is_removed_and_one_in_use_is_kept(

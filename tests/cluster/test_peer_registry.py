@@ -73,7 +73,7 @@ class InProcessHost:
             clock_skew_ms=0,
         )
         path = directory / f"{host_id}.sock"
-        greeting = self.host.greeting_of(self.address)
+        greeting = self.host.make_greeting(self.address)
         peers = PeerListener(self.host.listen, self.host.certificates, greeting, self.metrics)
         self.listener = OwnerListener(path, {REQUEST: self.answer}, peers)
         self.links = OwnerLinks([path], 0, self.metrics, self.host)
@@ -388,8 +388,8 @@ def test_renewed_files_are_taken_up_and_what_was_asked_is_answered(deployment: D
 
 def test_an_address_of_ipv6_is_taken_apart() -> None:
     terms = PeerTerms("::", 7400, "[fd00::1]", 7400)
-    assert terms.address_of(1) == "[fd00::1]:7401"
-    assert Peer(terms.address_of(1), b"").endpoint == ("fd00::1", 7401)
+    assert terms.make_address(1) == "[fd00::1]:7401"
+    assert Peer(terms.make_address(1), b"").endpoint == ("fd00::1", 7401)
 
 
 def test_a_database_that_does_not_answer_leaves_the_connections_as_they_are(

@@ -12,9 +12,9 @@ def test_holders_take_turns_whatever_number_of_items_each_has() -> None:
     for n in range(4):
         turns.put(("a", "x"), f"a{n}")
     turns.put(("b", "x"), "b0")
-    assert (turns.count_of("a"), turns.count_of("b"), turns.count_of("c")) == (4, 1, 0)
+    assert (turns.count_items("a"), turns.count_items("b"), turns.count_items("c")) == (4, 1, 0)
     assert take_all(turns) == ["a0", "b0", "a1", "a2", "a3"]
-    assert (len(turns), turns.count_of("a")) == (0, 0)
+    assert (len(turns), turns.count_items("a")) == (0, 0)
 
 
 def test_those_of_one_holder_take_turns_among_themselves() -> None:

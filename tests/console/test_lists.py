@@ -15,7 +15,7 @@ from kasuwa.console.merchant.actions import CONSOLE
 from kasuwa.console.records.kind import RecordKind
 from kasuwa.console.records.table import RECORD_KINDS
 from kasuwa.core.banks import banks_by_code
-from kasuwa.methods.tables import methods_of
+from kasuwa.methods.tables import list_methods
 from tests.console.sample_merchant import SampleMerchant
 from tests.console.visitor import PageReply, Visitor, sign_in_as
 from tests.merchant_client import MerchantClient
@@ -177,7 +177,7 @@ def test_an_export_of_loans_names_the_clients(world: SampleMerchant, reader: Vis
 
 @pytest.mark.parametrize("kind", LISTED, ids=lambda kind: kind.name)
 def test_every_filter_is_a_field_of_the_list_action(kind: RecordKind) -> None:
-    methods = {method.name: method for method in (*methods_of("test"), CONSOLE)}
+    methods = {method.name: method for method in (*list_methods("test"), CONSOLE)}
     actions: list[Any] = list(methods[kind.list_method or kind.method].actions)
     fields = {
         name

@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 import pytest
 
-from kasuwa.wire.people import words_of
+from kasuwa.wire.people import split_words
 from tests.console.visitor import Visitor, sign_in_as
 from tests.merchant_client import MerchantClient
 from tests.methods.payment.payment_client import PaymentClient
@@ -82,7 +82,7 @@ def test_words_are_stored_as_hashes_and_removed_with_the_payer(
     wait_for_words(deployment, shop)
     stored = deployment.fetch(WORDS, shop.mid)
     assert {row["txn_ref"] for row in stored} == {paid}
-    assert len(stored) == len(words_of("Adaéze Obiora-Nwachukwu")) + 1
+    assert len(stored) == len(split_words("Adaéze Obiora-Nwachukwu")) + 1
     assert all(len(row["word"]) == 16 for row in stored)
     person: Any = {"name": "Adaeze Obiora", "email": ADAEZE["email"]}
     customer = shop.put("resources", request="customer", **person).body["data"]["customer_id"]

@@ -10,15 +10,15 @@ from kasuwa.authority.roles import MERCHANT_ROLES, ROLES_BY_PERMISSION
 from kasuwa.console.merchant.actions import CONSOLE
 from kasuwa.console.records.table import RECORD_KINDS
 from kasuwa.console.routes import RECORD_PAGES
-from kasuwa.core.action import PAY, VIEW, Action, AdminCommand, Read, Write, permission_needed, title_of
-from kasuwa.methods.tables import methods_of
+from kasuwa.core.action import PAY, VIEW, Action, AdminCommand, Read, Write, make_action_title, permission_needed
+from kasuwa.methods.tables import list_methods
 from tests.console.visitor import PageReply, Visitor, sign_in_as
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment
 
 pytestmark = pytest.mark.xdist_group("console")
 
-ROWS = [(method.name, action) for method in (*methods_of("test"), CONSOLE) for action in method.actions]
+ROWS = [(method.name, action) for method in (*list_methods("test"), CONSOLE) for action in method.actions]
 # All that takes money out, moves it between accounts, says where it goes, or shows a card's number.
 PAYING = {
     "bills pay",
@@ -45,7 +45,7 @@ TRANSFER = {"action": "transfer", "amount": "1500.00", "bankcode": "058", "accou
 
 
 def named(method: str, action: Action) -> str:
-    return f"{method} {title_of(action)}"
+    return f"{method} {make_action_title(action)}"
 
 
 def test_exactly_these_actions_need_the_permission_to_pay() -> None:

@@ -13,7 +13,7 @@ from kasuwa.console.records.kind import RecordKind
 from kasuwa.console.records.sales import TICKETS
 from kasuwa.console.records.table import RECORD_KINDS
 from kasuwa.core.action import ApiMethod
-from kasuwa.methods.tables import methods_of
+from kasuwa.methods.tables import list_methods
 from tests.console.visitor import Visitor, sign_in_as
 from tests.merchant_client import MerchantClient
 from tests.methods.payment.payment_client import PaymentClient, card
@@ -22,7 +22,7 @@ from tests.running import Deployment
 pytestmark = pytest.mark.xdist_group("console")
 
 PDF, PNG = b"%PDF-1.4", b"\x89PNG\r\n\x1a\n"
-METHODS: dict[str, ApiMethod] = {method.name: method for method in (*methods_of("test"), CONSOLE)}
+METHODS: dict[str, ApiMethod] = {method.name: method for method in (*list_methods("test"), CONSOLE)}
 THERE = [kind for kind in RECORD_KINDS if kind.method in METHODS]
 
 

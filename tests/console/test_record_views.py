@@ -10,7 +10,7 @@ from kasuwa.console.kit.vocabulary import STATE_STYLES, humanize, label
 from kasuwa.console.merchant.actions import CONSOLE
 from kasuwa.console.records.schedule_chart import draw_schedule
 from kasuwa.console.records.table import RECORD_KINDS
-from kasuwa.methods.tables import methods_of
+from kasuwa.methods.tables import list_methods
 from kasuwa.transactions.transactions import FINAL, PENDING, PROCESSING
 from tests.console.test_signing_in import PASSWORD
 from tests.console.test_step_up import expire_step_up, hidden_fields, sign_in_user
@@ -196,7 +196,7 @@ def states_of(struct: Any, seen: set[Any]) -> set[str]:
 
 
 def test_every_state_of_a_record_has_a_symbol_and_a_color() -> None:
-    methods = {method.name: method for method in (*methods_of("test"), CONSOLE)}
+    methods = {method.name: method for method in (*list_methods("test"), CONSOLE)}
     wanted = {(kind.method, kind.view_action) for kind in RECORD_KINDS}
     wanted |= {(kind.list_method or kind.method, kind.list_action) for kind in RECORD_KINDS}
     actions: list[Any] = [a for name, method in methods.items() for a in method.actions if (name, a.name) in wanted]

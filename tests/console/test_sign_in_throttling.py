@@ -9,7 +9,7 @@ import pyotp
 import pytest
 
 from kasuwa.console.kit.body_limits import MAX_BODIES_PER_NETWORK
-from kasuwa.core.addresses import network_of
+from kasuwa.core.addresses import find_network
 from kasuwa.people.throttle import FREE_FAILURES, FREE_FAILURES_ALL_SOURCES
 from kasuwa.people.users import hash_token
 from kasuwa.webhooks.sender import MAX_PINGS
@@ -131,7 +131,7 @@ def test_old_failure_counts_are_deleted(deployment: Deployment) -> None:
     [("192.0.2.7", "192.0.2.7"), ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"), ("testclient", "testclient")],
 )
 def test_an_ipv6_network_counts_as_one(address: str, network: str) -> None:
-    assert network_of(address) == network
+    assert find_network(address) == network
 
 
 # --- the trail ----------------------------------------------------------------------------------------------------

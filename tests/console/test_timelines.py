@@ -15,7 +15,7 @@ from kasuwa.methods.disburse.payout_model import APPROVED
 from kasuwa.methods.disputes.model import STATES
 from kasuwa.methods.disputes.rules.steps_of_dispute import OPENED, REMINDER
 from kasuwa.methods.payment import model
-from kasuwa.methods.tables import methods_of, steps_of
+from kasuwa.methods.tables import index_steps, list_methods
 from kasuwa.projections.timeline import (
     TRAIL,
     TimelineEntry,
@@ -105,7 +105,7 @@ def test_every_step_that_a_rule_writes_has_a_text() -> None:
 
 
 def test_every_job_and_no_other_has_a_text() -> None:
-    assert JOB_TEXTS.keys() == {*steps_of(methods_of("test")), DELIVER_EVENT}
+    assert JOB_TEXTS.keys() == {*index_steps(list_methods("test")), DELIVER_EVENT}
 
 
 def test_every_step_of_a_dispute_has_a_text() -> None:

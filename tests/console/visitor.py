@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from kasuwa.console.kit.visit import has_action
 from kasuwa.console.merchant.actions import CONSOLE
 from kasuwa.console.routes import PAGES
-from kasuwa.methods.tables import methods_of
+from kasuwa.methods.tables import list_methods
 from kasuwa.people import users
 from tests.merchant_client import HttpConnection
 from tests.running import Deployment
@@ -19,7 +19,7 @@ from tests.running import Deployment
 DEPLOYED = [
     page
     for page in PAGES
-    if page.required_action is None or has_action((*methods_of("test"), CONSOLE), *page.required_action)
+    if page.required_action is None or has_action((*list_methods("test"), CONSOLE), *page.required_action)
 ]
 
 # Bytes of a page, which a telephone with a slow connection loads in a second.

@@ -15,7 +15,7 @@ from kasuwa.core.banks import (
     banks_by_code,
     can_account_exist,
     check_bank_code,
-    is_account_of,
+    is_account_number,
     is_sample_account,
     nuban_check_digit,
 )
@@ -126,14 +126,14 @@ def test_an_unknown_code_is_named_as_such(code: str) -> None:
 @given(st.sampled_from(sorted(banks_by_code())), st.from_regex(r"[0-9]{10}", fullmatch=True))
 def test_a_checked_bank_takes_exactly_one_last_digit(code: str, account: str) -> None:
     bank = banks_by_code()[code]
-    taken = [digit for digit in "0123456789" if is_account_of(bank, account[:9] + digit)]
+    taken = [digit for digit in "0123456789" if is_account_number(bank, account[:9] + digit)]
     unchecked = bank.cbn_code is None or bank.kind == "mobile_money"
     assert len(taken) == (10 if unchecked else 1)
 
 
 @pytest.mark.parametrize("bank", [bank for bank in all_banks() if bank.kind == "mobile_money"], ids=lambda b: b.name)
 def test_a_wallet_takes_any_ten_digits(bank: Bank) -> None:
-    assert all(is_account_of(bank, f"801234567{digit}") for digit in range(10))
+    assert all(is_account_number(bank, f"801234567{digit}") for digit in range(10))
 
 
 def test_some_wallet_has_a_code_that_could_be_checked_and_is_not() -> None:
@@ -144,7 +144,7 @@ def test_some_wallet_has_a_code_that_could_be_checked_and_is_not() -> None:
 def test_a_documented_sample_exists_in_the_test_environment_alone(account: str) -> None:
     assert is_sample_account(GTB, account)
     assert can_account_exist(IN_TEST, GTB, account)
-    assert can_account_exist(IN_LIVE, GTB, account) == is_account_of(GTB, account)
+    assert can_account_exist(IN_LIVE, GTB, account) == is_account_number(GTB, account)
 
 
 def test_a_sample_belongs_to_its_own_bank() -> None:
@@ -155,7 +155,7 @@ def test_a_sample_belongs_to_its_own_bank() -> None:
 @given(st.from_regex(r"000000[0-9]{4}", fullmatch=True))
 def test_a_magic_account_needs_its_check_digit_in_live_alone(account: str) -> None:
     assert can_account_exist(IN_TEST, GTB, account)
-    assert can_account_exist(IN_LIVE, GTB, account) == is_account_of(GTB, account)
+    assert can_account_exist(IN_LIVE, GTB, account) == is_account_number(GTB, account)
 
 
 @NO_DEADLINE
@@ -164,5 +164,5 @@ def test_an_ordinary_account_needs_its_check_digit_everywhere(account: str) -> N
     assert (
         can_account_exist(IN_TEST, GTB, account)
         == can_account_exist(IN_LIVE, GTB, account)
-        == is_account_of(GTB, account)
+        == is_account_number(GTB, account)
     )

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kasuwa.core.cards import bin_records, brand_of, find_bin, is_card_number, is_luhn, luhn_digit, range_of
+from kasuwa.core.cards import bin_records, find_bin, find_brand, find_range, is_card_number, is_luhn, luhn_digit
 from kasuwa.core.reference_tables import load_reference_data
 from tests.hypothesis_settings import NO_DEADLINE
 
@@ -29,12 +29,12 @@ PUBLISHED = [
 def test_a_published_number_is_right_and_has_its_brand(number: str, brand: str) -> None:
     assert is_luhn(number)
     assert is_card_number(number)
-    assert brand_of(number) == brand
+    assert find_brand(number) == brand
 
 
 @pytest.mark.parametrize(("head", "brand"), [("650001", "discover"), ("650002", "verve"), ("650027", "verve")])
 def test_a_brand_with_a_range_inside_anothers_is_tried_first(head: str, brand: str) -> None:
-    assert brand_of(head) == brand
+    assert find_brand(head) == brand
 
 
 @NO_DEADLINE
@@ -66,7 +66,7 @@ def test_a_length_that_the_brand_does_not_have_is_refused(number: str) -> None:
 
 
 def test_a_brand_that_is_not_known_may_have_any_length() -> None:
-    assert brand_of("999999") is None
+    assert find_brand("999999") is None
     assert is_card_number("99999999999" + luhn_digit("99999999999"))
 
 
@@ -89,7 +89,7 @@ def test_the_brand_is_known_for_an_unknown_issuer() -> None:
 
 def test_the_table_and_the_ranges_agree() -> None:
     """Otherwise the brand of a card would change when its BIN is added to the table."""
-    ranged = {row.bin: range_of(row.bin) for row in bin_records().values()}
+    ranged = {row.bin: find_range(row.bin) for row in bin_records().values()}
     assert [row.bin for row in bin_records().values() if (found := ranged[row.bin]) and found.brand != row.brand] == []
     assert all(len(head) == 6 and head.isdecimal() for head in bin_records())
 

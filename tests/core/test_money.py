@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kasuwa.core.money import format_minor, minor_of, parse_minor, percent_of
+from kasuwa.core.money import compute_percent, convert_to_minor, format_minor, parse_minor
 from tests.hypothesis_settings import NO_DEADLINE
 
 LARGEST = 10**15 - 1
@@ -89,7 +89,7 @@ def test_a_malformed_text_is_not_an_amount(text: str) -> None:
 @pytest.mark.parametrize("text", ["", "1e5", "-1", "ten"])
 def test_minor_of_raises_for_an_invalid_figure(text: str) -> None:
     with pytest.raises(ValueError, match="not a figure"):
-        minor_of(text)
+        convert_to_minor(text)
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def half_up(minor: int, percent: str) -> int:
     st.decimals(min_value=0, max_value=100, places=4, allow_nan=False, allow_infinity=False),
 )
 def test_a_percentage_is_rounded_half_up(minor: int, percent: Decimal) -> None:
-    assert percent_of(minor, str(percent)) == half_up(minor, str(percent))
+    assert compute_percent(minor, str(percent)) == half_up(minor, str(percent))
 
 
 @pytest.mark.parametrize(
@@ -154,4 +154,4 @@ def test_a_percentage_is_rounded_half_up(minor: int, percent: Decimal) -> None:
     ],
 )
 def test_a_half_always_goes_up(minor: int, percent: str, expected: int) -> None:
-    assert percent_of(minor, percent) == expected
+    assert compute_percent(minor, percent) == expected

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from kasuwa.api.openapi.operations import ApiDescription, describe_paths
-from kasuwa.methods.tables import methods_of
+from kasuwa.methods.tables import list_methods
 from kasuwa.settings.settings import SECRET_SETTINGS
 from tests.deploy.deployment_files import EVERYTHING, image_environment, pod_of
 from tests.deploy.dockerfile import read_stages
@@ -145,7 +145,7 @@ def test_probes_ask_paths_of_the_api_at_its_port(manifests: list[dict[str, Any]]
     ports = {port["name"]: port["containerPort"] for port in container["ports"]}
     environment = {variable["name"]: variable["value"] for variable in container["env"]}
     assert str(ports["api"]) == environment["KASUWA_PORT"]
-    paths = describe_paths(ApiDescription(methods_of("live"), "live"))["paths"]
+    paths = describe_paths(ApiDescription(list_methods("live"), "live"))["paths"]
     asked = {name: container[f"{name}Probe"]["httpGet"] for name in ("startup", "liveness", "readiness")}
     assert {name: (probe["path"], probe["port"]) for name, probe in asked.items()} == {
         "startup": ("/healthz", "api"),

@@ -33,7 +33,7 @@ from kasuwa.merchants.merchants import MerchantDirectory
 from kasuwa.postgres.connections import DatabaseUnreachable
 from kasuwa.postgres.embedded import embedded
 from kasuwa.privacy import vault_keys
-from kasuwa.settings.secret_key import secret_key_of
+from kasuwa.settings.secret_key import load_secret_key
 from kasuwa.settings.settings import Settings
 from kasuwa.transactions.transactions import NewTransaction, Transaction, begin_transaction, transaction_key
 from tests.simulate.processes import broken_invariants, query, running_database
@@ -61,7 +61,7 @@ def prepared(place: Path) -> Iterator[Ground]:
             await prepare_database(settings, cluster.dsn)
             connection = await asyncpg.connect(cluster.dsn)
             try:
-                vault = await vault_keys.open_vault(connection, secret_key_of(settings))
+                vault = await vault_keys.open_vault(connection, load_secret_key(settings))
             finally:
                 await connection.close()
             # Nothing reads the versions of the keys again here, so these stay valid.
@@ -105,7 +105,7 @@ def run(work: Callable[[], Awaitable[None]]) -> None:
 
 
 def moving(merchant: Merchant, post: Posting, reference: str) -> Submission:
-    def rule(context: Context, seen: LoadedRows) -> Decision:
+    def rule(context: Context, rows: LoadedRows) -> Decision:
         return Decision(reply=reference, groups=(PostingGroup(reference, SHORT, postings=(post,)),))
 
     return Submission(merchant, Needs((), (WALLET, OUTSIDE)), rule, os.urandom(32))
@@ -122,7 +122,7 @@ def spend(merchant: Merchant, amount: int) -> Submission:
 def reserve(merchant: Merchant, amount: int, name: str) -> Submission:
     """Begins a transfer, which holds money without a posting."""
 
-    def rule(context: Context, seen: LoadedRows) -> Decision:
+    def rule(context: Context, rows: LoadedRows) -> Decision:
         return begin_transfer(context, name, amount, reply=name)
 
     return Submission(merchant, Needs(((Transaction, transfer_key(merchant, name)),), (WALLET,)), rule, os.urandom(32))

@@ -114,7 +114,7 @@ def test_a_rule_that_answers_something_else_is_broken(answer: object) -> None:
 
 @pytest.mark.parametrize("error", [KeyError("row"), AssertionError(), LedgerError("x"), RecursionError()])
 def test_what_a_rule_raises_is_kept_for_the_log(error: Exception) -> None:
-    def rule(context: Context, seen: LoadedRows) -> Decision:
+    def rule(context: Context, rows: LoadedRows) -> Decision:
         raise error
 
     result = funded().run([deciding(rule)])[0]
@@ -182,7 +182,7 @@ def test_a_number_is_given_again_only_when_it_was_not_used() -> None:
     given: list[int] = []
 
     def take(used: int, outcome: Any) -> Submission:
-        def rule(context: Context, seen: LoadedRows) -> Any:
+        def rule(context: Context, rows: LoadedRows) -> Any:
             given.append(context.number)
             return Decision("x", numbers_used=used) if outcome is None else outcome
 
@@ -201,7 +201,7 @@ def test_with_a_seed_entropy_depends_on_earlier_decisions_and_is_repeatable() ->
     def entropies(world: Deployment) -> list[bytes]:
         database, seen_entropy = MemoryDatabase(), []
 
-        def rule(context: Context, seen: LoadedRows) -> Decision:
+        def rule(context: Context, rows: LoadedRows) -> Decision:
             seen_entropy.append(context.entropy)
             return Decision("x", (posting(1),), numbers_used=1)
 
@@ -220,10 +220,10 @@ def test_with_a_seed_a_rule_that_needs_more_keeps_its_own_entropy() -> None:
     drawn: dict[int, list[bytes]] = {0: [], 1: []}
 
     def drawing(n: int) -> Submission:
-        def rule(context: Context, seen: LoadedRows) -> Decision | NeedsMore:
+        def rule(context: Context, rows: LoadedRows) -> Decision | NeedsMore:
             drawn[n].append(context.entropy)
             key = context.entropy[:16]
-            return Decision("x", numbers_used=1) if seen.is_loaded(key) else NeedsMore(Needs(((Ticket, key),)))
+            return Decision("x", numbers_used=1) if rows.is_loaded(key) else NeedsMore(Needs(((Ticket, key),)))
 
         return deciding(rule)
 
@@ -305,7 +305,7 @@ def test_a_moved_clock_is_seen_by_the_next_and_written_to_the_state_row(clock: d
     database, seen_times = funded(), []
     set_clock(database, **clock)
 
-    def look(context: Context, seen: LoadedRows) -> Decision:
+    def look(context: Context, rows: LoadedRows) -> Decision:
         seen_times.append(context.now)
         return Decision("x")
 
@@ -320,7 +320,7 @@ def test_a_moved_clock_is_seen_by_the_next_and_written_to_the_state_row(clock: d
 def test_planned_faults_are_seen_by_the_next_until_they_are_used_up() -> None:
     database, seen_faults = funded(), []
 
-    def look(context: Context, seen: LoadedRows) -> Decision:
+    def look(context: Context, rows: LoadedRows) -> Decision:
         seen_faults.append(context.injected_faults)
         return Decision("x", sandbox=SandboxEffects(injected_faults=()))
 
@@ -346,8 +346,8 @@ def test_a_rule_sees_the_rows_it_asked_for_and_none_of_its_neighbors() -> None:
     ticket, job = ticket_key(ask), job_key(ask)
     found: list[tuple[bool, bool]] = []
 
-    def look(context: Context, seen: LoadedRows) -> Decision:
-        found.append((seen.is_loaded(ticket), seen.is_loaded(job)))
+    def look(context: Context, rows: LoadedRows) -> Decision:
+        found.append((rows.is_loaded(ticket), rows.is_loaded(job)))
         return Decision("looked")
 
     neighbor = submission(ToyRequest("fund"))
@@ -373,10 +373,10 @@ def test_what_a_rule_asks_for_later_is_fetched_though_a_neighbor_has_a_part_of_i
     database.run([submission(ask)])
     ticket, job = ticket_key(ask), job_key(ask)
 
-    def look(context: Context, seen: LoadedRows) -> Decision | NeedsMore:
-        if not seen.is_loaded(ticket):
+    def look(context: Context, rows: LoadedRows) -> Decision | NeedsMore:
+        if not rows.is_loaded(ticket):
             return NeedsMore(Needs(((Ticket, ticket), (Job, job))))
-        return Decision(seen.get(Job, job) is not None)
+        return Decision(rows.get(Job, job) is not None)
 
     neighbor = deciding(lambda context, seen: Decision("looked"))
     neighbor.needs = Needs(((Ticket, ticket),))

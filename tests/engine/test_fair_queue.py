@@ -81,8 +81,8 @@ def test_what_joins_a_batch_counts_with_what_the_merchant_has_in_it() -> None:
 
 def test_the_submissions_of_a_merchant_are_taken_from_the_queue_in_order() -> None:
     queue = queue_of(*many(A, 3), *many(B, 2))
-    assert queue.take_all_of(A) == many(A, 3)
-    assert queue.take_all_of(A) == []
+    assert queue.take_entries(A) == many(A, 3)
+    assert queue.take_entries(A) == []
     assert list(queue) == many(B, 2)
 
 

@@ -39,7 +39,7 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
 def large(merchant: Merchant, steps: Iterator[Decision], orders: int = LARGE) -> Submission:
     """A submission that is decided in steps."""
 
-    def rule(context: Context, seen: LoadedRows) -> Decision:
+    def rule(context: Context, rows: LoadedRows) -> Decision:
         return Decision(sub_decisions=steps, combine=lambda parts: Decision(reply="large"))
 
     return Submission(merchant, Needs((), (WALLET, OUTSIDE)), rule, os.urandom(32), orders=orders)
@@ -84,9 +84,9 @@ def test_nothing_of_a_merchant_overtakes_its_large_submission(ground: Ground) ->
             def noting(submission: Submission, name: str) -> Submission:
                 decide = submission.decide
 
-                def rule(context: Context, seen: LoadedRows) -> object:
+                def rule(context: Context, rows: LoadedRows) -> object:
                     order.append(name)
-                    return decide(context, seen)
+                    return decide(context, rows)
 
                 submission.decide = rule  # type: ignore[assignment]
                 return submission

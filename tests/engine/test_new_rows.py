@@ -46,8 +46,8 @@ def reserve_once(merchant: Merchant, amount: int, name: str) -> Submission:
     """Begins a transfer under a name. If there is one already, returns its amount."""
     key = transfer_key(merchant, name)
 
-    def rule(context: Context, seen: LoadedRows) -> Decision:
-        first = seen.get(Transaction, key)
+    def rule(context: Context, rows: LoadedRows) -> Decision:
+        first = rows.get(Transaction, key)
         if first is not None:
             return Decision(reply=("again", first.amount))
         return begin_transfer(context, name, amount, reply=("new", amount))

@@ -4,7 +4,7 @@ import random
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from kasuwa.engine.statement_shapes import FIRST_SHAPES, MAX_SHAPES, NO_ROWS, Parts, StatementShapes, place_of
+from kasuwa.engine.statement_shapes import FIRST_SHAPES, MAX_SHAPES, NO_ROWS, Parts, StatementShapes, get_part_order
 from kasuwa.engine.writer_session import CACHED_STATEMENTS
 from kasuwa.postgres.bulk_sql import StatementPart, statement_sql
 from kasuwa.postgres.columns import Columns
@@ -21,7 +21,7 @@ POSTING = StatementPart("insert", "posting", COLUMNS)
 
 def combine(*tables: str) -> Parts:
     parts = [RAISE, POSTING, *(StatementPart("insert", table, COLUMNS) for table in tables)]
-    return tuple(sorted(parts, key=place_of))
+    return tuple(sorted(parts, key=get_part_order))
 
 
 def shapes_after(count: int) -> StatementShapes:

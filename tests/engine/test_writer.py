@@ -316,7 +316,7 @@ NEVER_SHORT = Refusal(INSUFFICIENT_FUNDS, "the outside does not run short")
 def fund(merchant: Merchant, amount: int, reference: str = "one kobo") -> Submission:
     post = chart.make_funding_posting("NGN", amount)
 
-    def rule(context: Context, seen: LoadedRows) -> Decision:
+    def rule(context: Context, rows: LoadedRows) -> Decision:
         return Decision(reply=reference, groups=(PostingGroup(reference, NEVER_SHORT, postings=(post,)),))
 
     needs = Needs((), (chart.wallet("NGN"), chart.outside("funding", "NGN")))
@@ -355,7 +355,7 @@ def test_writers_that_race_for_one_merchant_add_up_exactly(tmp_path: Path) -> No
 
 
 def test_a_rule_that_raises_fails_alone_and_leaves_nothing(tmp_path: Path) -> None:
-    def raises(context: Context, seen: LoadedRows) -> Decision:
+    def raises(context: Context, rows: LoadedRows) -> Decision:
         raise ZeroDivisionError
 
     async def mix(all_services: list[composition.Services], merchant: Merchant) -> list[Any]:

@@ -123,12 +123,12 @@ def test_a_connection_lost_between_lock_and_write_is_not_replaced(ground: Ground
             submission = fund(merchant)
             decide = submission.decide
 
-            def lose_connection(context: Context, seen: LoadedRows) -> Any:
+            def lose_connection(context: Context, rows: LoadedRows) -> Any:
                 times.append(1)
                 if len(times) == 1:
                     assert writer._session._write_connection is not None
                     writer._session._write_connection.terminate()
-                return decide(context, seen)
+                return decide(context, rows)
 
             submission.decide = lose_connection
             assert await outcome_of(writer.submit(submission)) == "fund"
@@ -390,8 +390,8 @@ def test_an_answer_on_what_another_writer_has_changed_is_not_given(ground: Groun
         merchant = await new_merchant(ground)
         key = transfer_key(merchant, "shared")
 
-        def look(context: Context, seen: LoadedRows) -> Decision:
-            found = seen.get(Transaction, key)
+        def look(context: Context, rows: LoadedRows) -> Decision:
+            found = rows.get(Transaction, key)
             return Decision(reply=None if found is None else found.amount)
 
         def looking() -> Submission:

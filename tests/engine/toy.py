@@ -84,18 +84,18 @@ def job_key(ask: ToyRequest) -> bytes:
 # --- the rules ------------------------------------------------------------------------------------------------
 
 
-def fund(ask: ToyRequest, context: Context, seen: LoadedRows) -> Decision:
+def fund(ask: ToyRequest, context: Context, rows: LoadedRows) -> Decision:
     return Decision(
         "funded", (PostingGroup("funding", SHORT, (Posting(OUTSIDE, WALLET, ask.amount, "wallet funding"),)),)
     )
 
 
-def spend(ask: ToyRequest, context: Context, seen: LoadedRows) -> Decision:
+def spend(ask: ToyRequest, context: Context, rows: LoadedRows) -> Decision:
     return Decision("spent", (PostingGroup("spending", SHORT, (Posting(WALLET, RAIL, ask.amount, "transfer"),)),))
 
 
-def start(ask: ToyRequest, context: Context, seen: LoadedRows) -> Decision | Refusal:
-    first = seen.get(Ticket, ticket_key(ask))
+def start(ask: ToyRequest, context: Context, rows: LoadedRows) -> Decision | Refusal:
+    first = rows.get(Ticket, ticket_key(ask))
     if first is not None:
         return Decision((first.number, first.state)) if first.amount == ask.amount else USED
     row = Ticket(ticket_key(ask), ask.merchant_id, ask.ref, context.number, ask.amount, "open")
@@ -111,9 +111,9 @@ def start(ask: ToyRequest, context: Context, seen: LoadedRows) -> Decision | Ref
     )
 
 
-def end(ask: ToyRequest, context: Context, seen: LoadedRows, part: int) -> Decision | Refusal:
+def end(ask: ToyRequest, context: Context, rows: LoadedRows, part: int) -> Decision | Refusal:
     """Posts `part` of the hold, or voids the hold if `part` is zero."""
-    row, job = seen.get(Ticket, ticket_key(ask)), seen.get(Job, job_key(ask))
+    row, job = rows.get(Ticket, ticket_key(ask)), rows.get(Job, job_key(ask))
     if row is None:
         return UNKNOWN
     if row.state != "open" or job is None:
@@ -129,32 +129,32 @@ def end(ask: ToyRequest, context: Context, seen: LoadedRows, part: int) -> Decis
     )
 
 
-def finish(ask: ToyRequest, context: Context, seen: LoadedRows) -> Decision | Refusal:
-    row = seen.get(Ticket, ticket_key(ask))
-    return end(ask, context, seen, row.amount if row is not None else 0)
+def finish(ask: ToyRequest, context: Context, rows: LoadedRows) -> Decision | Refusal:
+    row = rows.get(Ticket, ticket_key(ask))
+    return end(ask, context, rows, row.amount if row is not None else 0)
 
 
-def finish_half(ask: ToyRequest, context: Context, seen: LoadedRows) -> Decision | Refusal:
-    row = seen.get(Ticket, ticket_key(ask))
-    return end(ask, context, seen, row.amount // 2 if row is not None else 0)
+def finish_half(ask: ToyRequest, context: Context, rows: LoadedRows) -> Decision | Refusal:
+    row = rows.get(Ticket, ticket_key(ask))
+    return end(ask, context, rows, row.amount // 2 if row is not None else 0)
 
 
-def give_back(ask: ToyRequest, context: Context, seen: LoadedRows) -> Decision | Refusal:
-    return end(ask, context, seen, 0)
+def give_back(ask: ToyRequest, context: Context, rows: LoadedRows) -> Decision | Refusal:
+    return end(ask, context, rows, 0)
 
 
-def try_later(ask: ToyRequest, context: Context, seen: LoadedRows) -> Decision | Refusal:
-    job = seen.get(Job, job_key(ask))
+def try_later(ask: ToyRequest, context: Context, rows: LoadedRows) -> Decision | Refusal:
+    job = rows.get(Job, job_key(ask))
     if job is None:
         return UNKNOWN
     return Decision("later", jobs=(msgspec.structs.replace(job, attempt=job.attempt + 1),))
 
 
-def ask_more(ask: ToyRequest, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
+def ask_more(ask: ToyRequest, context: Context, rows: LoadedRows) -> Decision | NeedsMore:
     """Spends too, but only after it has asked for an account and a row that it did not name at first."""
     key = row_key(ask.merchant_id, "ticket", f"more {ask.ref}")
     try:
-        before = seen.get(Ticket, key)
+        before = rows.get(Ticket, key)
     except KeyError:
         return NeedsMore(Needs(((Ticket, key),), (WALLET, RAIL)))
     if before is not None:
@@ -164,11 +164,11 @@ def ask_more(ask: ToyRequest, context: Context, seen: LoadedRows) -> Decision | 
     return Decision((row.number, row.state), (PostingGroup("more", SHORT, (post,)),), (row,), numbers_used=1)
 
 
-def refuse(ask: ToyRequest, context: Context, seen: LoadedRows) -> Refusal:
+def refuse(ask: ToyRequest, context: Context, rows: LoadedRows) -> Refusal:
     return REFUSED
 
 
-def overdraw(ask: ToyRequest, context: Context, seen: LoadedRows) -> Decision:
+def overdraw(ask: ToyRequest, context: Context, rows: LoadedRows) -> Decision:
     """Would write much, but the wallet is short in its last group."""
     funding = PostingGroup("funding", SHORT, (Posting(OUTSIDE, WALLET, 5, "wallet funding"),))
     short = PostingGroup("spending", SHORT, (Posting(WALLET, RAIL, 10**15, "transfer"),))
@@ -176,11 +176,11 @@ def overdraw(ask: ToyRequest, context: Context, seen: LoadedRows) -> Decision:
     return Decision("never", (funding, short), (row,), events=(Event("x", "toy", b"x"),), numbers_used=3)
 
 
-def crash(ask: ToyRequest, context: Context, seen: LoadedRows) -> Decision:
+def crash(ask: ToyRequest, context: Context, rows: LoadedRows) -> Decision:
     raise ZeroDivisionError("a bug in a slice")
 
 
-def crash_in_the_ledger(ask: ToyRequest, context: Context, seen: LoadedRows) -> Decision:
+def crash_in_the_ledger(ask: ToyRequest, context: Context, rows: LoadedRows) -> Decision:
     funding = PostingGroup("funding", SHORT, (Posting(OUTSIDE, WALLET, 5, "wallet funding"),))
     return Decision(
         "never", (funding, PostingGroup("bad", SHORT, (Posting(WALLET, WALLET, 5, "transfer"),))), numbers_used=2
@@ -202,8 +202,8 @@ CREATING_RULES = ("start", "overdraw", "refuse", "crash", "give_back")
 
 
 def submission(ask: ToyRequest, entropy: bytes = bytes(32)) -> Submission:
-    def decide(context: Context, seen: LoadedRows) -> Any:
-        return RULES[ask.verb](ask, context, seen)
+    def decide(context: Context, rows: LoadedRows) -> Any:
+        return RULES[ask.verb](ask, context, rows)
 
     rows: tuple[tuple[type[Row], bytes], ...] = ()
     if ask.verb != "ask_more":

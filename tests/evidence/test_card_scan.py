@@ -43,7 +43,7 @@ def test_other_digits_are_left_alone(text: str) -> None:
 
 def test_the_search_proves_that_it_searches(monkeypatch: pytest.MonkeyPatch) -> None:
     assert is_searching()
-    monkeypatch.setattr(card_scan, "range_of", lambda digits: None)
+    monkeypatch.setattr(card_scan, "find_range", lambda digits: None)
     assert not is_searching()
 
 

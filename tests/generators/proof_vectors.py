@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from kasuwa.audit.close_task import show_close, show_head
 from kasuwa.audit.close_tree import Close, Head, close_bytes, head_bytes, mark_bytes
 from kasuwa.audit.make_close import SignedClose
-from kasuwa.audit.merkle import build_levels, hash_leaf, path_places, root_of
+from kasuwa.audit.merkle import build_levels, get_root, hash_leaf, path_places
 from kasuwa.ledger.apply import JournalLine
 from kasuwa.ledger.chain import EMPTY_CHAIN, extend_by_group, to_microseconds
 
@@ -80,12 +80,12 @@ def make_proof(groups: list[Group], wanted: int, marks: list[int], leaves: int, 
     marked = [hash_leaf(mark_bytes(groups[n].last, groups[n].value)) for n in marks]
     mark_levels = build_levels(marked)
     head = Head(
-        MERCHANT_ID, groups[-1].last, groups[-1].value, len(marks), root_of(mark_levels), 3, bytes(32), 1, b"\1" * 32
+        MERCHANT_ID, groups[-1].last, groups[-1].value, len(marks), get_root(mark_levels), 3, bytes(32), 1, b"\1" * 32
     )
     others = [hash_leaf(head_bytes(Head(100 + n))) for n in range(leaves)]
     others[index] = hash_leaf(head_bytes(head))
     levels = build_levels(others)
-    close = Close(4, START + timedelta(hours=1), leaves, root_of(levels), b"\2" * 32)
+    close = Close(4, START + timedelta(hours=1), leaves, get_root(levels), b"\2" * 32)
     signed = SignedClose(close, PUBLIC_KEY, KEY.sign(close_bytes(close)))
     place = next((n for n, mark in enumerate(marks) if mark >= wanted), None)
     end = len(groups) - 1 if place is None else marks[place]

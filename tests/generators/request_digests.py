@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.api.idempotency_key import HEADER, claim_of
+from kasuwa.api.idempotency_key import HEADER, read_claim
 from kasuwa.core.action import Write
 from kasuwa.core.vault import Vault
 from kasuwa.engine.idempotency import IdempotencyClaim
@@ -55,7 +55,7 @@ def digest_under_key(title: str, body: Json) -> str:
     row, merchant = find_row(title), context().merchant
     assert isinstance(row.action, Write)
     headers = {HEADER: "a key"}
-    claim = claim_of(row.method, row.action, read_request(row, body), merchant, headers, VAULT)
+    claim = read_claim(row.method, row.action, read_request(row, body), merchant, headers, VAULT)
     assert isinstance(claim, IdempotencyClaim)
     return f"{claim.key.hex()} {claim.request_digest.hex()}"
 

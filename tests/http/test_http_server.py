@@ -7,7 +7,7 @@ import time
 import pytest
 from structlog.testing import capture_logs
 
-from kasuwa.http.connection import path_of
+from kasuwa.http.connection import decode_path
 from kasuwa.http.headers import RequestHeaders
 from kasuwa.http.server import connections_within
 from tests.http.http_application import CHUNKED, LOOPS, assert_still_serves, chunk, head, put, running, wait_until
@@ -187,7 +187,7 @@ def test_the_first_of_repeated_headers_counts() -> None:
     ],
 )
 def test_the_path_is_decoded_and_without_the_query(url: bytes, path: str) -> None:
-    assert path_of(url) == path
+    assert decode_path(url) == path
 
 
 @pytest.mark.parametrize("is_idle", [True, False])

@@ -14,7 +14,7 @@ from kasuwa.core.references import row_key
 from kasuwa.jobs import leases as job_claims
 from kasuwa.jobs.leases import LaneTurns, claim_jobs
 from kasuwa.jobs.worker import MAX_CLAIMED
-from kasuwa.postgres.row_codes import code_new_row, table_of
+from kasuwa.postgres.row_codes import code_new_row, describe_table
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment
 
@@ -36,7 +36,7 @@ def claim_all(deployment: Deployment, shop: MerchantClient, jobs: list[tuple[dat
             await connection.execute(INSERT, key, LANE, str(place), due, run_at, shop.mid)
         claims = []
         vault = await deployment.open_vault(connection)
-        await code_new_row(connection, vault, table_of(Job), "lane = $1", LANE)
+        await code_new_row(connection, vault, describe_table(Job), "lane = $1", LANE)
         turns = LaneTurns()
         while claimed := await claim_jobs(connection, vault, LANE, datetime.now(UTC), MAX_CLAIMED, turns):
             claims.append([int(item.job.reference) for item in claimed])
@@ -95,7 +95,7 @@ def claim_planted(
         for shops, at, count in plants:
             await connection.execute(PLANT, LANE, at, [shop.mid for shop in shops], count)
         vault, turns = await deployment.open_vault(connection), LaneTurns()
-        await code_new_row(connection, vault, table_of(Job), "lane = $1", LANE)
+        await code_new_row(connection, vault, describe_table(Job), "lane = $1", LANE)
         claims = []
         for _ in range(times):
             claimed = await claim_jobs(connection, vault, LANE, datetime.now(UTC), MAX_CLAIMED, turns)

@@ -16,7 +16,7 @@ from kasuwa.jobs.worker import Worker
 from kasuwa.observe.metrics import JOBS_GIVEN_UP, Metrics
 from kasuwa.postgres.clock import DatabaseClock
 from kasuwa.postgres.connections import open_operator_pool
-from kasuwa.postgres.row_codes import code_new_row, table_of
+from kasuwa.postgres.row_codes import code_new_row, describe_table
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment
 
@@ -104,7 +104,7 @@ def test_a_job_that_does_not_end_is_given_up_and_run_again_as_after_a_crash(
         made = Worker(pool, steps, Directory(), DatabaseClock())  # type: ignore[arg-type]
         steps.running = made._deadlines.running
         await connection.execute(INSERT, LANE, shop.mid, ["hang", "well"])
-        await code_new_row(connection, vault, table_of(Job), "lane = $1", LANE)
+        await code_new_row(connection, vault, describe_table(Job), "lane = $1", LANE)
         async with asyncio.timeout(60):
             assert await made.run_once(LANE) == 2
             assert await made.run_once(LANE) == 0  # the lease is kept
@@ -130,7 +130,7 @@ def test_a_job_whose_time_is_up_before_it_begins_is_not_begun(
         steps = HangingSteps(vault, metrics)
         made = Worker(pool, steps, Directory(), DatabaseClock())  # type: ignore[arg-type]
         await connection.execute(INSERT, LANE, shop.mid, ["well"])
-        await code_new_row(connection, vault, table_of(Job), "lane = $1", LANE)
+        await code_new_row(connection, vault, describe_table(Job), "lane = $1", LANE)
         assert await made.run_once(LANE) == 1
         await connection.execute("delete from scheduled_job where lane = $1", LANE)
         await pool.close()

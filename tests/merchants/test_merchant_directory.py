@@ -11,7 +11,7 @@ import pytest
 from kasuwa.merchants import merchants
 from kasuwa.merchants.merchants import RECHECK_AFTER_SECONDS, MerchantDirectory
 from kasuwa.privacy import vault_keys
-from kasuwa.settings.secret_key import secret_key_of
+from kasuwa.settings.secret_key import load_secret_key
 from kasuwa.settings.settings import Settings
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment, code_all_rows
@@ -32,7 +32,7 @@ class CountingReader:
 async def with_directory(deployment: Deployment, work: Callable[..., Any]) -> Any:
     connection = await asyncpg.connect(deployment.dsn)
     try:
-        vault = await vault_keys.open_vault(connection, secret_key_of(Settings(data=deployment.directory)))
+        vault = await vault_keys.open_vault(connection, load_secret_key(Settings(data=deployment.directory)))
         reader: Any = CountingReader(connection)
         return await work(connection, vault, MerchantDirectory(reader, vault, "test"), reader)
     finally:

@@ -12,7 +12,7 @@ import pytest
 from kasuwa.merchants import merchants
 from kasuwa.merchants.merchant_settings import MerchantSettings
 from kasuwa.privacy import vault_keys
-from kasuwa.settings.secret_key import secret_key_of
+from kasuwa.settings.secret_key import load_secret_key
 from kasuwa.settings.settings import Settings
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment
@@ -39,7 +39,7 @@ async def change_during_reset(deployment: Deployment, mid: str, change: Change) 
     """Makes a change while a reset is open, and returns the number of keys and the settings of the new books."""
     resetting, changing = await asyncpg.connect(deployment.dsn), await asyncpg.connect(deployment.dsn)
     try:
-        vault = await vault_keys.open_vault(resetting, secret_key_of(Settings(data=deployment.directory)))
+        vault = await vault_keys.open_vault(resetting, load_secret_key(Settings(data=deployment.directory)))
         async with resetting.transaction():
             new = await merchants.reset_books(resetting, vault, mid)
             pid = changing.get_server_pid()

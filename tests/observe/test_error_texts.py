@@ -15,13 +15,13 @@ from kasuwa.core.decision import Job
 from kasuwa.jobs.leases import Claimed
 from kasuwa.observe import log
 from kasuwa.observe.metrics import Metrics
-from kasuwa.postgres.columns import columns_of
+from kasuwa.postgres.columns import describe_columns
 from tests.api.test_outcome import Local, LocalService, local_service, no_failure
 from tests.merchant_client import MerchantClient, new_reference
 from tests.running import NEWEST, Deployment, Deployments
 
 NUMBER = "4111111111111111"
-JOB = f"select {', '.join(columns_of(Job).names)} from scheduled_job where reference = $1"
+JOB = f"select {', '.join(describe_columns(Job).names)} from scheduled_job where reference = $1"
 TRANSFER = {"action": "transfer", "amount": "10.00", "bankcode": "058", "accountnumber": "0000000000"}
 
 

@@ -38,15 +38,15 @@ MONEY = (
     Bug(
         "VAT is taken on the payment instead of the fee",
         "transactions/pricing.py",
-        "return fee, percent_of(fee, tariff.vat_percent_on_fees)",
-        "return fee, percent_of(charged, tariff.vat_percent_on_fees)",
+        "return fee, compute_percent(fee, tariff.vat_percent_on_fees)",
+        "return fee, compute_percent(charged, tariff.vat_percent_on_fees)",
         "transactions/test_pricing.py::test_a_worked_card_payment_comes_out_to_the_kobo",
     ),
     Bug(
         "the flat fee is waived at its own threshold",
         "transactions/pricing.py",
-        "charged >= minor_of(rule.flat_waived_below)",
-        "charged > minor_of(rule.flat_waived_below)",
+        "charged >= convert_to_minor(rule.flat_waived_below)",
+        "charged > convert_to_minor(rule.flat_waived_below)",
         "transactions/test_pricing.py::test_the_waiver_depends_on_the_charged_amount",
     ),
     Bug(
@@ -165,8 +165,8 @@ REPEATS = (
     Bug(
         "an Idempotency-Key does not stand for its action",
         "api/idempotency_key.py",
-        "compared = (method, action.name, action.variant, sent)",
-        "compared = (method, sent)",
+        "compared = (method, action.name, action.variant, fields)",
+        "compared = (method, fields)",
         "walk/test_idempotency.py::test_a_key_used_to_fund_a_card_is_refused_for_a_withdrawal",
     ),
     Bug(
@@ -267,7 +267,7 @@ RAILS = (
     Bug(
         "a final transfer is ended again by a late answer",
         "methods/disburse/rules/on_bank_answer.py",
-        "    if row.is_final:\n        return reply_final(row, job, answer, current_job, context, seen)\n",
+        "    if row.is_final:\n        return reply_final(row, job, answer, current_job, context, rows)\n",
         "",
         "methods/disburse/test_on_bank_answer.py::test_a_contradiction_of_a_final_status_becomes_an_operator_notice",
     ),
@@ -333,8 +333,8 @@ JOBS = (
     Bug(
         "later charges of a plan ignore who bears the fee",
         "methods/payment/rules/check_request.py",
-        "price_of(charges.bearer, merchant, fee_class, charges.currency, amount)",
-        'price_of("merchant", merchant, fee_class, charges.currency, amount)',
+        "price_request(charges.bearer, merchant, fee_class, charges.currency, amount)",
+        'price_request("merchant", merchant, fee_class, charges.currency, amount)',
         "methods/payment/test_scheduled_charges.py::test_a_later_charge_is_priced_like_the_first",
     ),
     Bug(
@@ -392,7 +392,7 @@ PAYMENTS = (
     Bug(
         "a transfer that comes late is kept",
         "methods/payment/rules/receipts/inbound_transfer.py",
-        "    if context.now > payment.expires_at:\n        return end_late(row, payment, job, amount, context, seen)\n",
+        "    if context.now > payment.expires_at:\n        return end_late(row, payment, job, amount, context, rows)\n",
         "",
         "methods/payment/test_inbound_transfer.py::test_a_transfer_after_the_end_or_expiry_is_returned",
     ),

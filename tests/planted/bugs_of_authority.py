@@ -25,8 +25,8 @@ AUTHORITY = (
     Bug(
         "one operator approves what a command proposed",
         "console/operator/decisions.py",
-        "if found.needs_two_approvers and found.first_approved_by is None:",
-        "if found.needs_two_approvers and found.decided_at is not None:",
+        "if approval.needs_two_approvers and approval.first_approved_by is None:",
+        "if approval.needs_two_approvers and approval.decided_at is not None:",
         f"{LIVE}::test_a_key_that_two_operators_approved_is_shown_to_the_second",
     ),
     Bug(
@@ -108,8 +108,8 @@ AUTHORITY = (
     Bug(
         "a developer makes keys that pay",
         "authority/acts.py",
-        "own = permissions_of(role)",
-        "own = permissions_of(OWNER)",
+        "own = list_permissions(role)",
+        "own = list_permissions(OWNER)",
         f"{TABLE}::test_each_role_makes_only_keys_within_its_own_permissions",
     ),
     Bug(

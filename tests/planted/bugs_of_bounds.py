@@ -20,7 +20,7 @@ BOUNDS = (
     Bug(
         "the only key that signs events can be revoked",
         "merchants/keys.py",
-        "    if found[1] and not await connection.fetchval(COUNT_OTHER_SIGNERS, merchant_id, key_id):\n"
+        "    if row[1] and not await connection.fetchval(COUNT_OTHER_SIGNERS, merchant_id, key_id):\n"
         "        raise KeyRefused(LAST_SIGNER)\n",
         "",
         "merchants/test_keys.py::test_the_only_key_that_signs_events_is_not_revoked",
@@ -35,7 +35,7 @@ BOUNDS = (
     Bug(
         "a refund that the vendor paid in another currency is taken for ours",
         "rails/vendors/paystack/refunds.py",
-        'if not is_same or found.get("currency", order.currency) != order.currency:',
+        'if not is_same or data.get("currency", order.currency) != order.currency:',
         "if not is_same:",
         "rails/vendors/test_paystack_collection.py::test_refund_of_another_amount_or_currency_is_unreadable",
     ),

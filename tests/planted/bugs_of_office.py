@@ -41,8 +41,8 @@ OFFICE = (
     Bug(
         "what a dispute's hold lacks is not owed",
         "methods/disputes/rules/end_dispute.py",
-        "left = posting.amount - done.get(posting.credit, 0)",
-        "left = 0 if posting.credit in done else posting.amount",
+        "rest = posting.amount - done.get(posting.credit, 0)",
+        "rest = 0 if posting.credit in done else posting.amount",
         "methods/disputes/test_rules.py::test_whatever_the_wallet_has_the_books_balance",
     ),
     Bug(
@@ -62,7 +62,7 @@ OFFICE = (
     Bug(
         "a part beyond what is left of an invoice is paid",
         "methods/invoices/rules/pay_invoice.py",
-        "    if amount > left:\n",
+        "    if amount > payable:\n",
         "    if amount < 0:\n",
         "methods/invoices/test_pay_invoice.py::test_a_part_that_cannot_be_paid_is_refused",
     ),
@@ -160,7 +160,7 @@ OFFICE = (
     Bug(
         "a reserve is released twice",
         "methods/payment/rules/split_settlement.py",
-        "seen.get(Job, job.key)\n    if row is None or current_job is None or row.state != DUE:",
+        "rows.get(Job, job.key)\n    if row is None or current_job is None or row.state != DUE:",
         "job\n    if row is None:",
         "methods/payment/test_split_settlement.py::test_a_batch_whose_job_comes_again_is_moved_once",
     ),
@@ -175,8 +175,8 @@ OFFICE = (
     Bug(
         "an answer of a redirect counts as delivered",
         "webhooks/sender.py",
-        "if 200 <= sent.status < 300:",
-        "if 200 <= sent.status < 400:",
+        "if 200 <= response.status < 300:",
+        "if 200 <= response.status < 400:",
         "webhooks/test_delivery_retries.py::test_a_redirect_is_a_failure_and_is_not_followed",
     ),
     Bug(
@@ -252,8 +252,8 @@ OFFICE = (
     Bug(
         "a later charge of a recurrence has the price of the tariff on its day",
         "methods/payment/rules/plans/scheduled_charges.py",
-        "    price = find_kept_price(plan, seen)\n",
-        "    price, tariff = find_kept_price(plan, seen), context.merchant.terms(Tariff)\n"
+        "    price = find_kept_price(plan, rows)\n",
+        "    price, tariff = find_kept_price(plan, rows), context.merchant.terms(Tariff)\n"
         "    if plan.kind == RECURRENT:\n"
         "        fee, vat = fee_and_vat(tariff, card_class(card.country), plan.currency, price.charged)\n"
         "        price = Price(price.amount, fee, vat, price.charged, price.charged - fee - vat)\n",

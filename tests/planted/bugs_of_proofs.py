@@ -85,14 +85,14 @@ PROOFS = (
     Bug(
         "the audit accepts a close of any key",
         "audit/close_audit.py",
-        "    if made.public_key not in trusted:\n",
-        "    if not made.public_key:\n",
+        "    if signed_close.public_key not in trusted:\n",
+        "    if not signed_close.public_key:\n",
         "audit/test_closes.py::test_a_close_that_is_missing_or_signed_by_another_key_is_found",
     ),
     Bug(
         "the audit does not compare closes with their files",
         "audit/close_audit.py",
-        "    if document == encode_close(made, changed):\n        return []\n",
+        "    if document == encode_close(signed_close, changed):\n        return []\n",
         "    if document:\n        return []\n",
         "audit/test_closes.py::test_a_close_that_was_computed_again_is_found_by_its_signature_and_file",
     ),
@@ -207,7 +207,7 @@ KEYS = (
     Bug(
         "a failed transfer counts against the limits",
         "methods/disburse/rules/payout_checks.py",
-        "return tuple(take_from_counter(counter, row.amount, counted_at) for counter in found)",
+        "return tuple(take_from_counter(counter, row.amount, counted_at) for counter in counters)",
         "return ()",
         "methods/disburse/test_http_approvals.py::test_limits_refuse_by_name_and_failed_transfers_do_not_count",
     ),

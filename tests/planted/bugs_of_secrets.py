@@ -20,8 +20,8 @@ SECRETS = (
     Bug(
         "the text of an error is logged",
         "observe/log.py",
-        'found: dict[str, object] = {"error": type(error).__name__, "places": places}',
-        'found: dict[str, object] = {"error": repr(error), "places": places}',
+        'description: dict[str, object] = {"error": type(error).__name__, "places": places}',
+        'description: dict[str, object] = {"error": repr(error), "places": places}',
         "observe/test_error_texts.py::test_a_rule_that_raises_in_a_request",
     ),
     Bug(
@@ -74,7 +74,7 @@ SECRETS = (
         "api/test_settings.py::test_a_rate_is_one_merchants_own",
     ),
     Bug(
-        "an event that was to be signed badly is signed well",
+        "an event that should have a bad signature has a good one",
         "webhooks/signatures.py",
         'signing_keys = [b"not " + key for key in keys] if has_bad_signature else keys',
         "signing_keys = keys",

@@ -83,14 +83,14 @@ VENDORS = (
     Bug(
         "a refund that was taken back still counts as refunded",
         "methods/virtualcard/rules/take_back.py",
-        "refunded=taken.record.refunded - detail.amount",
-        "refunded=taken.record.refunded",
+        "refunded=refund.record.refunded - detail.amount",
+        "refunded=refund.record.refunded",
         f"{CARDS}::test_a_late_win_takes_the_money_back_from_the_card",
     ),
     Bug(
         "a list of a vendor ends with a page that is shorter than was asked for",
         "rails/vendors/pages.py",
-        "if not page.rows or not expects_more(page, len(seen)):",
+        "if not page.rows or not expects_more(page, len(known_keys)):",
         "if len(page.rows) < 100:",
         f"{PAGES}::test_receipts_of_paystack_are_read_to_the_end",
     ),

@@ -135,10 +135,10 @@ def numbering(merchant: Merchant) -> Submission:
     """Returns a submission with an Idempotency-Key and a job, whose postings show how often it was done."""
     key = row_key(merchant.merchant_id, "clock", "probe")
 
-    def rule(context: Context, seen: LoadedRows) -> Decision:
+    def rule(context: Context, rows: LoadedRows) -> Decision:
         job = Job(key, merchant.merchant_id, "probe", "probe", "probe", key, context.now, context.now, None, 0, 0, None,
             "{}")  # fmt: skip
-        jobs = () if seen.get(Job, key) is not None else (job,)
+        jobs = () if rows.get(Job, key) is not None else (job,)
         return Decision(reply=context.number, numbers_used=1, jobs=jobs)
 
     claim = IdempotencyClaim(idempotency_record_key(merchant.merchant_id, "key"), b"digest", is_original_request=True)

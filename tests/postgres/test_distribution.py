@@ -41,7 +41,7 @@ from kasuwa.postgres.distribution.placement import (
 from kasuwa.postgres.distribution.shards import ShardMap, hash_bigint
 from kasuwa.postgres.layout import ONE_SERVER
 from kasuwa.postgres.primary import connect_to_primary
-from kasuwa.postgres.row_codes import code_new_row, table_of
+from kasuwa.postgres.row_codes import code_new_row, describe_table
 from kasuwa.postgres.statement_forms import SearchQuery, StatementForms
 from kasuwa.webhooks import deliveries, targets
 from tests.engine.probes import Ground, fund, new_merchant, outcome_of, prepared, run, spend, writing
@@ -342,7 +342,7 @@ def test_jobs_are_claimed_merchant_by_merchant_and_once(deployment: Deployment, 
         for n, shop in enumerate([open_shop(), open_shop()] * 3):
             key = row_key(0, lane, str(n))
             await connection.execute(insert, key, lane, str(n), start + timedelta(seconds=n), shop.mid)
-        await code_new_row(connection, VAULT, table_of(Job), "lane = $1", lane)
+        await code_new_row(connection, VAULT, describe_table(Job), "lane = $1", lane)
         connection.layout = DISTRIBUTED
         wall, turns = datetime.now(UTC), leases.LaneTurns()
         claimed = await leases.claim_jobs(connection, VAULT, lane, wall, 5, turns)

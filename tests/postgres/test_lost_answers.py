@@ -20,7 +20,7 @@ from kasuwa.engine.writer import STUCK_SECONDS, Writer
 from kasuwa.postgres import connections
 from kasuwa.postgres.connection_pool import Pool
 from kasuwa.privacy import vault_keys
-from kasuwa.settings.secret_key import secret_key_of
+from kasuwa.settings.secret_key import load_secret_key
 from tests.engine.probes import Ground, fund, moved, new_merchant, outcome_of, prepared, reserve, run, writing
 from tests.simulate.answer_proxy import AnswerProxy
 
@@ -48,7 +48,7 @@ def ground(database: Ground) -> Ground:
     async def open_vault() -> Vault:
         connection = await asyncpg.connect(database.cluster.dsn)
         try:
-            return await vault_keys.open_vault(connection, secret_key_of(database.settings))
+            return await vault_keys.open_vault(connection, load_secret_key(database.settings))
         finally:
             await connection.close()
 

@@ -20,7 +20,7 @@ from kasuwa.methods.clients.rules.index_client import hash_client
 from kasuwa.methods.sealed_columns import SEALED_PLACES
 from kasuwa.postgres.migrate import migrate
 from kasuwa.privacy import key_moves
-from kasuwa.settings.secret_key import SECRET_FILE, secret_key_of
+from kasuwa.settings.secret_key import SECRET_FILE, load_secret_key
 from kasuwa.settings.settings import read_settings
 from kasuwa.transactions.sealed_payers import PayerData, job_payer_aad, unseal_payer
 from tests.command_processes import is_service_process
@@ -107,7 +107,7 @@ def wait_until(deployment: Deployment, query: str) -> None:
 async def prepare(dsn: str, directory: Path) -> None:
     """Makes the database, in which processes learn versions fast."""
     connection = await asyncpg.connect(dsn)
-    await migrate(connection, "test", secret_key_of(read_settings({}, data=directory)))
+    await migrate(connection, "test", load_secret_key(read_settings({}, data=directory)))
     await connection.execute("update deployment set key_update_seconds = $1", UPDATE_SECONDS)
     await connection.close()
 
@@ -237,7 +237,7 @@ def test_a_retired_key_is_dropped_and_new_processes_start_without_it(rotated: Ro
 def test_the_secret_key_is_replaced_while_requests_run(rotated: Rotated) -> None:
     deployment, path = rotated.deployment, rotated.deployment.directory / SECRET_FILE
     old = path.read_text()
-    assert "the old one opens nothing any more" in deployment.run_command("keys", "rotate", "--kek")
+    assert "the old one decrypts nothing anymore" in deployment.run_command("keys", "rotate", "--kek")
     assert path.read_text() != old
     assert rotated.processes == pids(deployment, "api")
     client_id = enroll(rotated.shop)["client_id"]

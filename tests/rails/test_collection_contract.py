@@ -13,7 +13,7 @@ from kasuwa.rails.ports.issuer import PurchaseOrder, RefundOrder, TakeBackOrder
 from kasuwa.rails.ports.orders import Answer, CardSecrets, CollectionOrder, CollectionRail, NoAnswer
 from kasuwa.rails.routing.issued_cards import IssuedCardRail
 from kasuwa.rails.sandbox.collection import SandboxCards, SandboxDebit, SandboxMobile
-from kasuwa.rails.sandbox.magic import outcome_of_card, proof_of
+from kasuwa.rails.sandbox.magic import choose_proof, outcome_of_card
 from kasuwa.terms.issuing import DEFAULT_ISSUING
 from tests.rails.collection_contract import (
     Payer,
@@ -71,7 +71,7 @@ class SandboxHarness:
     ) -> CollectionOrder:
         outcome = order.sandbox_outcome if card is None else outcome_of_card(card.number, card.cvv, card.pin)
         if step == orders.VALIDATE:
-            outcome = msgspec.structs.replace(outcome, proof=proof_of(otp))
+            outcome = msgspec.structs.replace(outcome, proof=choose_proof(otp))
         return msgspec.structs.replace(order, step=step, sandbox_outcome=outcome, age_seconds=FIRST_REQUERY_SECONDS)
 
 

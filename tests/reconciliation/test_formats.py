@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kasuwa.reconciliation.csv_mapping import CsvMapping, decode_mapping, suggest_mapping
-from kasuwa.reconciliation.importing import digest_of
+from kasuwa.reconciliation.importing import hash_line
 from kasuwa.reconciliation.model import ReconciledAccount, StatementError, StatementLine, StatementReader, parse_account
 from kasuwa.reconciliation.mt940_statements import find_balance, read_common_message, read_with_library
 from kasuwa.reconciliation.opening import detect_format, hash_content, open_statement
@@ -315,9 +315,9 @@ def test_an_account_may_name_a_vendor() -> None:
 
 def test_the_bank_number_of_a_line_identifies_it_whatever_its_texts() -> None:
     line = StatementLine(number=1, booked_on=date(2026, 11, 5), amount=5, bank_id="B1", description="a")
-    assert digest_of(line) == digest_of(msgspec.structs.replace(line, number=2, description="b"))
+    assert hash_line(line) == hash_line(msgspec.structs.replace(line, number=2, description="b"))
     plain = msgspec.structs.replace(line, bank_id="")
-    assert digest_of(plain) != digest_of(msgspec.structs.replace(plain, description="b"))
+    assert hash_line(plain) != hash_line(msgspec.structs.replace(plain, description="b"))
 
 
 # --- references -------------------------------------------------------------------------------------------------------

@@ -2,11 +2,11 @@
 
 import pytest
 
-from kasuwa.rails.choice import collection_vendors_of
-from kasuwa.rails.vendor_rails import known_accounts_of
+from kasuwa.rails.choice import list_collection_vendors
+from kasuwa.rails.vendor_rails import list_known_accounts
 from kasuwa.settings.available_rails import check_merchant_rails, configured_rails, list_purposes
 from kasuwa.settings.settings import (
-    former_settings_of,
+    list_former_settings,
     rail_of_purpose,
     rails_of_purpose,
     read_settings,
@@ -149,7 +149,7 @@ def test_vendors_of_payments_are_those_of_the_settings_in_their_order() -> None:
         "KASUWA_RAIL_CARD": "remote,paystack",
         "KASUWA_RAIL_COLLECT": "paystack",
     }
-    vendors = collection_vendors_of(read_settings({**PAYERS, **remote}))
+    vendors = list_collection_vendors(read_settings({**PAYERS, **remote}))
     assert [vendor.name for vendor in vendors.card] == ["remote", "paystack"]
     assert [vendor.name for vendor in vendors.collect] == ["paystack"]
     assert sorted(vendors.configured) == ["paystack", "remote"]
@@ -186,7 +186,7 @@ def test_every_fault_of_a_former_account_is_named_without_its_keys(text: str, fa
 def test_former_account_is_the_settings_that_it_had() -> None:
     text = '[{"rail": "monnify", "api_key": "MK_TEST_0", "secret_key": "s0", "wallet_account": "8016472820"}]'
     settings = read_settings({"KASUWA_RAIL_FORMER_ACCOUNTS": text, "KASUWA_MONNIFY_API_KEY": "MK_TEST_1"})
-    [(rail, former)] = former_settings_of(settings)
+    [(rail, former)] = list_former_settings(settings)
     assert (rail, former.monnify_api_key, former.monnify_wallet_account) == ("monnify", "MK_TEST_0", "8016472820")
-    known = known_accounts_of(settings)
+    known = list_known_accounts(settings)
     assert {account for _, account in known.former}.isdisjoint(known.own.values())

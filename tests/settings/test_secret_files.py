@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from kasuwa.settings.secret_key import secret_key_of
-from kasuwa.settings.settings import SECRET_SETTINGS, Settings, invitations_of, read_settings
+from kasuwa.settings.secret_key import load_secret_key
+from kasuwa.settings.settings import SECRET_SETTINGS, Settings, choose_invitations, read_settings
 from kasuwa.settings.values import MAX_SECRET_BYTES, SettingsError
 
 KEY = bytes(range(32))
@@ -63,8 +63,8 @@ def test_values_from_files_are_checked_and_used_like_others(tmp_path: Path) -> N
         f"KASUWA_{name.upper()}_FILE": str(write(tmp_path, value.encode(), name)) for name, value in VALUES.items()
     }
     found = read_settings(environ | {"KASUWA_ENVIRONMENT": "live"})
-    assert (secret_key_of(found), found.database_url) == (KEY, VALUES["database_url"])
-    assert invitations_of(found) == VALUES["invitations"]
+    assert (load_secret_key(found), found.database_url) == (KEY, VALUES["database_url"])
+    assert choose_invitations(found) == VALUES["invitations"]
     write(tmp_path, b"smtp-pass-word", "invitations")
     message = refusal(environ)
     assert message.startswith("KASUWA_INVITATIONS must be ")

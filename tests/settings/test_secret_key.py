@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kasuwa.settings import secret_key
-from kasuwa.settings.secret_key import SECRET_FILE, decode_key, make_secret, secret_key_of
+from kasuwa.settings.secret_key import SECRET_FILE, decode_key, load_secret_key, make_secret
 from kasuwa.settings.settings import read_settings
 from kasuwa.settings.values import SettingsError
 
@@ -37,7 +37,7 @@ def one_line(error: pytest.ExceptionInfo[SettingsError]) -> str:
 
 
 def test_a_key_that_is_given_is_the_key(tmp_path: Path) -> None:
-    assert secret_key_of(read_settings({"KASUWA_SECRET_KEY": f" {KEY_TEXT}\n"}, data=tmp_path)) == KEY
+    assert load_secret_key(read_settings({"KASUWA_SECRET_KEY": f" {KEY_TEXT}\n"}, data=tmp_path)) == KEY
     assert list(tmp_path.iterdir()) == []
 
 
@@ -50,29 +50,29 @@ def test_a_key_that_is_none_is_refused_in_one_line_that_does_not_quote_it(text: 
 
 def test_live_without_a_key_is_refused_and_makes_none(tmp_path: Path) -> None:
     with pytest.raises(SettingsError) as error:
-        secret_key_of(read_settings({"KASUWA_ENVIRONMENT": "live"}, data=tmp_path))
+        load_secret_key(read_settings({"KASUWA_ENVIRONMENT": "live"}, data=tmp_path))
     assert one_line(error).startswith("KASUWA_SECRET_KEY is not set")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_live_does_not_take_the_key_that_test_left_behind(tmp_path: Path) -> None:
-    secret_key_of(read_settings({}, data=tmp_path))
+    load_secret_key(read_settings({}, data=tmp_path))
     with pytest.raises(SettingsError):
-        secret_key_of(read_settings({"KASUWA_ENVIRONMENT": "live"}, data=tmp_path))
+        load_secret_key(read_settings({"KASUWA_ENVIRONMENT": "live"}, data=tmp_path))
 
 
 def test_in_test_a_key_is_made_once_and_only_its_owner_reads_it(tmp_path: Path) -> None:
     settings = read_settings({}, data=tmp_path / "new" / "place")
-    first = secret_key_of(settings)
+    first = load_secret_key(settings)
     path = settings.data / SECRET_FILE
     assert len(first) == 32
     assert path.stat().st_mode & 0o777 == 0o600
-    assert secret_key_of(settings) == first
+    assert load_secret_key(settings) == first
     assert [entry.name for entry in settings.data.iterdir()] == [SECRET_FILE]
 
 
 def test_two_places_have_two_keys(tmp_path: Path) -> None:
-    assert secret_key_of(read_settings({}, data=tmp_path / "a")) != secret_key_of(
+    assert load_secret_key(read_settings({}, data=tmp_path / "a")) != load_secret_key(
         read_settings({}, data=tmp_path / "b")
     )
 
@@ -82,7 +82,7 @@ def test_a_damaged_key_file_is_named_in_one_line_and_left_as_it_is(tmp_path: Pat
     path = tmp_path / SECRET_FILE
     path.write_bytes(held)
     with pytest.raises(SettingsError) as error:
-        secret_key_of(read_settings({}, data=tmp_path))
+        load_secret_key(read_settings({}, data=tmp_path))
     assert one_line(error) == f"{path} must hold 32 bytes in base64"
     assert path.read_bytes() == held
 
@@ -90,7 +90,7 @@ def test_a_damaged_key_file_is_named_in_one_line_and_left_as_it_is(tmp_path: Pat
 def test_what_a_killed_process_left_half_done_is_no_hindrance(tmp_path: Path) -> None:
     """The next process has the same process id, as in a container."""
     (tmp_path / f"{SECRET_FILE}.{os.getpid()}").write_bytes(b"")
-    assert len(secret_key_of(read_settings({}, data=tmp_path))) == 32
+    assert len(load_secret_key(read_settings({}, data=tmp_path))) == 32
 
 
 def test_who_makes_a_key_and_finds_one_leaves_it_alone(tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ def test_the_name_of_a_new_key_is_synced_to_disk(tmp_path: Path, monkeypatch: py
 
 
 def command_key(tmp_path: Path, command: str, **more: str) -> bytes:
-    return secret_key_of(read_settings({"KASUWA_SECRET_KEY_COMMAND": command, **more}, data=tmp_path))
+    return load_secret_key(read_settings({"KASUWA_SECRET_KEY_COMMAND": command, **more}, data=tmp_path))
 
 
 def test_a_command_gives_the_key_in_live_too(tmp_path: Path) -> None:

@@ -8,10 +8,10 @@ from kasuwa.settings.processors import default_workers
 from kasuwa.settings.settings import (
     SWITCHES,
     Settings,
-    account_terms_of,
+    choose_account_terms,
+    get_public_url,
     is_configured,
-    peer_terms_of,
-    public_url_of,
+    parse_peer_terms,
     rail_loopback_allowed,
     rail_of_purpose,
     read_settings,
@@ -340,9 +340,11 @@ def test_terms_of_accounts_follow_from_their_rails() -> None:
         "KASUWA_MONNIFY_SECRET_KEY": "s",
         "KASUWA_MONNIFY_CONTRACT_CODE": "4934121686",
     }
-    assert account_terms_of(read_settings({})) == AccountTerms(("sandbox",), bvn_rails=BVN_RAILS)
-    assert account_terms_of(read_settings({"KASUWA_ENVIRONMENT": "live"})) == AccountTerms((), frozenset(), BVN_RAILS)
-    assert account_terms_of(read_settings(monnify)) == AccountTerms(
+    assert choose_account_terms(read_settings({})) == AccountTerms(("sandbox",), bvn_rails=BVN_RAILS)
+    assert choose_account_terms(read_settings({"KASUWA_ENVIRONMENT": "live"})) == AccountTerms(
+        (), frozenset(), BVN_RAILS
+    )
+    assert choose_account_terms(read_settings(monnify)) == AccountTerms(
         ("monnify",), frozenset({"monnify", "sandbox"}), BVN_RAILS
     )
     # A rail that may have opened accounts before is asked for their payments, also if another one is chosen.
@@ -373,7 +375,7 @@ def test_rails_of_purposes_by_environment() -> None:
     ],
 )
 def test_the_public_url_is_as_set_or_else_the_listening_address(fields: dict[str, str], url: str) -> None:
-    assert public_url_of(read_settings(fields)) == url
+    assert get_public_url(read_settings(fields)) == url
 
 
 @pytest.mark.parametrize(
@@ -454,15 +456,15 @@ PEERS = {
 def test_each_api_process_has_a_port_for_other_hosts(
     listen: str, address: str, listens_on: tuple[str, int], names: list[str]
 ) -> None:
-    terms = peer_terms_of(read_settings({**PEERS, "KASUWA_PEER_LISTEN": listen, "KASUWA_PEER_ADDRESS": address}))
+    terms = parse_peer_terms(read_settings({**PEERS, "KASUWA_PEER_LISTEN": listen, "KASUWA_PEER_ADDRESS": address}))
     assert terms is not None
-    assert (terms.listen_host, terms.listen_port_of(0)) == listens_on
-    assert [terms.address_of(number) for number in range(len(names))] == names
+    assert (terms.listen_host, terms.get_listen_port(0)) == listens_on
+    assert [terms.make_address(number) for number in range(len(names))] == names
 
 
 def test_hosts_listen_for_others_only_if_that_is_set() -> None:
-    assert peer_terms_of(read_settings({})) is None
-    assert peer_terms_of(read_settings({"KASUWA_PEER_CA": "ca.pem"})) is None
+    assert parse_peer_terms(read_settings({})) is None
+    assert parse_peer_terms(read_settings({"KASUWA_PEER_CA": "ca.pem"})) is None
 
 
 @pytest.mark.parametrize(

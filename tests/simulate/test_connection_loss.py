@@ -212,7 +212,7 @@ def test_a_commit_that_was_kept_in_a_crash_is_not_done_again(crashing: tuple[Ser
 # --- poison -------------------------------------------------------------------------------------------------------
 
 
-def order(context: Context, seen: LoadedRows, order_ref: str, amount: int) -> Decision:
+def order(context: Context, rows: LoadedRows, order_ref: str, amount: int) -> Decision:
     """Returns a transaction row. The database refuses it if the amount is not above zero."""
     merchant_id, now = context.merchant.merchant_id, datetime.now(UTC)
     row = Transaction(

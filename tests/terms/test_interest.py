@@ -15,7 +15,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from kasuwa.core.money import format_minor, minor_of
+from kasuwa.core.money import convert_to_minor, format_minor
 from kasuwa.terms.loan_schedule import (
     EQUAL_INSTALLMENTS,
     EQUAL_PRINCIPAL,
@@ -33,7 +33,7 @@ from kasuwa.terms.loan_schedule import (
     late_on,
     level_payment,
     make_schedule,
-    rate_of,
+    parse_rate,
     round_half_up,
     sum_amounts,
 )
@@ -66,7 +66,7 @@ def shown(line: ScheduledInstallment) -> dict[str, Any]:
 @pytest.mark.parametrize("oracle", ORACLES["computed_schedules"], ids=title)
 def test_every_computed_schedule_is_reproduced_to_the_kobo(oracle: Any) -> None:
     terms = LoanTerms(
-        minor_of(oracle["principal"]),
+        convert_to_minor(oracle["principal"]),
         oracle["interestRate"],
         oracle["interestFrequency"],
         oracle["period"],
@@ -95,11 +95,11 @@ def test_payments_are_allocated_as_the_oracle_says(oracle: Any) -> None:
     names = {"penalties": "penalty", "fees": "fee", "interest": "interest", "tax": "tax", "principal": "principal"}
 
     def read(value: Any, prefix: str = "") -> LoanAmounts:
-        return LoanAmounts(**{part: minor_of(value.get(prefix + name, "0")) for name, part in names.items()})
+        return LoanAmounts(**{part: convert_to_minor(value.get(prefix + name, "0")) for name, part in names.items()})
 
     owed = [read(line) for line in oracle["due"]]
     for payment in oracle["payments"]:
-        paid = allocate(minor_of(payment["amount"]), owed)
+        paid = allocate(convert_to_minor(payment["amount"]), owed)
         expected = [LoanAmounts()] * len(owed)
         expected[payment["n"] - 1] = read(payment)
         if "then_n" in payment:
@@ -112,7 +112,9 @@ def test_payments_are_allocated_as_the_oracle_says(oracle: Any) -> None:
 def test_a_penalty_is_overdue_principal_by_late_days_by_the_daily_rate(oracle: Any) -> None:
     carry = charged = 0
     for _ in range(oracle["late_days"]):
-        today, carry = charge_penalty(carry, minor_of(oracle["overdue_principal"]), oracle["daily_rate_percent"])
+        today, carry = charge_penalty(
+            carry, convert_to_minor(oracle["overdue_principal"]), oracle["daily_rate_percent"]
+        )
         charged += today
     assert format_minor(charged) == oracle["penalty"]
 
@@ -148,7 +150,7 @@ every_terms = terms_of(st.integers(1, 60), st.sampled_from(METHODS))
 def test_equal_installments_agree_with_numpy_financial(principal: int, percent: str, period: int) -> None:
     """A float has 15 digits, so its figure may differ from the exact one by the last of them."""
     terms = LoanTerms(principal, percent, "every_month", period)
-    rate = float(rate_of(percent))
+    rate = float(parse_rate(percent))
     level = -numpy_financial.pmt(rate, period, principal)
     assert abs(level_payment(terms) - level) <= 0.5 + level * 1e-9
     first = make_schedule(terms, BEGINS)[0]
@@ -184,7 +186,7 @@ def test_principal_sums_exactly_no_part_is_negative_and_the_balance_ends_at_zero
 @given(every_terms)
 def test_tax_is_its_rate_on_the_interest_of_each_line(terms: LoanTerms) -> None:
     for line in make_schedule(terms, BEGINS):
-        assert abs(line.tax - line.interest * rate_of(terms.tax)) <= Fraction(1, 2)
+        assert abs(line.tax - line.interest * parse_rate(terms.tax)) <= Fraction(1, 2)
 
 
 @NO_DEADLINE
@@ -214,7 +216,7 @@ def rounding_of(terms: LoanTerms) -> Fraction:
 def test_the_total_never_falls_when_the_rate_rises(terms: LoanTerms, other: str) -> None:
     """Exact for methods that round each line on its own. Equal installments are rounded as a whole: a higher rate whose
     installment is rounded up repays principal sooner, so the total may fall by up to that rounding."""
-    low, high = sorted([terms.rate, other], key=rate_of)
+    low, high = sorted([terms.rate, other], key=parse_rate)
     cheap, dear = msgspec.structs.replace(terms, rate=low), msgspec.structs.replace(terms, rate=high)
     leeway = 0 if terms.method != EQUAL_INSTALLMENTS else rounding_of(cheap) + rounding_of(dear)
     assert all_interest(dear) >= all_interest(cheap) - leeway
@@ -300,7 +302,7 @@ def test_daily_penalties_sum_to_the_exact_penalty_rounded_once(principal: int, u
         today, carry = charge_penalty(carry, principal, percent)
         assert today >= 0
         charged += today
-    assert charged == round_half_up(principal * days * rate_of(percent))
+    assert charged == round_half_up(principal * days * parse_rate(percent))
     assert charge_penalty(0, principal, percent, days) == (charged, carry)
     assert abs(carry) <= PENALTY_UNITS_PER_MINOR // 2
 

@@ -8,7 +8,7 @@ from hypothesis import given
 
 from kasuwa.core.money import format_grouped
 from kasuwa.core.vault import Vault
-from kasuwa.settings.settings import issuing_of, read_settings
+from kasuwa.settings.settings import parse_card_issuing, read_settings
 from kasuwa.settings.values import SettingsError
 from kasuwa.terms.issuing import DEFAULT_ISSUING, MAGIC_RANGES, make_pan, mask_pan, read_ranges
 from tests.hypothesis_settings import NO_DEADLINE
@@ -65,7 +65,9 @@ def test_an_invalid_setting_is_named_in_one_line(name: str, text: str) -> None:
 
 
 def test_settings_make_the_issuing() -> None:
-    found = issuing_of(read_settings({"KASUWA_CARD_LABEL": "ADA", "KASUWA_CARD_RANGES": "verve:650002,visa:400009"}))
+    found = parse_card_issuing(
+        read_settings({"KASUWA_CARD_LABEL": "ADA", "KASUWA_CARD_RANGES": "verve:650002,visa:400009"})
+    )
     assert (found.label, list(found.ranges.items())) == ("ADA", [("verve", "650002"), ("visa", "400009")])
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kasuwa.core.money import format_minor, minor_of
+from kasuwa.core.money import convert_to_minor, format_minor
 from kasuwa.core.reference_tables import load_reference_data
 from kasuwa.merchants.merchant_settings import MerchantSettings, make_merchant
 from kasuwa.terms.tariff import (
@@ -26,7 +26,7 @@ WORKED: list[dict[str, str]] = load_reference_data("tariffs")["worked_transfer_w
 
 @pytest.mark.parametrize("example", WORKED, ids=lambda example: example["amount"])
 def test_a_worked_example_with_stamp_duty_comes_out_to_the_kobo(example: dict[str, str]) -> None:
-    amount = minor_of(example["amount"])
+    amount = convert_to_minor(example["amount"])
     charge = calculate_transfer_fees(read_tariff(DUTY_ON), amount)
     assert format_minor(charge.fee) == example["fee"]
     assert format_minor(charge.vat) == example["vat"]
@@ -36,8 +36,8 @@ def test_a_worked_example_with_stamp_duty_comes_out_to_the_kobo(example: dict[st
 
 @pytest.mark.parametrize("example", WORKED, ids=lambda example: example["amount"])
 def test_without_stamp_duty_only_fee_and_vat_come_on_top(example: dict[str, str]) -> None:
-    charge = calculate_transfer_fees(read_tariff(), minor_of(example["amount"]))
-    assert charge == FeeBreakdown(minor_of(example["fee"]), minor_of(example["vat"]), 0)
+    charge = calculate_transfer_fees(read_tariff(), convert_to_minor(example["amount"]))
+    assert charge == FeeBreakdown(convert_to_minor(example["fee"]), convert_to_minor(example["vat"]), 0)
     assert charge.total == charge.fee + charge.vat
 
 
@@ -71,7 +71,7 @@ def test_a_merchants_overrides_replace_the_defaults(
 ) -> None:
     settings_of_one = MerchantSettings(tariff=override)
     merchant = make_merchant(1, "GP0000001", "Ada Stores", "test", settings_of_one)
-    assert calculate_transfer_fees(merchant.terms(Tariff), minor_of(amount)) == expected
+    assert calculate_transfer_fees(merchant.terms(Tariff), convert_to_minor(amount)) == expected
 
 
 def test_one_merchants_figures_leave_anothers_alone() -> None:

@@ -6,7 +6,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kasuwa.core.banks import MAGIC_PREFIX, all_banks, banks_by_code, is_account_of
+from kasuwa.core.banks import MAGIC_PREFIX, all_banks, banks_by_code, is_account_number
 from kasuwa.core.decision import Context, LoadedRows, NeedsMore
 from kasuwa.core.token_index import TokenIndexEntry, make_token_entry, token_key
 from kasuwa.transactions.inbound_accounts import ACCOUNT, CANDIDATES, account_number, free_number
@@ -22,7 +22,7 @@ WITH_CODE = [bank for bank in all_banks() if bank.cbn_code is not None]
 def test_any_number_is_an_account_of_its_bank(entropy: bytes, bank: Any) -> None:
     number = account_number(bank, entropy)
     assert len(number) == 10
-    assert is_account_of(bank, number)
+    assert is_account_number(bank, number)
     assert not number.startswith(MAGIC_PREFIX)
 
 

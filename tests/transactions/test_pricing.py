@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kasuwa.core.money import format_minor, minor_of
+from kasuwa.core.money import convert_to_minor, format_minor
 from kasuwa.core.reference_tables import load_reference_data
 from kasuwa.terms.tariff import CollectionTariff, FeeClass, Tariff, read_tariff
 from kasuwa.transactions.pricing import (
     MOBILE_MONEY_CLASSES,
     Price,
-    bearer_of,
     card_class,
+    choose_bearer,
     fee_and_vat,
     largest_fee,
     price_collection,
@@ -49,7 +49,7 @@ own_tariffs = st.builds(
 
 @pytest.mark.parametrize("example", WORKED, ids=lambda example: example["amount"])
 def test_a_worked_card_payment_comes_out_to_the_kobo(example: dict[str, str]) -> None:
-    amount = minor_of(example["amount"])
+    amount = convert_to_minor(example["amount"])
     price = price_collection(DEFAULT, "card_local", "NGN", amount, "merchant")
     assert format_minor(price.fee) == example["fee"]
     assert format_minor(price.vat) == example["vat"]
@@ -60,7 +60,7 @@ def test_a_worked_card_payment_comes_out_to_the_kobo(example: dict[str, str]) ->
 
 @pytest.mark.parametrize("example", GROSS_UP, ids=lambda example: example["net_wanted"])
 def test_a_worked_gross_comes_out_to_the_kobo(example: dict[str, str]) -> None:
-    wanted = minor_of(example["net_wanted"])
+    wanted = convert_to_minor(example["net_wanted"])
     price = price_collection(read_tariff({"vat_percent_on_fees": "0"}), "card_local", "NGN", wanted, "customer")
     assert format_minor(price.charged) == example["gross"]
     assert format_minor(price.fee) == example["fee"]
@@ -89,7 +89,7 @@ def test_a_worked_gross_comes_out_to_the_kobo(example: dict[str, str]) -> None:
 def test_each_class_has_its_own_fee_and_only_naira_have_flat_parts_and_caps(
     fee_class: FeeClass, currency: str, amount: str, fee: str, vat: str
 ) -> None:
-    price = price_collection(DEFAULT, fee_class, currency, minor_of(amount), "merchant")
+    price = price_collection(DEFAULT, fee_class, currency, convert_to_minor(amount), "merchant")
     assert (format_minor(price.fee), format_minor(price.vat)) == (fee, vat)
 
 
@@ -106,11 +106,11 @@ def test_a_customer_who_bears_the_fee_pays_just_what_settles_the_price() -> None
 
 def test_the_waiver_depends_on_the_charged_amount() -> None:
     """2,459.68 is the last price whose gross stays below the waiver's end."""
-    below = price_collection(DEFAULT, "card_local", "NGN", minor_of("2459.68"), "customer")
-    above = price_collection(DEFAULT, "card_local", "NGN", minor_of("2459.69"), "customer")
-    assert below.charged == minor_of("2499.99")
-    assert above.charged > minor_of("2600")
-    assert above.settled == minor_of("2459.69")
+    below = price_collection(DEFAULT, "card_local", "NGN", convert_to_minor("2459.68"), "customer")
+    above = price_collection(DEFAULT, "card_local", "NGN", convert_to_minor("2459.69"), "customer")
+    assert below.charged == convert_to_minor("2499.99")
+    assert above.charged > convert_to_minor("2600")
+    assert above.settled == convert_to_minor("2459.69")
 
 
 @NO_DEADLINE
@@ -132,9 +132,9 @@ def test_fee_and_vat_are_as_written_and_never_above_the_amount(tariff: Tariff, c
     exact = Fraction(rule.percent) * amount / 100
     fee = int(exact + Fraction(1, 2))
     if currency == "NGN":
-        waived = rule.flat_waived_below is not None and amount < minor_of(rule.flat_waived_below)
-        fee += 0 if waived else minor_of(rule.flat)
-        fee = fee if rule.cap is None else min(fee, minor_of(rule.cap))
+        waived = rule.flat_waived_below is not None and amount < convert_to_minor(rule.flat_waived_below)
+        fee += 0 if waived else convert_to_minor(rule.flat)
+        fee = fee if rule.cap is None else min(fee, convert_to_minor(rule.cap))
 
     def with_vat(fee: int) -> int:
         return fee + int(Fraction(tariff.vat_percent_on_fees) * fee / 100 + Fraction(1, 2))
@@ -187,13 +187,13 @@ def test_mobile_money_has_a_class_in_each_of_its_countries() -> None:
 def test_the_bearer_is_the_requests_else_the_tariffs_and_account_means_the_merchant() -> None:
     for_customers = read_tariff({"bearer_default": "customer"})
     for_accounts = read_tariff({"bearer_default": "account"})
-    assert [bearer_of(tariff, None) for tariff in (DEFAULT, for_customers, for_accounts)] == [
+    assert [choose_bearer(tariff, None) for tariff in (DEFAULT, for_customers, for_accounts)] == [
         "merchant",
         "customer",
         "merchant",
     ]
-    assert bearer_of(DEFAULT, "customer") == "customer"
-    assert bearer_of(for_customers, "merchant") == bearer_of(for_customers, "account") == "merchant"
+    assert choose_bearer(DEFAULT, "customer") == "customer"
+    assert choose_bearer(for_customers, "merchant") == choose_bearer(for_customers, "account") == "merchant"
 
 
 def test_every_class_is_in_the_tariff() -> None:

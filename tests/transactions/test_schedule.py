@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kasuwa.core.calendar import LAGOS, lagos_day, lagos_moment
-from kasuwa.core.money import format_minor, minor_of
+from kasuwa.core.money import convert_to_minor, format_minor
 from kasuwa.transactions.schedule import (
     COUNT_REASON,
     DAY_REASON,
@@ -194,7 +194,7 @@ def test_a_retry_is_later_than_its_decline_and_earlier_than_the_next_charge(
 @pytest.mark.parametrize("oracle", ORACLES["installments"], ids=lambda oracle: oracle["id"])
 def test_installments_are_those_of_the_oracle(oracle: dict[str, Any]) -> None:
     schedule = {day: str(part) for day, part in oracle["payment_schedule"].items()}
-    plan = plan_installments(minor_of(oracle["total"]), schedule)
+    plan = plan_installments(convert_to_minor(oracle["total"]), schedule)
     assert isinstance(plan, tuple)
     assert {i.due.strftime("%d-%m-%Y"): format_minor(i.amount) for i in plan} == oracle["amounts"]
 
@@ -259,4 +259,4 @@ def test_percentages_divide_every_total_without_rest(total: int, cuts: list[int]
     assert [installment.due for installment in plan] == days
     assert sum(installment.amount for installment in plan) == total
     for installment, part in zip(plan[:-1], parts, strict=False):
-        assert abs(installment.amount * 10_000 - total * minor_of(part)) * 2 <= 10_000
+        assert abs(installment.amount * 10_000 - total * convert_to_minor(part)) * 2 <= 10_000

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kasuwa.core.money import format_minor, minor_of
+from kasuwa.core.money import convert_to_minor, format_minor
 from kasuwa.transactions.splits import (
     ONE_OF_TWO,
     PERCENTAGE_REASON,
@@ -31,9 +31,11 @@ by_share = st.integers(1, 500).map(lambda share: SplitShare("B", share=share))
 
 @pytest.mark.parametrize("oracle", ORACLES, ids=lambda oracle: oracle["id"])
 def test_parts_are_those_of_the_oracle(oracle: dict[str, Any]) -> None:
-    settled = minor_of(oracle["net"])
+    settled = convert_to_minor(oracle["net"])
     parts = [
-        SplitShare(part["ref_code"], part.get("percentage"), minor_of(part["share"]) if "share" in part else None)
+        SplitShare(
+            part["ref_code"], part.get("percentage"), convert_to_minor(part["share"]) if "share" in part else None
+        )
         for part in oracle["split"]
     ]
     amounts = check_and_split(settled, parts)

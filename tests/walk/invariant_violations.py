@@ -67,7 +67,7 @@ VIOLATIONS: dict[str, tuple[str, ...]] = {
         " update account set held = posted + 1 where merchant_id = $1 and name = 'wallet:main:NGN'",
     ),
     # --- money in suspense
-    "money that came in for nobody known is in suspense": (
+    "unidentified money is in suspense": (
         f"{NEW_RECEIPT} values ('\\x01', $1, 'paystack', 'T1', '', 100, 'NGN', '', now())",
         "update posting set kind = 'received for nobody known', credit = 'suspense:inbound:NGN'"
         " where merchant_id = $1 and seq = 1",
@@ -268,7 +268,7 @@ VIOLATIONS: dict[str, tuple[str, ...]] = {
         "delete from scheduled_job where merchant_id = $1 and kind = 'settlements.report'",
         "update settlement_events set is_daily = false where merchant_id = $1",
     ),
-    "what is gathered for a day": (
+    "the batch of a day": (
         "update settlement_batch set amount = amount + 1 where merchant_id = $1 and kind = 'settlement'",
         "update settlement_batch set state = 'done' where merchant_id = $1 and kind = 'payout'",
         "delete from scheduled_job where merchant_id = $1 and kind = 'payout.send'",

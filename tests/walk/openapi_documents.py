@@ -6,8 +6,8 @@ from functools import cache
 from typing import Any
 
 from kasuwa.api.openapi.operations import ApiDescription, describe_actions, describe_paths
-from kasuwa.core.action import title_of
-from kasuwa.methods.tables import methods_of
+from kasuwa.core.action import make_action_title
+from kasuwa.methods.tables import list_methods
 from tests.walk.rows import ActionRow
 
 COMPONENT = "#/components/schemas/"
@@ -16,7 +16,7 @@ ERROR_BODY = f"{COMPONENT}ErrorBody"
 
 @cache
 def _described(environment: str) -> ApiDescription:
-    return ApiDescription(methods_of(environment), environment)
+    return ApiDescription(list_methods(environment), environment)
 
 
 def paths_document(environment: str = "test") -> Any:
@@ -29,7 +29,7 @@ def actions_document(environment: str = "test") -> Any:
 
 def title_in(row: ActionRow) -> str:
     """Returns the name of the row's example in the documents."""
-    return title_of(row.action)
+    return make_action_title(row.action)
 
 
 def path_operation(document: Any, method: str) -> Any:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import inspect
 
-from kasuwa.core.action import Action, Write, title_of
+from kasuwa.core.action import Action, Write, make_action_title
 from kasuwa.core.codes import (
     AUTHENTICATION_FAILED,
     ERROR,
@@ -23,7 +23,7 @@ from kasuwa.core.codes import (
     INVALID_REQUEST,
     NOT_VALIDATED,
 )
-from kasuwa.methods.tables import methods_of
+from kasuwa.methods.tables import list_methods
 from tests.merchant_client import MerchantClient, RawReply, new_reference, reference_numbers
 from tests.payer_pages import pay_on_page
 
@@ -44,7 +44,7 @@ class ActionRow(NamedTuple):
 
     @property
     def title(self) -> str:
-        return f"{self.method}-{title_of(self.action).replace(' ', '-')}"
+        return f"{self.method}-{make_action_title(self.action).replace(' ', '-')}"
 
     @property
     def example(self) -> dict[str, Any]:
@@ -53,7 +53,7 @@ class ActionRow(NamedTuple):
 
 ACTION_ROWS = tuple(
     ActionRow(method.name, action.selector or method.selectors[0], action)
-    for method in methods_of("test")
+    for method in list_methods("test")
     for action in method.actions
 )
 

@@ -13,19 +13,19 @@ from kasuwa.api.dispatch import Dispatch
 from kasuwa.api.routes import make_routes
 from kasuwa.console.merchant.actions import CONSOLE
 from kasuwa.core.action import PAY, Write, moves_at_least, permission_needed
-from kasuwa.methods.tables import methods_of
+from kasuwa.methods.tables import list_methods
 from kasuwa.wire.decoding import InvalidRequest
 from tests.rule_context import merchant
 from tests.walk.rows import ActionRow
 
 MERCHANT = merchant()
-ROUTES = make_routes((*methods_of("test"), CONSOLE))
+ROUTES = make_routes((*list_methods("test"), CONSOLE))
 THRESHOLD = 100_000_000
 LARGE = "1000000.00"
 SMALL = "1500.00"
 PAYING = [
     ActionRow(method.name, action.selector or method.selectors[0], action)
-    for method in (*methods_of("test"), CONSOLE)
+    for method in (*list_methods("test"), CONSOLE)
     for action in method.actions
     if action.permission == PAY
 ]

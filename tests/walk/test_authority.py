@@ -20,10 +20,10 @@ from kasuwa.authority.roles import MERCHANT_ROLES, OPERATOR_ROLES, OWNER, ROLES
 from kasuwa.console.kit.visit import roles_of_action
 from kasuwa.console.merchant.actions import CONSOLE
 from kasuwa.console.routes import PAGES
-from kasuwa.core.action import VIEW, AdminCommand, Write, only_with_of, scope_of, title_of
+from kasuwa.core.action import VIEW, AdminCommand, Write, get_scope, get_selecting_field, make_action_title
 from kasuwa.core.callers import KEY_SCOPES
 from kasuwa.merchants.merchant_settings import MerchantSettings
-from kasuwa.methods.tables import methods_of
+from kasuwa.methods.tables import list_methods
 from tests.commands import leaf_commands
 from tests.console.test_two_people_live import COMMANDS, PROPOSING
 from tests.console.visitor import sign_in_as
@@ -32,7 +32,7 @@ from tests.walk.rows import ACTION_ROWS
 
 pytestmark = pytest.mark.xdist_group("console")
 
-METHODS = (*methods_of("test"), CONSOLE)
+METHODS = (*list_methods("test"), CONSOLE)
 # A path of a record, such as /loans/new/{form}, stands in the table for all kinds.
 RECORD_PATH = re.compile(r"^/[a-z-]+/(new/\{form\}|\{reference\}/\{form\})$")
 
@@ -69,7 +69,7 @@ def test_every_command_does_an_act_of_the_table_or_is_harmless() -> None:
 
 
 def test_every_action_that_changes_something_does_an_act_of_the_table() -> None:
-    rows = {f"{method.name} {title_of(action)}": action for method in METHODS for action in method.actions}
+    rows = {f"{method.name} {make_action_title(action)}": action for method in METHODS for action in method.actions}
     for title, action in rows.items():
         if isinstance(action, Write | AdminCommand) and action.permission != VIEW:
             assert authority.act_of_action(title, action.permission) is not None, title
@@ -83,9 +83,9 @@ def test_every_setting_of_a_merchant_is_changed_by_one_act() -> None:
 
 def test_the_permissions_of_scopes_are_those_of_their_actions() -> None:
     needed: dict[str, set[str]] = {scope: set() for scope in KEY_SCOPES}
-    for method in methods_of("test"):
+    for method in list_methods("test"):
         for action in method.actions:
-            scope = scope_of(method, action)
+            scope = get_scope(method, action)
             if scope != "any":
                 needed[scope].add(action.permission)
                 needed["all"].add(action.permission)
@@ -129,12 +129,12 @@ def test_try_it_is_refused_to_exactly_the_roles_that_the_table_leaves_out(deploy
         # An invalid field, so that nothing is carried out: who may is decided before.
         body: dict[str, Any] = {row.selector: row.action.name, "dry_run": "perhaps", "scopes": ["read"]}
         body |= dict([row.action.variant] if row.action.variant else [])
-        if only_with_of(row.action):
-            body[only_with_of(row.action)] = "any"
-        slug = title_of(row.action).replace(" ", "-")
+        if get_selecting_field(row.action):
+            body[get_selecting_field(row.action)] = "any"
+        slug = make_action_title(row.action).replace(" ", "-")
         seen = visitor.post(f"/docs/{row.method}/{slug}", body=msgspec.json.encode(body).decode())
         allowed = role in roles_of_action(row.method, row.action, row.action.permission)
-        name = f"{row.method} {title_of(row.action)}"
+        name = f"{row.method} {make_action_title(row.action)}"
         if authority.act_of_action(name, row.action.permission) is authority.OWN_KEY:
             # What cannot be read counts as a key that may do everything.
             allowed &= not find_excess_scopes(role, ["all"])

@@ -16,9 +16,9 @@ from kasuwa.authority.acts import ACTS, DECIDE, LIVE, Act
 from kasuwa.authority.roles import MERCHANT_ROLES, OPERATOR_ROLES, ROLES
 from kasuwa.console.kit.visit import roles_of_action
 from kasuwa.console.routes import PAGES
-from kasuwa.core.action import only_shows, only_with_of, scope_of, title_of
+from kasuwa.core.action import get_scope, get_selecting_field, make_action_title, only_shows
 from kasuwa.core.callers import KEY_SCOPES
-from kasuwa.methods.tables import methods_of
+from kasuwa.methods.tables import list_methods
 from tests.console.test_two_people_live import LIVE as LIVE_SETTINGS
 from tests.console.test_two_people_live import PROPOSED
 from tests.console.test_user_invitations import approve
@@ -356,7 +356,7 @@ def decide_by_all_roles(office: LiveOffice, act: Act, number: int, command: Comm
 
 # --- keys and "try it" ------------------------------------------------------------------------------------------------
 
-METHODS = {method.name: method for method in methods_of(LIVE)}
+METHODS = {method.name: method for method in list_methods(LIVE)}
 LIVE_ROWS = [row for row in ACTION_ROWS if row.method in METHODS]
 
 
@@ -364,8 +364,8 @@ def bad_request(row: ActionRow) -> dict[str, Any]:
     """Returns a request that cannot be carried out: who may is decided before its fields are read."""
     body: dict[str, Any] = {row.selector: row.action.name, "dry_run": "perhaps"}
     body |= dict([row.action.variant] if row.action.variant else [])
-    if only_with_of(row.action):
-        body[only_with_of(row.action)] = "any"
+    if get_selecting_field(row.action):
+        body[get_selecting_field(row.action)] = "any"
     return body
 
 
@@ -375,7 +375,7 @@ def test_a_key_in_live_requests_what_its_scope_allows_and_nothing_else(office: L
     with shop.connection:
         for row in LIVE_ROWS:
             reply = shop.send_fields(row.method, bad_request(row)).body
-            needed = scope_of(METHODS[row.method], row.action)
+            needed = get_scope(METHODS[row.method], row.action)
             is_within = needed in ("any", scope) or scope == "all" or (scope == "read" and only_shows(row.action))
             is_within &= scope != NOBODY
             # Whoever has no key is throttled after some tries.
@@ -391,7 +391,7 @@ def test_try_it_in_live_is_open_to_exactly_the_roles_of_the_table(office: LiveOf
     visitor.get("/docs")
     for row in LIVE_ROWS:
         body = msgspec.json.encode(bad_request(row)).decode()
-        seen = visitor.post(f"/docs/{row.method}/{title_of(row.action).replace(' ', '-')}", body=body)
+        seen = visitor.post(f"/docs/{row.method}/{make_action_title(row.action).replace(' ', '-')}", body=body)
         allowed = role in roles_of_action(row.method, row.action, row.action.permission)
         assert is_refused(seen) is not allowed, (row.title, seen.http, seen.content[:300])
     assert office.state() == before

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 from msgspec import inspect
 
-from kasuwa.core.action import only_with_of
+from kasuwa.core.action import get_selecting_field
 from tests.merchant_client import MerchantClient, RawReply
 from tests.walk.rows import (
     ACTION_ROWS,
@@ -88,7 +88,7 @@ MARK = "\N{BLACK STAR} the place of the value \N{BLACK STAR}"
 
 # Without a field that selects the row, another row answers.
 REQUIRED = {
-    row.title: [field for field in fields_of(row) if field.required and field.title != only_with_of(row.action)]
+    row.title: [field for field in fields_of(row) if field.required and field.title != get_selecting_field(row.action)]
     for row in ACTION_ROWS
 }
 
@@ -115,7 +115,7 @@ def send_with(shop: MerchantClient, row: ActionRow, example: dict[str, Any], fie
 def chooses_row(row: ActionRow, field: Field) -> bool:
     """Returns whether another value of the field selects another row of the table, with another reply."""
     variant = row.action.variant
-    return field.path in ((variant[0] if variant is not None else "",), (only_with_of(row.action),))
+    return field.path in ((variant[0] if variant is not None else "",), (get_selecting_field(row.action),))
 
 
 def available(shop: MerchantClient) -> dict[str, int]:

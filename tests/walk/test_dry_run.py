@@ -101,7 +101,7 @@ def test_a_rule_that_would_change_something_in_a_dry_run_raises() -> None:
     class Request(msgspec.Struct):
         dry_run: bool
 
-    def decide(context: Context, seen: LoadedRows) -> Decision:
+    def decide(context: Context, rows: LoadedRows) -> Decision:
         return Decision(reply="done", numbers_used=1)
 
     unused: Any = None

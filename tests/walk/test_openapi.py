@@ -19,7 +19,7 @@ from schemathesis.specs.openapi.checks import (
 )
 from schemathesis.specs.openapi.definitions import OPENAPI_31
 
-from kasuwa.methods.tables import methods_of
+from kasuwa.methods.tables import list_methods
 from kasuwa.transactions.event_payloads import EVENT_KINDS
 from kasuwa.wire.fields import READERS, Amount, NonNegativeInt, PercentOrAmount, PercentRate, scalar_schema
 from tests.console.test_operator_pages import propose
@@ -41,7 +41,7 @@ from tests.walk.openapi_documents import (
 from tests.walk.rows import NOW, RESET, is_refusal, make_waiting_transfer, resolve_references, send_examples
 from tests.webhooks.event_log import events_of
 
-METHODS = tuple(method.name for method in methods_of("test"))
+METHODS = tuple(method.name for method in list_methods("test"))
 
 # Few requests, and the same in every run: test_bad_input.py covers every field.
 SHORT = settings(

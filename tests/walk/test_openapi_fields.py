@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from kasuwa.core.money import AMOUNT_PATTERN
-from kasuwa.methods.tables import methods_of
+from kasuwa.methods.tables import list_methods
 from kasuwa.transactions.event_payloads import EVENT_KINDS
 from kasuwa.wire.decoding import decoder
 from kasuwa.wire.fields import Amount, scalar_schema
@@ -165,7 +165,7 @@ def test_every_operation_parameter_header_and_tag_has_a_description() -> None:
 def test_the_documents_of_live_show_nothing_of_the_test_environment() -> None:
     for document in (paths_document("live"), actions_document("live")):
         assert {path.partition("#")[0] for path in document["paths"]} == {
-            f"/{method.name}" for method in methods_of("live")
+            f"/{method.name}" for method in list_methods("live")
         } | {"/healthz", "/readyz"}
         assert [name for name in document["components"]["schemas"] if name.startswith("Sandbox")] == []
         assert "sandbox" not in {tag["name"] for tag in document["tags"]}
@@ -179,7 +179,7 @@ def test_the_documents_of_live_show_nothing_of_the_test_environment() -> None:
 
 
 def test_the_documents_of_test_have_every_path_and_no_other() -> None:
-    methods = {f"/{method.name}" for method in methods_of("test")}
+    methods = {f"/{method.name}" for method in list_methods("test")}
     assert set(PATHS["paths"]) == methods | {"/healthz", "/readyz"}
     assert {path.partition("#")[0] for path in ACTIONS["paths"]} == methods | {"/healthz", "/readyz"}
     assert len(ACTIONS["paths"]) == len(ACTION_ROWS) + 2

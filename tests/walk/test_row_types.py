@@ -9,14 +9,24 @@ from typing import Any
 
 import pytest
 
-from kasuwa.core.action import Action, AdminCommand, Lookup, MemoryRead, PreencodedReply, Read, Step, Write, title_of
+from kasuwa.core.action import (
+    Action,
+    AdminCommand,
+    Lookup,
+    MemoryRead,
+    PreencodedReply,
+    Read,
+    Step,
+    Write,
+    make_action_title,
+)
 from kasuwa.core.decision import Decision, Job, NeedsMore, Refusal
 from kasuwa.core.reading import ActionReader
-from kasuwa.methods.tables import methods_of
+from kasuwa.methods.tables import list_methods
 from kasuwa.rails.ports.orders import Answer, call_no_rail
 
-ROWS = [(method.name, action) for method in methods_of("test") for action in method.actions]
-STEPS = [step for method in methods_of("test") for step in method.steps]
+ROWS = [(method.name, action) for method in list_methods("test") for action in method.actions]
+STEPS = [step for method in list_methods("test") for step in method.steps]
 
 
 def annotations_of(function: Callable[..., Any]) -> tuple[list[Any], Any]:
@@ -53,14 +63,14 @@ def functions_of(action: Action) -> list[Callable[..., Any]]:
             return [action.run]
 
 
-@pytest.mark.parametrize(("path", "action"), ROWS, ids=[f"{path} {title_of(action)}" for path, action in ROWS])
+@pytest.mark.parametrize(("path", "action"), ROWS, ids=[f"{path} {make_action_title(action)}" for path, action in ROWS])
 def test_every_function_of_a_row_takes_the_request_of_the_row(path: str, action: Action) -> None:
     for function in functions_of(action):
         parameters, _ = annotations_of(function)
         assert accepts(parameters[0], action.request), function
 
 
-@pytest.mark.parametrize(("path", "action"), ROWS, ids=[f"{path} {title_of(action)}" for path, action in ROWS])
+@pytest.mark.parametrize(("path", "action"), ROWS, ids=[f"{path} {make_action_title(action)}" for path, action in ROWS])
 def test_every_function_of_a_row_returns_the_reply_of_the_row(path: str, action: Action) -> None:
     if isinstance(action, Write):
         _, returned = annotations_of(action.decide)

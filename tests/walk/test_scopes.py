@@ -7,13 +7,13 @@ from collections.abc import Callable
 
 import pytest
 
-from kasuwa.core.action import AdminCommand, Write, only_shows, only_with_of, scope_of, title_of
+from kasuwa.core.action import AdminCommand, Write, get_scope, get_selecting_field, make_action_title, only_shows
 from kasuwa.core.callers import KEY_SCOPES
-from kasuwa.methods.tables import methods_of
+from kasuwa.methods.tables import list_methods
 from tests.merchant_client import MerchantClient
 from tests.walk.rows import ACTION_ROWS, ActionRow
 
-METHODS = {method.name: method for method in methods_of("test")}
+METHODS = {method.name: method for method in list_methods("test")}
 OF_SCOPE = {
     "collect": {
         "payment charge account",
@@ -61,11 +61,11 @@ OF_PATH = {"clients": "lend", "investments": "lend", "loans": "lend", "sandbox":
 
 
 def scope_of_row(row: ActionRow) -> str:
-    return scope_of(METHODS[row.method], row.action)
+    return get_scope(METHODS[row.method], row.action)
 
 
 def named(row: ActionRow) -> str:
-    return f"{row.method} {title_of(row.action)}"
+    return f"{row.method} {make_action_title(row.action)}"
 
 
 def test_every_path_and_every_write_has_the_scope_that_is_meant() -> None:
@@ -91,8 +91,8 @@ def test_a_key_is_refused_every_action_beyond_its_scope(open_shop: Callable[...,
     allowed = 0
     for row in ACTION_ROWS:
         body = {row.selector: row.action.name} | dict([row.action.variant] if row.action.variant else [])
-        if only_with_of(row.action):
-            body[only_with_of(row.action)] = "any"
+        if get_selecting_field(row.action):
+            body[get_selecting_field(row.action)] = "any"
         answered = shop.send_fields(row.method, body)
         http, reply = answered.http, answered.body
         needed = scope_of_row(row)

@@ -23,12 +23,12 @@ def test_an_attempt_signs_with_what_was_known_while_secrets_are_read_again(monke
 
         async def read(*_: Any) -> dict[tuple[int, int], Target]:
             if sending._targets:
-                signed.append(sending._keys_of(ENDPOINT))
+                signed.append(sending._get_keys(ENDPOINT))
             return {ENDPOINT: Target("https://shop.example", [b"second" if signed else b"first"])}
 
         monkeypatch.setattr(sender, "read_targets", read)
         for now in (0.0, 1.0):
             await sending._read_targets(none, [ENDPOINT], now)
-        return [*signed, sending._keys_of(ENDPOINT)]
+        return [*signed, sending._get_keys(ENDPOINT)]
 
     assert asyncio.run(run()) == [[b"first"], [b"second"]]

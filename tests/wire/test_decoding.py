@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from kasuwa.core.action import Action
-from kasuwa.methods.tables import methods_of
+from kasuwa.methods.tables import list_methods
 from kasuwa.wire.decoding import decode, mask_plan
 from kasuwa.wire.field_rules import is_any_broken, run_field_rules
 from kasuwa.wire.fields import Amount, BankCode, Reference, ShortText, read_scalar
@@ -59,7 +59,7 @@ def test_fields_without_objects_are_not_searched() -> None:
     assert plan.inner == ("one", "several")
 
 
-ACTIONS = [action for method in methods_of("test") for action in method.actions]
+ACTIONS = [action for method in list_methods("test") for action in method.actions]
 
 
 @pytest.mark.parametrize("action", ACTIONS, ids=lambda action: f"{action.name} {action.variant or ''}")

@@ -54,28 +54,28 @@ async def group_accounts(
     accounts: AsyncIterator[AccountBalances],
 ) -> AsyncIterator[tuple[str, list[AccountBalances]]]:
     """Yields the accounts of each merchant that have an opening balance."""
-    mid, found = "", list[AccountBalances]()
+    mid, of_merchant = "", list[AccountBalances]()
     async for account in accounts:
-        if account.mid != mid and found:
-            yield mid, found
-            found = []
+        if account.mid != mid and of_merchant:
+            yield mid, of_merchant
+            of_merchant = []
         mid = account.mid
         if account.opening:
-            found.append(account)
-    if found:
-        yield mid, found
+            of_merchant.append(account)
+    if of_merchant:
+        yield mid, of_merchant
 
 
 async def group_postings(postings: AsyncIterator[BookPosting]) -> AsyncIterator[list[BookPosting]]:
     """Yields the postings of each group."""
-    found: list[BookPosting] = []
+    group: list[BookPosting] = []
     async for posting in postings:
-        if found and (posting.merchant_id, posting.group_seq) != (found[0].merchant_id, found[0].group_seq):
-            yield found
-            found = []
-        found.append(posting)
-    if found:
-        yield found
+        if group and (posting.merchant_id, posting.group_seq) != (group[0].merchant_id, group[0].group_seq):
+            yield group
+            group = []
+        group.append(posting)
+    if group:
+        yield group
 
 
 # --- beancount --------------------------------------------------------------------------------------------------------
@@ -90,7 +90,7 @@ class BeancountWriter:
         return f'option "title" "Books from {days}"\n{currencies}\n'
 
     def account(self, account: AccountBalances) -> str:
-        name, currency = beancount_account(account.mid, account.name), currency_of(account.name)
+        name, currency = beancount_account(account.mid, account.name), get_currency(account.name)
         return f'1970-01-01 open {name} {currency}\n  ledger: "{account.name}"\n'
 
     def opening(self, scope: BookScope, mid: str, accounts: list[AccountBalances]) -> str:
@@ -109,15 +109,15 @@ class BeancountWriter:
         return head + facts + legs
 
     def closing(self, scope: BookScope, account: AccountBalances) -> str:
-        name, currency = beancount_account(account.mid, account.name), currency_of(account.name)
+        name, currency = beancount_account(account.mid, account.name), get_currency(account.name)
         day = scope.last_day + timedelta(days=1)
         return f"{day} balance {name}  {format_minor(-account.closing)} ~ 0.00 {currency}\n"
 
     def _leg(self, mid: str, name: str, amount: int) -> str:
-        return f"  {beancount_account(mid, name)}  {format_minor(amount)} {currency_of(name)}\n"
+        return f"  {beancount_account(mid, name)}  {format_minor(amount)} {get_currency(name)}\n"
 
 
-def currency_of(name: str) -> str:
+def get_currency(name: str) -> str:
     return name.rpartition(":")[2]
 
 
@@ -157,7 +157,7 @@ class LedgerCsvWriter:
 
 
 def side(name: str, amount: int) -> tuple[str, str, str]:
-    return name, currency_of(name), format_minor(amount)
+    return name, get_currency(name), format_minor(amount)
 
 
 def csv_text(*cells: object) -> str:

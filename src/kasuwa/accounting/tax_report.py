@@ -51,10 +51,10 @@ class TaxReport(msgspec.Struct, frozen=True):
 
 def parse_month(text: str) -> tuple[date, date] | None:
     """Returns the first and the last day of a month such as 2026-01, or None."""
-    found = MONTH.fullmatch(text)
-    if found is None or found[1] in ("0000", "9999"):
+    match = MONTH.fullmatch(text)
+    if match is None or match[1] in ("0000", "9999"):
         return None
-    first = date(int(found[1]), int(found[2]), 1)
+    first = date(int(match[1]), int(match[2]), 1)
     return first, add_months(first, 1) - timedelta(days=1)
 
 
@@ -70,12 +70,12 @@ def make_report(month: str, rows: Iterable[TaxRow]) -> TaxReport:
             merchant_name="",
             tax=tax,
             currency=currency,
-            collected=sum(line.collected for line in found),
-            reversed=sum(line.reversed for line in found),
-            paid=sum(line.paid for line in found),
-            closing=sum(line.closing for line in found),
+            collected=sum(line.collected for line in lines),
+            reversed=sum(line.reversed for line in lines),
+            paid=sum(line.paid for line in lines),
+            closing=sum(line.closing for line in lines),
         )
-        for (tax, currency), found in sorted(sums.items())
+        for (tax, currency), lines in sorted(sums.items())
     )
     return TaxReport(month, lines, totals)
 
@@ -94,7 +94,7 @@ def make_line(row: TaxRow) -> TaxLine:
     )
 
 
-def cells_of(month: str, line: TaxLine) -> tuple[str, ...]:
+def format_cells(month: str, line: TaxLine) -> tuple[str, ...]:
     amounts = (line.opening, line.collected, line.reversed, line.paid, line.closing)
     return (month, line.mid, line.merchant_name, line.tax, line.currency, *map(format_minor, amounts))
 
@@ -105,15 +105,15 @@ def format_csv(report: TaxReport) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(COLUMNS)
     for line in (*report.lines, *report.totals):
-        writer.writerow(map(guard_cell, cells_of(report.month, line)))
+        writer.writerow(map(guard_cell, format_cells(report.month, line)))
     return out.getvalue()
 
 
 def format_json(report: TaxReport) -> str:
     """Formats the report as JSON. Amounts are strings in major units."""
-    found = {
+    document = {
         "month": report.month,
-        "merchants": [dict(zip(COLUMNS[1:], cells_of("", line)[1:], strict=True)) for line in report.lines],
-        "totals": [dict(zip(COLUMNS[3:], cells_of("", line)[3:], strict=True)) for line in report.totals],
+        "merchants": [dict(zip(COLUMNS[1:], format_cells("", line)[1:], strict=True)) for line in report.lines],
+        "totals": [dict(zip(COLUMNS[3:], format_cells("", line)[3:], strict=True)) for line in report.totals],
     }
-    return msgspec.json.format(msgspec.json.encode(found)).decode()
+    return msgspec.json.format(msgspec.json.encode(document)).decode()

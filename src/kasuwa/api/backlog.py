@@ -32,6 +32,6 @@ class Backlog(msgspec.Struct):
 
 async def read_backlog(connection: Connection, lanes: Sequence[str]) -> Backlog:
     due = await connection.fetch(DUE, lanes)
-    [seen] = await connection.fetch(COUNT_PROBLEMS)
-    found = {lane: (jobs, seconds) for lane, jobs, seconds in due}
-    return Backlog({lane: found.get(lane, (0, 0.0)) for lane in sorted(lanes)}, *seen)
+    [problems] = await connection.fetch(COUNT_PROBLEMS)
+    counts = {lane: (jobs, seconds) for lane, jobs, seconds in due}
+    return Backlog({lane: counts.get(lane, (0, 0.0)) for lane in sorted(lanes)}, *problems)

@@ -14,7 +14,7 @@ import msgspec
 import structlog
 
 from kasuwa.api.current_merchant import MerchantSuspended, require_current, with_current_merchant
-from kasuwa.api.idempotency_key import claim_of
+from kasuwa.api.idempotency_key import read_claim
 from kasuwa.api.key_rights import mask_for_reader, refuse_address, refuse_scope
 from kasuwa.api.outcome import RAIL_TIMEOUT, reply_to_failure
 from kasuwa.api.rate_limit import RateLimiter
@@ -42,7 +42,7 @@ from kasuwa.core.action import (
     Read,
     Write,
 )
-from kasuwa.core.addresses import network_of
+from kasuwa.core.addresses import find_network
 from kasuwa.core.codes import AUTHENTICATION_FAILED, ERROR, INVALID_JSON
 from kasuwa.core.decision import (
     AuditEntry,
@@ -156,7 +156,7 @@ class Dispatch:
                 return refusal_reply(NOT_AUTHENTICATED, strict=False)
             directory, mid, throttle = self._services.directory, mid.strip(), self._throttle
             if throttle.has_failures:
-                wait = throttle.wait_seconds(network_of(address()), mid)
+                wait = throttle.wait_seconds(find_network(address()), mid)
                 if wait:
                     return rate_limit_reply(TOO_MANY_FAILURES, wait)
             merchant = await directory.authenticate(mid, key.strip())
@@ -204,7 +204,7 @@ class Dispatch:
         throttle = self._throttle
         if merchant is None or merchant.suspended:
             if self._services.environment == "live":
-                throttle.record_failure(network_of(address()))
+                throttle.record_failure(find_network(address()))
             return refusal_reply(NOT_AUTHENTICATED, strict=False)
         caller, usage = merchant.caller, self._services.directory.key_usage
         if caller.addresses and not caller.may_come_from(address()):
@@ -213,7 +213,7 @@ class Dispatch:
         if caller.is_use_due:
             usage.note_use(merchant.merchant_id, caller.key_id, address())
         if throttle.has_failures:
-            throttle.record_success(network_of(address()), mid)
+            throttle.record_success(find_network(address()), mid)
         return self.limiter.count_request(merchant) or merchant
 
     async def _answer_merchant(
@@ -256,7 +256,7 @@ class Dispatch:
             elif isinstance(action, MemoryRead):
                 reply = action.answer(request, merchant, self._services.rails)
             elif isinstance(action, Write):
-                claim = claim_of(path.method.name, action, request, merchant, headers, self._services.vault)
+                claim = read_claim(path.method.name, action, request, merchant, headers, self._services.vault)
                 if isinstance(claim, Refusal):
                     reply = claim
                 else:
@@ -451,11 +451,11 @@ class Dispatch:
         if row[0] is None:
             return scenario
 
-        def take(context: Context, seen: LoadedRows) -> Decision:
-            call_scenario, left = take_call_scenario(
+        def take(context: Context, rows: LoadedRows) -> Decision:
+            call_scenario, faults = take_call_scenario(
                 scenario, context.injected_faults, rail, int.from_bytes(context.entropy[:8], "big")
             )
-            return Decision(reply=call_scenario, sandbox=replace_faults(left))
+            return Decision(reply=call_scenario, sandbox=replace_faults(faults))
 
         result = await self._services.writer.submit(Submission(merchant, Needs(), take, draw_entropy()))
         return result.reply if isinstance(result, Decision) else scenario
@@ -464,8 +464,8 @@ class Dispatch:
 def decide_with_answer(rail_question: RailQuestion, request: Any, answer: Any) -> BoundRule:
     """Returns the rule that decides on a request and the rail's answer to its question."""
 
-    def decide(context: Context, seen: LoadedRows) -> Outcome:
-        return rail_question.decide(request, context, seen, answer)
+    def decide(context: Context, rows: LoadedRows) -> Outcome:
+        return rail_question.decide(request, context, rows, answer)
 
     return decide
 
@@ -475,8 +475,8 @@ def with_audit_entry(decide: BoundRule, make_entry: MakeAuditEntry | None) -> Bo
     if make_entry is None:
         return decide
 
-    def decide_and_record(context: Context, seen: LoadedRows) -> Outcome:
-        decided = decide(context, seen)
+    def decide_and_record(context: Context, rows: LoadedRows) -> Outcome:
+        decided = decide(context, rows)
         if not isinstance(decided, Decision) or decided.question is not None or decided.in_progress:
             return decided
         return msgspec.structs.replace(decided, audit_entries=(*decided.audit_entries, make_entry(decided)))

@@ -156,9 +156,14 @@ class RequestForwarder:
         selected = None if link is None else select_write(path, body)
         if link is None or selected is None:
             return await self._count_read(link, merchant) or await self._dispatch.answer(path, headers, body, merchant)
-        kept = {name: headers.get(name) for name in FORWARDED_HEADERS if name in headers}
+        forwarded_headers = {name: headers.get(name) for name in FORWARDED_HEADERS if name in headers}
         request = ForwardedRequest(
-            path.method.name, merchant.mid, kept, body, caller=merchant.caller, is_of_other_host=bool(link.peer)
+            path.method.name,
+            merchant.mid,
+            forwarded_headers,
+            body,
+            caller=merchant.caller,
+            is_of_other_host=bool(link.peer),
         )
         is_repeatable = may_repeat(*selected, headers)
         answered = await self._ask(link, path, request, is_repeatable) or await self._dispatch.answer(
@@ -186,10 +191,10 @@ class RequestForwarder:
         link = self._find_owner(PAYER_ANSWER, merchant)
         if link is not None:
             encoded = msgspec.Raw(ENCODER.encode(request))
-            asked = ForwardedPayerAnswer(action.name, merchant.merchant_id, encoded)
+            forwarded = ForwardedPayerAnswer(action.name, merchant.merchant_id, encoded)
             progress.expect_changes()
             try:
-                reply = PAYER_REPLY_DECODER.decode(await link.ask(PAYER_ANSWER, ENCODER.encode(asked)))
+                reply = PAYER_REPLY_DECODER.decode(await link.ask(PAYER_ANSWER, ENCODER.encode(forwarded)))
             except NothingDone:
                 progress.may_have_changed = False
                 self._count(PAYER_ANSWER, "declined")
@@ -267,10 +272,10 @@ class RequestInbox:
         self._start(self._answer_request(request, self._routes["/" + request.path], inquiry), inquiry)
 
     def _begin_payer_answer(self, payload: bytes, inquiry: Inquiry) -> None:
-        asked = PAYER_ANSWER_DECODER.decode(payload)
-        action = self._payer_actions[asked.action]
-        request = msgspec.msgpack.decode(asked.request, type=action.request)
-        self._start(self._answer_payer(action, request, asked.merchant_id, inquiry), inquiry)
+        forwarded = PAYER_ANSWER_DECODER.decode(payload)
+        action = self._payer_actions[forwarded.action]
+        request = msgspec.msgpack.decode(forwarded.request, type=action.request)
+        self._start(self._answer_payer(action, request, forwarded.merchant_id, inquiry), inquiry)
 
     def _begin_count(self, payload: bytes, inquiry: Inquiry) -> None:
         self._start(self._count(payload.decode(), inquiry), inquiry)
@@ -290,10 +295,10 @@ class RequestInbox:
 
     async def _find_merchant(self, mid: str) -> Merchant | None:
         try:
-            found = self._directory.get_cached(mid) or await self._directory.load(mid)
+            cached = self._directory.get_cached(mid) or await self._directory.load(mid)
         except Exception:
             return None
-        return found.merchant
+        return cached.merchant
 
     async def _count(self, mid: str, inquiry: Inquiry) -> None:
         """Counts a request that another host answers. The answer is empty if it is within the rate limit."""

@@ -16,7 +16,7 @@ MAX_KEY_CHARS = 255
 HEADER = "idempotency-key"
 
 
-def claim_of(
+def read_claim(
     method: str, action: Write, request: Any, merchant: Merchant, headers: Headers, vault: Vault
 ) -> IdempotencyClaim | Refusal | None:
     """Returns the idempotency claim of a request, or None if it has no key or the action accepts none.
@@ -41,8 +41,8 @@ def idempotency_payload(method: str, action: Write, request: Any) -> bytes:
     Fields that were not sent are left out: a retry may reach another version than the first request, and one that has
     gained an optional field must take both for the same."""
     named = zip(request.__struct_fields__, request.__struct_encode_fields__, strict=True)
-    sent = {encoded: value for name, encoded in named if (value := getattr(request, name)) is not None}
-    compared = (method, action.name, action.variant, sent)
+    fields = {encoded: value for name, encoded in named if (value := getattr(request, name)) is not None}
+    compared = (method, action.name, action.variant, fields)
     return msgspec.msgpack.encode(compared, enc_hook=plain_scalar)
 
 

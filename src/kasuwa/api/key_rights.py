@@ -3,7 +3,7 @@
 import asyncio
 
 from kasuwa.api.replies import HttpReply
-from kasuwa.core.action import Action, ApiMethod, only_shows, scope_of, title_of
+from kasuwa.core.action import Action, ApiMethod, get_scope, make_action_title, only_shows
 from kasuwa.core.callers import Caller
 from kasuwa.core.codes import AUTHENTICATION_FAILED
 from kasuwa.core.decision import Refusal
@@ -19,18 +19,18 @@ def refuse_scope(method: ApiMethod, action: Action, caller: Caller) -> Refusal |
     Contract: keys#scopes"""
     if "all" in caller.scopes:
         return None
-    scope = scope_of(method, action)
+    scope = get_scope(method, action)
     if caller.has_scope(scope, only_shows=only_shows(action)):
         return None
     wanted = f"{scope} or read" if only_shows(action) and scope != "read" else scope
-    name, held = f"{method.name} {title_of(action)}", ", ".join(caller.scopes)
+    name, held = f"{method.name} {make_action_title(action)}", ", ".join(caller.scopes)
     return Refusal(AUTHENTICATION_FAILED, f"{name} needs a key of scope {wanted}; {caller.label} has {held}")
 
 
 async def mask_for_reader(answered: HttpReply, method: ApiMethod, action: Action, caller: Caller) -> None:
     """Masks the personal data of a reply if the key may see it only because it may read. Contract: keys#scopes"""
-    title = f"{method.name} {title_of(action)}"
-    if not is_masked(caller, scope_of(method, action), title):
+    title = f"{method.name} {make_action_title(action)}"
+    if not is_masked(caller, get_scope(method, action), title):
         return
     if len(answered.body) > MASKED_IN_THREAD_BYTES:
         answered.body = await asyncio.to_thread(mask_reply, answered.body, title)

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from msgspec import field
 
-from kasuwa.core.action import Action, ApiMethod, Write, only_with_of
+from kasuwa.core.action import Action, ApiMethod, Write, get_selecting_field
 from kasuwa.core.codes import INVALID_METHOD
 from kasuwa.core.decision import FieldError, Refusal, refuse_fields
 
@@ -46,8 +46,8 @@ class ActionVariants(msgspec.Struct):
     def add(self, action: Action) -> None:
         if action.variant is not None:
             self.variants[action.variant] = action
-        elif only_with_of(action):
-            self.by_presence[only_with_of(action)] = action
+        elif get_selecting_field(action):
+            self.by_presence[get_selecting_field(action)] = action
         else:
             self.default = action
 
@@ -65,8 +65,8 @@ class ActionVariants(msgspec.Struct):
 
         Contract: #errors"""
         for name, value in self.variants:
-            given = getattr(envelope, VARIANT_FIELDS[name])
-            if isinstance(given, str) and given != value and given.strip().lower() == value.lower():
+            text = getattr(envelope, VARIANT_FIELDS[name])
+            if isinstance(text, str) and text != value and text.strip().lower() == value.lower():
                 return refuse_fields(FieldError(name, f"must be written exactly as {value}"))
         return None
 
@@ -77,9 +77,9 @@ class ActionVariants(msgspec.Struct):
 
     def explain_values(self, name: str, envelope: Envelope) -> str:
         """Returns which values a variant's field may have, and the action that takes the given one if there is one."""
-        given = getattr(envelope, VARIANT_FIELDS[name])
-        other = self.elsewhere.get((name, given)) if isinstance(given, str) else None
-        return f"one of {self.values(name)}" + (f"; use the action {other} for {given}" if other else "")
+        variant = getattr(envelope, VARIANT_FIELDS[name])
+        other = self.elsewhere.get((name, variant)) if isinstance(variant, str) else None
+        return f"one of {self.values(name)}" + (f"; use the action {other} for {variant}" if other else "")
 
     def values(self, name: str) -> str:
         return ", ".join(value for of, value in self.variants if of == name)
@@ -87,7 +87,7 @@ class ActionVariants(msgspec.Struct):
 
 def has_needed_field(action: Action, envelope: Envelope) -> bool:
     """Whether a body has the field without which the action is not selected. Null and "" count as absent."""
-    needed = only_with_of(action)
+    needed = get_selecting_field(action)
     return not needed or getattr(envelope, needed) not in (None, "")
 
 
@@ -119,8 +119,8 @@ class Route(msgspec.Struct):
 
 def find_action(path: Route, fields: Mapping[str, Any]) -> Action | None:
     """Returns the action that the fields of a body select, or None."""
-    found = path.select_action(msgspec.convert(dict(fields), Envelope))
-    return None if isinstance(found, Refusal) else found
+    action = path.select_action(msgspec.convert(dict(fields), Envelope))
+    return None if isinstance(action, Refusal) else action
 
 
 def make_routes(methods: Sequence[ApiMethod]) -> dict[str, Route]:
@@ -128,7 +128,7 @@ def make_routes(methods: Sequence[ApiMethod]) -> dict[str, Route]:
     for method in methods:
         choices: dict[tuple[str, str], ActionVariants] = {}
         for action in method.actions:
-            for selector in selectors_of(method, action):
+            for selector in list_selectors(method, action):
                 choices.setdefault((selector, action.name), ActionVariants()).add(action)
         note_other_actions(choices)
         table["/" + method.name] = Route(method, choices, no_action(method, choices), largest_body(method))
@@ -160,8 +160,8 @@ def no_action(method: ApiMethod, choices: Iterable[tuple[str, str]]) -> Refusal:
     return Refusal(INVALID_METHOD, f"Invalid method call: /{method.name} takes {choices_text}")
 
 
-def selectors_of(method: ApiMethod, action: Action) -> list[str]:
-    taken = {other.selector for other in method.actions}
+def list_selectors(method: ApiMethod, action: Action) -> list[str]:
+    used_selectors = {other.selector for other in method.actions}
     if action.selector is not None:
         return [action.selector]
-    return [selector for selector in method.selectors if selector not in taken]
+    return [selector for selector in method.selectors if selector not in used_selectors]

@@ -46,11 +46,11 @@ def family(measure: MetricSpec, rows: Iterable[tuple[Sequence[str], list[float]]
 
 def buckets(bounds: Sequence[float], counts: Sequence[float]) -> list[tuple[str, float]]:
     """Returns cumulative bucket counts, as the exposition format requires."""
-    found, below = [], 0.0
+    cumulative, below = [], 0.0
     for bound, count in zip((*map(str, bounds), "+Inf"), counts, strict=True):
         below += count
-        found.append((bound, below))
-    return found
+        cumulative.append((bound, below))
+    return cumulative
 
 
 def waiting_families(waiting: Backlog) -> Iterator[Metric]:

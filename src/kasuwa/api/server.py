@@ -15,7 +15,7 @@ from kasuwa.api.openapi.documents import DOCUMENT_PATHS, BuiltOnce, StaticDocume
 from kasuwa.api.replies import API_VERSION, HttpReply, refusal_reply
 from kasuwa.api.routes import Route
 from kasuwa.concurrency.exhaustion import PoolExhausted
-from kasuwa.core.addresses import Network, client_address, network_of
+from kasuwa.core.addresses import Network, client_address, find_network
 from kasuwa.core.codes import ERROR, INVALID_JSON, INVALID_METHOD
 from kasuwa.core.decision import Refusal
 from kasuwa.http.bodies import (
@@ -192,8 +192,8 @@ class Server:
         return "other"
 
     async def _make_reply(self, request: Request, path: str, exchange: Exchange) -> HttpReply:
-        headers, asked = request.headers, self._routes.get(path)
-        if asked is None:
+        headers, route = request.headers, self._routes.get(path)
+        if route is None:
             if path.startswith(PAGES):
                 return await self._answer_page(request, path, exchange)
             if path.startswith(RAILS):
@@ -205,16 +205,16 @@ class Server:
             return await self._answer_plain(request.method, path, headers)
         if request.method not in ("PUT", "POST"):
             return USE_PUT_REPLY
-        merchant = await self._dispatch.authenticate(asked, headers, partial(self._address, request))
+        merchant = await self._dispatch.authenticate(route, headers, partial(self._address, request))
         if isinstance(merchant, HttpReply):
             return merchant
-        most = asked.method.max_body_bytes
-        body = RequestBody(self._bodies, exchange, most, merchant.merchant_id, asked.largest_body)
+        most = route.method.max_body_bytes
+        body = RequestBody(self._bodies, exchange, most, merchant.merchant_id, route.largest_body)
         try:
             content = await body.read()
-            if len(content) > most and len(content) > await asyncio.to_thread(asked.body_limit, content):
+            if len(content) > most and len(content) > await asyncio.to_thread(route.body_limit, content):
                 raise BodyTooLarge
-            return await self._answer_request(asked, headers, content, merchant)
+            return await self._answer_request(route, headers, content, merchant)
         except (BodyTooLarge, BodyTimeout, BodyMemoryTimeout, IncompleteBody) as error:
             return body_error_reply(error, most)
         finally:
@@ -222,7 +222,7 @@ class Server:
 
     async def _answer_page(self, request: Request, path: str, exchange: Exchange) -> HttpReply:
         method, address, limits = request.method, self._address(request), self._public_limits
-        network = network_of(address)
+        network = find_network(address)
         if not limits.may_open(network, path):
             return page_reply(limits.too_many)
         try:
@@ -239,7 +239,7 @@ class Server:
 
     async def _answer_file(self, request: Request, path: str) -> HttpReply:
         address, limits = self._address(request), self._public_limits
-        network = network_of(address)
+        network = find_network(address)
         if not limits.may_open(network, path):
             return page_reply(limits.too_many, "file")
         file = await self._files.serve(request.method, path, address)
@@ -252,7 +252,7 @@ class Server:
         if request.method != "POST":
             return ONLY_POST
         address = self._address(request)
-        network = network_of(address)
+        network = find_network(address)
         body = RequestBody(self._bodies, exchange, CALLBACK_BODY, network)
         try:
             content = await body.read()

@@ -1,4 +1,4 @@
-"""Advisory lock of the check of all books: only one runs at a time in a deployment, in whichever process."""
+"""Advisory lock of the check of all books: only one process of a deployment runs it at a time."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -98,7 +98,7 @@ class ChainCheck:
 
 async def find_chain_violations(connection: Any, merchants: list[int] | None = None) -> list[Violation]:
     """Returns (merchant_id, statement, place) of each place where a chain is broken."""
-    found: list[Violation] = []
+    violations: list[Violation] = []
     after, is_closed = -1, merchants is None
     while states := await connection.fetch(STATES, after, merchants, MERCHANTS_AT_ONCE):
         closed: dict[int, list[ClosedHead]] = {row[0]: [] for row in states}
@@ -108,12 +108,12 @@ async def find_chain_violations(connection: Any, merchants: list[int] | None = N
             columns = (*row, closed[row[0]])
             state = ChainState(*columns)
             is_closed = is_closed or bool(state.closed)
-            found += await check_merchant(connection, state)
+            violations += await check_merchant(connection, state)
         after = states[-1][0]
         if len(states) < MERCHANTS_AT_ONCE:
             break
     rows = await connection.fetch(TRAIL_DIFFERENCES, merchants) if is_closed else []
-    return found + [(merchant_id, TRAIL_CLOSED, place) for merchant_id, place in rows]
+    return violations + [(merchant_id, TRAIL_CLOSED, place) for merchant_id, place in rows]
 
 
 async def check_merchant(connection: Any, state: ChainState) -> list[Violation]:

@@ -76,21 +76,21 @@ class BookCloser(Polling):
             def is_due(newest: Close | None) -> bool:
                 return lagos_day(created_at if newest is None else newest.closed_at) < lagos_day(now)
 
-            made = None
+            signed_close = None
             if is_due(await make_close.newest_close(connection)):
-                made = await make_close.make_close(connection, terms.sign, now, is_due=is_due)
+                signed_close = await make_close.make_close(connection, terms.sign, now, is_due=is_due)
             await publish(connection, terms)
-        return made
+        return signed_close
 
     async def close_now(self) -> SignedClose:
         """Closes the books and publishes the close. Raises PublishError if only the second failed, and NoCloseKey."""
         if self._terms is None:
             raise NoCloseKey
         async with self._connected() as connection:
-            made = await make_close.make_close(connection, self._terms.sign, self._clock.now())
-            assert made is not None, "a close on request is always due"
+            signed_close = await make_close.make_close(connection, self._terms.sign, self._clock.now())
+            assert signed_close is not None, "a close on request is always due"
             await publish(connection, self._terms)
-        return made
+        return signed_close
 
     @contextlib.asynccontextmanager
     async def _connected(self) -> Any:
@@ -110,11 +110,11 @@ async def publish(connection: Any, terms: CloseTerms) -> None:
 
     The file in the directory is written last: it says that the close was published everywhere."""
     newest = await asyncio.to_thread(newest_published, terms.directory)
-    for made in await make_close.list_closes(connection, newest):
-        document = encode_close(made, await make_close.changed_heads(connection, made.close.number))
+    for signed_close in await make_close.list_closes(connection, newest):
+        document = encode_close(signed_close, await make_close.changed_heads(connection, signed_close.close.number))
         if terms.command is not None:
             await run_command(terms.command, document)
-        name = file_name(made.close.number)
+        name = file_name(signed_close.close.number)
         for directory in filter(None, (terms.copy_directory, terms.directory)):
             try:
                 await asyncio.to_thread(write_file, directory / name, document)
@@ -166,17 +166,17 @@ async def run_command(command: str, document: bytes) -> None:
         raise PublishError(f"KASUWA_CLOSE_COMMAND ended with exit code {process.returncode}")
 
 
-def show_close(made: SignedClose) -> dict[str, Any]:
+def show_close(signed_close: SignedClose) -> dict[str, Any]:
     """Returns a close as it is published and as proofs contain it."""
-    close = made.close
+    close = signed_close.close
     return {
         "number": close.number,
         "closed_at": close_time_text(close.closed_at),
         "tree_size": close.tree_size,
         "root": close.root.hex(),
         "previous": close.previous.hex(),
-        "public_key": made.public_key.hex(),
-        "signature": made.signature.hex(),
+        "public_key": signed_close.public_key.hex(),
+        "signature": signed_close.signature.hex(),
     }
 
 
@@ -185,9 +185,13 @@ def show_head(head: Head) -> dict[str, Any]:
     return {name: value.hex() if isinstance(value, bytes) else value for name, value in shown.items()}
 
 
-def encode_close(made: SignedClose, heads: list[Head]) -> bytes:
+def encode_close(signed_close: SignedClose, heads: list[Head]) -> bytes:
     """Returns the document of a close: what was signed, and the heads that differ from those of the close before."""
-    document = {"format": "kasuwa close 1", "close": show_close(made), "heads": [show_head(head) for head in heads]}
+    document = {
+        "format": "kasuwa close 1",
+        "close": show_close(signed_close),
+        "heads": [show_head(head) for head in heads],
+    }
     return msgspec.json.format(msgspec.json.encode(document), indent=1) + b"\n"
 
 

@@ -47,5 +47,5 @@ async def record_check(
         places.setdefault(sentence, []).append(f"{owner}: {place}")
     async with connection.transaction():
         await connection.execute(FORGET, list(places))
-        rows = [(sentence, at, by, found[:MAX_PLACES]) for sentence, found in places.items()]
+        rows = [(sentence, at, by, samples[:MAX_PLACES]) for sentence, samples in places.items()]
         await connection.executemany(RECORD, rows)

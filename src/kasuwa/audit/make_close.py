@@ -16,7 +16,7 @@ from kasuwa.audit.close_tree import (
     head_bytes,
     mark_bytes,
 )
-from kasuwa.audit.merkle import build_levels, hash_leaf, root_of
+from kasuwa.audit.merkle import build_levels, get_root, hash_leaf
 from kasuwa.postgres.advisory_locks import AdvisoryLock
 
 # A mark is the value after the group in which a multiple of this number lies, so that proofs stay short.
@@ -134,17 +134,17 @@ async def make_close(
             number=1 if before is None else before.number + 1,
             closed_at=now,
             tree_size=len(heads),
-            root=root_of(levels),
+            root=get_root(levels),
             previous=NO_CLOSE_BEFORE if before is None else close_hash(before),
         )
-        made = SignedClose(close, *sign(close_bytes(close)))
-        await store_close(connection, made, heads, changed, levels)
-    return made
+        signed_close = SignedClose(close, *sign(close_bytes(close)))
+        await store_close(connection, signed_close, heads, changed, levels)
+    return signed_close
 
 
 def read_change(row: tuple[Any, ...]) -> HeadChange:
     """Reads a row of SELECT_HEADS."""
-    merchant_id, posting_seq, posting_head, event_seq, event_head, audit_seq, audit_head, *kept = row
+    merchant_id, posting_seq, posting_head, event_seq, event_head, audit_seq, audit_head, *earlier_head = row
     head = Head(
         merchant_id=merchant_id,
         posting_seq=posting_seq,
@@ -154,7 +154,7 @@ def read_change(row: tuple[Any, ...]) -> HeadChange:
         audit_seq=audit_seq,
         audit_head=audit_head,
     )
-    return HeadChange(head, None if kept[0] is None else Head(merchant_id, *kept))
+    return HeadChange(head, None if earlier_head[0] is None else Head(merchant_id, *earlier_head))
 
 
 async def add_marks(connection: Any, change: HeadChange) -> Head:
@@ -164,13 +164,13 @@ async def add_marks(connection: Any, change: HeadChange) -> Head:
     rows = await connection.fetch(SELECT_MARKS, merchant_id, since, change.head.posting_seq)
     await connection.executemany(INSERT_MARK, [(merchant_id, seq, value) for seq, value in rows])
     levels = build_levels([hash_leaf(mark_bytes(seq, value)) for seq, value in rows])
-    return msgspec.structs.replace(change.head, mark_count=len(rows), mark_root=root_of(levels))
+    return msgspec.structs.replace(change.head, mark_count=len(rows), mark_root=get_root(levels))
 
 
 async def store_close(
-    connection: Any, made: SignedClose, heads: list[Head], changed: list[Head], levels: list[list[bytes]]
+    connection: Any, signed_close: SignedClose, heads: list[Head], changed: list[Head], levels: list[list[bytes]]
 ) -> None:
-    close = made.close
+    close = signed_close.close
     members = b"".join(head.merchant_id.to_bytes(8) for head in heads)
     await connection.execute(
         INSERT_CLOSE,
@@ -179,8 +179,8 @@ async def store_close(
         close.tree_size,
         close.root,
         close.previous,
-        made.public_key,
-        made.signature,
+        signed_close.public_key,
+        signed_close.signature,
         members,
     )
     await connection.executemany(INSERT_HEAD, [(close.number, *msgspec.structs.astuple(head)) for head in changed])

@@ -28,7 +28,7 @@ def build_levels(leaves: Sequence[bytes]) -> list[list[bytes]]:
     return levels
 
 
-def root_of(levels: Sequence[Sequence[bytes]]) -> bytes:
+def get_root(levels: Sequence[Sequence[bytes]]) -> bytes:
     return levels[-1][0] if levels else EMPTY_ROOT
 
 

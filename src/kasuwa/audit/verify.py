@@ -165,25 +165,28 @@ COMMON_FIELDS = ("status", "message", "currency", "account", "opening_balance", 
 def verify_statement(pages: list[Json], keys: list[bytes]) -> list[str]:
     """Checks that the movements are exactly those of the proven postings, that the pages follow one another, and every
     other figure that they show."""
-    account, found, groups = pages[0]["account"], [], []
+    account, movements, groups = pages[0]["account"], [], []
     for page in pages:
         proven = verify_proof(page["proof"], keys)
         expected = [
-            move for group in proven for posting in group["postings"] for move in moves(group, posting, account)
+            move
+            for group in proven
+            for posting in group["postings"]
+            for move in list_movements(group, posting, account)
         ]
         check_movements(page["data"], expected)
-        found += expected
+        movements += expected
         groups += proven
     check_order(pages)
     check_head(pages, groups)
     balances = [move["balance"] for page in pages for move in page["data"]]
-    is_absolute = check_balances(pages[0], account, found, balances)
-    check_totals(pages, found)
+    is_absolute = check_balances(pages[0], account, movements, balances)
+    check_totals(pages, movements)
     proof = pages[0]["proof"]
     before = [group for group in proof["groups"] if group["number"] < proof["first"]]
     since = f"after {time_text(before[-1]['at'])}" if before else "from the first posting on"
     summary = (
-        f"statement of {account}: {len(found)} movements, none left out {since} up to {time_text(groups[-1]['at'])}"
+        f"statement of {account}: {len(movements)} movements, none left out {since} up to {time_text(groups[-1]['at'])}"
     )
     lines = [*map(describe, groups), f"{summary}, close {pages[-1]['proof']['close']['number']}"]
     if not is_absolute:
@@ -238,18 +241,18 @@ def check_head(pages: list[Json], groups: list[Json]) -> None:
             raise ProofError(f"{field}: it is not that of the account, or of a statement with a proof")
 
 
-def check_balances(page: Json, account: str, found: list["Move"], balances: list[str]) -> bool:
+def check_balances(page: Json, account: str, movements: list["Move"], balances: list[str]) -> bool:
     """Checks the balance after each movement, and those before the first and after the last. Returns whether they are
     proven, and not only the differences between them: postings have the balance of each account alone, and a loan has
     several."""
-    amounts = [minor(move["amount"]) for move in found]
-    is_absolute = ":" in account or not any(move["own"].startswith("loan_") for move in found)
-    if is_absolute and not found:
+    amounts = [minor(move["amount"]) for move in movements]
+    is_absolute = ":" in account or not any(move["own"].startswith("loan_") for move in movements)
+    if is_absolute and not movements:
         raise ProofError("opening_balance: no movement proves it")
-    value = minor(found[0]["balance"]) - amounts[0] if is_absolute else minor(page["opening_balance"])
+    value = minor(movements[0]["balance"]) - amounts[0] if is_absolute else minor(page["opening_balance"])
     if page["opening_balance"] != money(value):
         raise ProofError("opening_balance: it is not that of the proven postings")
-    for number, (move, amount, shown) in enumerate(zip(found, amounts, balances, strict=True)):
+    for number, (move, amount, shown) in enumerate(zip(movements, amounts, balances, strict=True)):
         value = minor(move["balance"]) if is_absolute else value + amount
         if shown != money(value):
             raise ProofError(f"data.{number}.balance: it is not that of the proven postings")
@@ -258,15 +261,15 @@ def check_balances(page: Json, account: str, found: list["Move"], balances: list
     return is_absolute
 
 
-def check_totals(pages: list[Json], found: list["Move"]) -> None:
+def check_totals(pages: list[Json], movements: list["Move"]) -> None:
     """Checks the totals of the first page. A period with very many postings has none."""
     shown = pages[0]["totals"]
     if shown is None:
         return
     sums: dict[str, list[int]] = {}
-    for move in found:
+    for move in movements:
         amount = minor(move["amount"])
-        total = sums.setdefault(class_of(move["kind"], move["counterparty"], amount), [0, 0])
+        total = sums.setdefault(classify_movement(move["kind"], move["counterparty"], amount), [0, 0])
         total[0] += amount
         total[1] += 1
     if [line["kind"] for line in shown] != [name for name in CLASSES if name in sums]:
@@ -284,7 +287,7 @@ REFUND_KINDS = ("refund", "card refund", "returned to the payer", "paid back")
 COLLECTED_KINDS = ("payment", "settlement", "inbound transfer", "collection", "late payment")
 
 
-def class_of(kind: str, counterparty: str, amount: int) -> str:
+def classify_movement(kind: str, counterparty: str, amount: int) -> str:
     """Returns the kind under which the totals count a movement (docs/proofs.md)."""
     sort, _, owner = counterparty.partition(":")
     if sort == "tax" or kind.startswith("tax "):
@@ -313,9 +316,9 @@ Move = dict[str, str]
 SIDES = ("debit_account", "credit_account")
 
 
-def moves(group: Json, posting: Json, account: str) -> list[Move]:
+def list_movements(group: Json, posting: Json, account: str) -> list[Move]:
     """Returns the movements of a posting on an account, or on those of a loan or savings account: first what left."""
-    found = []
+    movements = []
     sides = [("debit", "credit", -1), ("credit", "debit", 1)]
     if ":" in account and posting["credit_account"] == account:
         sides = sides[1:]
@@ -323,7 +326,7 @@ def moves(group: Json, posting: Json, account: str) -> list[Move]:
         name = posting[f"{own}_account"]
         if name == account or (":" not in account and is_of_product(name, account)):
             amount = sign * int(posting["amount_minor"]) * (-1 if name.startswith("loan_credit:") else 1)
-            found.append(
+            movements.append(
                 {
                     "dateCreated": time_text(group["at"]),
                     "kind": posting["kind"],
@@ -334,7 +337,7 @@ def moves(group: Json, posting: Json, account: str) -> list[Move]:
                     "own": name,
                 }
             )
-    return found
+    return movements
 
 
 def is_of_product(name: str, product_id: str) -> bool:
@@ -386,7 +389,7 @@ def verify_evidence(manifest: Json, keys: list[bytes], directory: Path) -> list[
         listed = [file[field] for file in files for field in ("name", "bytes", "sha256")]
         check_signature(manifest, keys, text_bytes(EVIDENCE_FORMAT, *head, *listed), "the manifest")
         names = [Path(file["name"]).name for file in files]
-        changed = [file["name"] for file in files if digest_of(directory / Path(file["name"]).name) != file["sha256"]]
+        changed = [file["name"] for file in files if hash_file(directory / Path(file["name"]).name) != file["sha256"]]
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ProofError(f"the manifest is incomplete or malformed: {type(error).__name__} {error}") from None
     if changed:
@@ -398,7 +401,7 @@ def verify_evidence(manifest: Json, keys: list[bytes], directory: Path) -> list[
     return [*lines, f"evidence of the {head[1]} environment, version {head[2]}, made at {head[0]}"]
 
 
-def digest_of(path: Path) -> str:
+def hash_file(path: Path) -> str:
     """Returns the SHA-256 of a file, or an empty text if it cannot be read."""
     digest = sha256()
     try:

@@ -29,7 +29,7 @@ from kasuwa.authority.roles import (
     IS_OWNER,
     OWNER,
     ROLES_BY_PERMISSION,
-    permissions_of,
+    list_permissions,
 )
 from kasuwa.core.action import COLLECT, INTEGRATE, MANAGE, PAY, VIEW, Permission
 from kasuwa.core.callers import APPROVING_SCOPES, KEY_SCOPES, KeyScope
@@ -386,10 +386,10 @@ SETTINGS_KIND = "settings"
 
 def acts_of_page(path: str) -> tuple[Act, ...]:
     """Returns the acts that a form of the console does. Raises LookupError if the table has none."""
-    found = tuple(act for act in ACTS if path in act.pages)
-    if not found:
+    acts = tuple(act for act in ACTS if path in act.pages)
+    if not acts:
         raise LookupError(f"{path}: no act of the table is done by this page")
-    return found
+    return acts
 
 
 def acts_of_command(name: str) -> tuple[Act, ...]:
@@ -440,7 +440,7 @@ SCOPE_PERMISSIONS: dict[KeyScope, frozenset[Permission]] = {
 def find_excess_scopes(role: str, scopes: Collection[KeyScope]) -> list[KeyScope]:
     """Returns the scopes that let a key do more than a person of this role may. Only owners make keys that approve:
     such a key could approve what another key of the same person sends. Contract: keys#making"""
-    own = permissions_of(role)
+    own = list_permissions(role)
     return [
         scope
         for scope in KEY_SCOPES

@@ -48,7 +48,7 @@ ROLES_BY_PERMISSION: dict[Permission, frozenset[str]] = {
 }
 
 
-def permissions_of(role: str) -> frozenset[Permission]:
+def list_permissions(role: str) -> frozenset[Permission]:
     return frozenset(permission for permission, roles in ROLES_BY_PERMISSION.items() if role in roles)
 
 

@@ -14,13 +14,13 @@ from kasuwa.api.server import Server, ServerServices
 from kasuwa.boot.composition import Services, make_closer
 from kasuwa.boot.documentation import build_documentation
 from kasuwa.boot.readiness import Readiness
-from kasuwa.core.addresses import network_of
+from kasuwa.core.addresses import find_network
 from kasuwa.core.decision import find_terms
 from kasuwa.http.public_limits import PublicLimits
 from kasuwa.http.shared_buckets import SharedBuckets, SharedLimits
 from kasuwa.http.throttle import bucket_key
-from kasuwa.jobs.steps import rail_kinds_of
-from kasuwa.methods.tables import ACCOUNT_JOB_KINDS, QUERY_ENDED, REJECTION_RULES, steps_of
+from kasuwa.jobs.steps import list_rail_kinds
+from kasuwa.methods.tables import ACCOUNT_JOB_KINDS, QUERY_ENDED, REJECTION_RULES, index_steps
 from kasuwa.observe import log
 from kasuwa.pages.checkout import CheckoutPayments, PageReads
 from kasuwa.pages.hosted_checkout import TOO_MANY_REQUESTS, HostedCheckouts, HostedServices
@@ -37,7 +37,7 @@ from kasuwa.rails.vendors.rejections import read_rejection
 from kasuwa.sandbox.admin_operations import CommonOperations
 from kasuwa.sandbox.operations import SandboxOperations, SandboxServices
 from kasuwa.sandbox.request_records import RequestRecorder
-from kasuwa.settings.settings import Settings, callback_senders_of, loopback_allowed, trusted_proxies_of
+from kasuwa.settings.settings import Settings, loopback_allowed, parse_callback_senders, parse_trusted_proxies
 from kasuwa.terms.vendors import CollectionVendors
 
 # Forms that one network address may send on the pages of checkouts and links, in live. Many payers may share one.
@@ -74,13 +74,13 @@ def make_callbacks(services: Services, operators: Pool) -> RailCallbacks:
         writer=services.writer,
         directory=services.merchant_directory,
         rails=services.rails,
-        rail_job_kinds=rail_kinds_of(steps_of(services.methods).values()),
+        rail_job_kinds=list_rail_kinds(index_steps(services.methods).values()),
         query_ended=QUERY_ENDED,
         account_job_kinds=ACCOUNT_JOB_KINDS,
         read_rejection=read_rejection,
         rejection_rules=REJECTION_RULES,
     )
-    choice, senders = services.rail_choice, callback_senders_of(services.settings)
+    choice, senders = services.rail_choice, parse_callback_senders(services.settings)
     return RailCallbacks(used, choice.callback_sources(), choice.callback_hints(), senders)
 
 
@@ -88,7 +88,7 @@ def make_page_throttle(settings: Settings, buckets: SharedBuckets) -> Callable[[
     """Returns the limit of forms that one network may send on payers' pages. The test environment has none."""
     if settings.environment == "test":
         return None
-    return lambda address: buckets.take(bucket_key("page", network_of(address)), FORMS_PER_SECOND, FORMS_BURST)
+    return lambda address: buckets.take(bucket_key("page", find_network(address)), FORMS_PER_SECOND, FORMS_BURST)
 
 
 def make_server(
@@ -118,7 +118,7 @@ def make_server(
     )
     kinds = (InvoicePages(hosted), TicketPages(hosted), HostedCheckouts(hosted))
     pages = CheckoutPages(checkout, *kinds, prepare=BuiltOnce(compile_templates).read)
-    proxies = trusted_proxies_of(services.settings)
+    proxies = parse_trusted_proxies(services.settings)
     parts = ServerServices(
         routes=make_routes(services.methods),
         dispatch=dispatch,

@@ -28,14 +28,14 @@ from kasuwa.http.connection import HttpLimits
 from kasuwa.http.exchange import HttpApplication
 from kasuwa.http.server import BACKLOG, HttpServer, connections_within, open_files_limit
 from kasuwa.jobs import presence
-from kasuwa.jobs.steps import lanes_of
+from kasuwa.jobs.steps import list_lanes
 from kasuwa.jobs.worker import Worker
 from kasuwa.merchants.key_usage import keep_recording_use
 from kasuwa.methods.disputes.answers_task import DisputeAnswers
 from kasuwa.methods.disputes.steps import read_answer
 from kasuwa.methods.payment.search_words import hash_payment
 from kasuwa.methods.sealed_columns import SEALED_PLACES, make_client_indexer
-from kasuwa.methods.tables import DISPUTE_RULES, RECEIPT_RULES, methods_of, steps_of
+from kasuwa.methods.tables import DISPUTE_RULES, RECEIPT_RULES, index_steps, list_methods
 from kasuwa.observe import log
 from kasuwa.observe.metrics import Metrics
 from kasuwa.observe.watchdog import watch_event_loop
@@ -247,7 +247,7 @@ async def run_metrics(settings: Settings, dsn: str, metrics: Metrics, shared: Sh
 
     assert settings.metrics_port is not None, "the metrics process runs only if a port is set"
     readers = await connections.open_metrics_pool(dsn)
-    lanes = [WEBHOOK_LANE, *lanes_of(steps_of(methods_of(settings.environment)).values())]
+    lanes = [WEBHOOK_LANE, *list_lanes(index_steps(list_methods(settings.environment)).values())]
 
     async def read_backlog() -> backlog.Backlog | None:
         try:

@@ -23,7 +23,7 @@ from kasuwa.engine.writer_lanes import LanedWriter
 from kasuwa.jobs.forwarded_jobs import ForwardingStepRunner
 from kasuwa.jobs.steps import StepRunner
 from kasuwa.merchants.merchants import MerchantDirectory
-from kasuwa.methods.tables import CHECKOUT_SOURCES, ISSUER_RULES, PURPOSES, methods_of, steps_of
+from kasuwa.methods.tables import CHECKOUT_SOURCES, ISSUER_RULES, PURPOSES, index_steps, list_methods
 from kasuwa.observe.metrics import BATCH_SIZE, COMMIT_SECONDS, Metrics
 from kasuwa.outbound.egress import EgressClient
 from kasuwa.postgres import connections
@@ -33,17 +33,23 @@ from kasuwa.postgres.layout import Lanes, Layout, layout_of
 from kasuwa.privacy import vault_keys
 from kasuwa.privacy.vault_keys import KeyRefresher
 from kasuwa.rails.catalogue.refresh import PolledCatalogueCache
-from kasuwa.rails.choice import RailChoice, collection_vendors_of
+from kasuwa.rails.choice import RailChoice, list_collection_vendors
 from kasuwa.rails.ports.all_rails import NOT_CONFIGURED, Rails
 from kasuwa.rails.ports.issuer import IssuerRail
 from kasuwa.rails.ports.orders import CatalogueCache
 from kasuwa.rails.routing.issued_cards import IssuedCardRail
 from kasuwa.rails.routing.issuer import LedgerIssuer
 from kasuwa.rails.watch import vendor_accounts
-from kasuwa.settings.close_key import close_key_of
+from kasuwa.settings.close_key import load_close_key
 from kasuwa.settings.database_logins import reader_url
-from kasuwa.settings.secret_key import secret_key_of
-from kasuwa.settings.settings import Settings, account_terms_of, issuing_of, loopback_allowed, public_url_of
+from kasuwa.settings.secret_key import load_secret_key
+from kasuwa.settings.settings import (
+    Settings,
+    choose_account_terms,
+    get_public_url,
+    loopback_allowed,
+    parse_card_issuing,
+)
 from kasuwa.settings.values import SettingsError
 from kasuwa.terms.accounts import AccountTerms
 from kasuwa.terms.issuing import CardIssuingSettings
@@ -55,7 +61,7 @@ from kasuwa.webhooks.sender import WebhookSender
 log = structlog.get_logger("kasuwa")
 
 
-def rails_of(
+def make_rails(
     settings: Settings,
     choice: RailChoice,
     catalogue_cache: CatalogueCache = NOT_CONFIGURED,
@@ -64,14 +70,14 @@ def rails_of(
     collections = choice.make_collections()
     return Rails(
         bank=choice.make_bank(),
-        card=IssuedCardRail(collections.card, issuer, issuing_of(settings)),
+        card=IssuedCardRail(collections.card, issuer, parse_card_issuing(settings)),
         debit=collections.debit,
         mobile=collections.mobile,
         identity=choice.make_identity(),
         biller=choice.make_biller(),
         catalogue_cache=catalogue_cache,
         issuer=issuer,
-        vendors=collection_vendors_of(settings),
+        vendors=list_collection_vendors(settings),
         accounts=choice.make_accounts(),
         feeds=choice.make_feeds(),
     )
@@ -84,27 +90,27 @@ def make_deployment(vault: Vault, settings: Settings, rail_chooser: RailChooser 
         vault=vault if key is None else vault.with_replay_secret(key),
         number_permutation=Permutation(vault.reference_key if key is None else key),
         seed=key,
-        public_url=public_url_of(settings),
+        public_url=get_public_url(settings),
         rail_chooser=rail_chooser,
         terms={
-            CardIssuingSettings: issuing_of(settings),
-            CollectionVendors: collection_vendors_of(settings),
-            AccountTerms: account_terms_of(settings),
+            CardIssuingSettings: parse_card_issuing(settings),
+            CollectionVendors: list_collection_vendors(settings),
+            AccountTerms: choose_account_terms(settings),
             Purposes: PURPOSES,
             CheckoutSources: CHECKOUT_SOURCES,
         },
     )
 
 
-def closes_directory_of(settings: Settings) -> Path:
+def get_closes_directory(settings: Settings) -> Path:
     return settings.data / CLOSES_DIRECTORY
 
 
-def close_terms_of(settings: Settings, key: Ed25519PrivateKey) -> CloseTerms:
+def make_close_terms(settings: Settings, key: Ed25519PrivateKey) -> CloseTerms:
     """Returns what closes are signed with, and where they are published."""
     return CloseTerms(
         key=key,
-        directory=closes_directory_of(settings),
+        directory=get_closes_directory(settings),
         copy_directory=None if settings.close_copy is None else Path(settings.close_copy),
         command=settings.close_command,
     )
@@ -114,11 +120,11 @@ def make_closer(settings: Settings, dsn: str, clock: DatabaseClock) -> BookClose
     """Returns the closer of the books. Without a key it makes no closes: live has none unless it is given, and in test
     it cannot be kept in a data directory that cannot be written."""
     try:
-        key = close_key_of(settings)
+        key = load_close_key(settings)
     except SettingsError:
         log.warning("the books are not closed: there is no key, and the data directory cannot be written")
         key = None
-    return BookCloser(dsn, None if key is None else close_terms_of(settings, key), clock)
+    return BookCloser(dsn, None if key is None else make_close_terms(settings, key), clock)
 
 
 # Of the connection that reads what a process needs to start.
@@ -140,7 +146,7 @@ class Services:
 
     def __init__(self, settings: Settings, database: DatabaseAccess, vault: Vault, metrics: Metrics) -> None:
         dsn, reader, lists = database.dsn, database.reader, database.lists
-        methods = methods_of(settings.environment)
+        methods = list_methods(settings.environment)
         self.metrics = metrics
         self.settings = settings
         self.dsn = dsn
@@ -165,10 +171,10 @@ class Services:
             else LanedWriter(dsn, self.deployment, self._record_commit, self.clock, database.layout, database.lanes)
         )
         issuer = LedgerIssuer(reader, vault, self.merchant_directory, self.writer, ISSUER_RULES)
-        self.rails = rails_of(settings, self.rail_choice, self.catalogue_cache, issuer)
+        self.rails = make_rails(settings, self.rail_choice, self.catalogue_cache, issuer)
         self.readers = DatabaseReaderFactory(reader, lists, vault, self.deployment.public_url)
         self.step_runner: StepRunner = StepRunner(
-            self.writer, self.rails, steps_of(methods), vault, metrics, self.readers
+            self.writer, self.rails, index_steps(methods), vault, metrics, self.readers
         )
         self.egress = EgressClient(environment=settings.environment, loopback_allowed=loopback_allowed(settings))
         self.webhook_sender = WebhookSender(
@@ -177,7 +183,7 @@ class Services:
 
     @classmethod
     async def build(cls, settings: Settings, dsn: str, metrics: Metrics | None = None) -> "Services":
-        secret_key = secret_key_of(settings)
+        secret_key = load_secret_key(settings)
         connection = await connections.connect_as_owner(dsn, START_SETTINGS)
         try:
             layout = layout_of(connection)
@@ -189,7 +195,7 @@ class Services:
         reader = await connections.open_reader_pool(dsn, max_size=4)
         lists = await connections.open_list_pool(reader_url(settings, dsn))
         services = cls(settings, DatabaseAccess(dsn, reader, lists, layout, lanes), vault, metrics or Metrics())
-        refresher = KeyRefresher(services.reader, vault, secret_key, partial(secret_key_of, settings))
+        refresher = KeyRefresher(services.reader, vault, secret_key, partial(load_secret_key, settings))
         services._reading_keys = asyncio.create_task(refresher.run())
         return services
 
@@ -206,7 +212,7 @@ class Services:
     def forward_jobs(self, links: OwnerLinks) -> None:
         """Makes the step runner record results through the merchants' owners. For a process that owns none."""
         self.step_runner = ForwardingStepRunner(
-            self.writer, self.rails, steps_of(self.methods), self.vault, self.metrics, self.readers, links
+            self.writer, self.rails, index_steps(self.methods), self.vault, self.metrics, self.readers, links
         )
 
     async def start(self) -> None:

@@ -21,7 +21,7 @@ from kasuwa.core.action import Action
 from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.engine.reading import SnapshotReaderFactory
 from kasuwa.engine.snapshot_writer import SnapshotWriter
-from kasuwa.jobs.steps import rail_kinds_of
+from kasuwa.jobs.steps import list_rail_kinds
 from kasuwa.methods.coded_tables import CODED_TABLES
 from kasuwa.outbound.mail import LinkSender
 from kasuwa.outbound.url_policy import url_fault
@@ -29,11 +29,11 @@ from kasuwa.postgres.connection_pool import Connection, Pool
 from kasuwa.projections.timeline import transaction_timeline
 from kasuwa.settings.available_rails import check_merchant_rails, list_purposes
 from kasuwa.settings.settings import (
+    choose_invitations,
     console_address,
-    invitations_of,
+    get_public_url,
     loopback_allowed,
-    public_url_of,
-    trusted_proxies_of,
+    parse_trusted_proxies,
 )
 
 
@@ -53,15 +53,15 @@ def make_console_services(
     async def act(
         merchant: Merchant, method: str, fields: Mapping[str, Any], note: ActionNote | None, within: Connection | None
     ) -> dict[str, Any]:
-        asked: Dispatch | RequestForwarder = dispatch
+        target: Dispatch | RequestForwarder = dispatch
         if forwarder is not None and within is None and method in owned_methods:
-            asked = forwarder
+            target = forwarder
         elif within is not None:
             # A suspended merchant still sees its records: nothing can be written in a snapshot.
             merchant = msgspec.structs.replace(merchant, suspended=False)
             replies = SnapshotReaderFactory(within, services.vault, services.deployment.public_url)
-            asked = dispatch.with_reader(replies, SnapshotWriter(within, services.deployment, services.clock))
-        answered = await asked.handle_on_behalf(table[f"/{method}"], merchant, msgspec.json.encode(fields), note)
+            target = dispatch.with_reader(replies, SnapshotWriter(within, services.deployment, services.clock))
+        answered = await target.handle_on_behalf(table[f"/{method}"], merchant, msgspec.json.encode(fields), note)
         reply = msgspec.json.decode(answered.body)
         return reply if isinstance(reply, dict) else {"status": answered.status, "data": reply}
 
@@ -80,8 +80,8 @@ def make_console_services(
     return ConsoleServices(
         environment=settings.environment,
         console_url=console_address(settings),
-        api_url=public_url_of(settings),
-        proxies=trusted_proxies_of(settings),
+        api_url=get_public_url(settings),
+        proxies=parse_trusted_proxies(settings),
         merchant_directory=services.merchant_directory,
         read_pool=readers,
         operator_pool=operators,
@@ -91,7 +91,7 @@ def make_console_services(
         methods=services.methods,
         rail_purposes=list_purposes(settings),
         find_rail_faults=partial(check_merchant_rails, settings),
-        rail_job_kinds=rail_kinds_of(step for method in services.methods for step in method.steps),
+        rail_job_kinds=list_rail_kinds(step for method in services.methods for step in method.steps),
         read_openapi=BuiltOnce(partial(build_reference, services.methods, settings.environment)).read,
         run_action=act,
         find_action=find,
@@ -101,6 +101,6 @@ def make_console_services(
         read_timeline=partial(transaction_timeline, unseal=services.vault.unseal),
         templates=make_templates(),
         cookies=CookieSettings(console_address(settings).startswith("https://"), settings.environment == "live"),
-        deliver_link=LinkSender(invitations_of(settings)).deliver,
+        deliver_link=LinkSender(choose_invitations(settings)).deliver,
         large_amount_minor=settings.large_amount,
     )

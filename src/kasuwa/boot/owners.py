@@ -25,8 +25,8 @@ from kasuwa.jobs.forwarded_jobs import JobInbox
 from kasuwa.methods.tables import PAYER_ACTIONS
 from kasuwa.observe.metrics import Metrics, SharedCounters
 from kasuwa.postgres.connection_pool import Pool
-from kasuwa.settings.peer_files import peer_certificates_of
-from kasuwa.settings.settings import Settings, peer_terms_of
+from kasuwa.settings.peer_files import load_peer_certificates
+from kasuwa.settings.settings import Settings, parse_peer_terms
 
 log = structlog.get_logger("kasuwa.boot")
 
@@ -42,7 +42,7 @@ class SharedResources(msgspec.Struct, frozen=True):
 
 def make_peer_host(settings: Settings) -> PeerHost | None:
     """Returns this host among others, or None if it is to be alone."""
-    terms, certificates = peer_terms_of(settings), peer_certificates_of(settings)
+    terms, certificates = parse_peer_terms(settings), load_peer_certificates(settings)
     if terms is None or certificates is None:
         return None
     refused = try_own(certificates, terms.host.strip("[]"))
@@ -52,7 +52,7 @@ def make_peer_host(settings: Settings) -> PeerHost | None:
         host_id=secrets.token_hex(16),
         machine=socket.gethostname(),
         protocol=make_protocol(__version__),
-        addresses=tuple(terms.address_of(number) for number in range(settings.workers)),
+        addresses=tuple(terms.make_address(number) for number in range(settings.workers)),
         listen=(terms.listen_host, terms.listen_port),
         certificates=certificates,
     )
@@ -89,7 +89,7 @@ async def start_owner(
         return None
     requests = RequestInbox(dispatch, make_routes(services.methods), services.merchant_directory, PAYER_ACTIONS)
     jobs = JobInbox(services.step_runner, services.writer)
-    number = shared.sockets.number_of(services.metrics.process_name)
+    number = shared.sockets.read_process_number(services.metrics.process_name)
     assert number is not None, "an API process has a number"
     peers = None if shared.host is None else make_peer_listener(shared.host, number, services.metrics)
     listener = OwnerListener(shared.sockets.paths[number], {**requests.handlers, **jobs.handlers}, peers)
@@ -99,7 +99,9 @@ async def start_owner(
 
 def make_peer_listener(host: PeerHost, number: int, metrics: Metrics) -> PeerListener:
     address, port = host.listen
-    return PeerListener((address, port + number), host.certificates, host.greeting_of(host.addresses[number]), metrics)
+    return PeerListener(
+        (address, port + number), host.certificates, host.make_greeting(host.addresses[number]), metrics
+    )
 
 
 def start_links(
@@ -110,7 +112,7 @@ def start_links(
     sockets, host = shared.sockets, shared.host
     if sockets is None:
         return None
-    number = sockets.number_of(services.metrics.process_name)
+    number = sockets.read_process_number(services.metrics.process_name)
     connected = OwnerConnections(OwnerLinks(sockets.paths, number, services.metrics, host), listener=listener)
     connected.links.start()
     if host is not None:

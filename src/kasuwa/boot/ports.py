@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from kasuwa.settings.settings import Settings, peer_terms_of
+from kasuwa.settings.settings import Settings, parse_peer_terms
 
 # The processes of a supervisor that was killed hold their port until they have answered the requests in flight.
 PORT_SECONDS = 5.0
@@ -36,14 +36,14 @@ class Listener(msgspec.Struct, frozen=True):
     option: str  # the name by which a user chooses the port
 
 
-def listeners_of(settings: Settings) -> list[Listener]:
+def list_listeners(settings: Settings) -> list[Listener]:
     """Returns the listeners of a deployment: the API, and the console and the metrics if they are on."""
-    found = [Listener("the API", settings.host, "port", "--port")]
+    listeners = [Listener("the API", settings.host, "port", "--port")]
     if settings.console:
-        found.append(Listener("the console", settings.console_host, "console_port", "--console-port"))
+        listeners.append(Listener("the console", settings.console_host, "console_port", "--console-port"))
     if settings.metrics_port is not None:
-        found.append(Listener("the metrics", settings.metrics_host, "metrics_port", "KASUWA_METRICS_PORT"))
-    return found
+        listeners.append(Listener("the metrics", settings.metrics_host, "metrics_port", "KASUWA_METRICS_PORT"))
+    return listeners
 
 
 @contextlib.contextmanager
@@ -51,7 +51,7 @@ def reserve_ports(settings: Settings) -> Iterator[Settings]:
     """Reserves all ports until the end of the block. Yields the settings with the chosen port for each that was 0.
 
     Raises PortError if one is taken, or if two listeners have the same."""
-    listeners = listeners_of(settings)
+    listeners = list_listeners(settings)
     refuse_shared_ports(settings, listeners)
     with contextlib.ExitStack() as reserved:
         chosen: dict[str, int] = {}
@@ -68,12 +68,12 @@ def reserve_ports(settings: Settings) -> Iterator[Settings]:
 
 def reserve_peer_ports(settings: Settings, reserved: contextlib.ExitStack) -> None:
     """Reserves the ports on which the API processes listen for other hosts."""
-    terms = peer_terms_of(settings)
+    terms = parse_peer_terms(settings)
     if terms is None:
         return
     listener = Listener("the other hosts", terms.listen_host, "peer_listen", "KASUWA_PEER_LISTEN")
     for number in range(settings.workers):
-        holder = claim_port(listener, terms.listen_port_of(number))
+        holder = claim_port(listener, terms.get_listen_port(number))
         if holder is not None:
             reserved.enter_context(holder)
 

@@ -18,14 +18,14 @@ from kasuwa.rails.catalogue.refresh import fetch_edition
 from kasuwa.rails.sandbox.biller import SandboxBiller
 from kasuwa.sandbox.operations import fund_new_merchant
 from kasuwa.settings.database_logins import OWNER_SETTING, check_rights, find_logins, may_migrate, owner_url
-from kasuwa.settings.secret_key import secret_key_of
+from kasuwa.settings.secret_key import load_secret_key
 from kasuwa.settings.settings import DEMO_KEY, DEMO_NAME, Settings, rail_of_purpose
 
 
 async def prepare(settings: Settings, dsn: str) -> list[str]:
     """Migrates, stores the first policy, fetches the first catalogue, and in test creates and funds the demo merchant.
     Returns the names of the migrations applied. Safe to run from several processes at once."""
-    secret_key = secret_key_of(settings)
+    secret_key = load_secret_key(settings)
     if settings.database_url is not None:
         await refuse_transaction_pooling(dsn)
     applied = await migrate_as_owner(settings, dsn, secret_key)

@@ -24,7 +24,7 @@ from kasuwa.rails.watch import records
 from kasuwa.rails.watch.records import RailError, RailHealth
 from kasuwa.rails.watch.shadow import ShadowComparer
 from kasuwa.rails.watch.watch import BalanceReader, RailWatch
-from kasuwa.settings.settings import shadow_of
+from kasuwa.settings.settings import get_shadow
 
 # How often the lists of banks are looked at. A vendor's list is read once a day, and again after a failure.
 LIST_SECONDS = 60.0
@@ -122,7 +122,7 @@ async def keep_item_lists(choice: RailChoice) -> None:
 
 def start_shadow(services: Services, pool: Pool) -> ShadowComparer | None:
     """Returns the comparer of the rail in shadow mode, which receives every name enquiry from now on, or None."""
-    choice, name = services.rail_choice, shadow_of(services.settings, "bank")
+    choice, name = services.rail_choice, get_shadow(services.settings, "bank")
     if not name:
         return None
     comparer = ShadowComparer(pool, "bank", name, choice.banks.rails[name].find_account_name)

@@ -60,8 +60,8 @@ class Readiness:
 
 async def find_pool_problem(pools: Sequence[Pool]) -> str | None:
     """Returns the first problem of these pools, or None. Asks all of them at once."""
-    found = await asyncio.gather(*(pool.find_problem() for pool in pools))
-    return next((problem for problem in found if problem is not None), None)
+    problems = await asyncio.gather(*(pool.find_problem() for pool in pools))
+    return next((problem for problem in problems if problem is not None), None)
 
 
 def watch_clock(clock: DatabaseClock, metrics: Metrics) -> None:

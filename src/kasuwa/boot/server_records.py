@@ -58,8 +58,8 @@ def find_servers(directory: Path) -> list[ServerRecord]:
     """Returns the records of the servers that run on a data directory, newest last. Changes nothing.
 
     Raises PermissionError if they are another user's."""
-    found = [(path.stat().st_mtime, record) for path, record in read_records(directory) if record is not None]
-    return [record for _, record in sorted(found, key=lambda one: one[0])]
+    records = [(path.stat().st_mtime, record) for path, record in read_records(directory) if record is not None]
+    return [record for _, record in sorted(records, key=lambda one: one[0])]
 
 
 def remove_stale_records(directory: Path) -> None:

@@ -52,8 +52,8 @@ class CertificateFiles(msgspec.Struct, frozen=True):
         faults = []
         for path in (self.certificate, self.key, self.ca):
             try:
-                found = path.stat()
-                states.append((found.st_mtime_ns, found.st_size, found.st_ino))
+                status = path.stat()
+                states.append((status.st_mtime_ns, status.st_size, status.st_ino))
             except OSError as error:
                 faults.append(f"{path} cannot be read: {error.strerror}")
         if faults:

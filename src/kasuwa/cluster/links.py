@@ -259,13 +259,13 @@ class OwnerLinks:
         """Connects to these API processes of other hosts. One that is missing or was replaced is given up when its
         connection is lost: it may be late to renew its lease, or be stopping and answer what it was sent."""
         assert self._host is not None, "a host that is alone has no peers"
-        found = {peer.address: peer for peer in peers}
+        by_address = {peer.address: peer for peer in peers}
         known = set(self._peers.values())
         for name, before in list(self._peers.items()):
-            if found.get(before.address) != before and self._links[name].state is LinkState.AWAY:
+            if by_address.get(before.address) != before and self._links[name].state is LinkState.AWAY:
                 self._links.pop(name).close()
                 del self._peers[name]
-        for address, peer in found.items():
+        for address, peer in by_address.items():
             if address not in self._peers and address not in self._local_names:
                 self._peers[address] = peer
                 dialer = PeerDialer(peer, self._host.certificates, partial(self.refuse, address))

@@ -58,8 +58,8 @@ class PeerListener:
         """Listens. `make_connection` makes the protocol of a connection, which is an AcceptedConnection."""
         loop = asyncio.get_running_loop()
         host, port = self._endpoint
-        found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        for family, address in dict.fromkeys((entry[0], entry[4][:2]) for entry in found):
+        entries = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        for family, address in dict.fromkeys((entry[0], entry[4][:2]) for entry in entries):
             # The supervisor holds the port with a socket that does not listen: see boot/ports.py.
             listening = socket.create_server(address, family=family, reuse_port=True)
             listening.setblocking(False)

@@ -29,7 +29,7 @@ class PeerHost(msgspec.Struct, frozen=True):
     listen: tuple[str, int]  # where the first of them listens; each further one has the next port
     certificates: PeerCertificates
 
-    def greeting_of(self, address: str) -> bytes:
+    def make_greeting(self, address: str) -> bytes:
         return make_greeting(self.host_id, self.protocol, address)
 
 

@@ -28,7 +28,7 @@ class OwnerSockets(msgspec.Struct, frozen=True):
     def paths(self) -> list[Path]:
         return [self.directory / f"{number}.sock" for number in range(self.processes)]
 
-    def number_of(self, process_name: str) -> int | None:
+    def read_process_number(self, process_name: str) -> int | None:
         """Returns the number of an API process, `api-1` being 0. None for a process that owns no merchants."""
         kind, _, number = process_name.partition("-")
         return int(number) - 1 if kind == "api" else None
@@ -47,12 +47,12 @@ def make_sockets(processes: int, data: Path) -> OwnerSockets | None:
         remove_abandoned(parent, prefix)
         try:
             directory = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
-            made = OwnerSockets(directory, processes, lock_directory(directory))
+            sockets = OwnerSockets(directory, processes, lock_directory(directory))
         except OSError:
             continue
-        if len(bytes(made.paths[-1])) <= MAX_PATH_BYTES:
-            return made
-        made.remove()
+        if len(bytes(sockets.paths[-1])) <= MAX_PATH_BYTES:
+            return sockets
+        sockets.remove()
     return None
 
 

@@ -135,23 +135,25 @@ class ReadyFile:
 
 
 @contextlib.contextmanager
-def published(made: Announcement, settings: Settings, ready: ReadyFile | None, *, as_json: bool) -> Iterator[None]:
+def published(
+    announcement: Announcement, settings: Settings, ready: ReadyFile | None, *, as_json: bool
+) -> Iterator[None]:
     """Announces the server: in its data directory, in the ready file and on standard output.
 
     Removes the files at the end of the block. Raises ServeError."""
     with contextlib.ExitStack() as at_end:
         try:
             if settings.data.is_dir():
-                at_end.enter_context(record_server(settings.data, made))
+                at_end.enter_context(record_server(settings.data, announcement))
         except OSError as error:
             # With a database of the operator's own, the data directory need not be writable.
             if settings.database_url is None:
                 logger.warning("the server is not recorded in its data directory", error=type(error).__name__)
         if ready is not None:
-            ready.write(encode(made))
+            ready.write(encode(announcement))
             at_end.callback(ready.remove)
         try:
-            typer.echo(encode(made) if as_json else describe(made, settings.host))
+            typer.echo(encode(announcement) if as_json else describe(announcement, settings.host))
         except OSError as error:
             raise ServeError(f"standard output cannot be written ({error.strerror})") from None
         yield

@@ -11,13 +11,13 @@ from kasuwa.audit.chain_audit import CHAIN_STATEMENTS
 from kasuwa.audit.close_audit import find_close_faults
 from kasuwa.audit.invariant_results import record_check
 from kasuwa.audit.invariants.ledger import INVARIANTS, describe_violations, find_violations, name_violations
-from kasuwa.boot.composition import closes_directory_of
+from kasuwa.boot.composition import get_closes_directory
 from kasuwa.commands.database import run_with_connection
 from kasuwa.commands.directory_option import DataOption
 from kasuwa.core.vault import Vault
 from kasuwa.methods.coded_tables import CODED_TABLES
 from kasuwa.privacy.row_code_moves import ROWS_INTACT, find_changed_rows
-from kasuwa.settings.close_key import close_key_of
+from kasuwa.settings.close_key import load_close_key
 from kasuwa.settings.settings import Settings
 
 KeyOption = Annotated[
@@ -33,17 +33,17 @@ def audit(key: KeyOption = None, data: DataOption = None) -> None:
     former = [read_key(text) for text in key or ()]
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> list[str]:
-        current = close_key_of(settings, may_create=False)
+        current = load_close_key(settings, may_create=False)
         trusted = former if current is None else [*former, current.public_key().public_bytes_raw()]
-        found = await find_violations(connection)
-        found += await name_violations(connection, await find_changed_rows(connection, vault, CODED_TABLES))
+        violations = await find_violations(connection)
+        violations += await name_violations(connection, await find_changed_rows(connection, vault, CODED_TABLES))
         with contextlib.suppress(
             asyncpg.ReadOnlySQLTransactionError
         ):  # a standby has the same books, and no new result
             sentences = (*(invariant.description for invariant in INVARIANTS), *CHAIN_STATEMENTS, ROWS_INTACT)
-            await record_check(connection, sentences, found, datetime.now(UTC), "kasuwa audit")
-        broken = describe_violations(found)
-        return broken + await find_close_faults(connection, closes_directory_of(settings), trusted)
+            await record_check(connection, sentences, violations, datetime.now(UTC), "kasuwa audit")
+        broken = describe_violations(violations)
+        return broken + await find_close_faults(connection, get_closes_directory(settings), trusted)
 
     broken = run_with_connection(data, work)
     if broken:

@@ -22,7 +22,7 @@ from kasuwa.engine.entropy import draw_entropy
 from kasuwa.merchants import merchants
 from kasuwa.merchants.merchants import MerchantDirectory
 from kasuwa.privacy import vault_keys
-from kasuwa.settings.secret_key import secret_key_of
+from kasuwa.settings.secret_key import load_secret_key
 from kasuwa.settings.settings import Settings
 
 if TYPE_CHECKING:
@@ -31,16 +31,16 @@ if TYPE_CHECKING:
 
 def run_book_act(data: Any, act: Act, mid: str, fields: Mapping[str, Any], did: str, subject: str) -> str:
     """Does an act in a merchant's books with an audit entry, or proposes it. Returns the line to print."""
-    given = {name: value for name, value in fields.items() if value is not None}
+    values = {name: value for name, value in fields.items() if value is not None}
 
     async def run(settings: Settings, dsn: str) -> str:
         connection = await connect_patiently(dsn)
         try:
             await require_schema(connection)
             if await must_propose(connection, act):
-                vault = await vault_keys.open_vault(connection, secret_key_of(settings, may_create=False))
-                bind(act, given, await find_merchant(connection, vault, settings, mid))
-                return await propose(connection, vault, act.name, mid, given, f"{did}: {subject}")
+                vault = await vault_keys.open_vault(connection, load_secret_key(settings, may_create=False))
+                bind(act, values, await find_merchant(connection, vault, settings, mid))
+                return await propose(connection, vault, act.name, mid, values, f"{did}: {subject}")
         finally:
             await connection.close()
         return await work_with_services(settings, dsn, work)
@@ -49,7 +49,7 @@ def run_book_act(data: Any, act: Act, mid: str, fields: Mapping[str, Any], did: 
         async with services.reader.acquire() as connection:
             merchant_id = await merchants.find_merchant_id(connection, mid)
         merchant = await services.merchant_directory.get_by_id(merchant_id)
-        bound = bind(act, given, merchant)
+        bound = bind(act, values, merchant)
         rule = with_audit_entry(bound.rule, lambda _: make_audit_entry(did, subject))
         result = await services.writer.submit(Submission(merchant, bound.needs, rule, draw_entropy()))
         if isinstance(result, Refusal):

@@ -63,8 +63,8 @@ def export_client(mid: str, client_id: str, reveal: RevealOption = False, data: 
         profile = show_client(client, vault.unseal)
         if reveal and client.bvn_sealed is not None:
             profile.bvn = vault.unseal(merchant_id, bvn_aad(client_id), client.bvn_sealed).decode()
-        found = await subject_access.export_client_records(connection, merchant_id, client_id, vault.unseal)
-        records = {table: [msgspec.Raw(text.encode()) for text in rows] for table, rows in found.items()}
+        rows_by_table = await subject_access.export_client_records(connection, merchant_id, client_id, vault.unseal)
+        records = {table: [msgspec.Raw(text.encode()) for text in rows] for table, rows in rows_by_table.items()}
         disputes = await subject_access.find_client_disputes(connection, merchant_id, client_id)
         records |= export_disputes(merchant_id, disputes, vault)
         return msgspec.json.encode({"mid": mid, "client": profile, "records": records})
@@ -81,14 +81,16 @@ def find_by_bvn(mid: str, bvn: BvnOption, data: DataOption = None) -> None:
     async def work(connection: Any, vault: Vault, settings: Settings) -> list[str]:
         merchant_id = await merchants.find_merchant_id(connection, mid)
         hashes = [hash_bvn(digest, merchant_id, bvn) for digest in vault.index_digests]
-        found = await subject_access.find_clients_by_bvn(connection, merchant_id, hashes)
-        await record_audit_entry(connection, merchant_id, "looked for clients by a BVN", ", ".join(found) or "nobody")
-        return found
+        client_ids = await subject_access.find_clients_by_bvn(connection, merchant_id, hashes)
+        await record_audit_entry(
+            connection, merchant_id, "looked for clients by a BVN", ", ".join(client_ids) or "nobody"
+        )
+        return client_ids
 
-    found = run_with_connection(data, work)
-    if not found:
+    ids = run_with_connection(data, work)
+    if not ids:
         sys.exit("kasuwa: no client of this merchant has this BVN")
-    typer.echo("\n".join(found))
+    typer.echo("\n".join(ids))
 
 
 @command.command(name="erase")
@@ -101,9 +103,9 @@ def erase_client(mid: str, client_id: str, yes: YesOption = False, data: DataOpt
     async def work(services: "Services") -> Any:
         async with services.reader.acquire() as connection:
             merchant_id = await merchants.find_merchant_id(connection, mid)
-            found = await subject_access.find_erasable_keys(connection, merchant_id, client_id)
+            keys = await subject_access.find_erasable_keys(connection, merchant_id, client_id)
         merchant = await services.merchant_directory.get_by_id(merchant_id)
-        erasures = make_erasures(ERASURES, found)
+        erasures = make_erasures(ERASURES, keys)
         needs = need_erase(client_id, erasures, merchant)
         rule = with_audit_entry(
             partial(decide_erase, client_id, erasures), lambda _: make_audit_entry("erased a client", client_id)

@@ -8,7 +8,7 @@ import typer
 from kasuwa.audit.close_task import BookCloser, file_name
 from kasuwa.audit.close_tree import close_time_text
 from kasuwa.audit.make_close import SignedClose
-from kasuwa.boot.composition import close_terms_of
+from kasuwa.boot.composition import make_close_terms
 from kasuwa.commands.database import one_line_errors, run_with_database
 from kasuwa.commands.directory_option import DataOption
 from kasuwa.postgres.clock import DatabaseClock
@@ -31,8 +31,13 @@ def close(public_key: PublicOption = False, data: DataOption = None) -> None:
         return
 
     async def work(settings: Settings, dsn: str) -> SignedClose:
-        return await BookCloser(dsn, close_terms_of(settings, require_close_key(settings)), DatabaseClock()).close_now()
+        return await BookCloser(
+            dsn, make_close_terms(settings, require_close_key(settings)), DatabaseClock()
+        ).close_now()
 
-    made = run_with_database(data, work).close
-    typer.echo(f"close {made.number} at {close_time_text(made.closed_at)}: {made.tree_size} heads, {made.root.hex()}")
-    typer.echo(f"published as {file_name(made.number)}")
+    new_close = run_with_database(data, work).close
+    typer.echo(
+        f"close {new_close.number} at {close_time_text(new_close.closed_at)}: {new_close.tree_size} heads, "
+        f"{new_close.root.hex()}"
+    )
+    typer.echo(f"published as {file_name(new_close.number)}")

@@ -86,11 +86,11 @@ def find_by_email(mid: str, email: str, data: DataOption = None) -> None:
     async def work(connection: Any, vault: Vault, settings: Settings) -> str:
         merchant_id = await merchants.find_merchant_id(connection, mid)
         key = customer_key(merchant_id, hash_customer(vault.digest, merchant_id, email))
-        found = await customer_rows.find_customer_id(connection, merchant_id, key)
-        await record_audit_entry(connection, merchant_id, "looked for a customer by e-mail", found or "nobody")
-        if found is None:
+        customer_id = await customer_rows.find_customer_id(connection, merchant_id, key)
+        await record_audit_entry(connection, merchant_id, "looked for a customer by e-mail", customer_id or "nobody")
+        if customer_id is None:
             raise ServeError("no customer of this merchant has this email address")
-        return found
+        return customer_id
 
     typer.echo(run_with_connection(data, work))
 
@@ -106,13 +106,13 @@ def export_customer(mid: str, customer_id: str, data: DataOption = None) -> None
         if customer is None:
             raise ServeError(UNKNOWN_CUSTOMER.message)
         await record_audit_entry(connection, merchant_id, "exported a customer", customer_id)
-        found = await find_rows(connection, customer, vault)
+        customer_data = await find_rows(connection, customer, vault)
         records: dict[str, list[Any]] = {
-            kind: [msgspec.Raw(text.encode()) for text in rows] for kind, rows in found.records.items() if rows
+            kind: [msgspec.Raw(text.encode()) for text in rows] for kind, rows in customer_data.records.items() if rows
         }
-        records |= export_disputes(merchant_id, found.disputes, vault)
+        records |= export_disputes(merchant_id, customer_data.disputes, vault)
         profile = show_customer(customer, read_data(customer, vault.unseal))
-        records |= await export_sales(merchant_id, customer_id, found.payment_refs, connection, vault)
+        records |= await export_sales(merchant_id, customer_id, customer_data.payment_refs, connection, vault)
         records |= await export_unlinked_rows(connection, customer, vault)
         return msgspec.json.encode({"mid": mid, "customer": profile, "records": records})
 
@@ -130,7 +130,7 @@ async def export_sales(
     for record in invoices:
         record.link = ""  # whoever has it can see the invoice
     tickets = [
-        {"link_id": ticket.link_id, "payment": ticket.payment_ref, "state": ticket.state, **buyer_of(ticket, vault)}
+        {"link_id": ticket.link_id, "payment": ticket.payment_ref, "state": ticket.state, **format_buyer(ticket, vault)}
         for ticket in await list_tickets_of_payments(merchant_id, payment_refs, connection)
     ]
     return {kind: rows for kind, rows in (("invoice", invoices), ("ticket", tickets)) if rows}
@@ -162,7 +162,7 @@ async def export_unlinked_rows(connection: Any, customer: Customer, vault: Vault
     return {kind: rows for kind, rows in (("checkout", opened), ("personalized_account", owned)) if rows}
 
 
-def buyer_of(ticket: Ticket, vault: Vault) -> dict[str, str]:
+def format_buyer(ticket: Ticket, vault: Vault) -> dict[str, str]:
     buyer = read_buyer(ticket, vault.unseal)
     return {"name": buyer.name, "email": buyer.email, "phone": buyer.phone}
 
@@ -181,12 +181,12 @@ def erase_customer_data(mid: str, customer_id: str, yes: YesOption = False, data
             customer = await find_customer(merchant_id, customer_id, connection)
             if customer is None:
                 raise ServeError(UNKNOWN_CUSTOMER.message)
-            found = await find_rows(connection, customer, services.vault)
+            rows = await find_rows(connection, customer, services.vault)
             invoices = await list_customer_invoices(merchant_id, customer_id, connection)
-            tickets = await list_tickets_of_payments(merchant_id, found.payment_refs, connection)
+            tickets = await list_tickets_of_payments(merchant_id, rows.payment_refs, connection)
             checkouts, accounts = await find_unlinked_rows(connection, customer, services.vault)
         merchant = await services.merchant_directory.get_by_id(merchant_id)
-        erasures = make_erasures(PAYER_ERASURES, found.keys)
+        erasures = make_erasures(PAYER_ERASURES, rows.keys)
         erasures += tuple(RowErasure(Invoice, bytes(invoice.key), erase_person) for invoice in invoices)
         erasures += tuple(RowErasure(Ticket, bytes(ticket.key), erase_buyer) for ticket in tickets)
         erasures += tuple(RowErasure(Checkout, bytes(row.key), erase_checkout_payer) for row in checkouts)

@@ -31,7 +31,7 @@ from kasuwa.postgres.pgbouncer import TransactionPooling
 from kasuwa.postgres.primary import connect_to_primary
 from kasuwa.privacy import vault_keys
 from kasuwa.settings.database_logins import LoginError, owner_url
-from kasuwa.settings.secret_key import secret_key_of
+from kasuwa.settings.secret_key import load_secret_key
 from kasuwa.settings.settings import Settings, read_settings
 from kasuwa.settings.values import SettingsError
 
@@ -131,7 +131,7 @@ def run_with_connection(
         connection = await connect_patiently(owner_url(settings, dsn) if as_owner else dsn)
         try:
             await require_schema(connection)
-            vault = await vault_keys.open_vault(connection, secret_key_of(settings, may_create=False))
+            vault = await vault_keys.open_vault(connection, load_secret_key(settings, may_create=False))
             return await work(connection, vault, settings)
         finally:
             await connection.close()
@@ -157,7 +157,7 @@ async def work_with_services(settings: Settings, dsn: str, work: Callable[["Serv
     """Starts services on a database that has a schema, and runs `work` with them."""
     from kasuwa.boot.composition import Services
 
-    secret_key_of(settings, may_create=False)
+    load_secret_key(settings, may_create=False)
     services = await Services.build(settings, dsn)
     for pool in services.pools:
         pool.acquire_seconds = CONNECT_SECONDS
@@ -175,7 +175,7 @@ async def open_copy(dsn: str, settings: Settings) -> AsyncIterator[Any]:
     connection = await connect_patiently(dsn)
     try:
         await require_schema(connection)
-        await vault_keys.open_vault(connection, secret_key_of(settings, may_create=False))
+        await vault_keys.open_vault(connection, load_secret_key(settings, may_create=False))
         yield connection
     finally:
         await connection.close()

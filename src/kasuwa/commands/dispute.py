@@ -34,8 +34,8 @@ def open_dispute(
     hours: Annotated[int | None, typer.Option(help="Hours until the merchant must respond. Default 168.")] = None,
     data: DataOption = None,
 ) -> None:
-    """Open a dispute that a rail told of by mail or on its dashboard, and print its id. In live it is proposed, and two
-    operators approve it."""
+    """Open a dispute that a rail reported by mail or on its dashboard, and print its id. In live it is proposed, and
+    two operators approve it."""
     fields = {"txnRef": txn_ref, "reason": reason, "amount": amount, "hours": hours}
     typer.echo(run_book_act(data, DISPUTE_OPEN, mid, fields, "opened a dispute", txn_ref))
 
@@ -58,14 +58,14 @@ def show_evidence(
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> tuple[bytes, list[tuple[str, bytes]]]:
         merchant_id = await merchants.find_merchant_id(connection, mid)
-        found = await evidence_reads.read_evidence(connection, merchant_id, dispute_id)
-        if found is None:
+        evidence = await evidence_reads.read_evidence(connection, merchant_id, dispute_id)
+        if evidence is None:
             raise ServeError("no dispute of this merchant has this id, or it has no evidence")
         await record_audit_entry(connection, merchant_id, "read the evidence of a dispute", dispute_id)
-        texts = vault.unseal(merchant_id, evidence_aad(dispute_id), found.texts)
+        texts = vault.unseal(merchant_id, evidence_aad(dispute_id), evidence.texts)
         files = [
             (file_name(file), vault.unseal(merchant_id, file_aad(dispute_id, file.place), file.content))
-            for file in found.files
+            for file in evidence.files
         ]
         return texts, files
 

@@ -8,7 +8,7 @@ import typer
 
 from kasuwa import __version__
 from kasuwa.authority.audit_trail import OPERATOR_CHAIN_ID
-from kasuwa.boot.composition import closes_directory_of
+from kasuwa.boot.composition import get_closes_directory
 from kasuwa.commands.audit import KeyOption, read_key
 from kasuwa.commands.database import record_audit_entry, run_with_connection
 from kasuwa.commands.directory_option import DataOption
@@ -36,7 +36,7 @@ def make(out: OutOption, logs: LogsOption = None, key: KeyOption = None, data: D
     former = [read_key(text) for text in key or ()]
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> Package:
-        deployment = deployment_of(settings, vault, logs or [], former)
+        deployment = describe_deployment(settings, vault, logs or [], former)
         now = await connection.fetchval("select now()")
         package = await make_evidence(connection, deployment, out, now)
         await record_audit_entry(connection, OPERATOR_CHAIN_ID, "made evidence", str(out))
@@ -53,7 +53,7 @@ def make(out: OutOption, logs: LogsOption = None, key: KeyOption = None, data: D
         raise typer.Exit(1)
 
 
-def deployment_of(settings: Settings, vault: Vault, logs: list[Path], former: list[bytes]) -> Deployment:
+def describe_deployment(settings: Settings, vault: Vault, logs: list[Path], former: list[bytes]) -> Deployment:
     """Returns what the evidence is made from. Logs in the data directory are searched too."""
     path = settings.data / SECRET_FILE if is_secret_in_data(settings) else None
     own = sorted(settings.data.glob("*.log")) if settings.data.is_dir() else []
@@ -61,9 +61,9 @@ def deployment_of(settings: Settings, vault: Vault, logs: list[Path], former: li
         environment=settings.environment,
         version=__version__,
         key=require_close_key(settings),
-        secret_source=secret_source_of(settings),
+        secret_source=describe_secret_source(settings),
         secret_path=path,
-        closes_directory=closes_directory_of(settings),
+        closes_directory=get_closes_directory(settings),
         logs=[*own, *logs],
         places=SEALED_PLACES,
         vault=vault,
@@ -71,7 +71,7 @@ def deployment_of(settings: Settings, vault: Vault, logs: list[Path], former: li
     )
 
 
-def secret_source_of(settings: Settings) -> str:
+def describe_secret_source(settings: Settings) -> str:
     """Returns where the key-encryption key comes from."""
     if settings.secret_key_command is not None:
         return "KASUWA_SECRET_KEY_COMMAND"

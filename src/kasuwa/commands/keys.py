@@ -21,7 +21,7 @@ from kasuwa.methods.sealed_columns import SEALED_PLACES
 from kasuwa.privacy import key_moves, key_versions
 from kasuwa.privacy.key_versions import KeyVersion, RotationRefused
 from kasuwa.settings.database_logins import OWNER_SETTING
-from kasuwa.settings.secret_key import is_secret_in_data, next_secret_key_of, replace_secret_file, secret_key_of
+from kasuwa.settings.secret_key import is_secret_in_data, load_next_secret_key, load_secret_key, replace_secret_file
 from kasuwa.settings.settings import Settings
 
 command = typer.Typer(no_args_is_help=True, help="List, rotate and drop the keys that encrypt.")
@@ -31,7 +31,7 @@ T = TypeVar("T")
 MAX_OVERLAP_HOURS = 168
 POLL_SECONDS = 0.5
 
-KEK_CHANGED = "the new secret key is in place; the old one opens nothing any more"
+KEK_CHANGED = "the new secret key is in place; the old one decrypts nothing anymore"
 KEK_ADDED = """\
 both secret keys open this database now. Next:
 1. set KASUWA_SECRET_KEY to the new key and restart all processes, one after the other
@@ -43,7 +43,7 @@ def run_change(data: Any, change: Callable[[Any, bytes, Settings], Awaitable[T]]
     wrapped root. Exits with one line if it is refused."""
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> T:
-        return await change(connection, secret_key_of(settings, may_create=False), settings)
+        return await change(connection, load_secret_key(settings, may_create=False), settings)
 
     try:
         return run_with_connection(data, work, as_owner=True)
@@ -89,9 +89,9 @@ def describe(listed: ListedVersion) -> str:
     used = "" if listed.ciphertexts is None else f"  {listed.ciphertexts} ciphertexts"
     progress = "" if key.finished_at is not None else f"  being rolled out, {key.rewritten} rows rewritten"
     unreadable = f"  {key.unreadable} unreadable" if key.unreadable else ""
-    made = f"made {utc_text(key.created_at)}, {key.age_days} days ago"
+    creation = f"made {utc_text(key.created_at)}, {key.age_days} days ago"
     owner = key.mid or "all merchants"
-    return f"{key.purpose} {key.version}  {key.state}  {owner}  {made}{used}{progress}{unreadable}"
+    return f"{key.purpose} {key.version}  {key.state}  {owner}  {creation}{used}{progress}{unreadable}"
 
 
 @command.command()
@@ -146,7 +146,7 @@ async def wait_for_rotation(connection: Any, secret_key: bytes, settings: Settin
 
 
 async def rotate_kek(connection: Any, secret_key: bytes, settings: Settings) -> str:
-    new = await asyncio.to_thread(next_secret_key_of, settings)
+    new = await asyncio.to_thread(load_next_secret_key, settings)
     if new == secret_key:
         raise RotationRefused("the new secret key is the one in use")
     async with connection.transaction():

@@ -39,8 +39,8 @@ TO_APPLICATION = urllib.request.build_opener(NoRedirects, urllib.request.ProxyHa
 
 def check_address(url: str) -> None:
     try:
-        found = urlsplit(url)
-        good = found.scheme in ("http", "https") and bool(found.hostname) and found.port != 0
+        address = urlsplit(url)
+        good = address.scheme in ("http", "https") and bool(address.hostname) and address.port != 0
     except ValueError:
         good = False
     if not good:
@@ -154,14 +154,14 @@ def trigger(account: MerchantClient, reference: str, forward_to: str | None) -> 
     ListenError if the application does not accept it."""
     if forward_to is not None:
         check_address(forward_to)
-    found = account.send_request({"inquire": "events", "txnRef": reference, "limit": 1})["data"]
-    if not found:
+    events = account.send_request({"inquire": "events", "txnRef": reference, "limit": 1})["data"]
+    if not events:
         raise ListenError(f"there is no event of {reference}: it is not final, or not this merchant's")
-    event = msgspec.convert(found[0], Event)
+    event = msgspec.convert(events[0], Event)
     if forward_to is not None:
-        sent = forward(event, forward_to, account.key)
-        line = f"{describe(event)}  → {sent.result}"
-        if not sent.is_accepted:
+        delivery = forward(event, forward_to, account.key)
+        line = f"{describe(event)}  → {delivery.result}"
+        if not delivery.is_accepted:
             raise ListenError(line.strip())
         return line
     account.send_request({"request": "resend", "event_id": event.event_id})

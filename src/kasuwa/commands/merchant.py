@@ -59,11 +59,11 @@ def list_merchants(
             for row in await merchants.list_merchants(connection)
         ]
 
-    found = run_with_connection(data, work)
-    for one in found:
+    summaries = run_with_connection(data, work)
+    for one in summaries:
         line = f"{one.mid}  {one.status:<9}  {one.created}  {one.environment}  {one.name}"
         typer.echo(msgspec.json.encode(one).decode() if json else line)
-    if not found and not json:
+    if not summaries and not json:
         typer.echo("there are no merchants")
 
 
@@ -201,13 +201,13 @@ def set_logo(
 
 def parse_settings(**options: Any) -> dict[str, Any]:
     """Parses and validates the given options as merchant settings. Exits with one line if one is invalid."""
-    given = {name: value for name, value in options.items() if value is not None}
+    values = {name: value for name, value in options.items() if value is not None}
     try:
         for name in ("tariff", "limits", "lending", "rails", "dispute_credit", "reserve", "payouts"):
-            if name in given:
-                given[name] = msgspec.json.decode(given[name])
-        if "rate" in given:
-            given["rate"] = [int(part) for part in given["rate"].split(",")]
-        return read_changes(given)
+            if name in values:
+                values[name] = msgspec.json.decode(values[name])
+        if "rate" in values:
+            values["rate"] = [int(part) for part in values["rate"].split(",")]
+        return read_changes(values)
     except (ValueError, msgspec.MsgspecError) as error:
         sys.exit(f"kasuwa: {supervise.one_line(error)}")

@@ -43,11 +43,11 @@ def run_on_keys(data: Any, mid: str, change: KeyChange) -> MadeKey | str:
         if await must_propose(connection, await find_act(connection, mid, change)):
             return await propose(connection, vault, KEY.name, mid, change, change.description)
         async with connection.transaction():
-            made = await apply_key_change(connection, vault, mid, change, NOBODY)
+            new_key = await apply_key_change(connection, vault, mid, change, NOBODY)
             chain = await merchants.find_merchant_id(connection, mid)
-            action, subject, after = audit_change(change, made)
+            action, subject, after = audit_change(change, new_key)
             await record_audit_entry(connection, chain, action, subject, after=after)
-        return made
+        return new_key
 
     return run_checked(data, mid, work)
 
@@ -67,10 +67,10 @@ async def find_act(connection: Any, mid: str, change: KeyChange) -> Act:
     scopes = change.scopes
     if change.change == "roll" and change.key_id:
         merchant_id = await merchants.find_merchant_id(connection, mid)
-        found = [key for key in await keys.list_keys(connection, merchant_id) if key.key_id == change.key_id]
-        if not found:
+        matching = [key for key in await keys.list_keys(connection, merchant_id) if key.key_id == change.key_id]
+        if not matching:
             raise UnknownKey(change.key_id)
-        scopes = tuple(found[0].scopes)
+        scopes = tuple(matching[0].scopes)
     return KEY if change.change == "secret" or not scopes or moves_money(scopes) else HARMLESS_KEY
 
 
@@ -128,8 +128,8 @@ def add_key(
     except ValueError as error:
         sys.exit(f"kasuwa: {error}")
     change = KeyChange(change="add", name=name, scopes=scopes, addresses=addresses, expires_days=expires_days)
-    made = run_on_keys(data, mid, change)
-    typer.echo(made if isinstance(made, str) else f"key_id {made.key_id}\nkey {made.text}")
+    new_key = run_on_keys(data, mid, change)
+    typer.echo(new_key if isinstance(new_key, str) else f"key_id {new_key.key_id}\nkey {new_key.text}")
 
 
 def roll_key(
@@ -142,8 +142,8 @@ def roll_key(
 
     In live a key that can move money out is rolled by a proposal, as with add-key."""
     change = KeyChange(change="roll", key_id=key_id, overlap_hours=check_overlap(overlap_hours))
-    made = run_on_keys(data, mid, change)
-    typer.echo(made if isinstance(made, str) else f"key {made.text}")
+    new_key = run_on_keys(data, mid, change)
+    typer.echo(new_key if isinstance(new_key, str) else f"key {new_key.text}")
 
 
 def revoke_key(mid: str, key_id: int, data: DataOption = None) -> None:
@@ -162,5 +162,9 @@ def revoke_key(mid: str, key_id: int, data: DataOption = None) -> None:
 def roll_secret(mid: str, overlap_hours: OverlapOption = 24.0, data: DataOption = None) -> None:
     """Make a new signing secret of events and print it, also in the form of Standard Webhooks. Until the overlap ends,
     events are signed with the old one as well. In live it is proposed, and two operators approve it."""
-    made = run_on_keys(data, mid, KeyChange(change="secret", overlap_hours=check_overlap(overlap_hours)))
-    typer.echo(made if isinstance(made, str) else f"secret {made.text}\nstandard {standard_secret(made.text)}")
+    new_secret = run_on_keys(data, mid, KeyChange(change="secret", overlap_hours=check_overlap(overlap_hours)))
+    typer.echo(
+        new_secret
+        if isinstance(new_secret, str)
+        else f"secret {new_secret.text}\nstandard {standard_secret(new_secret.text)}"
+    )

@@ -17,7 +17,7 @@ from kasuwa.core.vault import Vault
 from kasuwa.rails.watch import records, vendor_accounts
 from kasuwa.rails.watch.records import OpenOrders, ShadowCount, ShadowDifference
 from kasuwa.rails.watch.vendor_accounts import AccountUse
-from kasuwa.settings.settings import Settings, shadow_of
+from kasuwa.settings.settings import Settings, get_shadow
 from kasuwa.settings.values import SettingsError
 
 HELP = "Report on rails, and check one that speaks the rail protocol."
@@ -55,8 +55,8 @@ def report_shadow(
     async def work(
         connection: Any, vault: Vault, settings: Settings
     ) -> tuple[str, list[ShadowReport], list[ShadowDifference]]:
-        found = summarize(await records.list_shadow(connection, days))
-        return shadow_of(settings, "bank"), found, await records.list_differences(connection, 20)
+        reports = summarize(await records.list_shadow(connection, days))
+        return get_shadow(settings, "bank"), reports, await records.list_differences(connection, 20)
 
     shadow, reports, differences = run_with_connection(data, work)
     if json:
@@ -85,10 +85,10 @@ def list_accounts(
     """List when which account with a vendor was used, and how many open orders each has. An order is sent and asked
     after with the account that it was taken with. In live --same is proposed, and two operators approve it."""
 
-    from kasuwa.rails.vendor_rails import known_accounts_of
+    from kasuwa.rails.vendor_rails import list_known_accounts
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> list[str]:
-        accounts = known_accounts_of(settings)
+        accounts = list_known_accounts(settings)
         if same and same not in accounts.own:
             raise SettingsError(f"the keys of {same} are not set ({' or '.join(accounts.own) or 'nothing'} is)")
         if same:
@@ -114,13 +114,13 @@ def list_accounts(
 
 
 def describe_use(use: AccountUse, accounts: Any, orders: list[OpenOrders]) -> str:
-    found = accounts.find(use.rail, use.account)
-    if found is None:
+    account = accounts.find(use.rail, use.account)
+    if account is None:
         mark = "keys not set"
-    elif found != use.account:
-        mark = f"the same as {found}"
+    elif account != use.account:
+        mark = f"the same as {account}"
     else:
-        mark = "set now" if found == accounts.own.get(use.rail) else "set as a former account"
+        mark = "set now" if account == accounts.own.get(use.rail) else "set as a former account"
     count = sum(row.count for row in orders if (row.rail, row.rail_account) == (use.rail, use.account))
     times = f"{utc_text(use.began_at)} to {utc_text(use.last_used_at)}"
     return f"{use.rail} {use.account}: {times}, {count} open orders, {mark}"

@@ -59,8 +59,8 @@ def set_rate(
 
 def parse_rate(currency: str, buy: str, sell: str) -> ExchangeRate:
     """Parses a rate. Exits with the first error."""
-    read = read_rate(currency, buy, sell)
-    if isinstance(read, dict):
-        field, fault = next(iter(read.items()))
+    rate_or_faults = read_rate(currency, buy, sell)
+    if isinstance(rate_or_faults, dict):
+        field, fault = next(iter(rate_or_faults.items()))
         sys.exit(f"kasuwa: {field} {fault}")
-    return read
+    return rate_or_faults

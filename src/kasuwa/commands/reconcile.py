@@ -57,7 +57,7 @@ def list_settlements(most: MostOption = 50, data: DataOption = None) -> None:
 
 @command.command(name="unclaimed")
 def list_unclaimed(most: MostOption = 50, data: DataOption = None) -> None:
-    """List money that came into accounts which are nobody's."""
+    """List money that came into accounts that belong to no merchant."""
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> Any:
         return await inbox_table.list_unclaimed(connection, most)

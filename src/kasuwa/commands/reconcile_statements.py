@@ -96,21 +96,26 @@ def import_file(
     as a whole. Importing a file again, or one that overlaps with it, adds no line twice."""
     if statement_format not in ("", *FORMATS):
         raise typer.BadParameter(f"must be one of {', '.join(FORMATS)}", param_hint="--format")
-    found, given = read_account(account), read_given_mapping(mapping)
+    statement_account, new_mapping = read_account(account), read_given_mapping(mapping)
     with ExitStack() as stack:
         opened: BinaryIO = stack.enter_context(file.open("rb"))
 
         async def work(connection: Any) -> ImportResult | str:
             content_hash = hash_content(opened)
-            used = given or await read_mapping(connection, found)
-            reader = open_statement(opened, found, used, statement_format)
+            used = new_mapping or await read_mapping(connection, statement_account)
+            reader = open_statement(opened, statement_account, used, statement_format)
             if dry_run:
                 return describe_preview(preview_statement(reader))
-            source = StatementSource(found, reader, content_hash, file.name, window)
-            entry = make_audit_entry("imported a statement", found.name)
+            source = StatementSource(statement_account, reader, content_hash, file.name, window)
+            entry = make_audit_entry("imported a statement", statement_account.name)
             result = await import_statement(connection, source, entry)
-            if given is not None and not result.is_repeated:
-                await keep_mapping(connection, found, given, make_audit_entry("changed a CSV mapping", found.name))
+            if new_mapping is not None and not result.is_repeated:
+                await keep_mapping(
+                    connection,
+                    statement_account,
+                    new_mapping,
+                    make_audit_entry("changed a CSV mapping", statement_account.name),
+                )
             return result
 
         result = run_statement_work(data, work, NOTHING_IMPORTED)
@@ -118,14 +123,16 @@ def import_file(
 
 
 def import_feed(account: AccountOption, window: WindowOption = DEFAULT_WINDOW_DAYS, data: DataOption = None) -> None:
-    """Match the settlements that a rail told of with the books.
+    """Match the settlements that a rail reported with the books.
 
     The account names the vendor, such as rail:card:NGN@paystack. Settlements that are matched change nothing."""
-    found = read_account(account)
+    statement_account = read_account(account)
 
     async def work(connection: Any) -> ImportResult:
-        source = await read_feed(connection, found, window)
-        return await import_statement(connection, source, make_audit_entry("imported a settlement feed", found.name))
+        source = await read_feed(connection, statement_account, window)
+        return await import_statement(
+            connection, source, make_audit_entry("imported a settlement feed", statement_account.name)
+        )
 
     typer.echo(describe_result(run_statement_work(data, work, NOTHING_IMPORTED)))
 
@@ -136,18 +143,23 @@ def show_mapping(
     data: DataOption = None,
 ) -> None:
     """Show how CSV files of an account are read, or change it."""
-    found, given = read_account(account), read_given_mapping(change)
+    statement_account, new_mapping = read_account(account), read_given_mapping(change)
 
     async def work(connection: Any) -> CsvMapping | None:
-        if given is not None:
-            await keep_mapping(connection, found, given, make_audit_entry("changed a CSV mapping", found.name))
-        return await read_mapping(connection, found)
+        if new_mapping is not None:
+            await keep_mapping(
+                connection,
+                statement_account,
+                new_mapping,
+                make_audit_entry("changed a CSV mapping", statement_account.name),
+            )
+        return await read_mapping(connection, statement_account)
 
-    kept = run_statement_work(data, work)
-    if kept is None:
-        typer.echo(f"{found.name} has no mapping")
+    stored_mapping = run_statement_work(data, work)
+    if stored_mapping is None:
+        typer.echo(f"{statement_account.name} has no mapping")
         raise typer.Exit(1)
-    typer.echo(msgspec.json.format(msgspec.json.encode(kept)).decode())
+    typer.echo(msgspec.json.format(msgspec.json.encode(stored_mapping)).decode())
 
 
 def show_result(
@@ -162,14 +174,14 @@ def show_result(
     Without days it covers those of the newest import. Amounts are above zero if money came in."""
     if state not in ("", *STATES):
         raise typer.BadParameter(f"must be one of {', '.join(STATES)}", param_hint="--state")
-    found = read_account(account)
+    statement_account = read_account(account)
 
     async def work(connection: Any) -> list[str]:
         accounts = await reads.list_accounts(connection)
-        known = next((row for row in accounts if row.name == found.name), None)
+        known = next((row for row in accounts if row.name == statement_account.name), None)
         if known is None or known.last_day is None:
-            raise StatementError(f"{found.name} has no statement")
-        scope = make_scope(found, known, first_day, last_day)
+            raise StatementError(f"{statement_account.name} has no statement")
+        scope = make_scope(statement_account, known, first_day, last_day)
         return [*await describe_states(connection, scope), *(await describe_rows(connection, scope, state))]
 
     typer.echo("\n".join(run_statement_work(data, work)))

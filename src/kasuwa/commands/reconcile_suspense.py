@@ -1,4 +1,4 @@
-"""`kasuwa reconcile suspense`, `assign` and `return`: money that rails brought in for nobody known.
+"""`kasuwa reconcile suspense`, `assign` and `return`: unidentified money that rails brought in.
 
 A command proposes, and two operators approve it in the console: nothing proves whom it names.
 """
@@ -33,7 +33,7 @@ OperatorOption = Annotated[
 def list_suspense(
     most: Annotated[int, typer.Option(min=1, max=10_000, help="How many to list.")] = 50, data: DataOption = None
 ) -> None:
-    """List money in suspense: what came in for nobody known, and was neither assigned nor returned."""
+    """List money in suspense: unidentified receipts that were neither assigned nor returned."""
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> Any:
         return await suspense.list_suspense(connection, most)
@@ -62,18 +62,18 @@ def propose_return(
 
 def propose(data: Any, kind: str, reference: str, mid: str, reason: str, operator: str) -> None:
     async def work(connection: Any, vault: Vault, settings: Settings) -> str:
-        found = await users.find_joined_user(connection, vault, operator)
+        user = await users.find_joined_user(connection, vault, operator)
         faults = []
-        if found is None or found.mid is not None or found.role not in CAN_KEEP_BOOKS:
+        if user is None or user.mid is not None or user.role not in CAN_KEEP_BOOKS:
             faults.append(f"--as: no operator who keeps the books has the address {operator}")
         if not 1 <= len(reason) <= MAX_REASON_LENGTH:
             faults.append(f"--reason: must have 1 to {MAX_REASON_LENGTH} characters")
-        read = await operator_suspense.read(connection, kind, reference, mid)
-        if isinstance(read, tuple):
-            faults += [f"{fault.field}: {fault.reason}" for fault in read]
-        if faults or found is None or not isinstance(read, ProposedPosting):
+        posting_or_faults = await operator_suspense.read(connection, kind, reference, mid)
+        if isinstance(posting_or_faults, tuple):
+            faults += [f"{fault.field}: {fault.reason}" for fault in posting_or_faults]
+        if faults or user is None or not isinstance(posting_or_faults, ProposedPosting):
             raise ServeError("; ".join(faults))
-        holder = await operator_suspense.find_holder(connection, read)
-        return await proposing.propose(connection, vault, kind, holder, read, reason, found.email)
+        holder = await operator_suspense.find_holder(connection, posting_or_faults)
+        return await proposing.propose(connection, vault, kind, holder, posting_or_faults, reason, user.email)
 
     typer.echo(run_with_connection(data, work))

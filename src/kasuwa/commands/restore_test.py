@@ -11,7 +11,7 @@ import typer
 
 from kasuwa.authority.audit_trail import OPERATOR_CHAIN_ID
 from kasuwa.boot import supervise
-from kasuwa.boot.composition import closes_directory_of
+from kasuwa.boot.composition import get_closes_directory
 from kasuwa.commands.database import (
     one_line_errors,
     open_copy,
@@ -25,7 +25,7 @@ from kasuwa.evidence.reads import RESTORE_TESTED
 from kasuwa.evidence.restored import RestoreResult, check_restored
 from kasuwa.methods.coded_tables import CODED_TABLES
 from kasuwa.privacy import vault_keys
-from kasuwa.settings.secret_key import secret_key_of
+from kasuwa.settings.secret_key import load_secret_key
 from kasuwa.settings.settings import Settings, read_settings
 
 RestoredArgument = Annotated[
@@ -79,8 +79,8 @@ def settings_of_copy(restored: str, settings: Settings) -> Settings:
 async def check_copy(dsn: str, copy: Settings, settings: Settings) -> RestoreResult:
     began = time.monotonic()
     async with open_copy(dsn, copy) as connection:
-        vault = await vault_keys.open_vault(connection, secret_key_of(copy, may_create=False))
-        result = await check_restored(connection, vault, CODED_TABLES, closes_directory_of(settings))
+        vault = await vault_keys.open_vault(connection, load_secret_key(copy, may_create=False))
+        result = await check_restored(connection, vault, CODED_TABLES, get_closes_directory(settings))
     return msgspec.structs.replace(result, seconds=round(time.monotonic() - began, 1))
 
 

@@ -13,8 +13,8 @@ from kasuwa.boot.ports import reserve_ports
 from kasuwa.commands import announcement
 from kasuwa.commands.database import one_line_errors
 from kasuwa.commands.directory_option import DataOption
-from kasuwa.settings.peer_files import peer_certificates_of
-from kasuwa.settings.secret_key import secret_key_of
+from kasuwa.settings.peer_files import load_peer_certificates
+from kasuwa.settings.secret_key import load_secret_key
 from kasuwa.settings.settings import read_settings
 
 
@@ -40,13 +40,15 @@ def serve(
     The line of JSON has the addresses, the version and the process id, and in test the demo merchant's key and sign-in
     links to the console."""
     with one_line_errors(), contextlib.ExitStack() as at_end:
-        given = read_settings(os.environ, host=host, port=port, console_port=console_port, data=data, workers=workers)
+        requested_settings = read_settings(
+            os.environ, host=host, port=port, console_port=console_port, data=data, workers=workers
+        )
         ready = announcement.ReadyFile(ready_file) if ready_file is not None else None
         if ready is not None:
             ready.prepare()
-        peer_certificates_of(given)  # refused before anything is changed
-        settings = at_end.enter_context(reserve_ports(given))
-        secret_key_of(settings)
+        load_peer_certificates(requested_settings)  # refused before anything is changed
+        settings = at_end.enter_context(reserve_ports(requested_settings))
+        load_secret_key(settings)
         with supervise.importing_process_code():
             dsn, cluster = at_end.enter_context(supervise.open_database(settings))
         # The processes that serve do not know how to become the owner.
@@ -56,7 +58,7 @@ def serve(
             supervise.prepare(settings, dsn)
 
         def announce() -> None:
-            made = announcement.make_announcement(settings, dsn)
-            at_end.enter_context(announcement.published(made, settings, ready, as_json=json))
+            new_announcement = announcement.make_announcement(settings, dsn)
+            at_end.enter_context(announcement.published(new_announcement, settings, ready, as_json=json))
 
         supervise.Supervisor(served, dsn, cluster).run(prepare, announce)

@@ -57,22 +57,22 @@ def status(
         if server is not None and data is not None:
             raise StatusError("--server and --data cannot both be given: one server is asked, or those of a directory")
         until = time.monotonic() + wait
-        found = find_statuses(server, data)
-        while not is_ready(found) and time.monotonic() < until:
+        statuses = find_statuses(server, data)
+        while not is_ready(statuses) and time.monotonic() < until:
             time.sleep(POLL_SECONDS)
-            found = find_statuses(server, data)
-        if not found:
+            statuses = find_statuses(server, data)
+        if not statuses:
             raise StatusError(f"no server runs on {read_settings(os.environ, data=data).data}")
     except (StatusError, ListenError, SettingsError, OSError) as error:
         sys.exit(f"kasuwa: {error}")
-    for one in found:
+    for one in statuses:
         typer.echo(msgspec.json.encode(one).decode() if json else describe(one))
-    if not is_ready(found):
+    if not is_ready(statuses):
         raise typer.Exit(1)
 
 
-def is_ready(found: list[ServerStatus]) -> bool:
-    return bool(found) and all(one.ready for one in found)
+def is_ready(statuses: list[ServerStatus]) -> bool:
+    return bool(statuses) and all(one.ready for one in statuses)
 
 
 def find_statuses(server: str | None, data: Path | None) -> list[ServerStatus]:
@@ -110,7 +110,7 @@ def ask(known: ServerStatus) -> ServerStatus:
     """Asks a server whether it is ready. Returns what is known of it with the answer."""
     try:
         with urllib.request.urlopen(f"{known.url}/readyz", timeout=ANSWER_SECONDS) as reply:
-            return msgspec.structs.replace(known, ready=True, **details_of(read_reply(reply)))
+            return msgspec.structs.replace(known, ready=True, **read_details(read_reply(reply)))
     except urllib.error.HTTPError as error:
         with error:
             problem = read_reply(error).get("message") or f"HTTP {error.code}"
@@ -129,7 +129,7 @@ def read_reply(reply: Any) -> dict[str, Any]:
         return {}
 
 
-def details_of(reply: dict[str, Any]) -> dict[str, Any]:
+def read_details(reply: dict[str, Any]) -> dict[str, Any]:
     """Returns the environment, version and schema if the reply has them, as it does in test."""
     kinds = {"environment": str, "version": str, "schema": int}
     return {name: reply[name] for name, kind in kinds.items() if isinstance(reply.get(name), kind)}

@@ -22,7 +22,7 @@ from kasuwa.people import users
 from kasuwa.people.users import ConsoleUser
 from kasuwa.postgres.primary import connect_to_primary
 from kasuwa.privacy import vault_keys
-from kasuwa.settings.secret_key import secret_key_of
+from kasuwa.settings.secret_key import load_secret_key
 from kasuwa.settings.settings import Settings, console_address
 
 command = typer.Typer(no_args_is_help=True, add_completion=False, help="Manage users of the console.")
@@ -69,12 +69,12 @@ def add_user(
             await mark_made(connection, vault, user_id, mid)
             token = await users.make_link(connection, vault, user_id, "invitation")
             await record_audit_entry(connection, chain, "added a person", email, after=role)
-        return link_of(settings, token)
+        return make_console_link(settings, token)
 
     typer.echo(run_with_connection(data, work))
 
 
-def link_of(settings: Settings, token: str) -> str:
+def make_console_link(settings: Settings, token: str) -> str:
     """Returns the link with the address of the console that runs on the data directory.
 
     If none runs there, it has the address of the settings. Standard error says so, unless KASUWA_CONSOLE_URL is set."""
@@ -110,13 +110,13 @@ async def find_audit_chain(connection: Any, mid: str | None) -> int:
 
 async def find_only_user(connection: Any, email: str, mid: str | None) -> ConsoleUser:
     """Returns the user with this email and mid. Exits if there is none, or several and no mid is given."""
-    found = [user for user in await users.find_users_by_email(connection, email) if mid is None or user.mid == mid]
-    if not found:
+    matching = [user for user in await users.find_users_by_email(connection, email) if mid is None or user.mid == mid]
+    if not matching:
         sys.exit(f"kasuwa: nobody has the email address {email}")
-    if len(found) > 1:
-        owners = ", ".join(user.mid or "the operator" for user in found)
+    if len(matching) > 1:
+        owners = ", ".join(user.mid or "the operator" for user in matching)
         sys.exit(f"kasuwa: {email} is a user of {owners}: choose one with --mid")
-    return found[0]
+    return matching[0]
 
 
 @command.command(name="link")
@@ -139,7 +139,7 @@ def make_link(email: str, mid: MidOption = None, reset: ResetOption = False, dat
             token = await users.make_link(connection, vault, user.user_id, "invitation")
             what = "made a link, password and second factor to be set anew" if reset else "made a link"
             await record_audit_entry(connection, await find_audit_chain(connection, user.mid), what, email)
-        return link_of(settings, token)
+        return make_console_link(settings, token)
 
     typer.echo(run_with_connection(data, work))
 
@@ -179,7 +179,7 @@ async def make_demo_links(settings: Settings, dsn: str) -> list[tuple[str, str]]
     """
     connection = await connect_to_primary(dsn)
     try:
-        vault = await vault_keys.open_vault(connection, secret_key_of(settings))
+        vault = await vault_keys.open_vault(connection, load_secret_key(settings))
         links = []
         for email, mid, role in DEMO_USERS:
             known = await users.find_user_of_merchant(connection, vault, email, mid)

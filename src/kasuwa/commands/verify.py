@@ -56,12 +56,12 @@ def read_document(file: Path) -> Any:
 def read_key(text: str) -> bytes:
     """Reads a key, or the file that contains it. Exits with one line if it is neither."""
     try:
-        found = Path(text).read_text() if not is_key(text) else text
+        content = Path(text).read_text() if not is_key(text) else text
     except (OSError, ValueError):
         sys.exit("kasuwa: --key takes 64 hexadecimal digits, or a file that contains them")
-    if not is_key(found.strip()):
+    if not is_key(content.strip()):
         sys.exit("kasuwa: --key takes 64 hexadecimal digits, or a file that contains them")
-    return bytes.fromhex(found.strip())
+    return bytes.fromhex(content.strip())
 
 
 def is_key(text: str) -> bool:

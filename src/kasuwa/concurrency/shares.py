@@ -83,9 +83,9 @@ class Shares(Generic[Holder]):
                 slot.set_result(None)
                 return
         self._waiting.pop(holder, None)
-        left = self._held[holder] - 1
-        if left:
-            self._held[holder] = left
+        held_slots = self._held[holder] - 1
+        if held_slots:
+            self._held[holder] = held_slots
         else:
             del self._held[holder]
 

@@ -69,8 +69,8 @@ async def run_in_shared_slices(steps: "Interruptible[Outcome]") -> Outcome:
 
 def collect(items: Iterable[Item]) -> "Interruptible[list[Item]]":
     """Collects a lazy iterable into a list. Can be interrupted after each item."""
-    found = []
+    collected = []
     for item in items:
-        found.append(item)
+        collected.append(item)
         yield
-    return found
+    return collected

@@ -22,7 +22,7 @@ class Turns(Generic[Item]):
     def __len__(self) -> int:
         return self._count
 
-    def count_of(self, holder: Hashable) -> int:
+    def count_items(self, holder: Hashable) -> int:
         """Returns how many items of a holder of the first level wait."""
         return len(self._below.get(holder, ()))
 

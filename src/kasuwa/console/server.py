@@ -42,7 +42,7 @@ from kasuwa.console.kit.visit import (
 )
 from kasuwa.console.merchant.store import read_clock
 from kasuwa.console.routes import ConsolePage, build_navigation, list_deployed_pages
-from kasuwa.core.addresses import network_of
+from kasuwa.core.addresses import find_network
 from kasuwa.core.row_codes import RowChanged
 from kasuwa.core.vault import is_equal_constant_time
 from kasuwa.engine.progress import is_outage
@@ -233,8 +233,8 @@ def make_endpoint(
             return set_form_seed(visit, early.response)
         except StepUpRequired:
             return step_up.show_step_up(visit)
-        except ConfirmationRequired as asked:
-            return step_up.show_confirmation(visit, asked)
+        except ConfirmationRequired as confirmation:
+            return step_up.show_confirmation(visit, confirmation)
         except HashPoolFull:
             return busy_response(visit)
         except NotAllowed:
@@ -402,7 +402,7 @@ async def read_form(visit: Visit, page: ConsolePage, bodies: BodyLimiter) -> Non
         why = f"A form may have at most {limit // 1024**2} MiB."
         raise EarlyResponse(visit.render("error.html", 413, title="Form too large", why=why))
     try:
-        with bodies.hold_slot(network_of(visit.client_address)):
+        with bodies.hold_slot(find_network(visit.client_address)):
             async with asyncio.timeout(BODY_TIMEOUT_SECONDS * page.max_files):
                 visit.form = await visit.request.form(max_files=page.max_files, max_fields=MAX_FORM_FIELDS)
     except ClientDisconnect:
@@ -454,10 +454,10 @@ def set_form_seed(visit: Visit, response: Response) -> Response:
 
 def redirect_without_slash(request: Request) -> Response | None:
     """Returns the redirect to the page that a path with slashes at its end means, or None if there is none."""
-    given, query = request.scope["path"], request.url.query
-    path = "/" + given.strip("/")
+    requested_path, query = request.scope["path"], request.url.query
+    path = "/" + requested_path.strip("/")
     meant = {**request.scope, "path": path}
-    if path == given or all(route.matches(meant)[0] is not Match.FULL for route in request.app.routes):
+    if path == requested_path or all(route.matches(meant)[0] is not Match.FULL for route in request.app.routes):
         return None
     return RedirectResponse(f"{path}?{query}" if query else path, 307)
 

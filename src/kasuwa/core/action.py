@@ -71,7 +71,7 @@ class FieldRule(msgspec.Struct, frozen=True):
         msgspec.structs.force_setattr(self, "top_level_fields", tuple(field.partition(".")[0] for field in self.fields))
 
 
-def one_of(*fields: str, reason: str = "required") -> FieldRule:
+def require_one(*fields: str, reason: str = "required") -> FieldRule:
     """Returns a rule that requires one of the fields. The error names the last of them."""
     return FieldRule(fields, lambda merchant, *values: reason if all(value is None for value in values) else None)
 
@@ -100,14 +100,14 @@ class NeedsRule(Protocol[InputT_contra]):
 class DecideRule(Protocol[InputT_contra, ReplyT]):
     """A pure rule: decides on a request with the rows that it needs."""
 
-    def __call__(self, request: InputT_contra, context: Context, seen: LoadedRows, /) -> Outcome[ReplyT]: ...
+    def __call__(self, request: InputT_contra, context: Context, rows: LoadedRows, /) -> Outcome[ReplyT]: ...
 
 
 class DecideAnsweredRule(Protocol[InputT_contra, ReplyT, AnswerT_contra]):
     """A pure rule that decides on a request and the answer of a rail to its question."""
 
     def __call__(
-        self, request: InputT_contra, context: Context, seen: LoadedRows, answer: AnswerT_contra, /
+        self, request: InputT_contra, context: Context, rows: LoadedRows, answer: AnswerT_contra, /
     ) -> Outcome[ReplyT]: ...
 
 
@@ -320,7 +320,7 @@ def amount_in_naira(request: Any, merchant: Merchant) -> int | None:
     return amount
 
 
-def scope_of(method: "ApiMethod", action: Action) -> ActionScope:
+def get_scope(method: "ApiMethod", action: Action) -> ActionScope:
     """Returns the scope of the keys that may request an action."""
     return action.scope or method.scope
 
@@ -330,12 +330,12 @@ def only_shows(action: Action) -> bool:
     return isinstance(action, Read | MemoryRead | Lookup) and action.permission == VIEW
 
 
-def only_with_of(action: Action) -> str:
+def get_selecting_field(action: Action) -> str:
     """Returns the body field without which an action is not selected, or "" if there is none."""
     return action.only_with if isinstance(action, Read | Write) else ""
 
 
-def title_of(action: Action) -> str:
+def make_action_title(action: Action) -> str:
     """Returns the name of an action, unique within its path, with its variant if several rows share the name."""
     name = action.title or action.name
     return name if action.variant is None else f"{name} {action.variant[1]}"

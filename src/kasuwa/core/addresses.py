@@ -33,13 +33,17 @@ def read_address(text: str) -> Address | None:
     return getattr(address, "ipv4_mapped", None) or address
 
 
-def network_of(address: str) -> str:
+def find_network(address: str) -> str:
     """Returns what an address is counted by: itself, or for IPv6 its /64 network, which usually belongs to one
     subscriber. A text that is no address is returned as it is."""
-    found = read_address(address)
-    if found is None:
+    parsed_address = read_address(address)
+    if parsed_address is None:
         return address
-    return str(ipaddress.ip_network((found, 64), strict=False)) if found.version == 6 else str(found)
+    return (
+        str(ipaddress.ip_network((parsed_address, 64), strict=False))
+        if parsed_address.version == 6
+        else str(parsed_address)
+    )
 
 
 def is_trusted(address: Address, proxies: Sequence[Network]) -> bool:
@@ -53,15 +57,15 @@ def client_address(peer: str, forwarded: str, proxies: Sequence[Network]) -> str
     right: the first address that is not a trusted proxy is the client's. Entries left of it could have been written by
     the client and are ignored. An entry that is not an address ends the search at the proxy that passed it on.
     """
-    found = read_address(peer)
-    if found is None:
+    client = read_address(peer)
+    if client is None:
         return peer
     if proxies and forwarded:
         for entry in reversed(forwarded.split(",")[-MAX_FORWARDED:]):
-            if not is_trusted(found, proxies):
+            if not is_trusted(client, proxies):
                 break
             before = read_address(entry)
             if before is None:
                 break
-            found = before
-    return str(found)
+            client = before
+    return str(client)

@@ -31,14 +31,14 @@ def all_banks() -> tuple[Bank, ...]:
 @cache
 def banks_by_code() -> dict[str, Bank]:
     """Returns the banks by every accepted code. Closed banks are left out: transfers to them are returned."""
-    found: dict[str, Bank] = {}
+    banks: dict[str, Bank] = {}
     for bank in all_banks():
         if bank.status == "closed":
             continue
         for code in (bank.nip_code, bank.cbn_code):
             if code is not None:
-                found.setdefault(code, bank)
-    return found
+                banks.setdefault(code, bank)
+    return banks
 
 
 @cache
@@ -88,9 +88,9 @@ def bank_choices() -> tuple[tuple[str, str], ...]:
 
 def bank_of_code(code: str) -> Bank:
     """Returns the bank of an order by its code, also one that was closed since, or that is not known any more."""
-    found = banks_by_code().get(code)
-    if found is not None:
-        return found
+    known_bank = banks_by_code().get(code)
+    if known_bank is not None:
+        return known_bank
     known = (bank for bank in all_banks() if code in (bank.nip_code, bank.cbn_code))
     unknown = Bank(
         None if len(code) == NIP_DIGITS else code, code if len(code) == NIP_DIGITS else None, "", None, "", ""
@@ -107,12 +107,12 @@ def normalize_bank_name(name: str) -> str:
 @cache
 def banks_by_name() -> dict[str, Bank]:
     """Returns the banks by normalized name and short name. Of two banks with the same name, the first is found."""
-    found: dict[str, Bank] = {}
+    banks: dict[str, Bank] = {}
     for bank in banks_by_code().values():
         for name in (bank.name, bank.short or ""):
             if normalize_bank_name(name):
-                found.setdefault(normalize_bank_name(name), bank)
-    return found
+                banks.setdefault(normalize_bank_name(name), bank)
+    return banks
 
 
 def find_bank(code_or_name: str) -> Bank | None:
@@ -141,7 +141,7 @@ SAMPLE_ACCOUNTS = {
 }
 
 
-def is_account_of(bank: Bank, account_number: str) -> bool:
+def is_account_number(bank: Bank, account_number: str) -> bool:
     """Returns whether ten digits can be an account number of this bank.
 
     Mobile-money accounts are telephone numbers, and a bank without a CBN code has no check digit: both always pass.
@@ -163,7 +163,7 @@ MAGIC_PREFIX = "000000"
 
 def can_account_exist(merchant: Merchant, bank: Bank, account_number: str) -> bool:
     """Returns whether an account number is valid for the bank, or a sandbox value in the test environment."""
-    if is_account_of(bank, account_number):
+    if is_account_number(bank, account_number):
         return True
     if merchant.environment != "test":
         return False

@@ -63,8 +63,8 @@ class Caller(msgspec.Struct, frozen=True, array_like=True):
         """Returns whether requests of this caller are accepted from a client's address."""
         if not self.addresses:
             return True
-        found = read_address(address)
-        return found is not None and is_trusted(found, parse_ranges(self.addresses))
+        client = read_address(address)
+        return client is not None and is_trusted(client, parse_ranges(self.addresses))
 
 
 class Maker(msgspec.Struct, frozen=True):
@@ -117,17 +117,17 @@ def read_scopes(names: list[str]) -> tuple[KeyScope, ...]:
 
 def read_ranges(texts: list[str]) -> tuple[str, ...]:
     """Returns addresses and CIDR ranges in their canonical form. Raises ValueError that names every invalid one."""
-    wrong, found = [], []
+    wrong, ranges = [], []
     for text in texts:
         try:
-            found.append(str(ipaddress.ip_network(text.strip())))
+            ranges.append(str(ipaddress.ip_network(text.strip())))
         except ValueError:
             wrong.append(text.strip())
     if wrong:
         raise ValueError(f"addresses or CIDR ranges such as 203.0.113.0/24; not {', '.join(wrong)}")
-    if len(found) > MAX_ADDRESS_RANGES:
+    if len(ranges) > MAX_ADDRESS_RANGES:
         raise ValueError(f"at most {MAX_ADDRESS_RANGES} ranges")
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(ranges))
 
 
 def check_key_name(name: str) -> str | None:

@@ -55,8 +55,8 @@ class BinRecord(msgspec.Struct, frozen=True):
 def brand_ranges() -> tuple[BrandRange, ...]:
     """Returns the brands' ranges in the order of matching: some brands have ranges inside another brand's."""
     facts = load_reference_data("bins")
-    found = {row.brand: row for row in msgspec.convert(facts["brand_ranges"], tuple[BrandRange, ...])}
-    return tuple(found[brand] for brand in facts["match_order"])
+    by_brand = {row.brand: row for row in msgspec.convert(facts["brand_ranges"], tuple[BrandRange, ...])}
+    return tuple(by_brand[brand] for brand in facts["match_order"])
 
 
 @cache
@@ -64,27 +64,27 @@ def bin_records() -> dict[str, BinRecord]:
     return {row.bin: row for row in msgspec.convert(load_reference_data("bins")["bins"], tuple[BinRecord, ...])}
 
 
-def range_of(number: str) -> BrandRange | None:
+def find_range(number: str) -> BrandRange | None:
     return next((row for row in brand_ranges() if row.covers(number)), None)
 
 
-def brand_of(number: str) -> str | None:
+def find_brand(number: str) -> str | None:
     """Returns the brand of a card number or of its first six digits. The BIN table takes precedence over the ranges."""
     known = bin_records().get(number[:BIN_DIGITS])
     if known is not None:
         return known.brand
-    found = range_of(number)
-    return None if found is None else found.brand
+    brand_range = find_range(number)
+    return None if brand_range is None else brand_range.brand
 
 
 def find_bin(number: str) -> BinRecord:
     """Returns the BIN record of a card number or of its first six digits."""
     head = number[:BIN_DIGITS]
-    return bin_records().get(head) or BinRecord(head, brand_of(head))
+    return bin_records().get(head) or BinRecord(head, find_brand(head))
 
 
 def is_card_number(number: str) -> bool:
     """Returns whether digits have a length of their brand and a valid check digit."""
-    found = range_of(number) if number.isascii() and number.isdecimal() else None
-    lengths = range(SHORTEST, LONGEST + 1) if found is None else found.lengths
+    brand_range = find_range(number) if number.isascii() and number.isdecimal() else None
+    lengths = range(SHORTEST, LONGEST + 1) if brand_range is None else brand_range.lengths
     return len(number) in lengths and is_luhn(number)

@@ -135,10 +135,10 @@ class Context(msgspec.Struct):
         `among` are those that may take it, if the rule knows that not all of them do."""
         return self.rail_chooser.choose(demand, among or self.merchant.rails.get(demand.purpose, ()), avoided)
 
-    def find_rail_account(self, rail: str, kept: str = "") -> str:
+    def find_rail_account(self, rail: str, account: str = "") -> str:
         """Returns our account with a rail that a new order is sent with, or "" if the rail has none. It is `kept`, the
         account that keeps a saved card, if its keys are set."""
-        return self.rail_chooser.find_account(rail, kept)
+        return self.rail_chooser.find_account(rail, account)
 
     def has_untried_rail(self, purpose: str, attempt: int, among: tuple[str, ...] = ()) -> bool:
         """Whether an order that was moved at every attempt so far has a rail left that it was not given to."""
@@ -174,9 +174,9 @@ class LoadedRows:
     result does not depend on the requests that share its batch. Without `asked` it sees all of `rows`.
     """
 
-    def __init__(self, rows: Mapping[bytes, Row | None], asked: Collection[bytes] | None = None) -> None:
+    def __init__(self, rows: Mapping[bytes, Row | None], keys: Collection[bytes] | None = None) -> None:
         self._rows = rows
-        self._asked = rows if asked is None else asked
+        self._asked = rows if keys is None else keys
 
     def is_loaded(self, key: bytes) -> bool:
         """Whether a key was asked for, even if it has no row."""
@@ -431,10 +431,10 @@ class Decision(msgspec.Struct, Generic[ReplyT]):
 
     @property
     def changes_anything(self) -> bool:
-        """Whether it writes anything. Its sub-decisions are not counted: they are decisions of their own."""
-        moves = self.groups or self.rows or self.jobs or self.jobs_done
-        tells = self.events or self.notices or self.audit_entries
-        return bool(moves or tells) or self.numbers_used > 0 or self.sandbox is not None
+        """Whether it writes anything. Sub-decisions are not counted: each is a decision of its own."""
+        changes = self.groups or self.rows or self.jobs or self.jobs_done
+        messages = self.events or self.notices or self.audit_entries
+        return bool(changes or messages) or self.numbers_used > 0 or self.sandbox is not None
 
 
 class NeedsMore(msgspec.Struct, frozen=True):

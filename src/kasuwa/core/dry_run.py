@@ -43,8 +43,8 @@ def forbid_changes(
     if not getattr(request, "dry_run", None):
         return decide
 
-    def decide_without_changes(context: Context, seen: LoadedRows) -> Outcome:
-        decided = decide(context, seen)
+    def decide_without_changes(context: Context, rows: LoadedRows) -> Outcome:
+        decided = decide(context, rows)
         if isinstance(decided, Decision) and (decided.changes_anything or decided.combine is not None):
             raise DryRunChanges(type(request).__name__)
         return decided

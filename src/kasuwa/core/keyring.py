@@ -120,14 +120,14 @@ class Keyring:
         self._coding.clear()
         self._checking.clear()
         # The active one is the first: it hashes what is written. The others only find.
-        indexes = sorted(self._of(INDEX), key=lambda key: (key.is_active, key.version), reverse=True)
+        indexes = sorted(self._list_keys(INDEX), key=lambda key: (key.is_active, key.version), reverse=True)
         self.index_digests = tuple(partial(index_digest, key.secret) for key in indexes)
 
     @property
     def versions(self) -> tuple[DataKey, ...]:
         return self._keys
 
-    def _of(self, purpose: str) -> list[DataKey]:
+    def _list_keys(self, purpose: str) -> list[DataKey]:
         return [key for key in self._keys if key.purpose == purpose]
 
     def active_version(self, merchant_id: int) -> int:
@@ -135,7 +135,7 @@ class Keyring:
         return self._find_active(merchant_id).version
 
     def _find_active(self, merchant_id: int) -> DataKey:
-        own = [key for key in self._of(SEAL) if key.is_active and key.merchant_id in (None, merchant_id)]
+        own = [key for key in self._list_keys(SEAL) if key.is_active and key.merchant_id in (None, merchant_id)]
         return max(own, key=lambda key: key.version)
 
     def is_current(self, merchant_id: int, sealed: bytes) -> bool:
@@ -145,14 +145,14 @@ class Keyring:
     def sealing_cipher(self, merchant_id: int) -> tuple[bytes, AESGCM]:
         """Returns the header and the cipher that encrypt for a merchant. Raises KeysOutdated."""
         self._refuse_outdated()
-        found = self._sealing.get(merchant_id)
-        if found is None:
+        entry = self._sealing.get(merchant_id)
+        if entry is None:
             key = self._find_active(merchant_id)
-            found = make_header(key.version), self._cipher(key, merchant_id)
+            entry = make_header(key.version), self._cipher(key, merchant_id)
             if len(self._sealing) >= MAX_CIPHERS:
                 self._sealing.clear()
-            self._sealing[merchant_id] = found
-        return found
+            self._sealing[merchant_id] = entry
+        return entry
 
     def _refuse_outdated(self) -> None:
         if self._monotonic is not None and self._monotonic() > self._valid_until:
@@ -161,40 +161,48 @@ class Keyring:
     def find_coder(self, merchant_id: int) -> tuple[bytes, Coder]:
         """Returns the header of the codes of a merchant's rows, and what makes them. Raises KeysOutdated."""
         self._refuse_outdated()
-        found = self._coding.get(merchant_id)
-        if found is None:
+        entry = self._coding.get(merchant_id)
+        if entry is None:
             key = self._find_active(merchant_id)
-            found = make_header(key.version), make_coder(key, merchant_id)
+            entry = make_header(key.version), make_coder(key, merchant_id)
             if len(self._coding) >= MAX_CIPHERS:
                 self._coding.clear()
-            self._coding[merchant_id] = found
-        return found
+            self._coding[merchant_id] = entry
+        return entry
 
     def find_checker(self, version: int, merchant_id: int) -> Coder | None:
         """Returns what made the codes of a version, or None if the version is retired or unknown."""
-        found = self._checking.get((version, merchant_id))
-        if found is None:
-            keys = [key for key in self._of(SEAL) if key.version == version and key.merchant_id in (None, merchant_id)]
+        coder = self._checking.get((version, merchant_id))
+        if coder is None:
+            keys = [
+                key
+                for key in self._list_keys(SEAL)
+                if key.version == version and key.merchant_id in (None, merchant_id)
+            ]
             if not keys:
                 return None
-            found = make_coder(keys[0], merchant_id)
+            coder = make_coder(keys[0], merchant_id)
             if len(self._checking) >= MAX_CIPHERS:
                 self._checking.clear()
-            self._checking[version, merchant_id] = found
-        return found
+            self._checking[version, merchant_id] = coder
+        return coder
 
     def opening_cipher(self, version: int, merchant_id: int) -> AESGCM | None:
         """Returns the cipher of a version for a merchant, or None if the version is retired or unknown."""
-        found = self._opening.get((version, merchant_id))
-        if found is None:
-            keys = [key for key in self._of(SEAL) if key.version == version and key.merchant_id in (None, merchant_id)]
+        cipher = self._opening.get((version, merchant_id))
+        if cipher is None:
+            keys = [
+                key
+                for key in self._list_keys(SEAL)
+                if key.version == version and key.merchant_id in (None, merchant_id)
+            ]
             if not keys:
                 return None
-            found = self._cipher(keys[0], merchant_id)
+            cipher = self._cipher(keys[0], merchant_id)
             if len(self._opening) >= MAX_CIPHERS:
                 self._opening.clear()
-            self._opening[version, merchant_id] = found
-        return found
+            self._opening[version, merchant_id] = cipher
+        return cipher
 
     def _cipher(self, key: DataKey, merchant_id: int) -> AESGCM:
         return AESGCM(derive(key.secret, f"merchant {merchant_id}"))

@@ -48,7 +48,7 @@ def format_grouped(minor: int) -> str:
 
 
 @lru_cache(maxsize=1024)
-def minor_of(major: str) -> int:
+def convert_to_minor(major: str) -> int:
     """Converts an amount of our own tables ("2500", "0.50") to minor units. Raises ValueError."""
     minor = parse_minor(major)
     if minor is None:
@@ -57,13 +57,13 @@ def minor_of(major: str) -> int:
 
 
 @lru_cache(maxsize=1024)
-def fraction_of(percent: str) -> tuple[int, int]:
+def parse_percent(percent: str) -> tuple[int, int]:
     """Returns a percentage as numerator and denominator."""
     exact = Fraction(Decimal(percent)) / 100
     return exact.numerator, exact.denominator
 
 
-def percent_of(minor: int, percent: str) -> int:
+def compute_percent(minor: int, percent: str) -> int:
     """Returns a percentage of a non-negative amount, rounded half up to the minor unit. Contract: #fees"""
-    numerator, denominator = fraction_of(percent)
+    numerator, denominator = parse_percent(percent)
     return (minor * numerator * 2 + denominator) // (denominator * 2)

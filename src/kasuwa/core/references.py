@@ -83,8 +83,8 @@ def wire_reference(key: str) -> str:
 
 def parse_wire_reference(text: str) -> str | None:
     """Returns the rail key of a wire reference. None if it is not one: it then belongs to somebody else."""
-    found = WIRE_REFERENCE.fullmatch(text)
-    return None if found is None else checked_rail_key(found[1], found[2].upper().replace("-", "|"))
+    match = WIRE_REFERENCE.fullmatch(text)
+    return None if match is None else checked_rail_key(match[1], match[2].upper().replace("-", "|"))
 
 
 def parse_payment_reference(text: str) -> str | None:
@@ -101,10 +101,10 @@ def compact_reference(key: str) -> str:
 
 def parse_compact_reference(text: str) -> str | None:
     """Returns the rail key of a compact reference. None if it is not one: it then belongs to somebody else."""
-    found = COMPACT_REFERENCE.fullmatch(text)
-    if found is None:
+    match = COMPACT_REFERENCE.fullmatch(text)
+    if match is None:
         return None
-    merchant, kind, number, day = found.groups()
+    merchant, kind, number, day = match.groups()
     return checked_rail_key(merchant, (f"GP{number}{day}" if kind is None else f"GP|{kind}|{number}|{day}").upper())
 
 

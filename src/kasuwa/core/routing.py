@@ -60,7 +60,7 @@ class RailChooser(Protocol):
         """Returns how many rails `choose` chooses from."""
         ...
 
-    def find_account(self, rail: str, kept: str = "") -> str:
+    def find_account(self, rail: str, account: str = "") -> str:
         """Returns our account with a rail, a hash: `kept` if its keys are set, else the one that the settings have for
         new orders. "" if the rail has no accounts."""
         ...
@@ -75,8 +75,8 @@ class NoRouting:
     def count_rails(self, purpose: str, preferred: tuple[str, ...] = ()) -> int:
         return 1
 
-    def find_account(self, rail: str, kept: str = "") -> str:
-        return kept
+    def find_account(self, rail: str, account: str = "") -> str:
+        return account
 
 
 NO_ROUTING = NoRouting()

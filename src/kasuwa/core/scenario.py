@@ -55,17 +55,17 @@ def read_short_scenario(text: str) -> Scenario | None:
 
 
 def parse_scenario(text: str) -> Scenario | None:
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for word in filter(None, (piece.strip() for piece in text.split(";"))):
         name, _, value = word.partition("=")
         if name not in SCENARIO_PATTERNS or not SCENARIO_PATTERNS[name].fullmatch(value):
             return None
-        found[name] = value
+        values[name] = value
     return Scenario(
-        rr=found.get("rr"),
-        delay=int(found.get("delay", 0)),
-        http=found.get("http"),
-        webhook=found.get("webhook"),
+        rr=values.get("rr"),
+        delay=int(values.get("delay", 0)),
+        http=values.get("http"),
+        webhook=values.get("webhook"),
     )
 
 
@@ -109,8 +109,8 @@ def take_call_scenario(
     for n, fault in enumerate(faults):
         if fault.rail != rail:
             continue
-        left = (msgspec.structs.replace(fault, times=fault.times - 1),) if fault.times > 1 else ()
-        rest = faults[:n] + left + faults[n + 1 :]
+        remaining = (msgspec.structs.replace(fault, times=fault.times - 1),) if fault.times > 1 else ()
+        rest = faults[:n] + remaining + faults[n + 1 :]
         if random_number % 100 >= fault.percent:
             return requested, rest
         if fault.kind == "decline":

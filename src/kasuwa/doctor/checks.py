@@ -25,7 +25,7 @@ from kasuwa.rails.inbox import inbox_table
 from kasuwa.rails.watch import contradictions
 from kasuwa.settings.close_key import require_close_key
 from kasuwa.settings.database_logins import check_urls, embedded_url
-from kasuwa.settings.secret_key import secret_key_of
+from kasuwa.settings.secret_key import load_secret_key
 from kasuwa.settings.settings import Settings
 from kasuwa.settings.values import SettingsError
 
@@ -54,8 +54,8 @@ def examine(settings: Settings) -> list[Finding]:
 def examine_stopped(directory: Path) -> list[Finding]:
     """Returns the findings for an embedded server that does not run: the end of its log, and a full disk."""
     line = last_severe_line(directory / LOG_FILE)
-    found = [problem(f"no database runs for {directory}", f"{START}; its log ends: {line}" if line else START)]
-    return [*found, *([examine_disk(directory)] if describe_full_disk(directory) else [])]
+    findings = [problem(f"no database runs for {directory}", f"{START}; its log ends: {line}" if line else START)]
+    return [*findings, *([examine_disk(directory)] if describe_full_disk(directory) else [])]
 
 
 def examine_disk(directory: Path) -> Finding:
@@ -65,7 +65,7 @@ def examine_disk(directory: Path) -> Finding:
 
 def examine_secret(settings: Settings) -> Finding:
     try:
-        secret_key_of(settings, may_create=False)
+        load_secret_key(settings, may_create=False)
     except SettingsError as error:
         return problem("the secret key cannot be used", str(error))
     return passed("the secret key is there")
@@ -131,7 +131,7 @@ async def examine_schema(settings: Settings, dsn: str, connection: Any) -> list[
 
 async def examine_vault(settings: Settings, connection: Any) -> Finding:
     try:
-        await vault_keys.open_vault(connection, secret_key_of(settings, may_create=False))
+        await vault_keys.open_vault(connection, load_secret_key(settings, may_create=False))
     except (migrate.MigrationError, SettingsError) as error:
         return problem("the secret key does not open this database", str(error))
     return passed("the secret key opens this database")
@@ -140,7 +140,7 @@ async def examine_vault(settings: Settings, connection: Any) -> Finding:
 async def examine_keys(settings: Settings, connection: Any) -> list[Finding]:
     """Returns the age of the data keys, a rotation that does not come to an end, and a second secret key."""
     try:
-        secret_key = secret_key_of(settings, may_create=False)
+        secret_key = load_secret_key(settings, may_create=False)
     except SettingsError:
         return []
     listed = [key for key in await key_versions.list_versions(connection) if key.purpose == SEAL]
@@ -171,15 +171,15 @@ async def examine_durability(connection: Any) -> Finding:
 async def examine_servers(connection: Any) -> list[Finding]:
     """Returns whether the database is distributed, tables that are not where they belong, and servers that do not
     answer or do not keep what they acknowledge."""
-    found = await examine_distribution(connection)
-    if not found.is_distributed:
+    distribution = await examine_distribution(connection)
+    if not distribution.is_distributed:
         return []
-    findings = [passed(f"the database is distributed by merchant over {len(found.servers)} servers")]
-    if found.misplaced:
-        named = ", ".join(f"{name} belongs {place}" for name, place in list(found.misplaced.items())[:MAX_NAMED])
-        what = f"{len(found.misplaced)} tables are not where they belong: {named}"
+    findings = [passed(f"the database is distributed by merchant over {len(distribution.servers)} servers")]
+    if distribution.misplaced:
+        named = ", ".join(f"{name} belongs {place}" for name, place in list(distribution.misplaced.items())[:MAX_NAMED])
+        what = f"{len(distribution.misplaced)} tables are not where they belong: {named}"
         findings = [problem(what, "stop every kasuwa and run `kasuwa database distribute`")]
-    return findings + [problem(trouble, mend) for trouble, mend in found.troubles]
+    return findings + [problem(trouble, mend) for trouble, mend in distribution.troubles]
 
 
 async def examine_clock(connection: Any) -> Finding:
@@ -210,9 +210,9 @@ async def examine_notices(connection: Any) -> Finding:
 
 async def examine_contradictions(connection: Any) -> Finding:
     """Returns whether a rail contradicts the end of a transaction, and nobody has proposed what to do about it."""
-    found = await contradictions.list_open(connection, MAX_NAMED)
-    if found:
-        names = ", ".join(contradiction.reference for contradiction in found)
+    open_contradictions = await contradictions.list_open(connection, MAX_NAMED)
+    if open_contradictions:
+        names = ", ".join(contradiction.reference for contradiction in open_contradictions)
         return problem(f"rails contradict the end of transactions: {names}", "decide them on the page Approvals")
     return passed("no rail contradicts the end of a transaction")
 

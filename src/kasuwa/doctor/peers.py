@@ -17,9 +17,9 @@ from kasuwa.cluster.certificates import CertificateFiles, PeerCertificates, try_
 from kasuwa.cluster.peers import Peer, make_greeting, make_protocol
 from kasuwa.doctor.findings import Finding, passed, problem, warning
 from kasuwa.postgres.clock import JUMP_SECONDS
-from kasuwa.settings.peer_files import peer_certificates_of
+from kasuwa.settings.peer_files import load_peer_certificates
 from kasuwa.settings.peer_terms import PeerTerms
-from kasuwa.settings.settings import Settings, peer_terms_of
+from kasuwa.settings.settings import Settings, parse_peer_terms
 from kasuwa.settings.values import SettingsError
 
 # From so many days before its end on, a certificate is to be renewed.
@@ -51,9 +51,9 @@ REFUSALS = {
 async def examine_peers(settings: Settings, connection: Any) -> list[Finding]:
     """Returns the findings about this host's certificate and each API process that is live. Each is reached once, as
     other hosts reach it."""
-    terms, live = peer_terms_of(settings), await api_processes.list_live(connection)
+    terms, live = parse_peer_terms(settings), await api_processes.list_live(connection)
     try:
-        trusted = peer_certificates_of(settings)
+        trusted = load_peer_certificates(settings)
     except SettingsError as error:
         return [problem(str(error), "mend the files of KASUWA_PEER_CERTIFICATE, KASUWA_PEER_KEY and KASUWA_PEER_CA")]
     if terms is None or trusted is None:
@@ -82,11 +82,11 @@ def examine_certificates(trusted: PeerCertificates, host: str) -> list[Finding]:
 
 def examine_key_file(path: Path) -> Finding:
     """Like PostgreSQL: the key is the service's alone, or root's and readable by a group."""
-    found = path.stat()
+    status = path.stat()
     open_to = stat.S_IRWXO | stat.S_IWGRP | stat.S_IXGRP
-    if found.st_uid != 0 or os.geteuid() == 0:
+    if status.st_uid != 0 or os.geteuid() == 0:
         open_to |= stat.S_IRGRP
-    if found.st_mode & open_to:
+    if status.st_mode & open_to:
         return problem(f"{path} can be read by others than the service", f"chmod 600 {path}")
     return passed("the key for other hosts is readable by the service alone")
 
@@ -110,7 +110,7 @@ def examine_ends(files: CertificateFiles) -> list[Finding]:
 def examine_own(terms: PeerTerms, processes: int, live: Sequence[ApiProcess]) -> list[Finding]:
     """Returns a problem for each API process of this host that has no lease."""
     known = {process.address for process in live}
-    missing = [address for address in map(terms.address_of, range(processes)) if address not in known]
+    missing = [address for address in map(terms.make_address, range(processes)) if address not in known]
     if not missing:
         return []
     mend = "start `kasuwa serve` with the same settings, or see its log"

@@ -11,11 +11,11 @@ from kasuwa.rails.choice import RailChoice
 from kasuwa.rails.ports.orders import EnvironmentRail, FundedRail, NoAnswer, TwoFactorRail, Unavailable
 from kasuwa.rails.remote import client as remote
 from kasuwa.rails.routing.orders import BankLister
-from kasuwa.rails.vendor_rails import known_accounts_of
+from kasuwa.rails.vendor_rails import list_known_accounts
 from kasuwa.rails.watch import records, vendor_accounts
 from kasuwa.settings.available_rails import configured_rails
 from kasuwa.settings.rail_needs import RAIL_VENDORS
-from kasuwa.settings.settings import Settings, rails_of_purpose, shadow_of
+from kasuwa.settings.settings import Settings, get_shadow, rails_of_purpose
 
 # VTpass compares the time in a bill's identifier with its own clock, and tokens expire by the vendor's.
 MAX_SKEW_SECONDS = 60
@@ -56,7 +56,7 @@ async def examine_rails(settings: Settings) -> list[Finding]:
 def describe_choice(settings: Settings) -> Iterator[Finding]:
     """Yields the rails of each purpose that has more than one, or one in shadow mode."""
     for purpose in RAIL_VENDORS:
-        names, shadow = rails_of_purpose(settings, purpose), shadow_of(settings, purpose)
+        names, shadow = rails_of_purpose(settings, purpose), get_shadow(settings, purpose)
         if len(names) > 1:
             yield passed(f"orders for {purpose} go to {names[0]}, else to {' or '.join(names[1:])}")
         if shadow:
@@ -139,7 +139,7 @@ async def examine_open_orders(settings: Settings, connection: Any) -> list[Findi
     """Returns a problem for each rail, and each account with one, that has open orders and is not configured: they are
     sent nowhere else."""
     known = {name for purpose in RAIL_VENDORS for name in configured_rails(settings, purpose)}
-    accounts = known_accounts_of(settings)
+    accounts = list_known_accounts(settings)
     accounts.update(await vendor_accounts.list_aliases(connection))
     orders = await records.count_open_orders(connection)
     unset = [row for row in orders if accounts.find(row.rail, row.rail_account) is None]

@@ -67,21 +67,21 @@ def render_markdown(text: str, source: str, links: Mapping[str, str]) -> Rendere
 SCROLLING_TABLE = '<div class="scroll" tabindex="0" role="group" aria-label="Table"><table class="rows">'
 
 
-def slug_of(title: str) -> str:
+def make_slug(title: str) -> str:
     return NOT_WORD.sub("-", title.lower()).strip("-")
 
 
 def name_headings(tokens: Sequence[Token]) -> list[Section]:
     """Gives every heading an id that is unique on the page. Returns the sections with their text."""
     sections: list[Section] = []
-    taken = {found for token in tokens for found in re.findall(r'<a id="([^"]+)"', token.content)}
+    anchors = {anchor for token in tokens for anchor in re.findall(r'<a id="([^"]+)"', token.content)}
     for number, token in enumerate(tokens):
         if token.type == "heading_open":
             title = plain_text(tokens[number + 1])
-            anchor = slug_of(title)
-            while anchor in taken:
+            anchor = make_slug(title)
+            while anchor in anchors:
                 anchor += "-section"
-            taken.add(anchor)
+            anchors.add(anchor)
             token.attrSet("id", anchor)
             sections.append(Section(int(token.tag[1]), anchor, title))
         elif sections and token.type == "inline" and tokens[number - 1].type != "heading_open":
@@ -133,8 +133,8 @@ def group_samples(tokens: Sequence[Token]) -> list[list[Token]]:
         language = token.info.strip() if token.type == "fence" else ""
         last = groups[-1] if groups else []
         is_sample = bool(last) and last[-1].type == "fence" and last[-1].info.strip() in SAMPLE_LANGUAGES
-        taken = {one.info.strip() for one in last}
-        joins_sample = language in SAMPLE_LANGUAGES and is_sample and language not in taken
+        languages = {one.info.strip() for one in last}
+        joins_sample = language in SAMPLE_LANGUAGES and is_sample and language not in languages
         joins_prose = token.type != "fence" and bool(last) and last[-1].type != "fence"
         if joins_sample or joins_prose:
             last.append(token)

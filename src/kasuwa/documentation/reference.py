@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.core.action import Action, ApiMethod, Write, title_of
+from kasuwa.core.action import Action, ApiMethod, Write, make_action_title
 from kasuwa.core.decision import Refusal
 from kasuwa.documentation.markdown import render_samples
 from kasuwa.documentation.refusals import find_refusals
@@ -41,8 +41,8 @@ class PathReference(msgspec.Struct, kw_only=True):
     refusals: list[Refusal]  # those of all actions, and of the steps that follow them
 
 
-def slug_of(action: Action) -> str:
-    return title_of(action).replace(" ", "-")
+def make_action_slug(action: Action) -> str:
+    return make_action_title(action).replace(" ", "-")
 
 
 def describe_path(method: ApiMethod, openapi: dict[str, Any], live: frozenset[str]) -> PathReference:
@@ -60,19 +60,19 @@ def describe_path(method: ApiMethod, openapi: dict[str, Any], live: frozenset[st
 
 
 def unique_refusals(refusals: Sequence[Refusal]) -> list[Refusal]:
-    found = {(refusal.code, refusal.message): refusal for refusal in refusals}
-    return [found[key] for key in sorted(found)]
+    by_code = {(refusal.code, refusal.message): refusal for refusal in refusals}
+    return [by_code[key] for key in sorted(by_code)]
 
 
 def describe_action(
     method: ApiMethod, action: Action, openapi: dict[str, Any], live: frozenset[str]
 ) -> ActionReference:
-    slug = slug_of(action)
+    slug = make_action_slug(action)
     title = f"{method.name}-{slug}"
     operation = openapi["paths"][f"/{method.name}#{slug}"]["put"]
     request, reply = action_schemas(openapi, operation)
     examples = operation["responses"]["200"]["content"]["application/json"].get("examples", {})
-    recorded = examples[title_of(action)]["value"]
+    recorded = examples[make_action_title(action)]["value"]
     return ActionReference(
         path=method.name,
         slug=slug,

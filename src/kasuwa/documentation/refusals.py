@@ -20,20 +20,20 @@ SERVICE = "kasuwa."
 
 def find_refusals(action: Action | Step) -> list[Refusal]:
     """Returns the refusals of an action, or of a step after it, ordered by status and message."""
-    found: dict[tuple[int, str], Refusal] = {}
-    seen: set[int] = set()
+    by_code: dict[tuple[int, str], Refusal] = {}
+    visited_ids: set[int] = set()
     todo: list[Callable[..., Any]] = list(functions_in(action))
     while todo:
         function = inspect.unwrap(todo.pop())
-        if not isinstance(function, FunctionType) or id(function) in seen or not is_ours(function):
+        if not isinstance(function, FunctionType) or id(function) in visited_ids or not is_ours(function):
             continue
-        seen.add(id(function))
+        visited_ids.add(id(function))
         for value in values_used_by(function):
             if isinstance(value, Refusal):
-                found[value.code, value.message] = value
+                by_code[value.code, value.message] = value
             elif isinstance(value, FunctionType):
                 todo.append(value)
-    return [found[key] for key in sorted(found)]
+    return [by_code[key] for key in sorted(by_code)]
 
 
 def functions_in(row: msgspec.Struct) -> Iterator[Callable[..., Any]]:

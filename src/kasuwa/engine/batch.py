@@ -94,7 +94,7 @@ class Deployment(msgspec.Struct, frozen=True):
     rail_chooser: RailChooser = NO_ROUTING
     terms: Mapping[type, Any] = {}  # of each subject, by the struct that it declares for them
 
-    def number_permutation_of(self, merchant_id: int) -> Callable[[int], int]:
+    def get_number_permutation(self, merchant_id: int) -> Callable[[int], int]:
         return self.number_permutation.of_merchant(merchant_id)
 
 
@@ -206,13 +206,13 @@ class BatchState:
             self.entropy_slots.release(submission)
         return result
 
-    def finish_sub_decisions(self, left: "PendingSubDecisions") -> "Interruptible[Decision]":
+    def finish_sub_decisions(self, pending: "PendingSubDecisions") -> "Interruptible[Decision]":
         """Records the sub-decisions of a decision. Can be interrupted after each of them."""
         try:
-            decision = yield from self.record_sub_decisions(left)
+            decision = yield from self.record_sub_decisions(pending)
         except Exception as error:
             raise InconsistentBatchState from error
-        self.entropy_slots.release(left.submission)
+        self.entropy_slots.release(pending.submission)
         return decision
 
     def evaluate(self, submission: Submission) -> "Result | PendingSubDecisions":
@@ -254,7 +254,7 @@ class BatchState:
             business_now(merchant_state, self.wall_time),
             self.entropy_for(submission, merchant_state),
             merchant_state.last_number + 1,
-            deployment.number_permutation_of(submission.merchant.merchant_id),
+            deployment.get_number_permutation(submission.merchant.merchant_id),
             deployment.vault.digest,
             deployment.vault,
             submission.scenario,
@@ -297,17 +297,17 @@ class BatchState:
             self.store_reply(submission, decision)
         return decision
 
-    def record_sub_decisions(self, left: "PendingSubDecisions") -> "Interruptible[Decision]":
+    def record_sub_decisions(self, pending: "PendingSubDecisions") -> "Interruptible[Decision]":
         """Records the sub-decisions one by one, then the rows and the reply that `combine` makes of their results."""
-        decision, merchant_state = left.decision, left.merchant_state
+        decision, merchant_state = pending.decision, pending.merchant_state
         assert decision.combine is not None, "only decisions with sub-decisions are deferred"
         results = yield from collect(
-            self.accept_sub_decision(part, merchant_state, left.now) for part in decision.sub_decisions
+            self.accept_sub_decision(part, merchant_state, pending.now) for part in decision.sub_decisions
         )
         whole = decision.combine(results)
         self.upsert_rows(whole.rows, merchant_state.merchant_id)
         decision.reply = whole.reply
-        self.store_reply(left.submission, decision)
+        self.store_reply(pending.submission, decision)
         return decision
 
     def accept_sub_decision(

@@ -57,20 +57,20 @@ def build_write(
         add(part, map(take, state.deleted_jobs.values()))
     if state.written_merchants:
         add(insert_part(CommitMarkRow, "commit_mark"), [astuple(mark)])
-    for table, kept in (
+    for table, new_rows in (
         ("posting", state.postings),
         ("event", state.events),
         ("operator_notice", state.notices),
         ("audit_entry", state.audit_rows),
     ):
-        if kept:
-            add(insert_part(type(kept[0]), table), map(astuple, kept))
+        if new_rows:
+            add(insert_part(type(new_rows[0]), table), map(astuple, new_rows))
     return tuple(parts), rows
 
 
 def group_by_table(rows: Iterable[Row]) -> list[tuple[type[Row], list[Row]]]:
     """Groups rows by type, sorted by table name, so that the same mix of tables gives the same statement text."""
-    found: dict[type[Row], list[Row]] = {}
+    groups: dict[type[Row], list[Row]] = {}
     for row in rows:
-        found.setdefault(type(row), []).append(row)
-    return sorted(found.items(), key=lambda item: item[0].table)
+        groups.setdefault(type(row), []).append(row)
+    return sorted(groups.items(), key=lambda item: item[0].table)

@@ -60,15 +60,15 @@ class FairQueue(Generic[Entry]):
             held[entry.merchant_id] += entry.orders
         room -= held.total()
         if len(held.keys() | self._queues.keys()) == 1:
-            return self.choose_of(self.next_merchant, room)
+            return self.choose_entries(self.next_merchant, room)
         chosen: list[Entry] = []
         for merchant_id in self._queues:
-            taken = self.choose_of(merchant_id, min(room, MERCHANT_SHARE - held[merchant_id]))
-            room -= sum(entry.orders for entry in taken)
-            chosen += taken
+            entries = self.choose_entries(merchant_id, min(room, MERCHANT_SHARE - held[merchant_id]))
+            room -= sum(entry.orders for entry in entries)
+            chosen += entries
         return chosen
 
-    def choose_of(self, merchant_id: int, room: int) -> list[Entry]:
+    def choose_entries(self, merchant_id: int, room: int) -> list[Entry]:
         """Returns the first submissions of a merchant whose orders fit. Removes nothing."""
         chosen: list[Entry] = []
         for entry in self._queues.get(merchant_id, ()):
@@ -87,7 +87,7 @@ class FairQueue(Generic[Entry]):
             if queue:
                 self._queues[merchant_id] = queue
 
-    def take_all_of(self, merchant_id: int) -> list[Entry]:
+    def take_entries(self, merchant_id: int) -> list[Entry]:
         """Removes and returns the submissions of a merchant."""
         return list(self._queues.pop(merchant_id, ()))
 

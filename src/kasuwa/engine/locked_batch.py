@@ -142,7 +142,7 @@ class LockedBatchRunner:
         if len(batch) == 1:
             resolve_all(batch, [RuleFailure(error)])
             return []
-        return [left for entry in batch for left in await self.run([entry])]
+        return [pending for entry in batch for pending in await self.run([entry])]
 
     def _reset(self) -> None:
         self._session.disconnect()
@@ -191,10 +191,10 @@ class LockedBatchRunner:
 
     async def _lock_single_merchant(self, batch: PendingBatch, deadline: float) -> list[MerchantState]:
         """Waits in PostgreSQL's lock queue, so that sessions get the lock in order of arrival."""
-        left = min(
+        timeout_seconds = min(
             deadline - time.monotonic(), connections.WRITE_SECONDS - 1, self.lock_seconds or connections.WRITE_SECONDS
         )
-        connection = await self._session.begin(f"set local lock_timeout = {max(1, int(left * 1000))}")
+        connection = await self._session.begin(f"set local lock_timeout = {max(1, int(timeout_seconds * 1000))}")
         merchant_id, layout = batch[0].merchant_id, self._session.layout
         values = (merchant_state_key(merchant_id), *layout.select_values(MerchantState, merchant_id))
         return [MerchantState(*record) for record in await connection.fetch(layout.lock(MerchantState), *values)]

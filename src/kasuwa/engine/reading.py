@@ -77,14 +77,14 @@ class LookupBatcher:
     async def _run_query(self, query: BatchedQuery, lookups: PendingLookups) -> None:
         try:
             requests = [key for _, key, _ in lookups]
-            found = {row[0]: row for row in await self._readers.fetch_requests(query, requests)}
+            rows = {row[0]: row for row in await self._readers.fetch_requests(query, requests)}
         except Exception as error:
             for _, _, answer in lookups:
                 if not answer.done():
                     answer.set_exception(error)
             return
         for place, (merchant_id, _, answer) in enumerate(lookups, start=1):
-            row = found.get(place)
+            row = rows.get(place)
             if answer.done():
                 continue
             if row is not None and row[1] != merchant_id:

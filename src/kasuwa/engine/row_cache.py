@@ -18,10 +18,10 @@ from kasuwa.ledger.chart import Account
 MAX_MERCHANTS = 1_000
 MAX_ROWS = 20_000
 # When another session wrote a merchant it will likely do so again. For this many batches the merchant is locked and
-# read before deciding, instead of deciding from the cache in vain.
+# read before deciding, because a decision from the cache would have to be repeated.
 CONTENDED_BATCHES = 16
 # A merchant that repeated a request will likely repeat others. For this many batches the rows that its requests would
-# create are read before deciding, instead of deciding in vain.
+# create are read before deciding, because the decision would have to be repeated.
 REPEATING_BATCHES = 1_000
 
 
@@ -49,23 +49,23 @@ class RowCache:
         missing_keys: dict[type[Row], dict[bytes, None]],
     ) -> None:
         """Adds the cached rows among the requested ones to a batch. Adds the other keys to `missing_keys`, by table."""
-        rows, kept = state.rows, self._rows
+        rows, cached_rows = state.rows, self._rows
         for key, kind in requested_keys.items():
             if key in rows:
                 continue
-            if key not in kept:
+            if key not in cached_rows:
                 missing_keys.setdefault(kind, {})[key] = None
                 continue
-            row = rows[key] = kept[key]
+            row = rows[key] = cached_rows[key]
             if isinstance(row, Account):
                 state.accounts.setdefault(row.merchant_id, {})[row.name] = row
 
     def check_version(self, merchant_state: MerchantState) -> None:
         """Compares a state that was just locked and read with the cached one. Drops the merchant if they differ."""
-        kept = self._merchant_states.get(merchant_state.merchant_id)
-        if kept is None:
+        cached_state = self._merchant_states.get(merchant_state.merchant_id)
+        if cached_state is None:
             return
-        if kept.version != merchant_state.version:
+        if cached_state.version != merchant_state.version:
             self._contended[merchant_state.merchant_id] = CONTENDED_BATCHES
             self.forget_merchants([merchant_state.merchant_id])
         elif merchant_state.merchant_id in self._contended:

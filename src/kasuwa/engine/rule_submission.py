@@ -6,10 +6,10 @@ from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs,
 from kasuwa.engine.batch import RuleFailure, Submission
 from kasuwa.engine.entropy import draw_entropy
 from kasuwa.engine.writer import Writer
-from kasuwa.postgres.columns import columns_of
+from kasuwa.postgres.columns import describe_columns
 from kasuwa.transactions.transactions import Transaction
 
-TRANSACTION_COLUMNS = ", ".join(columns_of(Transaction).names)
+TRANSACTION_COLUMNS = ", ".join(describe_columns(Transaction).names)
 
 
 async def submit_rule(

@@ -78,12 +78,12 @@ class StatementShapes:
     def _take_widest(self, wanted: set[StatementPart]) -> ChosenStatement:
         if self._widest is None or not wanted <= set(self._widest.parts):
             self._every_part |= wanted
-            parts = tuple(sorted(self._every_part, key=place_of))
+            parts = tuple(sorted(self._every_part, key=get_part_order))
             self._widest = ChosenStatement(self._write(parts), parts)
         return self._widest
 
 
-def place_of(part: StatementPart) -> tuple[int, int, str]:
+def get_part_order(part: StatementPart) -> tuple[int, int, str]:
     """Returns the place of a part in the order of a statement."""
     journal = JOURNAL.index(part.table) + 1 if part.table in JOURNAL else 0
     return journal, OPERATIONS.index(part.operation), part.table

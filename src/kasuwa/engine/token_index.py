@@ -6,10 +6,10 @@ This is the only look-up without a merchant. Everything after it is read with th
 from kasuwa.core.reading import Reader
 from kasuwa.core.token_index import TokenIndexEntry, token_key
 from kasuwa.core.vault import Vault
-from kasuwa.postgres.columns import columns_of
+from kasuwa.postgres.columns import describe_columns
 from kasuwa.postgres.row_codes import require_intact
 
-COLUMNS = ", ".join(f"d.{name}" for name in columns_of(TokenIndexEntry).names)
+COLUMNS = ", ".join(f"d.{name}" for name in describe_columns(TokenIndexEntry).names)
 BY_KEY = f"select {COLUMNS} from token_index d where d.key = $1"
 # Skips books that were archived by `reset`: to the outside they no longer exist.
 BY_KEY_IF_CURRENT = f"""

@@ -169,7 +169,7 @@ class Writer:
         merchant_id = entry.merchant_id
         batches = [batch for batch, _ in self._started_batches.values()]
         before = [one.future for batch in batches for one in batch if one.merchant_id == merchant_id]
-        self._blocked.open_queues([*self._queue.take_all_of(merchant_id), entry], after=before)
+        self._blocked.open_queues([*self._queue.take_entries(merchant_id), entry], after=before)
 
     def find_problem(self) -> str | None:
         """Returns why writes cannot be done now, or None. Used by the readiness check.
@@ -238,11 +238,11 @@ class Writer:
     def _take_batch(self) -> PendingBatch:
         """Takes the submissions of the next batch from the queue, which is not empty."""
         if self._layout.spans_merchants:
-            taken = self._queue.choose(MAX_BATCH_SIZE)
+            entries = self._queue.choose(MAX_BATCH_SIZE)
         else:
-            taken = self._queue.choose_of(self._queue.next_merchant, MAX_BATCH_SIZE)
-        self._queue.remove(taken)
-        return taken
+            entries = self._queue.choose_entries(self._queue.next_merchant, MAX_BATCH_SIZE)
+        self._queue.remove(entries)
+        return entries
 
     async def _wait_for_work(self) -> None:
         """Waits for a submission. Probes a database that failed: a process that is not ready gets no requests, so
@@ -288,7 +288,9 @@ class Writer:
         if self._layout.spans_merchants:
             joinable = self._queue.choose(MAX_BATCH_SIZE, batch)
         else:
-            joinable = self._queue.choose_of(batch[0].merchant_id, MAX_BATCH_SIZE - sum(one.orders for one in batch))
+            joinable = self._queue.choose_entries(
+                batch[0].merchant_id, MAX_BATCH_SIZE - sum(one.orders for one in batch)
+            )
         if not self._cache.can_decide(entry.merchant_id for entry in joinable):
             return []
         self._queue.remove(joinable)

@@ -12,7 +12,7 @@ from typing import BinaryIO, cast
 
 import msgspec
 
-from kasuwa.core.cards import is_card_number, range_of
+from kasuwa.core.cards import find_range, is_card_number
 from kasuwa.wire.masking import SEPARATOR, mask_match
 
 # Not part of a longer word, unless it follows the sign with which the first track of a card begins.
@@ -42,7 +42,7 @@ def find_card_data(text: str) -> Iterator[str]:
     """Yields what a text has of card data, masked."""
     for match in CARD_NUMBER.finditer(text):
         digits = "".join(character for character in match[0] if character.isdecimal())
-        if range_of(digits) is not None and is_card_number(digits):
+        if find_range(digits) is not None and is_card_number(digits):
             yield f"card number {mask_match(match)}"
     for match in SECRET_FIELD.finditer(text):
         yield f"value of the field {match[1]}"
@@ -96,11 +96,11 @@ def scan_logs(paths: list[Path]) -> ScanResult:
 
 def scan_file(file: BinaryIO, place: str, result: ScanResult) -> None:
     """Searches one file. Lines longer than a piece are searched in overlapping pieces."""
-    kept = ""
+    overlap = ""
     while piece := file.read(PIECE_BYTES):
-        text = kept + piece.decode(errors="replace")
+        text = overlap + piece.decode(errors="replace")
         result.rows += piece.count(b"\n")
         end = text.rfind("\n") + 1 or max(0, len(text) - OVERLAP_CHARS)
         result.search(text[:end], place)
-        kept = text[end:]
-    result.search(kept, place)
+        overlap = text[end:]
+    result.search(overlap, place)

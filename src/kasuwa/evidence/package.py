@@ -113,9 +113,9 @@ async def write_files(connection: Connection, deployment: Deployment, writer: Wr
         problems.append("the books were never closed")
     if books["approved_by_their_proposer"]:
         problems.append("a proposal was approved by its proposer")
-    found = scan["database"]["found"] + scan["logs"]["found"]
-    if found:
-        problems.append(f"card data in clear was found in {found} places: see card_data.json")
+    findings = scan["database"]["found"] + scan["logs"]["found"]
+    if findings:
+        problems.append(f"card data in clear was found in {findings} places: see card_data.json")
     problems += [f"{path} cannot be read" for path in scan["logs"]["unreadable"]]
     if not scan["logs"]["places"]:
         problems.append("no log was searched for card data: name the logs with --logs")

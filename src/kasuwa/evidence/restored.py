@@ -34,11 +34,13 @@ async def check_restored(connection: Any, vault: Vault, tables: Sequence[CodedTa
     changed = await find_changed_rows(connection, vault, tables)
     faults += describe_violations(await name_violations(connection, changed))
     stored = await closes.list_closes(connection)
-    for made in stored:
-        path = published / file_name(made.close.number)
+    for signed_close in stored:
+        path = published / file_name(signed_close.close.number)
         if path.exists():
-            faults += compare_file(path, made, await closes.changed_heads(connection, made.close.number))
-    if [made.close.number for made in stored] != list(range(1, len(stored) + 1)):
+            faults += compare_file(
+                path, signed_close, await closes.changed_heads(connection, signed_close.close.number)
+            )
+    if [signed_close.close.number for signed_close in stored] != list(range(1, len(stored) + 1)):
         faults.append("a close is missing")
     postings, newest = await connection.fetchrow(COUNT_POSTINGS)
     return RestoreResult(

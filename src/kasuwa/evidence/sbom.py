@@ -37,39 +37,39 @@ def required_by(installed: Installed) -> Iterator[tuple[str, frozenset[str]]]:
     """Yields the names that a distribution and its extras require, each with the extras that are asked for."""
     for line in installed.distribution.requires or ():
         requirement, _, marker = line.partition(";")
-        found, of_extra = REQUIREMENT.match(requirement), OF_EXTRA.search(marker)
-        if found is not None and (of_extra is None or canonical(of_extra[1]) in installed.extras):
-            asked = (found[2] or "").split(",")
-            yield canonical(found[1]), frozenset(canonical(name.strip()) for name in asked if name.strip())
+        match, of_extra = REQUIREMENT.match(requirement), OF_EXTRA.search(marker)
+        if match is not None and (of_extra is None or canonical(of_extra[1]) in installed.extras):
+            extras = (match[2] or "").split(",")
+            yield canonical(match[1]), frozenset(canonical(name.strip()) for name in extras if name.strip())
 
 
 def installed_closure(root: str = ROOT) -> dict[str, Installed]:
     """Returns the installed distributions that a root needs, by name. What is not installed is left out."""
-    found: dict[str, Installed] = {}
+    closure: dict[str, Installed] = {}
     waiting = [(canonical(root), frozenset[str]())]
     while waiting:
         name, extras = waiting.pop()
-        if name in found and extras <= found[name].extras:
+        if name in closure and extras <= closure[name].extras:
             continue
         try:
-            known = found.get(name) or Installed(metadata.distribution(name))
+            known = closure.get(name) or Installed(metadata.distribution(name))
         except metadata.PackageNotFoundError:
             continue
-        found[name] = Installed(known.distribution, known.extras | extras)
-        waiting += required_by(found[name])
-    return dict(sorted(found.items()))
+        closure[name] = Installed(known.distribution, known.extras | extras)
+        waiting += required_by(closure[name])
+    return dict(sorted(closure.items()))
 
 
 def read_hashes(requirements: str) -> dict[str, list[str]]:
     """Returns the hashes of each pinned requirement."""
-    found: dict[str, list[str]] = {}
+    hashes: dict[str, list[str]] = {}
     name = ""
     for line in requirements.splitlines():
         pinned = PINNED.match(line)
         if pinned is not None:
             name = f"{canonical(pinned[1])}@{pinned[2]}"
-        found.setdefault(name, []).extend(HASH.findall(line))
-    return found
+        hashes.setdefault(name, []).extend(HASH.findall(line))
+    return hashes
 
 
 def describe(name: str, distribution: metadata.Distribution, hashes: dict[str, list[str]]) -> dict[str, Any]:
@@ -92,14 +92,14 @@ def describe(name: str, distribution: metadata.Distribution, hashes: dict[str, l
 
 def make_sbom(requirements: str = "") -> dict[str, Any]:
     """Returns the document. It depends on what is installed alone."""
-    found = installed_closure()
+    closure = installed_closure()
     hashes = read_hashes(requirements)
-    components = {name: describe(name, installed.distribution, hashes) for name, installed in found.items()}
+    components = {name: describe(name, installed.distribution, hashes) for name, installed in closure.items()}
     own = components.pop(ROOT)
     refs = {name: component["bom-ref"] for name, component in components.items()} | {ROOT: own["bom-ref"]}
     dependencies = [
         {"ref": refs[name], "dependsOn": sorted({refs[other] for other, _ in required_by(installed) if other in refs})}
-        for name, installed in found.items()
+        for name, installed in closure.items()
     ]
     content = msgspec.json.encode([own, list(components.values())])
     return {
@@ -118,8 +118,8 @@ def encode_sbom(requirements: str = "") -> bytes:
 
 
 def main(words: list[str]) -> None:
-    target, *given = words
-    Path(target).write_bytes(encode_sbom(Path(given[0]).read_text() if given else ""))
+    target, *arguments = words
+    Path(target).write_bytes(encode_sbom(Path(arguments[0]).read_text() if arguments else ""))
 
 
 if __name__ == "__main__":

@@ -78,7 +78,7 @@ class BodyMemory:
             del self._waiting[owner]
         self._grant()
 
-    def _first_of(self, owner: Hashable) -> MemoryWaiter | None:
+    def _find_first_waiter(self, owner: Hashable) -> MemoryWaiter | None:
         """Returns the merchant's next waiting body. Skips those whose task was cancelled: they leave the queue
         themselves a moment later."""
         return next((waiting for waiting in self._waiting[owner] if not waiting.granted.done()), None)
@@ -90,7 +90,7 @@ class BodyMemory:
         while served:
             served = False
             for owner in list(self._waiting):
-                queue, first = self._waiting[owner], self._first_of(owner)
+                queue, first = self._waiting[owner], self._find_first_waiter(owner)
                 if first is None:
                     continue
                 size = first.size

@@ -96,11 +96,11 @@ class Connection(asyncio.BufferedProtocol):
         "_current",
         "_deadline",
         "_drained",
+        "_drops_input",
         "_has_ended",
         "_head_bytes",
         "_headers",
         "_is_closing",
-        "_is_deaf",
         "_is_full",
         "_is_reading",
         "_parser",
@@ -133,7 +133,7 @@ class Connection(asyncio.BufferedProtocol):
         self._unparsed = b""
         self._refusal: str | None = None  # the reply to what could not be parsed, after all others
         self._is_reading = True
-        self._is_deaf = False  # what arrives is dropped
+        self._drops_input = False  # what arrives is dropped
         self._is_closing = False
         self._has_ended = False  # the client sends no more
         # Sending.
@@ -153,7 +153,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._transport = None
-        self._is_closing = self._is_deaf = True
+        self._is_closing = self._drops_input = True
         self._unparsed = b""
         self._waiting.clear()
         self._break_off_body()
@@ -166,7 +166,7 @@ class Connection(asyncio.BufferedProtocol):
         return self._server.buffer
 
     def buffer_updated(self, nbytes: int) -> None:
-        if not self._is_deaf:
+        if not self._drops_input:
             self._parse(self._server.buffer[:nbytes])
 
     def eof_received(self) -> bool:
@@ -201,7 +201,7 @@ class Connection(asyncio.BufferedProtocol):
     def _parse(self, data: memoryview) -> None:
         """Parses what may be parsed now, and keeps the rest."""
         at, size = 0, len(data)
-        while at < size and not self._is_deaf:
+        while at < size and not self._drops_input:
             if self._receiving is None and self._is_occupied():
                 self._unparsed += data[at:]
                 self.pause_reading()
@@ -219,7 +219,7 @@ class Connection(asyncio.BufferedProtocol):
             if isinstance(error, httptools.HttpParserCallbackError):  # a bug in one of the methods below
                 log.error("a request could not be parsed", **describe_error(error.__context__ or error))
             self._refuse(BAD_REQUEST)
-        if not self._is_deaf and (self._headers is not None or self._receiving is not None):
+        if not self._drops_input and (self._headers is not None or self._receiving is not None):
             if self._headers is not None and not self._head_bytes and not self._is_occupied():
                 self._expect_request()
             self._head_bytes += len(data)
@@ -255,7 +255,7 @@ class Connection(asyncio.BufferedProtocol):
             self._go_on()
 
     def _stop_listening(self) -> None:
-        self._is_deaf = True
+        self._drops_input = True
         self.pause_reading()
 
     def _break_off_body(self) -> None:
@@ -283,7 +283,7 @@ class Connection(asyncio.BufferedProtocol):
     def on_headers_complete(self) -> None:
         parser, headers = self._parser, self._headers
         self._headers, self._head_bytes = None, 0
-        if self._is_deaf or headers is None:
+        if self._drops_input or headers is None:
             return
         version, is_chunked = parser.get_http_version(), "transfer-encoding" in headers
         if headers.field_count > MAX_HEADER_FIELDS:
@@ -302,7 +302,7 @@ class Connection(asyncio.BufferedProtocol):
             expects_continue=version == "1.1" and (headers.get("expect") or "").lower() == "100-continue",
         )
         method = parser.get_method().decode()
-        exchange = Exchange(self, Request(method, path_of(self._url), headers, self._client), framing)
+        exchange = Exchange(self, Request(method, decode_path(self._url), headers, self._client), framing)
         self._receiving = exchange
         if self._is_occupied():
             self._waiting.append(exchange)
@@ -383,7 +383,7 @@ class Connection(asyncio.BufferedProtocol):
             data, self._unparsed = self._unparsed, b""
             self._parse(memoryview(data))
             if self._is_occupied():
-                if not self._unparsed and not self._is_deaf:
+                if not self._unparsed and not self._drops_input:
                     self.resume_reading()
                 return
         if self._refusal is not None:
@@ -422,8 +422,8 @@ class Connection(asyncio.BufferedProtocol):
         """Closes the connection after what was written is sent, and after the client has stopped sending."""
         if self._transport is None or self._is_closing:
             return
-        is_sending = self._receiving is not None or self._is_deaf or self._unparsed
-        self._is_closing = self._is_deaf = True
+        is_sending = self._receiving is not None or self._drops_input or self._unparsed
+        self._is_closing = self._drops_input = True
         self._unparsed = b""
         self._waiting.clear()
         self._deadline = self._server.loop.time() + LINGER_SECONDS
@@ -439,7 +439,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def abort(self) -> None:
         """Ends the connection at once. What was not sent is dropped."""
-        self._is_closing = self._is_deaf = True
+        self._is_closing = self._drops_input = True
         if self._transport is not None:
             self._transport.abort()
 
@@ -485,7 +485,7 @@ class Connection(asyncio.BufferedProtocol):
             self._transport.resume_reading()
 
 
-def path_of(url: bytes) -> str:
+def decode_path(url: bytes) -> str:
     """Returns the decoded path of a request's target. Empty for a target without one, such as that of CONNECT."""
     path = url.partition(b"?")[0].partition(b"#")[0]
     if not path.startswith(b"/") and path != b"*":

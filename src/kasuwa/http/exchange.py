@@ -137,8 +137,8 @@ class Exchange:
         while self._chunks or not self.is_complete:
             if not self._chunks:
                 await self._receive()
-            found, self._chunks, self._buffered = self._chunks, [], 0
-            for chunk in found:
+            chunks, self._chunks, self._buffered = self._chunks, [], 0
+            for chunk in chunks:
                 yield chunk
 
     async def _receive(self) -> None:

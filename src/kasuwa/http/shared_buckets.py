@@ -68,7 +68,7 @@ class SharedBuckets:
         """Takes tokens, also such as are not there: the bucket is then below 0 for a while."""
         self._change(key, per_second, burst, tokens, least=-math.inf)
 
-    def _change(self, key: int, per_second: float, burst: float, taken: float, *, least: float) -> float:
+    def _change(self, key: int, per_second: float, burst: float, cost: float, *, least: float) -> float:
         """Takes tokens if the bucket has at least so many, and returns 0. Returns how long until it has, otherwise."""
         number = key % SETS
         is_locked = self._lock(number)
@@ -78,7 +78,7 @@ class SharedBuckets:
             place, tokens, filled_at = self._find(number, key, burst, now)
             tokens = min(burst, tokens + max(0.0, now - filled_at) * per_second)
             wait = 0.0 if tokens >= least else (least - tokens) / per_second
-            BUCKET.pack_into(self._memory, place, key, tokens if wait else tokens - taken, now)
+            BUCKET.pack_into(self._memory, place, key, tokens if wait else tokens - cost, now)
             return wait
         finally:
             if is_locked:
@@ -89,8 +89,8 @@ class SharedBuckets:
         first = number * SET_BYTES
         oldest_place, oldest = first, now
         for place in range(first, first + SET_BYTES, BUCKET.size):
-            found, tokens, filled_at = BUCKET.unpack_from(self._memory, place)
-            if found == key:
+            stored_key, tokens, filled_at = BUCKET.unpack_from(self._memory, place)
+            if stored_key == key:
                 return place, tokens, filled_at
             if filled_at < oldest:
                 oldest_place, oldest = place, filled_at

@@ -104,10 +104,12 @@ class ClockLeases:
         renewed = time.monotonic()
         while not held.is_lost:
             await asyncio.sleep(seconds / RENEWALS_PER_LEASE)
-            asked = time.monotonic()
+            attempt_at = time.monotonic()
             try:
-                kept = await self._pool.fetchval(leases.EXTEND_ADVANCE, held.merchant_id, self._length, held.holder_id)
-                renewed = asked if kept else renewed - seconds
+                is_extended = await self._pool.fetchval(
+                    leases.EXTEND_ADVANCE, held.merchant_id, self._length, held.holder_id
+                )
+                renewed = attempt_at if is_extended else renewed - seconds
             except Exception as error:  # asked again, as long as the lease lasts
                 log.warning("a lease was not renewed", **describe_error(error))
             held.is_lost = time.monotonic() - renewed >= seconds

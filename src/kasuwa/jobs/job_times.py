@@ -41,8 +41,8 @@ async def reschedule_jobs(
     Returns the number of statements. If the database raises, jobs that were not reached keep their old times."""
     reached, statements, size = BEFORE_ALL, 0, jobs_per_statement
     while size == jobs_per_statement:
-        asked = (merchant_id, *reached, wall_time, jobs_per_statement)
-        last = await retry_on_deadlock(partial(pool.fetchrow, RESCHEDULE_CHUNK, *asked))
+        arguments = (merchant_id, *reached, wall_time, jobs_per_statement)
+        last = await retry_on_deadlock(partial(pool.fetchrow, RESCHEDULE_CHUNK, *arguments))
         if last is None:
             break
         *place, size = last

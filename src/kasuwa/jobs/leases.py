@@ -18,13 +18,13 @@ from kasuwa.core.vault import Vault
 from kasuwa.engine.batch import JOB_LEASE
 from kasuwa.engine.due_jobs import ADVANCING
 from kasuwa.engine.merchant_state import MerchantState, business_now
-from kasuwa.postgres.columns import columns_of
+from kasuwa.postgres.columns import describe_columns
 from kasuwa.postgres.connection_pool import Connection, Pool
 from kasuwa.postgres.layout import Layout, layout_of
 from kasuwa.postgres.row_codes import check_row
 from kasuwa.postgres.statement_forms import SearchQuery, search_query
 
-COLUMNS = ", ".join(f"j.{name}" for name in columns_of(Job).names)
+COLUMNS = ", ".join(f"j.{name}" for name in describe_columns(Job).names)
 
 # A lease that ends later than any lease can was set by a wrong clock and is ignored.
 IS_UNLEASED = "(d.leased_until is null or d.leased_until <= $2 or d.leased_until > $2 + interval '1 hour')"
@@ -153,7 +153,7 @@ NEXT_DUE = f"""
     order by j.due, j.seq limit $4
 """
 SELECT_MERCHANT_STATE = (
-    f"select {', '.join(columns_of(MerchantState).names)} from merchant_state where merchant_id = $1"
+    f"select {', '.join(describe_columns(MerchantState).names)} from merchant_state where merchant_id = $1"
 )
 FAULTS = "select faults from merchant_state where key = $1"
 
@@ -228,7 +228,7 @@ async def claim_jobs(
     else:
         records = await connection.fetch(CLAIM, lane, wall, JOB_LEASE, max_jobs)
     turns.has_backlog = len(records) >= max_jobs
-    width = len(columns_of(Job).names)
+    width = len(describe_columns(Job).names)
     claimed = []
     for record in records:
         job = Job(*record[:width])

@@ -31,23 +31,23 @@ from kasuwa.transactions.transactions import Transaction, add_rail_notice
 RAIL_DEADLINE_SECONDS = 10.0
 
 
-def lanes_of(steps: Iterable[Step]) -> list[str]:
+def list_lanes(steps: Iterable[Step]) -> list[str]:
     return sorted({lane for step in steps for lane in (step.lane, *step.extra_lanes)})
 
 
-def rail_kinds_of(steps: Iterable[Step]) -> list[str]:
+def list_rail_kinds(steps: Iterable[Step]) -> list[str]:
     """Returns the kinds of jobs that call a rail. All others wait for a business time and cannot be run earlier."""
     return sorted(step.kind for step in steps if step.call is not orders.call_no_rail)
 
 
 def decide_and_notify(
-    decide: Callable[[Context, LoadedRows], Outcome], job: Job, notice: str, context: Context, seen: LoadedRows
+    decide: Callable[[Context, LoadedRows], Outcome], job: Job, notice: str, context: Context, rows: LoadedRows
 ) -> Outcome:
     """Decides on a rail's answer that has a notice to the operator, and adds the notice if it is about a transaction.
     Other rules add it themselves."""
-    outcome = decide(context, seen)
+    outcome = decide(context, rows)
     if isinstance(outcome, Decision) and any(isinstance(row, Transaction) for row in outcome.rows):
-        return add_rail_notice(outcome, seen.get(Transaction, job.subject), notice)
+        return add_rail_notice(outcome, rows.get(Transaction, job.subject), notice)
     return outcome
 
 
@@ -71,7 +71,7 @@ class StepRunner:
 
     @property
     def lanes(self) -> list[str]:
-        return lanes_of(self._steps.values())
+        return list_lanes(self._steps.values())
 
     def accepts_callback(self, job: Job) -> bool:
         return self._steps[job.kind].accepts_callback

@@ -29,7 +29,7 @@ ACCOUNT_KINDS = {
     "fx": AccountKind(None, "the operator's position in a currency that was bought or sold"),
     "income": AccountKind(None, "the operator's fees"),
     "tax": AccountKind(None, "tax collected and not yet paid over"),
-    "settling": AccountKind(0, "collected for the merchant, and its own from a day on"),
+    "settling": AccountKind(0, "collected for the merchant, and settled to its wallet on a later day"),
     "reserve": AccountKind(0, "collected for the merchant, and kept back until a day"),
     "receivable": AccountKind(None, "what the merchant owes the operator, below zero"),
     "unapplied": AccountKind(0, "paid in by customers, not yet enough for what it was meant for"),

@@ -221,8 +221,8 @@ async def roll_secret(
     secret = random_key(merchant_id)
     verifier, sealed = seal_secret(vault, merchant_id, secret)
     async with row_codes.changing(connection, vault, ENDPOINTS, ENDPOINT_ROW, merchant_id, endpoint_id):
-        found = await connection.fetchval(ROLL, merchant_id, endpoint_id, verifier, sealed, overlap)
-    return None if found is None else secret
+        endpoint = await connection.fetchval(ROLL, merchant_id, endpoint_id, verifier, sealed, overlap)
+    return None if endpoint is None else secret
 
 
 COPY = """

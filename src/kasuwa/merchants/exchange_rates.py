@@ -9,7 +9,7 @@ import msgspec
 
 from kasuwa.authority import audit_trail
 from kasuwa.core.decision import AuditEntry
-from kasuwa.core.money import format_minor, minor_of
+from kasuwa.core.money import convert_to_minor, format_minor
 from kasuwa.core.reference_tables import load_reference_data
 from kasuwa.core.row_codes import CodedTable, RowChanged
 from kasuwa.core.vault import Vault
@@ -75,15 +75,15 @@ class RateRecord(msgspec.Struct, frozen=True):
 
 def decode_rates(encoded: str | None, vault: Vault) -> dict[str, ExchangeRate]:
     """Returns the rates in force, by currency. A currency whose rate is not as the service wrote it has none."""
-    found = {}
+    rates = {}
     for rate in [] if encoded is None else RATES_DECODER.decode(encoded):
         try:
             code = None if rate.code is None else bytes.fromhex(rate.code)
             row_codes.check_content(vault, RATES, rate.content, code)
         except RowChanged:
             continue
-        found[rate.content[2]] = ExchangeRate(rate.buy, rate.sell)
-    return found
+        rates[rate.content[2]] = ExchangeRate(rate.buy, rate.sell)
+    return rates
 
 
 async def list_rates(connection: Connection, limit: int, before: int = MAX_RATE_ID) -> list[RateRecord]:
@@ -118,5 +118,5 @@ async def ensure_test_rates(connection: Connection, vault: Vault) -> None:
     if not await connection.fetchval(HAS_NO_RATES):
         return
     for pair, figures in load_reference_data("tariffs")["fx_test"].items():
-        rate = ExchangeRate(minor_of(figures["buy"]), minor_of(figures["sell"]))
+        rate = ExchangeRate(convert_to_minor(figures["buy"]), convert_to_minor(figures["sell"]))
         await set_rate(connection, vault, pair.partition("/")[0], rate, "the test environment")

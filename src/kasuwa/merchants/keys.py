@@ -232,20 +232,20 @@ async def replace_key(
 
 async def revoke_key(connection: Connection, vault: Vault, merchant_id: int, key_id: int) -> str:
     """Ends a key at once and returns its name. Raises UnknownKey, or KeyRefused for the last key."""
-    found = await connection.fetchrow(
+    row = await connection.fetchrow(
         f"select name, signs_until > now() from merchant_key where merchant_id = $1 and key_id = $2 and {IS_VALID}",
         merchant_id,
         key_id,
     )
-    if found is None:
+    if row is None:
         raise UnknownKey(key_id)
     if await connection.fetchval(COUNT_VALID, merchant_id) == 1:
         raise KeyRefused(LAST_KEY)
-    if found[1] and not await connection.fetchval(COUNT_OTHER_SIGNERS, merchant_id, key_id):
+    if row[1] and not await connection.fetchval(COUNT_OTHER_SIGNERS, merchant_id, key_id):
         raise KeyRefused(LAST_SIGNER)
     async with row_codes.changing(connection, vault, KEYS, KEY_ROW, merchant_id, key_id, ends=True):
         await connection.execute(f"update merchant_key set expires_at = now() where {KEY_ROW}", merchant_id, key_id)
-    return str(found[0])
+    return str(row[0])
 
 
 async def replace_secret(

@@ -10,7 +10,7 @@ import msgspec
 
 from kasuwa.core.banks import banks_by_code
 from kasuwa.core.decision import AmountLimits, Merchant
-from kasuwa.core.money import CURRENCIES, format_minor, minor_of
+from kasuwa.core.money import CURRENCIES, convert_to_minor, format_minor
 from kasuwa.merchants.picture_size import JPEG, PNG, picture_size
 from kasuwa.terms.conversion import ExchangeRate, ExchangeRates
 from kasuwa.terms.loan_schedule import LendingSettings, check_lending
@@ -57,7 +57,7 @@ class MerchantSettings(msgspec.Struct, omit_defaults=True):
 
 
 @lru_cache(maxsize=1024)
-def tariff_of(override: bytes) -> Tariff:
+def decode_tariff(override: bytes) -> Tariff:
     return read_tariff(msgspec.json.decode(override))
 
 
@@ -73,13 +73,13 @@ def check_settings(settings: MerchantSettings) -> None:
     for currency, (least, most) in settings.limits.items():
         if currency not in CURRENCIES:
             raise ValueError(f"limits: there is no currency {currency}")
-        if not 0 < minor_of(least) <= minor_of(most):
+        if not 0 < convert_to_minor(least) <= convert_to_minor(most):
             raise ValueError(f"limits: the least of {currency} must be above zero and not above the most")
     for currency, most in settings.dispute_credit.items():
         if currency not in CURRENCIES:
             raise ValueError(f"dispute_credit: there is no currency {currency}")
-        minor_of(most)
-    tariff_of(msgspec.json.encode(settings.tariff))
+        convert_to_minor(most)
+    decode_tariff(msgspec.json.encode(settings.tariff))
     check_lending(settings.lending)
     check_reserve(settings.reserve)
     read_policy(settings.payouts)
@@ -130,17 +130,20 @@ def make_merchant(
         name=name,
         environment=environment,
         has_strict_http=settings.http_codes == "strict",
-        limits={currency: AmountLimits(minor_of(least), minor_of(most)) for currency, (least, most) in limits.items()},
+        limits={
+            currency: AmountLimits(convert_to_minor(least), convert_to_minor(most))
+            for currency, (least, most) in limits.items()
+        },
         rate_limit=settings.rate or (LIVE_RATE if environment == "live" else None),
         settlement_days=settings.settlement_days,
         inbound_bank=settings.inbound_bank,
         suspended=settings.suspended,
         rails={purpose: tuple(names) for purpose, names in settings.rails.items() if names},
         outcome_seed=settings.outcome_seed,
-        dispute_credit={currency: minor_of(most) for currency, most in settings.dispute_credit.items()},
+        dispute_credit={currency: convert_to_minor(most) for currency, most in settings.dispute_credit.items()},
         logo=settings.logo,
         subject_terms={
-            Tariff: tariff_of(msgspec.json.encode(settings.tariff)),
+            Tariff: decode_tariff(msgspec.json.encode(settings.tariff)),
             LendingSettings: settings.lending,
             ExchangeRates: ExchangeRates(exchange or {}),
             ReserveTerms: settings.reserve,
@@ -167,8 +170,8 @@ def pack_merchant(merchant: Merchant) -> SentMerchant:
     return SentMerchant(msgspec.structs.replace(merchant, subject_terms={}), terms)
 
 
-def unpack_merchant(sent: SentMerchant) -> Merchant:
-    return msgspec.structs.replace(sent.merchant, subject_terms={type(terms): terms for terms in sent.terms})
+def unpack_merchant(packed: SentMerchant) -> Merchant:
+    return msgspec.structs.replace(packed.merchant, subject_terms={type(terms): terms for terms in packed.terms})
 
 
 def check_amount_limits(merchant: Merchant, currency: str, amount: int) -> str | None:

@@ -195,8 +195,10 @@ async def change_settings(
     async with connection.transaction():
         merchant_id = await lock_merchant(connection, mid)
         async with row_codes.changing(connection, vault, MERCHANTS, MERCHANT_ROW, merchant_id):
-            kept = await connection.fetchval(f"select settings from merchant where {MERCHANT_ROW}", merchant_id)
-            earlier = msgspec.json.decode(kept, type=MerchantSettings)
+            stored_settings = await connection.fetchval(
+                f"select settings from merchant where {MERCHANT_ROW}", merchant_id
+            )
+            earlier = msgspec.json.decode(stored_settings, type=MerchantSettings)
             changed = change(earlier)
             await connection.execute(
                 f"update merchant set settings = $2 where {MERCHANT_ROW}",
@@ -222,12 +224,12 @@ READ_SETTINGS = f"select row_code, {MERCHANTS.content_sql()} from merchant where
 
 async def read_webhook_urls(connection: QueryRunner, vault: Vault, wanted: Sequence[int]) -> dict[int, str]:
     """Returns the webhook URLs of merchants, by number, without those whose row is not as the service wrote it."""
-    found = {}
+    urls = {}
     for code, *content in await connection.fetch(READ_SETTINGS, wanted):
         with contextlib.suppress(RowChanged):
             row_codes.check_content(vault, MERCHANTS, content, code)
-            found[content[0]] = msgspec.json.decode(content[-1], type=MerchantSettings).webhook_url
-    return found
+            urls[content[0]] = msgspec.json.decode(content[-1], type=MerchantSettings).webhook_url
+    return urls
 
 
 # --- finding --------------------------------------------------------------------------------------------------
@@ -301,19 +303,19 @@ class MerchantDirectory:
 
     def get_cached(self, mid: str) -> CachedMerchant | None:
         """Returns the cached merchant, or None if it is stale. Starts a background reload if it is not fresh."""
-        found = self._by_mid.get(mid)
-        if found is None:
+        cached = self._by_mid.get(mid)
+        if cached is None:
             return None
-        age = time.monotonic() - found.loaded_at
+        age = time.monotonic() - cached.loaded_at
         if age >= STALE_AFTER_SECONDS:
             return None
-        if age >= REFRESH_AFTER_SECONDS and not found.is_refreshing:
-            found.is_refreshing = True
+        if age >= REFRESH_AFTER_SECONDS and not cached.is_refreshing:
+            cached.is_refreshing = True
             self._due_mids.append(mid)
             if not self.is_reloading:
                 self._reloading = asyncio.get_running_loop().create_task(self._reload())
                 self._reloading.add_done_callback(lambda task: task.cancelled() or task.exception())
-        return found
+        return cached
 
     @property
     def is_reloading(self) -> bool:
@@ -345,11 +347,11 @@ class MerchantDirectory:
                 return merchant
         return self._match(await self.load(mid), key)
 
-    def _match(self, found: CachedMerchant, key: str) -> Merchant | None:
+    def _match(self, cached: CachedMerchant, key: str) -> Merchant | None:
         """Returns the merchant if one of its cached verifiers is that of the key."""
-        if found.changed:
-            raise RowChanged(found.changed)
-        known = found.by_verifier.get(self._vault.hash_api_key(key))
+        if cached.changed:
+            raise RowChanged(cached.changed)
+        known = cached.by_verifier.get(self._vault.hash_api_key(key))
         if known is None:
             return None
         merchant, expires_at = known
@@ -374,9 +376,9 @@ class MerchantDirectory:
     async def _read(self, mids: list[str]) -> dict[str, CachedMerchant]:
         """Reads merchants, and caches them unless one was evicted meanwhile."""
         asked_at, evictions = time.monotonic(), self._evictions
-        found = {mid: CachedMerchant(None, {}, asked_at) for mid in mids}
+        merchants = {mid: CachedMerchant(None, {}, asked_at) for mid in mids}
         for row in map(tuple, await self._reader.fetch(BY_MIDS, mids)):
-            one, key = found[row[1]], row[MERCHANT_COLUMNS:]
+            one, key = merchants[row[1]], row[MERCHANT_COLUMNS:]
             if one.changed:
                 continue
             try:
@@ -390,8 +392,8 @@ class MerchantDirectory:
         if len(self._by_mid) >= MAX_ENTRIES:
             self._by_mid.clear()
         if evictions == self._evictions:
-            self._by_mid.update(found)
-        return found
+            self._by_mid.update(merchants)
+        return merchants
 
     def _is_key_intact(self, content: Sequence[Any], code: bytes | None) -> bool:
         try:
@@ -405,10 +407,10 @@ class MerchantDirectory:
         *content, code, exchange, settings_version = row
         row_codes.check_content(self._vault, MERCHANTS, content, code)
         merchant_id, mid, name, _, settings = content
-        kept = apply_policy_change(msgspec.json.decode(settings, type=MerchantSettings), self._clock.now())
+        merchant_settings = apply_policy_change(msgspec.json.decode(settings, type=MerchantSettings), self._clock.now())
         stored_rates = exchange_rates.decode_rates(exchange, self._vault)
-        made = make_merchant(merchant_id, mid, name, self._environment, kept, stored_rates)
-        return msgspec.structs.replace(made, settings_version=settings_version)
+        merchant = make_merchant(merchant_id, mid, name, self._environment, merchant_settings, stored_rates)
+        return msgspec.structs.replace(merchant, settings_version=settings_version)
 
     async def get_by_id(self, merchant_id: int) -> Merchant:
         """Returns the merchant of a number, current or archived. Used by jobs. Raises RowChanged."""

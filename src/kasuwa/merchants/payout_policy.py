@@ -42,21 +42,21 @@ async def change_policy(
     nobody can loosen it and send money at once. Returns the policy before, and when the new one takes effect; None if
     at once. A change that has not taken effect yet is replaced."""
     now = await connection.fetchval(NOW)
-    found: list[PayoutPolicy] = []
+    policies: list[PayoutPolicy] = []
     effective: list[datetime | None] = []
 
-    def change(kept: MerchantSettings) -> MerchantSettings:
-        kept = apply_policy_change(kept, now)
-        waits = cooling_off > timedelta() and is_looser(kept.payouts, policy)
-        found.append(kept.payouts)
+    def change(settings: MerchantSettings) -> MerchantSettings:
+        settings = apply_policy_change(settings, now)
+        waits = cooling_off > timedelta() and is_looser(settings.payouts, policy)
+        policies.append(settings.payouts)
         effective.append(now + cooling_off if waits else None)
         if waits:
-            return msgspec.structs.replace(kept, payouts_change=PolicyChange(policy, now + cooling_off, by))
-        return msgspec.structs.replace(kept, payouts=policy, payouts_change=None)
+            return msgspec.structs.replace(settings, payouts_change=PolicyChange(policy, now + cooling_off, by))
+        return msgspec.structs.replace(settings, payouts=policy, payouts_change=None)
 
     await merchants.change_settings(connection, vault, mid, change, is_endpoint_set=False)
     await remember_beneficiaries(connection, vault, mid, policy)
-    return found[0], effective[0]
+    return policies[0], effective[0]
 
 
 async def remember_beneficiaries(connection: Connection, vault: Vault, mid: str, policy: PayoutPolicy) -> None:

@@ -23,7 +23,7 @@ from kasuwa.methods.payouts.model import PayoutSchedule
 from kasuwa.methods.virtualcard.model import Card
 from kasuwa.people.sessions import SESSIONS
 from kasuwa.people.users import LINKS, USERS
-from kasuwa.postgres.row_codes import table_of
+from kasuwa.postgres.row_codes import describe_table
 from kasuwa.terms.payouts import COUNTERS
 from kasuwa.transactions.inbound_accounts import PersonalizedAccountRow
 from kasuwa.transactions.transactions import Transaction
@@ -36,7 +36,7 @@ ORDER = "when it runs and who runs it, not what is done"
 
 def table_with(kind: type[Row], **uncovered: str) -> CodedTable:
     """Returns the table of rows that the writer maintains, with the reasons for the columns without a code."""
-    return msgspec.structs.replace(table_of(kind), uncovered=uncovered)
+    return msgspec.structs.replace(describe_table(kind), uncovered=uncovered)
 
 
 # In the order in which rows get their codes: first what the service needs at once, the largest table last.

@@ -156,9 +156,9 @@ PAYER_ACTIONS = {
 }
 
 
-def methods_of(environment: str) -> tuple[ApiMethod, ...]:
+def list_methods(environment: str) -> tuple[ApiMethod, ...]:
     return (*METHODS, ALL_SANDBOX) if environment == "test" else METHODS
 
 
-def steps_of(methods: Iterable[ApiMethod]) -> dict[str, Step]:
+def index_steps(methods: Iterable[ApiMethod]) -> dict[str, Step]:
     return {step.kind: step for method in methods for step in method.steps}

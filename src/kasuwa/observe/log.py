@@ -153,5 +153,5 @@ def describe_error(error: BaseException) -> dict[str, object]:
     frames = traceback.extract_tb(error.__traceback__)
     places = [f"{frame.filename.rpartition('kasuwa/')[2]}:{frame.lineno} {frame.name}" for frame in frames]
     cause = error.__cause__
-    found: dict[str, object] = {"error": type(error).__name__, "places": places}
-    return found | ({"cause": describe_error(cause)} if cause is not None else {})
+    description: dict[str, object] = {"error": type(error).__name__, "places": places}
+    return description | ({"cause": describe_error(cause)} if cause is not None else {})

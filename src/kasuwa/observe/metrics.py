@@ -73,7 +73,7 @@ POOL_SIZE = MetricSpec(
     "kasuwa_pool_size", "Database connections that a pool may have.", ("part", "pool"), is_gauge=True
 )
 POOL_USED = MetricSpec("kasuwa_pool_used", "Database connections of a pool in use.", ("part", "pool"), is_gauge=True)
-POOL_TIMEOUTS = MetricSpec("kasuwa_pool_timeouts", "Waits for a connection of a pool that ended in vain.", ("pool",))
+POOL_TIMEOUTS = MetricSpec("kasuwa_pool_timeouts", "Waits for a connection of a pool that timed out.", ("pool",))
 
 CLOCK_SKEW_SECONDS = MetricSpec(
     "kasuwa_clock_skew_seconds", "How far a part's clock is ahead of the database's.", ("part",), is_gauge=True
@@ -195,19 +195,19 @@ class Metrics:
 
     def count(self, measure: MetricSpec, *labels: str, by: float = 1.0) -> None:
         key = (measure.name, labels)
-        found = self.series.get(key)
-        if found is None:
+        series = self.series.get(key)
+        if series is None:
             self.series[key] = [by]
         else:
-            found[0] += by
+            series[0] += by
 
     def observe(self, measure: MetricSpec, value: float, *labels: str) -> None:
         key = (measure.name, labels)
-        found = self.series.get(key)
-        if found is None:
-            found = self.series[key] = [0.0] * (len(measure.bounds) + 2)
-        found[bisect_left(measure.bounds, value)] += 1
-        found[-1] += value
+        series = self.series.get(key)
+        if series is None:
+            series = self.series[key] = [0.0] * (len(measure.bounds) + 2)
+        series[bisect_left(measure.bounds, value)] += 1
+        series[-1] += value
 
     def publish(self) -> None:
         if self._counters is not None:

@@ -66,7 +66,7 @@ class Watchdog:
         self._thread_id = threading.get_ident()
         self._clock = time.pthread_getcpuclockid(self._thread_id)
         # The task that starts and stops the process: no request waits for it.
-        self._main = frames_of(sys._getframe())[-1]
+        self._main = list_frames(sys._getframe())[-1]
         self._loop = asyncio.get_running_loop()
         # True for each check. A signal handler may put into this kind of queue, whatever it interrupts.
         self._checks: SimpleQueue[bool] = SimpleQueue()
@@ -114,7 +114,7 @@ class Watchdog:
         held = used - step.used_before - stolen
         if held > self._most and time.monotonic() > self._last_warned_at + WARNING_INTERVAL_SECONDS:
             self._last_warned_at = time.monotonic()
-            log.warning("the event loop is held", part=self._part, ms=round(held * 1000), places=places_of(frames))
+            log.warning("the event loop is held", part=self._part, ms=round(held * 1000), places=format_frames(frames))
 
     def _watch_step(self) -> None:
         """Watches the running step from now on. The loop ends it by a callback. The callback is added before the frame
@@ -130,7 +130,7 @@ class Watchdog:
 
     def _read_frames(self) -> list[FrameType]:
         frame = sys._current_frames().get(self._thread_id)
-        return frames_of(frame) if frame is not None else []
+        return list_frames(frame) if frame is not None else []
 
 
 # Files of the event loops that run the steps: their frames are outside of every step.
@@ -138,7 +138,7 @@ LOOPS = ("asyncio/runners.py", "asyncio/base_events.py", "uvloop/__init__.py")
 MOST_PLACES = 25
 
 
-def frames_of(frame: FrameType) -> list[FrameType]:
+def list_frames(frame: FrameType) -> list[FrameType]:
     """Returns the frames of a step, innermost first, up to the one that the loop called."""
     frames: list[FrameType] = []
     at: FrameType | None = frame
@@ -148,7 +148,7 @@ def frames_of(frame: FrameType) -> list[FrameType]:
     return frames
 
 
-def places_of(frames: list[FrameType]) -> list[str]:
+def format_frames(frames: list[FrameType]) -> list[str]:
     """Returns file, line and function of each frame, innermost last. Leaves out values, which may quote a request."""
     places = [
         f"{frame.f_code.co_filename.rpartition('kasuwa/')[2]}:{frame.f_lineno} {frame.f_code.co_name}"

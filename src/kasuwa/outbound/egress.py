@@ -240,7 +240,7 @@ class EgressClient:
                 raise RequestFailed(reason, sent=sent) from None
             answered = True
             ms = (time.perf_counter() - began) * 1000
-            taken, is_complete = await self._take_body(content, self._limits.total_seconds - ms / 1000)
+            response_body, is_complete = await self._take_body(content, self._limits.total_seconds - ms / 1000)
         finally:
             # Without an answer the connection is closed, because the next request on it could get the late answer.
             # A released connection is reused only if the answer was read completely.
@@ -251,7 +251,7 @@ class EgressClient:
         header = message.headers.get("Retry-After")
         retry_after = None if header is None else read_retry_after(header, datetime.now(UTC))
         date = message.headers.get("Date", "")
-        return EgressResponse(message.code, retry_after, taken, ms, is_complete, date, message.headers)
+        return EgressResponse(message.code, retry_after, response_body, ms, is_complete, date, message.headers)
 
     async def _connect(self, connector: aiohttp.TCPConnector, template: RequestTemplate) -> Connection:
         try:
@@ -265,12 +265,12 @@ class EgressClient:
         if content.is_eof() and content.exception() is None:
             # The body came with the headers, as most do, so no timeout is needed.
             return content.read_nowait(most), content.at_eof()
-        taken = bytearray()
+        body = bytearray()
         with suppress(aiohttp.ClientError, OSError):
             async with asyncio.timeout(seconds):
-                while len(taken) < most and (piece := await content.read(most - len(taken))):
-                    taken += piece
-        return bytes(taken), content.at_eof() and content.exception() is None
+                while len(body) < most and (piece := await content.read(most - len(body))):
+                    body += piece
+        return bytes(body), content.at_eof() and content.exception() is None
 
     def _open(self) -> aiohttp.TCPConnector:
         """Creates the connector. Called on first use, because it belongs to the running event loop."""
@@ -301,5 +301,5 @@ class EgressClient:
         """Resolves a name with the system's resolver, in threads of its own: the loop's are few, and slow names would
         block them all."""
         ask = partial(socket.getaddrinfo, host, None, type=socket.SOCK_STREAM, flags=socket.AI_ADDRCONFIG)
-        found = await asyncio.get_running_loop().run_in_executor(self._threads, ask)
-        return [str(where[0]) for _, _, _, _, where in found]
+        entries = await asyncio.get_running_loop().run_in_executor(self._threads, ask)
+        return [str(where[0]) for _, _, _, _, where in entries]

@@ -59,10 +59,10 @@ class RequestTemplate(NamedTuple):
 
 
 def make_template(method: str, url: URL, user_agent: str) -> RequestTemplate:
-    asked = aiohttp.ClientRequest(method, url, loop=asyncio.get_running_loop())
-    host = asked.headers["Host"]
+    request = aiohttp.ClientRequest(method, url, loop=asyncio.get_running_loop())
+    host = request.headers["Host"]
     head = f"{method} {url.raw_path_qs} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: {user_agent}\r\nAccept: */*\r\n"
-    return RequestTemplate(asked, head)
+    return RequestTemplate(request, head)
 
 
 def encode_request(head: str, headers: Mapping[str, str], body: bytes) -> bytes:

@@ -91,11 +91,11 @@ class Target(NamedTuple):
 def address_fault(address: str, *, loopback_allowed: bool) -> str | None:
     """Returns why an IP address is not allowed, or None. One with a zone (`%eth0`) is local, so it is refused."""
     try:
-        found = ip_address("" if "%" in address else address)
+        parsed_address = ip_address("" if "%" in address else address)
     except ValueError:
         return "The host is not an address"
     for network, reason in DENIED:
-        if found.version == network.version and found in network:
+        if parsed_address.version == network.version and parsed_address in network:
             if reason is LOOPBACK and loopback_allowed:
                 return None
             return f"The host's address is not allowed: {reason}"
@@ -117,21 +117,21 @@ def parse_target(url: str, environment: str, loopback_allowed: bool) -> Target |
     if not url.isprintable() or " " in url or "\\" in url:
         return "The URL has characters that a URL cannot have"
     try:
-        found = URL(url)
-        origin = f"{found.scheme}://{found.raw_host}:{found.port}"
+        parsed_url = URL(url)
+        origin = f"{parsed_url.scheme}://{parsed_url.raw_host}:{parsed_url.port}"
     except ValueError:
         return "This is not a URL"
-    if found.scheme not in ("http", "https"):
+    if parsed_url.scheme not in ("http", "https"):
         return "The URL does not begin with http:// or https://"
-    if found.scheme == "http" and environment != "test":
+    if parsed_url.scheme == "http" and environment != "test":
         return "The URL does not begin with https://"
     authority = AUTHORITY.match(url)
-    if authority is None or not found.raw_host or found.port == 0:
+    if authority is None or not parsed_url.raw_host or parsed_url.port == 0:
         return "The URL has no host, or no port that can be used"
     if "@" in authority[1]:
         return "The URL has a user name or a password in it"
-    fault = host_fault(found.raw_host, loopback_allowed=loopback_allowed and environment == "test")
-    return fault or Target(found, origin)
+    fault = host_fault(parsed_url.raw_host, loopback_allowed=loopback_allowed and environment == "test")
+    return fault or Target(parsed_url, origin)
 
 
 def host_fault(host: str, *, loopback_allowed: bool) -> str | None:

@@ -78,8 +78,8 @@ class CheckoutPayments:
         self.public_url = public_url
 
     async def find(self, token: str) -> CheckoutView | None:
-        found = await token_index.find_owner(self._reads.tokens, self.vault, PAGE, token)
-        return None if found is None else await self._load_view(*found)
+        owner = await token_index.find_owner(self._reads.tokens, self.vault, PAGE, token)
+        return None if owner is None else await self._load_view(*owner)
 
     async def _load_view(self, merchant_id: int, reference: str) -> CheckoutView | None:
         merchant = await self._merchants.get_by_id(merchant_id)
@@ -87,10 +87,10 @@ class CheckoutPayments:
         return None if rows is None else build_view(*rows, merchant, self)
 
     async def submit_answer(self, token: str, otp: str | None, progress: RequestProgress) -> CheckoutView | str:
-        found = await token_index.find_owner(self._reads.tokens, self.vault, PAGE, token)
-        if found is None:
+        owner = await token_index.find_owner(self._reads.tokens, self.vault, PAGE, token)
+        if owner is None:
             return PAYMENT_NOT_FOUND
-        merchant_id, reference = found
+        merchant_id, reference = owner
         merchant = await self._merchants.get_by_id(merchant_id)
         reply = await self._writes.run_write(ANSWER_CHALLENGE, ChallengeAnswer(reference, otp), merchant, progress)
         view = await self._load_view(merchant_id, reference)

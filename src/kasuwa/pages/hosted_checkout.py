@@ -54,7 +54,7 @@ from kasuwa.methods.tickets.store import list_purchase
 from kasuwa.methods.tickets.ticket_codes import format_ticket_code
 from kasuwa.pages import hosted_forms, hosted_view
 from kasuwa.pages.checkout import PageReads, WriteRunner
-from kasuwa.pages.hosted_forms import FormField, ReadForm, card_of, errors_for_payer, read_fields
+from kasuwa.pages.hosted_forms import FormField, ReadForm, errors_for_payer, make_card, read_fields
 from kasuwa.pages.hosted_render import (
     NO_FORM,
     PageForm,
@@ -63,7 +63,7 @@ from kasuwa.pages.hosted_render import (
     render_link,
     render_step,
 )
-from kasuwa.pages.hosted_view import HostedView, ShownTicket, bank_page_of, make_view
+from kasuwa.pages.hosted_view import HostedView, ShownTicket, find_bank_page, make_view
 from kasuwa.pages.render import JSON, make_raw_page, render_notice
 from kasuwa.terms.vendors import CollectionVendors
 from kasuwa.transactions.checkouts import CHECKOUT_PAGE, PAID, TOKEN_DIGITS, Checkout
@@ -128,8 +128,8 @@ class HostedCheckouts:
 
     async def _find(self, token: str) -> HostedView | None:
         services = self._services
-        found = await token_index.find_owner(services.reads.tokens, services.vault, CHECKOUT_PAGE, token)
-        return None if found is None else await self._load(*found)
+        owner = await token_index.find_owner(services.reads.tokens, services.vault, CHECKOUT_PAGE, token)
+        return None if owner is None else await self._load(*owner)
 
     async def _load(self, merchant_id: int, reference: str) -> HostedView | None:
         services = self._services
@@ -163,12 +163,12 @@ class HostedCheckouts:
     async def _show_channel(self, view: HostedView, channel: str) -> Page:
         if view.step != hosted_view.CHOOSE:
             return redirect(view.address)
-        fields = await self._fields_of(view, channel)
-        return await show_step(view, channel, PageForm(fields, entered_of(view)))
+        fields = await self._choose_fields(view, channel)
+        return await show_step(view, channel, PageForm(fields, make_initial_values(view)))
 
     async def _form_of_step(self, view: HostedView) -> PageForm:
         if view.step == hosted_view.CHOOSE:
-            return PageForm(await self._fields_of(view, first_channel(view)), entered_of(view))
+            return PageForm(await self._choose_fields(view, first_channel(view)), make_initial_values(view))
         if view.step == hosted_view.PIN:
             return PageForm((*hosted_forms.CARD_FIELDS, hosted_forms.PIN_FIELD))
         return PageForm((hosted_forms.OTP_FIELD,)) if view.step == hosted_view.OTP else NO_FORM
@@ -190,7 +190,7 @@ class HostedCheckouts:
             fields += hosted_forms.mobile_fields(mobile_providers(currency, vendors, view.merchant)[0])
         return fields
 
-    async def _fields_of(self, view: HostedView, channel: str) -> tuple[FormField, ...]:
+    async def _choose_fields(self, view: HostedView, channel: str) -> tuple[FormField, ...]:
         if channel != "token":
             return self._plain_fields(view, channel)
         cards = await self._saved_cards(view)
@@ -218,8 +218,8 @@ class HostedCheckouts:
 
     async def _serve_link(self, method: str, slug: str, form: Mapping[str, str], progress: RequestProgress) -> Page:
         services = self._services
-        found = await token_index.find_owner(services.reads.tokens, services.vault, LINK, slug)
-        link = None if found is None else await read_link(*found, services.reads.rows_of(found[0]))
+        owner = await token_index.find_owner(services.reads.tokens, services.vault, LINK, slug)
+        link = None if owner is None else await read_link(*owner, services.reads.rows_of(owner[0]))
         if link is None:
             return NOT_FOUND
         merchant = await services.merchants.get_by_id(link.merchant_id)
@@ -288,17 +288,17 @@ class HostedCheckouts:
     ) -> Page:
         if view.step != hosted_view.CHOOSE:
             return redirect(view.address)
-        fields = await self._fields_of(view, channel)
+        fields = await self._choose_fields(view, channel)
         entered = read_fields(fields, form)
         if entered.errors:
             return await show_step(view, channel, PageForm(fields, form, entered.errors))
-        request = await self._attempt_of(view, channel, entered, form, address)
+        request = await self._make_attempt(view, channel, entered, form, address)
         page = await self._run(view, BEGIN_ATTEMPT, request, PageForm(fields, form), progress, channel)
         if request.card is None or page.http != 303:
             return page
         return await self._continue_card(view, request.card, progress) or page
 
-    async def _attempt_of(
+    async def _make_attempt(
         self, view: HostedView, channel: str, entered: ReadForm, form: Mapping[str, str], address: str
     ) -> BeginAttempt:
         values = entered.values
@@ -314,7 +314,7 @@ class HostedCheckouts:
             number=int(number) if number.isascii() and number.isdecimal() and len(number) < 4 else 0,
             channel=channel,
             shown_total=int(total) if total.isascii() and total.isdecimal() and len(total) < 16 else 0,
-            card=card_of(values) if "number" in values else None,
+            card=make_card(values) if "number" in values else None,
             token=token,
             bank_code=values.get("bank_code", ""),
             account_number=values.get("account_number", ""),
@@ -361,7 +361,7 @@ class HostedCheckouts:
         if entered.errors:
             return await show_step(view, "", shown)
         pin = entered.values["pin"]
-        whole = card_of(entered.values, pin) if card is None else msgspec.structs.replace(card, pin=pin)
+        whole = make_card(entered.values, pin) if card is None else msgspec.structs.replace(card, pin=pin)
         request = ChargeAttempt(reference=view.checkout.txn_ref, attempt_ref=view.checkout.attempt_ref, card=whole)
         return await self._run(view, CHARGE_ATTEMPT, request, shown, progress)
 
@@ -406,7 +406,7 @@ def first_channel(view: HostedView) -> str:
     return view.channels[0] if view.channels else "card"
 
 
-def entered_of(view: HostedView) -> dict[str, str]:
+def make_initial_values(view: HostedView) -> dict[str, str]:
     return {"fullname": view.detail.fullname, "email": view.detail.email}
 
 
@@ -426,4 +426,4 @@ def code_error(view: HostedView) -> PageForm:
 
 def lead_on(view: HostedView) -> Page:
     """Redirects to the checkout, or to the page on which the payer confirms."""
-    return redirect(bank_page_of(view) if view.step == hosted_view.BANK_PAGE else view.address)
+    return redirect(find_bank_page(view) if view.step == hosted_view.BANK_PAGE else view.address)

@@ -55,7 +55,7 @@ def matching(pattern: str, reason: str, *, squeeze: bool = True) -> Callable[[st
     return read
 
 
-def one_of(options: Options, reason: str) -> Callable[[str], str]:
+def make_option_reader(options: Options, reason: str) -> Callable[[str], str]:
     def read(text: str) -> str:
         if text not in {value for value, _ in options}:
             raise ValueError(reason)
@@ -182,7 +182,11 @@ AMOUNT_FIELD = FormField(
 
 def select(name: str, label: str, options: Options) -> FormField:
     return FormField(
-        name=name, label=label, read=one_of(options, f"Choose your {label.lower()}"), type="select", options=options
+        name=name,
+        label=label,
+        read=make_option_reader(options, f"Choose your {label.lower()}"),
+        type="select",
+        options=options,
     )
 
 
@@ -215,7 +219,9 @@ def mobile_fields(provider: str) -> tuple[FormField, ...]:
 
 
 def saved_card_field(cards: Options) -> FormField:
-    return FormField(name="saved", label="Saved card", read=one_of(cards, "Choose a card"), type="radio", options=cards)
+    return FormField(
+        name="saved", label="Saved card", read=make_option_reader(cards, "Choose a card"), type="radio", options=cards
+    )
 
 
 # --- reading ----------------------------------------------------------------------------------------------------
@@ -244,7 +250,7 @@ def read_fields(fields: tuple[FormField, ...], entered: Mapping[str, str]) -> Re
     return ReadForm(values, errors)
 
 
-def card_of(values: Mapping[str, str], pin: str = "") -> EnteredCard:
+def make_card(values: Mapping[str, str], pin: str = "") -> EnteredCard:
     expiry = values["expiry"]
     return EnteredCard(values["number"], expiry[:2], expiry[2:], values["cvv"], pin)
 
@@ -272,11 +278,11 @@ WORDS_FOR_PAYERS = {
 }
 
 
-def errors_for_payer(found: Any, shown: tuple[FormField, ...]) -> tuple[dict[str, str], str]:
+def errors_for_payer(field_errors: Any, shown: tuple[FormField, ...]) -> tuple[dict[str, str], str]:
     """Returns the errors of a refusal by field of the form, and the text of those that belong to none."""
     names = {field.name for field in shown}
     errors, others = {}, []
-    for error in found:
+    for error in field_errors:
         reason = WORDS_FOR_PAYERS.get(error.reason, error.reason)
         name = SHOWN_AT.get(error.field, "")
         if name in names:

@@ -76,7 +76,7 @@ class PageForm(msgspec.Struct, frozen=True):
 NO_FORM = PageForm()
 
 
-def policy_of(view: HostedView | None) -> str:
+def make_policy(view: HostedView | None) -> str:
     """Returns the policy of a page. Its forms may lead on to the page of a bank or vendor, and to the merchant."""
     insecure = " http:" if view is None or view.is_test else ""
     return (
@@ -89,7 +89,7 @@ def render_hosted(template: str, values: dict[str, Any], view: HostedView | None
     body = TEMPLATES.get_template(template).render(
         values, view=view, style=STYLE, hosted_style=HOSTED_STYLE, script=SCRIPT
     )
-    return Page(http, body.encode(), security_headers(HTML, policy_of(view)))
+    return Page(http, body.encode(), security_headers(HTML, make_policy(view)))
 
 
 def redirect(address: str) -> Page:
@@ -211,14 +211,14 @@ def render_attempt(view: HostedView, problem: str = "") -> Page:
     assert view.attempt is not None
     payment = view.attempt.payment
     detail, facts = view.attempt.detail, FACTS_DECODER.decode(payment.facts)
-    left = payment.charged - payment.received
+    remaining = payment.charged - payment.received
     values = shared_values(view) | {
         "step": view.step,
         "method": payment.method,
         "problem": problem,
         "total": format_amount(payment.charged, view.checkout.currency),
         "attempt_ref": view.checkout.attempt_ref,
-        "bank_page": hosted_view.bank_page_of(view),
+        "bank_page": hosted_view.find_bank_page(view),
         "is_three_d_secure": payment.auth == "3DSecure",
         "provider": hosted_forms.PROVIDERS.get(detail.provider.partition("_")[0], "your provider"),
         "ussd_code": facts.ussd_code,
@@ -228,7 +228,7 @@ def render_attempt(view: HostedView, problem: str = "") -> Page:
         "account_name": facts.rail.get("account_name", detail.business_name),
         "bank_name": facts.rail.get("bank_name", detail.provider),
         "received": format_amount(payment.received, view.checkout.currency) if payment.received else "",
-        "remaining": format_amount(left, view.checkout.currency),
+        "remaining": format_amount(remaining, view.checkout.currency),
     }
     return render_hosted("hosted_attempt.html", values, view)
 
@@ -241,7 +241,7 @@ def render_closed(view: HostedView) -> Page:
 # --- the receipt --------------------------------------------------------------------------------------------------
 
 
-def receipt_of(view: HostedView) -> Receipt:
+def make_receipt(view: HostedView) -> Receipt:
     """Returns the receipt of a checkout that was paid."""
     assert view.attempt is not None
     assert view.checkout.state == PAID
@@ -281,7 +281,7 @@ def receipt_of(view: HostedView) -> Receipt:
 
 def render_receipt(view: HostedView) -> Page:
     drawn = [(ticket, Markup(draw_qr_svg(ticket.code).decode())) for ticket in view.tickets]
-    receipt = receipt_of(view)
+    receipt = make_receipt(view)
     values = shared_values(view) | {"receipt": receipt, "notes": mark_up_notes(receipt.notes), "tickets": drawn}
     return render_hosted("hosted_receipt.html", values, view)
 
@@ -291,7 +291,7 @@ def receipt_file(view: HostedView) -> Page:
         *security_headers("application/pdf", "default-src 'none'; frame-ancestors 'none'"),
         ("content-disposition", f'attachment; filename="receipt-{view.checkout.payment_ref}.pdf"'),
     )
-    return Page(200, render_receipt_pdf(receipt_of(view)), headers)
+    return Page(200, render_receipt_pdf(make_receipt(view)), headers)
 
 
 # --- links --------------------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from kasuwa.methods.payment.rules.check_request import CARD_CURRENCIES
 from kasuwa.methods.payment.rules.replies import ReplyContext
 from kasuwa.terms.tariff import Bearer, FeeClass, Tariff
 from kasuwa.transactions.checkouts import EXPIRED, PAID, Checkout, CheckoutDetail, read_checkout_detail
-from kasuwa.transactions.pricing import MOBILE_MONEY_CLASSES, bearer_of, card_class, price_collection
+from kasuwa.transactions.pricing import MOBILE_MONEY_CLASSES, card_class, choose_bearer, price_collection
 from kasuwa.transactions.transactions import Transaction
 
 COUNTRY_BY_CURRENCY = {"NGN": "NG", "GHS": "GH", "KES": "KE", "USD": "NG"}
@@ -150,16 +150,16 @@ class HostedView(msgspec.Struct, frozen=True):
 
     @property
     def bearer(self) -> Bearer:
-        return bearer_of(self.merchant.terms(Tariff), self.detail.bearer or None)
+        return choose_bearer(self.merchant.terms(Tariff), self.detail.bearer or None)
 
     def total_by(self, channel: str) -> int:
         """Returns what the payer pays by a channel, with the fee if the payer bears it."""
         tariff, currency = self.merchant.terms(Tariff), self.checkout.currency
-        fee_class = fee_class_of(channel, currency)
+        fee_class = choose_fee_class(channel, currency)
         return price_collection(tariff, fee_class, currency, self.amount_due, self.bearer).charged
 
 
-def fee_class_of(channel: str, currency: str) -> FeeClass:
+def choose_fee_class(channel: str, currency: str) -> FeeClass:
     """Returns the fee class of a channel. A card's is that of a local one until its number is known."""
     if channel in ("card", "token"):
         return card_class(None)
@@ -180,7 +180,7 @@ def step_of_attempt(payment: Payment) -> str:
     return WAITING
 
 
-def bank_page_of(view: HostedView) -> str:
+def find_bank_page(view: HostedView) -> str:
     """Returns the address of the page on which the payer confirms: ours for 3-D Secure, or a vendor's."""
     assert view.attempt is not None
     payment = view.attempt.payment

@@ -74,10 +74,10 @@ class InvoicePages:
 
     async def _find(self, token: str) -> InvoiceView | None:
         services = self._services
-        found = await token_index.find_owner(services.reads.tokens, services.vault, INVOICE_PAGE, token)
-        if found is None:
+        owner = await token_index.find_owner(services.reads.tokens, services.vault, INVOICE_PAGE, token)
+        if owner is None:
             return None
-        merchant_id, invoice_id = found
+        merchant_id, invoice_id = owner
         merchant = await services.merchants.get_by_id(merchant_id)
         invoice = await find_invoice(merchant_id, invoice_id, services.reads.rows_of(merchant_id))
         if invoice is None or merchant.suspended:

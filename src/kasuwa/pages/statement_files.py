@@ -70,9 +70,9 @@ def printable(text: str, length: int = 200) -> str:
     """Returns a text in the characters that the standard fonts of PDF have: accents that they lack are dropped."""
     shown = "".join(sign if sign.isprintable() else " " for sign in text)
     if not shown.isascii():
-        kept = (sign if is_latin(sign) else unicodedata.normalize("NFKD", sign) for sign in shown)
+        signs = (sign if is_latin(sign) else unicodedata.normalize("NFKD", sign) for sign in shown)
         shown = "".join(
-            sign if is_latin(sign) else "?" for part in kept for sign in part if not unicodedata.combining(sign)
+            sign if is_latin(sign) else "?" for part in signs for sign in part if not unicodedata.combining(sign)
         )
     return shown if len(shown) <= length else f"{shown[: length - 1]}…"
 

@@ -16,7 +16,7 @@ import msgspec
 import structlog
 
 from kasuwa.concurrency.shares import FileShares, SharedFile
-from kasuwa.core.addresses import network_of
+from kasuwa.core.addresses import find_network
 from kasuwa.core.decision import Merchant
 from kasuwa.core.keyring import UnsealError
 from kasuwa.core.reading import RequestReader
@@ -34,8 +34,8 @@ from kasuwa.methods.statements.model import (
     StatementAccount,
     StatementTerms,
     Total,
-    class_of,
-    period_of,
+    classify_movement,
+    make_period,
 )
 from kasuwa.methods.statements.store import (
     Period,
@@ -90,7 +90,7 @@ class StatementPages:
             return NOT_FOUND
         if method not in ("GET", "HEAD"):
             return METHOD_NOT_ALLOWED
-        end = self._shares.begin(network_of(address), terms.merchant_id)
+        end = self._shares.begin(find_network(address), terms.merchant_id)
         if end is None:
             return TOO_MANY_FILES
         served: Page | StreamedPage = INTERNAL_ERROR
@@ -140,7 +140,7 @@ async def read_head(
     terms: StatementTerms, account: StatementAccount, merchant: Merchant, reader: RequestReader
 ) -> tuple[StatementHead, Period]:
     first, last = read_date(terms.first_day), read_date(terms.last_day)
-    period = await find_period(terms.merchant_id, *period_of(first, last), reader)
+    period = await find_period(terms.merchant_id, *make_period(first, last), reader)
     opening, closing = await read_balances(account, period, terms.merchant_id, reader)
     head = StatementHead(
         merchant_name=merchant.name,
@@ -176,7 +176,7 @@ async def stream_csv(
     while piece.movements == PIECE_MOVEMENTS:
         piece = await read_piece(account, period, after, merchant_id, reader)
         for kind, other, amount, count in piece.list_totals():
-            add_to_total(totals, class_of(kind, other, amount), amount, count)
+            add_to_total(totals, classify_movement(kind, other, amount), amount, count)
         if piece.lines is not None:
             yield piece.lines.encode()
         after = Place(piece.seq or 0, piece.side or 0)

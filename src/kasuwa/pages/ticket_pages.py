@@ -71,8 +71,8 @@ class TicketPages:
         if match is None:
             return None
         services = self._services
-        found = await token_index.find_owner(services.reads.tokens, services.vault, LINK, match[1])
-        link = None if found is None else await read_link(*found, services.reads.rows_of(found[0]))
+        owner = await token_index.find_owner(services.reads.tokens, services.vault, LINK, match[1])
+        link = None if owner is None else await read_link(*owner, services.reads.rows_of(owner[0]))
         if link is None or link.kind != TICKET:
             return None
         if method not in ("GET", "HEAD", "POST"):
@@ -116,8 +116,10 @@ class TicketPages:
         reply = await self._services.writes.run_write(OPEN_TICKET_PURCHASE, request, merchant, progress)
         if not isinstance(reply, Refusal):
             return redirect(f"/pay/checkout/{token}")
-        left = await find_kinds(link.merchant_id, link.link_id, self._services.reads.rows_of(link.merchant_id))
-        return render_tickets(link, left, merchant, msgspec.structs.replace(shown, problem=reply.message or TRY_AGAIN))
+        ticket_kinds = await find_kinds(link.merchant_id, link.link_id, self._services.reads.rows_of(link.merchant_id))
+        return render_tickets(
+            link, ticket_kinds, merchant, msgspec.structs.replace(shown, problem=reply.message or TRY_AGAIN)
+        )
 
 
 def person_fields(link: PayLink) -> tuple[FormField, ...]:

@@ -73,7 +73,7 @@ class HashPool:
     def check_room(self, source: AttemptSource) -> None:
         """Raises HashPoolFull if a password of this source could not wait now."""
         waiting = self._waiting[source.is_known_device]
-        if waiting.count_of(source.key) >= MAX_WAITING_OF_SOURCE or len(waiting) >= MAX_WAITING:
+        if waiting.count_items(source.key) >= MAX_WAITING_OF_SOURCE or len(waiting) >= MAX_WAITING:
             raise HashPoolFull
 
     async def run(self, turn: HashTurn, work: Callable[..., T], *args: Any) -> T:
@@ -113,7 +113,7 @@ class HashPool:
 HASH_POOL = HashPool()
 
 
-def turn_of(user: ConsoleUser) -> HashTurn:
+def make_turn(user: ConsoleUser) -> HashTurn:
     """Returns the turn of somebody who has proven to be this user, by a session or a link."""
     return HashTurn(AttemptSource(b"user %d" % user.user_id, is_known_device=True), user.email)
 

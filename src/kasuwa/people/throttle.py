@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
-from kasuwa.core.addresses import network_of
+from kasuwa.core.addresses import find_network
 from kasuwa.people.users import hash_token
 from kasuwa.postgres.connection_pool import Connection
 
@@ -40,7 +40,7 @@ ALL_SOURCES = AttemptSource(b"", False)
 
 
 def network_source(address: str) -> AttemptSource:
-    return AttemptSource(hash_token(f"network {network_of(address)}"), False)
+    return AttemptSource(hash_token(f"network {find_network(address)}"), False)
 
 
 async def find_source(connection: Connection, email: str, address: str, device: str | None) -> AttemptSource:
@@ -58,12 +58,12 @@ async def find_source(connection: Connection, email: str, address: str, device: 
 
 
 async def locked_until(connection: Connection, email: str, source: AttemptSource) -> datetime | None:
-    found = await connection.fetchval(
+    until = await connection.fetchval(
         "select locked_until from sign_in_throttle where email_hash = $1 and source = $2 and locked_until > now()",
         hash_token(email.lower()),
         source.key,
     )
-    return found if isinstance(found, datetime) else None
+    return until if isinstance(until, datetime) else None
 
 
 COUNT = """

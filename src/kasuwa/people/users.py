@@ -154,10 +154,10 @@ async def has_joined_user(connection: Connection, mid: str) -> bool:
 
 async def has_joined_user_unlocked(connection: Connection, mid: str) -> bool:
     """Returns whether any user of the merchant has joined, without a lock. For display only."""
-    found = await connection.fetchval(
+    is_joined = await connection.fetchval(
         "select exists (select 1 from console_user where mid = $1 and joined_at is not null)", mid
     )
-    return bool(found)
+    return bool(is_joined)
 
 
 async def withdraw_invitations(connection: Connection, vault: Vault, mid: str) -> None:
@@ -222,7 +222,7 @@ async def get_user(connection: Connection, vault: Vault, user_id: int, mid: str 
     return None if record is None else read_user(vault, record)
 
 
-def maker_of(user: ConsoleUser) -> Maker:
+def make_maker(user: ConsoleUser) -> Maker:
     return Maker(user.email, user.user_id, tuple(user.makers))
 
 

@@ -16,7 +16,7 @@ import msgspec
 
 from kasuwa.core.decision import Row
 from kasuwa.core.references import KEY_BYTES
-from kasuwa.postgres.columns import Columns, columns_of
+from kasuwa.postgres.columns import Columns, describe_columns
 
 
 @cache
@@ -27,7 +27,7 @@ def select_by_key(kind: type[Row], *conditions: str) -> str:
     places = f"generate_series(1, length($1::bytea), {KEY_BYTES}) n"
     keys = f"array(select substr($1::bytea, n, {KEY_BYTES}) from {places})"
     found = " and ".join((f"key = any({keys})", *conditions))
-    return f"select {', '.join(columns_of(kind).names)} from {kind.table} where {found}"
+    return f"select {', '.join(describe_columns(kind).names)} from {kind.table} where {found}"
 
 
 def concat_keys(keys: Iterable[bytes]) -> bytes:
@@ -57,7 +57,7 @@ def locate_row_sql(table: str) -> str:
     return f"lateral (select r.ctid as place from {table} r where r.key = x.key offset 0) f"
 
 
-def sets_of(columns: Columns) -> str:
+def format_set_list(columns: Columns) -> str:
     """Returns the SET list of an update from the rows `x`."""
     return ", ".join(f"{name} = x.{name}" for name in columns.names if name not in ("key", "expected"))
 
@@ -70,7 +70,7 @@ def part_sql(part: StatementPart, parameter: int) -> str:
         return f"insert into {table} ({names}) select {names} from {rows}"
     if part.operation == "delete":
         return f"delete from {table} where key = any(array(select x.key from {rows}))"
-    sets = sets_of(columns)
+    sets = format_set_list(columns)
     if part.operation == "update":
         return f"update {table} t set {sets} from {rows}, {locate_row_sql(table)} where t.ctid = f.place"
     if part.operation == "raise":
@@ -100,7 +100,7 @@ def combine_parts(parts: tuple[StatementPart, ...], render: Callable[[StatementP
 
 @cache
 def insert_part(kind: type[msgspec.Struct], table: str) -> StatementPart:
-    return StatementPart("insert", table, columns_of(kind))
+    return StatementPart("insert", table, describe_columns(kind))
 
 
 @cache
@@ -114,14 +114,14 @@ def updated_columns(kind: type[Row]) -> tuple[str, ...]:
 def update_part(kind: type[Row]) -> tuple[StatementPart, TakeValues]:
     """Returns the update of a table's mutable columns, and a function that takes their values of a row."""
     names = ("key", *updated_columns(kind))
-    return StatementPart("update", kind.table, columns_of(kind).only(names)), attrgetter(*names)
+    return StatementPart("update", kind.table, describe_columns(kind).only(names)), attrgetter(*names)
 
 
 @cache
 def version_parts(kind: type[Row]) -> tuple[tuple[StatementPart, TakeValues], tuple[StatementPart, TakeValues]]:
     """Returns the parts that raise the version of written merchants and check the version of the others, each with a
     function that takes the values of a row. The expected version follows them."""
-    columns = columns_of(kind).only(("key", *updated_columns(kind)))
+    columns = describe_columns(kind).only(("key", *updated_columns(kind)))
     expecting = Columns((*columns.names, "expected"), (*columns.types, "bigint"))
     raising = StatementPart("raise", kind.table, expecting)
     checking = StatementPart("check", kind.table, expecting.only(("key", "expected")))
@@ -130,7 +130,7 @@ def version_parts(kind: type[Row]) -> tuple[tuple[StatementPart, TakeValues], tu
 
 @cache
 def delete_part(kind: type[Row]) -> tuple[StatementPart, TakeValues]:
-    return StatementPart("delete", kind.table, columns_of(kind).only(("key",))), take_key
+    return StatementPart("delete", kind.table, describe_columns(kind).only(("key",))), take_key
 
 
 def take_key(row: Row) -> tuple[bytes]:

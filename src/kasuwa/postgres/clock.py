@@ -62,12 +62,12 @@ class DatabaseClock:
 
     async def measure(self, connection: QueryRunner) -> None:
         """Compares the clocks with one statement. Raises what the connection raises."""
-        sent = self._monotonic()
+        started = self._monotonic()
         answered = await connection.fetchval(DATABASE_CLOCK)
-        took = self._monotonic() - sent
+        took = self._monotonic() - started
         if took > MAX_ROUND_TRIP_SECONDS and self._database_offset is not None:
             return
-        self._update(self._wall() - self._monotonic(), answered - (sent + took / 2))
+        self._update(self._wall() - self._monotonic(), answered - (started + took / 2))
 
     def _update(self, process: float, database: float) -> None:
         self._report_jump("process", process - self._process_offset)

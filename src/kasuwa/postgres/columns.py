@@ -44,7 +44,7 @@ class Columns(msgspec.Struct, frozen=True):
 
 
 @cache
-def columns_of(kind: type[msgspec.Struct]) -> Columns:
+def describe_columns(kind: type[msgspec.Struct]) -> Columns:
     hints = typing.get_type_hints(kind)
     names = kind.__struct_fields__
     return Columns(names, tuple(pg_type(name, hints[name]) for name in names))

@@ -89,35 +89,35 @@ async def find_application_powers(connection: Connection) -> list[str]:
         "become the owner": f"set local role {quote_name(owner)}",
         **{f"alter {table}": f"alter table public.{table} disable trigger user" for table in APPEND_ONLY_TABLES},
     }
-    found = [power for power, statement in tried.items() if not await is_refused_and_undone(connection, statement)]
+    powers = [power for power, statement in tried.items() if not await is_refused_and_undone(connection, statement)]
     for table in APPEND_ONLY_TABLES:
         writes = await find_allowed_writes(connection, table, ("update", "delete"))
         if not writes and not await is_refused_and_undone(connection, LOCK_LIKE_TRUNCATE.format(table)):
             writes = [f"truncate {table}"]
-        found += writes
+        powers += writes
     for table in OWNERS_TABLES:
-        found += await find_allowed_writes(connection, table, ("insert", "update", "delete"))
-    return found
+        powers += await find_allowed_writes(connection, table, ("insert", "update", "delete"))
+    return powers
 
 
 async def find_reader_powers(connection: Connection) -> list[str]:
     """Returns what the reader's login can do and must not. The connection must be new: it has chosen no merchant."""
-    found = await find_application_powers(connection)
+    powers = await find_application_powers(connection)
     tables = await connection.fetch("select relname::text from pg_class where " + PUBLIC_TABLES)
     for (table,) in tables:
         if table not in (*APPEND_ONLY_TABLES, *OWNERS_TABLES):
-            found += await find_allowed_writes(connection, table, ("insert", "update", "delete"))
+            powers += await find_allowed_writes(connection, table, ("insert", "update", "delete"))
         elif table in APPEND_ONLY_TABLES:
-            found += await find_allowed_writes(connection, table, ("insert",))
+            powers += await find_allowed_writes(connection, table, ("insert",))
     for table in NOT_FOR_THE_READER:
         if not await is_refused(connection, f"explain select * from public.{quote_name(table)}"):
-            found.append(f"read {table}")
-    return [*found, *await find_visible_rows(connection)]
+            powers.append(f"read {table}")
+    return [*powers, *await find_visible_rows(connection)]
 
 
 async def find_visible_rows(connection: Connection) -> list[str]:
     """Returns where the reader sees rows that row-level security should hide."""
-    found = []
+    powers = []
     for table in await list_merchant_tables(connection):
         if table.name in NOT_FOR_THE_READER:
             continue
@@ -125,10 +125,10 @@ async def find_visible_rows(connection: Connection) -> list[str]:
         is_active = await connection.fetchval("select row_security_active($1)", name)
         shown = await connection.fetchval(f"select exists (select 1 from {name} where {FIRST_PAGES})")
         if shown or not is_active:
-            found.append(f"see rows of {table.name} without a merchant")
+            powers.append(f"see rows of {table.name} without a merchant")
         if table.needs_view and await shows_rows(connection, f"{READER_SCHEMA}.{quote_name(table.name)}"):
-            found.append(f"see rows of {READER_SCHEMA}.{table.name} without a merchant")
-    return [*found, *await find_foreign_merchant(connection)]
+            powers.append(f"see rows of {READER_SCHEMA}.{table.name} without a merchant")
+    return [*powers, *await find_foreign_merchant(connection)]
 
 
 async def shows_rows(connection: Connection, view: str) -> bool:
@@ -148,5 +148,5 @@ async def find_foreign_merchant(connection: Connection) -> list[str]:
         if merchant_id is None:
             return []
         await choose_for_transaction(connection, merchant_id)
-        seen = await connection.fetchval("select array_agg(merchant_id) from public.merchant")
-    return [] if seen == [merchant_id] else ["see another merchant than the one it chose"]
+        merchant_ids = await connection.fetchval("select array_agg(merchant_id) from public.merchant")
+    return [] if merchant_ids == [merchant_id] else ["see another merchant than the one it chose"]

@@ -134,7 +134,7 @@ async def grant_application(connection: Connection, name: str) -> None:
 
 
 async def close_schema(connection: Connection) -> None:
-    """Lets nobody but the owner create tables. A database of PostgreSQL 14 or earlier lets everybody."""
+    """Lets only the owner create tables. By default, PostgreSQL 14 and earlier let everybody."""
     try:
         async with connection.transaction():
             await connection.execute("revoke create on schema public from public")
@@ -201,12 +201,12 @@ async def list_merchant_tables(connection: Connection) -> list[MerchantTable]:
 async def protect_tables(connection: Connection, logins: Logins) -> None:
     """Gives every table with a merchant its row-level security, one table at a time. Raises LockNeverFree."""
     for table in await list_merchant_tables(connection):
-        statements = protection_of(table, logins)
+        statements = list_protection(table, logins)
         if statements:
             await change_table(connection, table.name, statements)
 
 
-def protection_of(table: MerchantTable, logins: Logins) -> list[str]:
+def list_protection(table: MerchantTable, logins: Logins) -> list[str]:
     """Returns the statements that a table still needs. Readers that were granted before keep their policy."""
     name, reader = quote_name(table.name), logins.reader
     everybody = "public" if table.is_restrictive or not logins.application else quote_name(logins.application)

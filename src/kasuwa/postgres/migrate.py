@@ -142,9 +142,9 @@ async def find_pending(connection: Connection, environment: str) -> list[str]:
     return [migration.name for migration in pending]
 
 
-def check_environment(kept: str | None, environment: str) -> None:
-    if kept not in (None, environment):
-        raise MigrationError(f"this database belongs to the {kept} environment, not {environment}")
+def check_environment(database_environment: str | None, environment: str) -> None:
+    if database_environment not in (None, environment):
+        raise MigrationError(f"this database belongs to the {database_environment} environment, not {environment}")
 
 
 async def check_server(connection: Connection) -> None:

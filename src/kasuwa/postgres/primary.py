@@ -27,23 +27,23 @@ async def connect_to_primary(dsn: str, **options: Any) -> BackendConnection:
 
     Raises the most informative error if there is none."""
     options = {"timeout": CONNECT_SECONDS, **options, "target_session_attrs": "primary"}
-    asked: list[ConnectTask] = [
+    attempts: list[ConnectTask] = [
         asyncio.create_task(connect_session(server, **options)) for server in split_servers(dsn)
     ]
-    waiting, taken = set(asked), None
+    waiting, winner = set(attempts), None
     try:
-        while waiting and taken is None:
+        while waiting and winner is None:
             _, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-            taken = next(filter(has_connected, asked), None)
+            winner = next(filter(has_connected, attempts), None)
     finally:
-        for other in asked:
-            if other is not taken:
+        for other in attempts:
+            if other is not winner:
                 other.cancel()
                 other.add_done_callback(close_connection)
-    if taken is None:
-        raise most_informative_error([task.exception() for task in asked])
-    enable_keepalive(taken.result())
-    return taken.result()
+    if winner is None:
+        raise most_informative_error([task.exception() for task in attempts])
+    enable_keepalive(winner.result())
+    return winner.result()
 
 
 def enable_keepalive(connection: Any) -> None:

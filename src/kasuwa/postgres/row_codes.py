@@ -26,7 +26,7 @@ from kasuwa.core.row_codes import (
     make_row_code,
 )
 from kasuwa.core.vault import Vault
-from kasuwa.postgres.columns import columns_of
+from kasuwa.postgres.columns import describe_columns
 from kasuwa.postgres.connection_pool import Connection
 
 log = structlog.get_logger("kasuwa.postgres")
@@ -57,15 +57,15 @@ def report_changed(table: str, merchant_id: int, key: Sequence[str]) -> RowChang
 
 
 @cache
-def reader_of(kind: type[Row]) -> ContentReader:
+def make_content_reader(kind: type[Row]) -> ContentReader:
     """Returns a function that takes the content of a row. A property `coded_…` stands for a part of a column."""
     names = [f"coded_{name}" if hasattr(kind, f"coded_{name}") else name for name in kind.coded_columns]
-    has_times = "timestamptz" in columns_of(kind).only(kind.coded_columns).types
+    has_times = "timestamptz" in describe_columns(kind).only(kind.coded_columns).types
     return content_reader(("merchant_id", "key", *names), has_times=has_times)
 
 
 @cache
-def table_of(kind: type[Row]) -> CodedTable:
+def describe_table(kind: type[Row]) -> CodedTable:
     """Returns the description of the table of a row that has a code."""
     return CodedTable(
         table=kind.table,
@@ -79,7 +79,7 @@ def table_of(kind: type[Row]) -> CodedTable:
 
 def code_rows(vault: Vault, kind: type[Row], rows: Iterable[Row]) -> None:
     """Gives rows that are to be written their codes."""
-    read, table = reader_of(kind), kind.table
+    read, table = make_content_reader(kind), kind.table
     for row in rows:
         row.row_code = make_row_code(vault, table, read(row)) if row.is_coded else None  # type: ignore[attr-defined]
 
@@ -89,7 +89,7 @@ def check_row(vault: Vault, row: Row) -> bool:
     kind = type(row)
     if not kind.coded_columns or not row.is_coded:
         return True
-    if is_intact(vault, kind.table, reader_of(kind)(row), row.row_code):  # type: ignore[attr-defined]
+    if is_intact(vault, kind.table, make_content_reader(kind)(row), row.row_code):  # type: ignore[attr-defined]
         return True
     report_changed(kind.table, row.merchant_id, (row.key.hex(),))
     return False

@@ -87,12 +87,12 @@ def hash_row(row: ClientRow, indexer: ClientIndexer) -> tuple[bytes | None, ...]
         return None
 
 
-async def reindex_client(connection: Connection, found: ClientRow, indexer: ClientIndexer) -> int:
+async def reindex_client(connection: Connection, client: ClientRow, indexer: ClientIndexer) -> int:
     """Makes the hashes of a client anew, with the row that guards its BVN. Returns the number of rows changed."""
-    merchant_id = found.merchant_id
+    merchant_id = client.merchant_id
     async with connection.transaction():
         await connection.execute(LOCK_MERCHANT, merchant_id)
-        locked: Any = await connection.fetchrow(LOCKED, merchant_id, found.key)
+        locked: Any = await connection.fetchrow(LOCKED, merchant_id, client.key)
         if locked is None:
             return 0
         row = ClientRow(*locked)
@@ -108,7 +108,7 @@ async def reindex_client(connection: Connection, found: ClientRow, indexer: Clie
 
 
 async def delete_released_guards(connection: Connection) -> None:
-    """Deletes rows that guard a BVN for nobody: their keys are by a hash that cannot be made anew."""
+    """Deletes BVN guards without an owner: the hash in their keys cannot be recomputed."""
     for (merchant_id,) in await connection.fetch(MERCHANTS_WITH_RELEASED_GUARDS):
         async with connection.transaction():
             await connection.execute(LOCK_MERCHANT, merchant_id)

@@ -40,8 +40,8 @@ CUSTOMER_ID = "select customer_id from customer where merchant_id = $1 and key =
 
 async def find_customer_id(connection: Connection, merchant_id: int, key: bytes) -> str | None:
     """Returns the id of the customer with a key, or None if there is none or it was erased."""
-    found = await connection.fetchval(CUSTOMER_ID, merchant_id, key)
-    return None if found is None else str(found)
+    customer_id = await connection.fetchval(CUSTOMER_ID, merchant_id, key)
+    return None if customer_id is None else str(customer_id)
 
 
 # Pages of the hashes of all customers who paid, in the order of the index transaction_customer.
@@ -58,10 +58,10 @@ async def find_payer_hash(connection: Connection, merchant_id: int, key: bytes) 
     The row has lost its hash, but its key is made from it. So the hash of every customer who paid is tried."""
     last = ""
     while True:
-        hashes = [found for (found,) in await connection.fetch(PAYER_HASHES, merchant_id, last, PAGE_SIZE)]
-        for found in hashes:
-            if row_key(merchant_id, "customer", found) == key:
-                return str(found)
+        hashes = [payer_hash for (payer_hash,) in await connection.fetch(PAYER_HASHES, merchant_id, last, PAGE_SIZE)]
+        for payer_hash in hashes:
+            if row_key(merchant_id, "customer", payer_hash) == key:
+                return str(payer_hash)
         if len(hashes) < PAGE_SIZE:
             return None
         last = hashes[-1]

@@ -48,19 +48,19 @@ def need_rows(erasures: Iterable[RowErasure]) -> tuple[tuple[type[Row], bytes], 
     return tuple(needed)
 
 
-def erase_rows(erasures: Iterable[RowErasure], context: Context, seen: LoadedRows) -> ErasedRows | Refusal:
+def erase_rows(erasures: Iterable[RowErasure], context: Context, loaded_rows: LoadedRows) -> ErasedRows | Refusal:
     """Erases rows of other slices. Returns the first refusal. Rows that are erased already are left alone."""
     rows: list[Row] = []
     jobs: list[Job] = []
     jobs_done: list[Job] = []
     for erasure in erasures:
-        row = seen.get(erasure.kind, erasure.key)
+        row = loaded_rows.get(erasure.kind, erasure.key)
         erased = None if row is None else erasure.erase(row)
         if isinstance(erased, Refusal):
             return erased
         if erased is not None and erased != row:
             rows.append(erased)
             jobs += () if erasure.make_jobs is None else erasure.make_jobs(row, context)
-            job = seen.get(Job, job_key(erasure.key)) if erasure.ends_job else None
+            job = loaded_rows.get(Job, job_key(erasure.key)) if erasure.ends_job else None
             jobs_done += () if job is None else (job,)
     return ErasedRows(tuple(rows), tuple(jobs), tuple(jobs_done))

@@ -16,7 +16,7 @@ from kasuwa.core.decision import Job
 from kasuwa.core.keyring import HEADER_BYTES, HEADER_MARK, UnsealError
 from kasuwa.core.row_codes import OPERATOR_ID
 from kasuwa.core.vault import NONCE_BYTES, Vault
-from kasuwa.postgres.columns import columns_of
+from kasuwa.postgres.columns import describe_columns
 from kasuwa.postgres.connection_pool import Connection
 from kasuwa.postgres.row_codes import check_row, code_rows
 from kasuwa.privacy.sealed_places import SealedColumn, SealedJobField, SealedPlaces
@@ -60,7 +60,7 @@ class Rewritten(msgspec.Struct):
 # --- columns ----------------------------------------------------------------------------------------------------------
 
 
-def heads_of(column: SealedColumn) -> str:
+def format_heads_query(column: SealedColumn) -> str:
     """Returns a query for what identifies each row, its merchant, and the first bytes of its ciphertext."""
     merchant = "merchant_id" if column.is_of_merchant else f"{OPERATOR_ID}::bigint"
     head = f"substring({column.ciphertext_sql} from 1 for {HEADER_BYTES})"
@@ -79,7 +79,7 @@ async def read_window(connection: Connection, column: SealedColumn, position: Po
     """Reads the next rows of a table, in the order of what identifies them."""
     after = f"where (row_id, merchant_id) > ($1::{column.row_id_type}, $2::bigint)" if position else ""
     rows = await connection.fetch(
-        f"select row_id, merchant_id, head from ({heads_of(column)}) t (row_id, merchant_id, head) {after}"
+        f"select row_id, merchant_id, head from ({format_heads_query(column)}) t (row_id, merchant_id, head) {after}"
         f" order by row_id, merchant_id limit {WINDOW}",
         *decode_position(position),
     )
@@ -164,7 +164,7 @@ JOBS = """
     select key, merchant_id, work::text from scheduled_job where work ->> $1 <> '' and key > $2 order by key limit $3
 """
 LOCKED_JOB = f"""
-    select reference, subject, work::text, {", ".join(columns_of(Job).names)} from scheduled_job
+    select reference, subject, work::text, {", ".join(describe_columns(Job).names)} from scheduled_job
     where merchant_id = $1 and key = $2 for update
 """
 UPDATE_JOB = "update scheduled_job set work = $3::text::json, row_code = $4 where merchant_id = $1 and key = $2"

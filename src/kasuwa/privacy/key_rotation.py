@@ -102,9 +102,9 @@ class KeyRotation(Polling):
         if it was stopped."""
         progress = await key_moves.read_progress(connection, purpose, version)
         steps = list(self._steps[purpose].items())
-        begun = next((n for n, (name, _) in enumerate(steps) if name == progress.place), None)
-        position = [] if begun is None else progress.position
-        for name, rewrite in steps[begun or 0 :]:
+        first_step = next((n for n, (name, _) in enumerate(steps) if name == progress.place), None)
+        position = [] if first_step is None else progress.position
+        for name, rewrite in steps[first_step or 0 :]:
             while True:
                 if self._stopping.is_set():
                     return None
@@ -150,11 +150,11 @@ async def rewrite_job_window(
 
 def by_merchant(stale: list[StaleRow]) -> list[tuple[int, list[bytes | int]]]:
     """Returns the rows of each merchant, in pieces that one transaction rewrites."""
-    found: dict[int, list[bytes | int]] = {}
+    groups: dict[int, list[bytes | int]] = {}
     for row in stale:
-        found.setdefault(row.merchant_id, []).append(row.row_id)
+        groups.setdefault(row.merchant_id, []).append(row.row_id)
     return [
         (merchant_id, row_ids[start : start + REWRITTEN_AT_ONCE])
-        for merchant_id, row_ids in found.items()
+        for merchant_id, row_ids in groups.items()
         for start in range(0, len(row_ids), REWRITTEN_AT_ONCE)
     ]

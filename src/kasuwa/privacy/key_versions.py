@@ -39,10 +39,11 @@ COUNT_KEKS = "select count(distinct kek) from wrapped_key where kek <> $1"
 async def lock_rotation(connection: Connection, secret_key: bytes) -> None:
     """Lets one rotation begin at a time. Raises RotationRefused if none may begin now."""
     await connection.execute(LOCK_DEPLOYMENT)
-    found = await connection.fetchrow(UNFINISHED)
-    if found is not None:
+    rollout = await connection.fetchrow(UNFINISHED)
+    if rollout is not None:
         raise RotationRefused(
-            f"version {found[1]} of the {found[0]} key is still being rolled out: `kasuwa keys list` says how far it is"
+            f"version {rollout[1]} of the {rollout[0]} key is still being rolled out: `kasuwa keys list` says how "
+            "far it is"
         )
     if await has_other_keks(connection, secret_key):
         raise RotationRefused(TWO_SECRET_KEYS)
@@ -145,14 +146,14 @@ async def drop_version(connection: Connection, secret_key: bytes, version: int) 
     """Deletes a retired key that encrypts: nobody can decrypt with it any more, also with an old backup's ciphertext.
     Raises RotationRefused."""
     await connection.fetchrow(LOCK_DEPLOYMENT)
-    found = await connection.fetchrow(
+    row = await connection.fetchrow(
         "select retired_at, dropped_at from data_key where purpose = 'seal' and version = $1", version
     )
-    if found is None:
+    if row is None:
         raise RotationRefused(f"there is no version {version}")
-    if found[0] is None:
+    if row[0] is None:
         raise RotationRefused(f"version {version} is in use: only a retired version can be dropped")
-    if found[1] is not None:
+    if row[1] is not None:
         raise RotationRefused(f"version {version} was dropped already")
     if version == FIRST_VERSION:
         await drop_root(connection, secret_key)
@@ -166,8 +167,8 @@ async def drop_root(connection: Connection, secret_key: bytes) -> None:
         raise RotationRefused(TWO_SECRET_KEYS)
     root = unwrap_root(secret_key, await connection.fetchval("select wrapped_root from deployment"))
     if len(root) == KEY_BYTES:
-        kept = wrap_root(secret_key, encode_fixed_keys(derive_fixed_keys(root)), os.urandom(12))
-        await connection.execute("update deployment set wrapped_root = $1", kept)
+        wrapped_keys = wrap_root(secret_key, encode_fixed_keys(derive_fixed_keys(root)), os.urandom(12))
+        await connection.execute("update deployment set wrapped_root = $1", wrapped_keys)
 
 
 # --- listing ----------------------------------------------------------------------------------------------------------

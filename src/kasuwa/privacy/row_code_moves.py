@@ -44,10 +44,10 @@ async def read_window(
         *values,
     )
     rows = [StoredRow(record[0], tuple(record[1:])) for record in records]
-    return rows, encode_position(place_of(table, rows[-1])) if len(rows) == WINDOW else []
+    return rows, encode_position(get_row_order(table, rows[-1])) if len(rows) == WINDOW else []
 
 
-def place_of(table: CodedTable, row: StoredRow) -> list[Any]:
+def get_row_order(table: CodedTable, row: StoredRow) -> list[Any]:
     """Returns where a row is in the order of its table."""
     return [row.content[1 if table.key else 0], row.content[0]]
 
@@ -102,7 +102,7 @@ async def find_changed_rows(
 ) -> list[Violation]:
     """Returns (merchant_id, statement, place) of rows that are not as the service wrote them: of some merchants, or of
     all and the operator. The place is the table and the key of a row."""
-    found: list[Violation] = []
+    all_violations: list[Violation] = []
     for table in tables:
         if merchants is not None and not table.is_of_merchant:
             continue
@@ -117,5 +117,5 @@ async def find_changed_rows(
             ]
             if not position or len(violations) >= MAX_VIOLATIONS:
                 break
-        found += violations[:MAX_VIOLATIONS]
-    return found
+        all_violations += violations[:MAX_VIOLATIONS]
+    return all_violations

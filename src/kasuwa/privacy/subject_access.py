@@ -96,18 +96,18 @@ async def export_client_records(
     connection: Connection, merchant_id: int, client_id: str, unseal: Unsealer
 ) -> dict[str, list[str]]:
     """Returns the rows that belong to a client as JSON texts, by table or kind."""
-    found: dict[str, list[str]] = {}
+    records: dict[str, list[str]] = {}
     for table, columns in await connection.fetch(CLIENT_TABLES):
         chosen = ", ".join(f't."{column}"' for column in columns)
         query = f"""select to_json(r)::text from (select {chosen} from "{table}" t
             where t.merchant_id = $1 and t.client_id = $2 order by t.key) r"""
-        found[table] = [text for (text,) in await connection.fetch(query, merchant_id, client_id)]
+        records[table] = [text for (text,) in await connection.fetch(query, merchant_id, client_id)]
     for kind, query in RELATED_QUERIES.items():
         rows = await connection.fetch(f"select to_json(r)::text from ({query}) r", merchant_id, client_id)
-        found[kind] = [text for (text,) in rows]
-    found["payment"] = [open_payment(text, merchant_id, unseal) for text in found["payment"]]
-    found["movement"] = [open_movement(text, merchant_id, unseal) for text in found["movement"]]
-    return {kind: rows for kind, rows in found.items() if rows}
+        records[kind] = [text for (text,) in rows]
+    records["payment"] = [open_payment(text, merchant_id, unseal) for text in records["payment"]]
+    records["movement"] = [open_movement(text, merchant_id, unseal) for text in records["movement"]]
+    return {kind: rows for kind, rows in records.items() if rows}
 
 
 def open_payment(text: str, merchant_id: int, unseal: Unsealer) -> str:

@@ -105,7 +105,7 @@ def unwrap_stored_root(stored: StoredKeys, secret_key: bytes) -> bytes:
 def unwrap_versions(stored: StoredKeys, root: bytes, secret_key: bytes) -> list[DataKey]:
     """Returns the data keys that are not retired. Raises VersionNotWrapped."""
     first = {key.purpose: key.secret for key in first_keys(*read_root(root))}
-    found = []
+    data_keys = []
     for purpose, version, merchant_id, is_active, wrapped in stored.versions:
         if version == FIRST_VERSION:
             if purpose not in first:
@@ -117,8 +117,8 @@ def unwrap_versions(stored: StoredKeys, root: bytes, secret_key: bytes) -> list[
             place = data_key_place(purpose, version)
             plain = unwrap_key(secret_key, bytes.fromhex(wrapped), place)
             secret = derive(plain, "seal") if purpose == SEAL else plain
-        found.append(DataKey(purpose, version, merchant_id, secret, is_active))
-    return found
+        data_keys.append(DataKey(purpose, version, merchant_id, secret, is_active))
+    return data_keys
 
 
 async def load_vault(connection: QueryRunner, secret_key: bytes) -> Vault:

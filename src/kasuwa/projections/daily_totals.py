@@ -112,8 +112,8 @@ async def count_next(connection: Connection) -> bool:
         if not step:
             return False
         merchants, marks, lasts = zip(*map(msgspec.structs.astuple, step), strict=True)
-        found = await connection.fetch(COUNT_STEP, merchants, marks, lasts)
-        counted = [(merchant_id, DailyTotal(*total)) for merchant_id, *total in found]
+        rows = await connection.fetch(COUNT_STEP, merchants, marks, lasts)
+        counted = [(merchant_id, DailyTotal(*total)) for merchant_id, *total in rows]
         await add_totals(connection, await limit_reasons_of_all(connection, counted))
         await add_totals(connection, [(ALL_MERCHANTS_ID, without_reason(total)) for _, total in counted])
         await connection.execute(SET_MARKS, merchants, lasts)
@@ -122,13 +122,13 @@ async def count_next(connection: Connection) -> bool:
 
 def choose_step(lagging: Iterable[Uncounted]) -> list[Uncounted]:
     """Returns the events that a step counts, from the first merchants on."""
-    step, left = [], MAX_EVENTS_PER_STEP
+    step, room = [], MAX_EVENTS_PER_STEP
     for uncounted in lagging:
-        last = min(uncounted.last, uncounted.mark + left)
+        last = min(uncounted.last, uncounted.mark + room)
         if last == uncounted.mark:
             break
         step.append(msgspec.structs.replace(uncounted, last=last))
-        left -= last - uncounted.mark
+        room -= last - uncounted.mark
     return step
 
 
@@ -164,14 +164,14 @@ def limit_reasons(counted: Iterable[DailyTotal], known: set[tuple[date, str]]) -
 
     The most frequent of the new reasons are kept. That a transaction expired is always kept.
     """
-    kept, limited = set(known), []
+    slots, limited = set(known), []
     for total in sorted(counted, key=lambda total: -total.count):
         slot = (total.day, total.reason)
-        if slot not in kept and total.reason and total.code != EXPIRED_CODE:
-            if sum(day == total.day for day, _ in kept) >= MAX_REASONS_PER_DAY:
+        if slot not in slots and total.reason and total.code != EXPIRED_CODE:
+            if sum(day == total.day for day, _ in slots) >= MAX_REASONS_PER_DAY:
                 limited.append(without_reason(total))
                 continue
-            kept.add(slot)
+            slots.add(slot)
         limited.append(total)
     return limited
 

@@ -66,13 +66,13 @@ async def index_next(connection: Connection, hash_words: HashWords) -> bool:
         last = min(newest, mark + EVENTS_PER_STEP)
         ended = {reference: seq for seq, reference in await connection.fetch(ENDED, merchant_id, mark, last)}
         keys = [row_key(merchant_id, "payment", reference) for reference in ended]
-        found = [
+        new_words = [
             (word, ended[txn_ref], txn_ref)
             for txn_ref, *stored in (await connection.fetch(PAYERS, merchant_id, keys) if keys else ())
             for word in hash_words(merchant_id, txn_ref, *stored)
         ]
-        if found:
-            await connection.execute(ADD, merchant_id, *map(list, zip(*found, strict=True)))
+        if new_words:
+            await connection.execute(ADD, merchant_id, *map(list, zip(*new_words, strict=True)))
         await connection.execute(SET_MARK, merchant_id, last)
     return True
 

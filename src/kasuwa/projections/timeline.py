@@ -15,10 +15,10 @@ from kasuwa.core.references import row_key
 from kasuwa.core.vault import Unsealer
 from kasuwa.ledger.holds import find_fee_hold, find_hold
 from kasuwa.ledger.posting_kinds import title_sql
-from kasuwa.postgres.columns import columns_of
+from kasuwa.postgres.columns import describe_columns
 from kasuwa.postgres.connection_pool import Connection, Pool
 from kasuwa.transactions.purpose import device_in, read_subject, subject_device
-from kasuwa.transactions.sealed_payers import device_of, payment_payer_aad, unseal_payer
+from kasuwa.transactions.sealed_payers import payment_payer_aad, read_device, unseal_payer
 from kasuwa.transactions.transactions import FAILED, SUCCESSFUL, Transaction
 from kasuwa.webhooks.signatures import event_id, parse_event_id
 
@@ -49,7 +49,7 @@ PAYMENT_DETAIL = "select detail::text, payer_sealed from payment where merchant_
 # An object that is not a transaction has accounts of its own (a card, a loan, savings, a thrift plan, a beneficiary) or
 # a reference that several transactions share: a bulk, a payer's order with more than one attempt, a loan.
 SELECT_TRANSACTIONS = f"""
-    select {", ".join(columns_of(Transaction).names)}, count(*) over () from transaction
+    select {", ".join(describe_columns(Transaction).names)}, count(*) over () from transaction
     where merchant_id = $1 and (batch_ref = $2 or order_ref = $2 or detail ->> 'loan_id' = $2
         or detail ->> 'savings_id' = $2 or detail -> 'purpose' ->> 'reference' = $2
         or txn_ref in (select p.txn_ref from payment p
@@ -133,8 +133,8 @@ async def object_timeline(
 ) -> list[dict[str, Any]] | None:
     """Returns the timeline of an object, or None if there is no entry. A card is known by two references."""
     names = [reference, *(record[0] for record in await connection.fetch(CARD, merchant_id, reference))]
-    made = await connection.fetch(SELECT_CREATED, merchant_id, reference)
-    entries = [TimelineEntry(at, 0, "created", f"{what} created") for what, at in made]
+    creations = await connection.fetch(SELECT_CREATED, merchant_id, reference)
+    entries = [TimelineEntry(at, 0, "created", f"{what} created") for what, at in creations]
     left_out: dict[str, int] = {}
     shared = await connection.fetch(SELECT_TRANSACTIONS, merchant_id, reference, MAX_DETAILED)
     for *record, count in reversed(shared):  # oldest first, as entries with the same time
@@ -150,7 +150,7 @@ async def object_timeline(
             continue
         entry.details = {"txnRef": txn_ref, **entry.details}
         entries.append(entry)
-    if any(what == "dispute" for what, _ in made):
+    if any(what == "dispute" for what, _ in creations):
         entries += [posting_entry(record) for record in await connection.fetch(OF_REFERENCE, merchant_id, reference)]
     entries += [job_entry(record) for record in await connection.fetch(JOBS_ABOUT, merchant_id, names)]
     events = await connection.fetch(EVENTS_ABOUT, merchant_id, names, MAX_DETAILED)
@@ -163,8 +163,8 @@ async def object_timeline(
 async def resolve_event_id(connection: Connection | Pool, merchant_id: int, text: str) -> str:
     """Returns the reference of the event if the text is an event id, otherwise the text."""
     seq = parse_event_id(merchant_id, text)
-    found = None if seq is None else await connection.fetchval(OF_EVENT, merchant_id, seq)
-    return text if found is None else str(found)
+    reference = None if seq is None else await connection.fetchval(OF_EVENT, merchant_id, seq)
+    return text if reference is None else str(reference)
 
 
 async def transaction_entries(connection: Connection, row: Transaction, unseal: Unsealer) -> list[TimelineEntry]:
@@ -217,7 +217,7 @@ async def find_payer(connection: Connection, row: Transaction, unseal: Unsealer)
     key = row_key(row.merchant_id, "payment", row.txn_ref)
     detail, sealed = await connection.fetchrow(PAYMENT_DETAIL, row.merchant_id, key) or ("{}", None)
     payer = unseal_payer(row.merchant_id, payment_payer_aad(row.txn_ref), sealed, unseal)
-    return device_of(payer) | device_in(detail)
+    return read_device(payer) | device_in(detail)
 
 
 async def event_entries(connection: Connection, merchant_id: int, record: Any) -> list[TimelineEntry]:

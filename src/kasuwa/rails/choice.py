@@ -29,7 +29,7 @@ from kasuwa.rails.sandbox.bank import SandboxBank
 from kasuwa.rails.sandbox.biller import SandboxBiller
 from kasuwa.rails.sandbox.collection import SandboxCards, SandboxDebit, SandboxMobile
 from kasuwa.rails.sandbox.identity import SandboxIdentity
-from kasuwa.rails.vendor_rails import VendorRails, known_accounts_of, vendor_accounts_of
+from kasuwa.rails.vendor_rails import VendorRails, list_known_accounts, list_vendor_accounts
 from kasuwa.rails.vendors.client import VendorLimits, VendorMonitor
 from kasuwa.rails.vendors.monnify import collection as monnify_collection
 from kasuwa.rails.vendors.monnify import hints as monnify_hints
@@ -43,12 +43,12 @@ from kasuwa.settings.available_rails import configured_rails
 from kasuwa.settings.rail_needs import RAIL_VENDORS
 from kasuwa.settings.settings import (
     Settings,
-    former_settings_of,
+    get_shadow,
     is_configured,
-    list_of,
+    list_former_settings,
     rail_loopback_allowed,
     rails_of_purpose,
-    shadow_of,
+    split_list,
 )
 from kasuwa.terms.vendors import CARD, COLLECT, CollectionVendor, CollectionVendors
 
@@ -77,7 +77,7 @@ class RailChoice:
         transport = EgressTransport(self._egress)
         self._vendors = VendorRails(settings, transport, clock, self._monitor)
         self._former = self._read_former(transport, clock)
-        self.accounts = known_accounts_of(settings)
+        self.accounts = list_known_accounts(settings)
         self.router = Router()
         self.router.accounts = self.accounts
         self.balances = KnownBalances()
@@ -104,7 +104,7 @@ class RailChoice:
             rails_of_purpose(self._settings, purpose),
             monitors=self.monitors,
             balances=self.balances,
-            unpaid=shadow_of(self._settings, purpose),
+            unpaid=get_shadow(self._settings, purpose),
         )
         rails.place({} if purpose in (CARD, COLLECT) else self._make_former(makers_of), self.accounts)
         self.router.sets[purpose] = rails  # type: ignore[assignment]
@@ -113,9 +113,9 @@ class RailChoice:
     def _read_former(self, transport: EgressTransport, clock: DatabaseClock) -> dict[tuple[str, str], VendorRails]:
         """Returns what makes the rails with former accounts, by vendor and account. Each has limits of its own: one
         whose keys were revoked must not have the vendor paused."""
-        own, former = vendor_accounts_of(self._settings), {}
-        for vendor, settings in former_settings_of(self._settings):
-            account = vendor_accounts_of(settings)[vendor]
+        own, former = list_vendor_accounts(self._settings), {}
+        for vendor, settings in list_former_settings(self._settings):
+            account = list_vendor_accounts(settings)[vendor]
             if own.get(vendor) != account:
                 monitor = self._make_monitor()
                 former[vendor, account] = VendorRails(settings, transport, clock, partial(use_monitor, monitor))
@@ -123,8 +123,8 @@ class RailChoice:
 
     def _make_former(self, makers_of: Makers[RailT]) -> dict[tuple[str, str], RailT]:
         """Returns the rails of a purpose with former accounts."""
-        made = {place: makers_of(vendors).get(place[0]) for place, vendors in self._former.items()}
-        return {place: make() for place, make in made.items() if make is not None}
+        makers = {place: makers_of(vendors).get(place[0]) for place, vendors in self._former.items()}
+        return {place: make() for place, make in makers.items() if make is not None}
 
     def make_bank(self) -> BankRail:
         return RoutedBank(self.banks, lambda answered: self.on_name(answered) if self.on_name else None)
@@ -161,7 +161,7 @@ class RailChoice:
         return {name: RoutedAccounts(name, placed) for name in names}
 
     def make_feeds(self) -> dict[str, FeedRail]:
-        """Returns the vendors in use that tell of disputes and settlements."""
+        """Returns the vendors in use that report disputes and settlements."""
         placed = self._place_used(VendorRails.feeds)
         names = dict.fromkeys([*placed.current, *(name for name, _ in placed.former)])
         return {name: RoutedFeeds(name, placed) for name in names}
@@ -206,9 +206,13 @@ class RailChoice:
                 continue
             makers = [self._vendors.callbacks()[name]] if self._is_used(name) else []
             makers += [vendors.callbacks()[name] for (vendor, _), vendors in self._former.items() if vendor == name]
-            made = [make() for make in makers]
-            if made:
-                sources[name] = made[0] if len(made) == 1 or name == bills.NAME else AnyAccountCallbacks(made)
+            vendor_sources = [make() for make in makers]
+            if vendor_sources:
+                sources[name] = (
+                    vendor_sources[0]
+                    if len(vendor_sources) == 1 or name == bills.NAME
+                    else AnyAccountCallbacks(vendor_sources)
+                )
         return sources
 
     # --- what all share --------------------------------------------------------------------------------------------
@@ -252,10 +256,10 @@ class CollectionRails(msgspec.Struct, frozen=True):
     mobile: CollectionRail
 
 
-def collection_vendors_of(settings: Settings) -> CollectionVendors:
+def list_collection_vendors(settings: Settings) -> CollectionVendors:
     """Returns the vendors that new payments are sent to, with what they serve."""
     of_remote = CollectionVendor(
-        remote.NAME, frozenset(list_of(settings.remote_methods)), frozenset(list_of(settings.remote_currencies))
+        remote.NAME, frozenset(split_list(settings.remote_methods)), frozenset(split_list(settings.remote_currencies))
     )
     served = {vendor.name: vendor for vendor in (paystack_collection.SERVED, monnify_collection.SERVED, of_remote)}
     return CollectionVendors(

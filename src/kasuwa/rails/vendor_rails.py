@@ -8,7 +8,7 @@ from kasuwa.rails.ports.accounts import AccountRail
 from kasuwa.rails.ports.callbacks import CallbackSource
 from kasuwa.rails.ports.disputes import DisputeRail
 from kasuwa.rails.ports.feeds import FeedRail
-from kasuwa.rails.ports.identities import CONSENT, FIND, MATCH, Way
+from kasuwa.rails.ports.identities import CONSENT, FIND, MATCH, VerificationMethod
 from kasuwa.rails.ports.orders import BankRail, BillerRail, CollectionRail, IdentityRail
 from kasuwa.rails.ports.transport import HttpTransport
 from kasuwa.rails.remote import client as remote
@@ -35,10 +35,10 @@ from kasuwa.rails.vendors.paystack.accounts import PaystackAccounts, PaystackAcc
 from kasuwa.rails.vendors.paystack.disputes import PaystackDisputes
 from kasuwa.rails.vendors.paystack.feeds import PaystackFeeds
 from kasuwa.rails.vendors.vtpass import bills
-from kasuwa.settings.settings import Settings, former_settings_of
+from kasuwa.settings.settings import Settings, list_former_settings
 
 # How a rail that speaks the rail protocol verifies a BVN, by the setting.
-WAYS: dict[str, Way] = {"find": FIND, "match": MATCH, "consent": CONSENT}
+VERIFICATION_METHODS: dict[str, VerificationMethod] = {"find": FIND, "match": MATCH, "consent": CONSENT}
 
 BASE_URLS = {
     paystack.NAME: {"live": paystack.LIVE_URL, "test": paystack.TEST_URL},
@@ -56,27 +56,30 @@ ACCOUNT_KEYS = {
 }
 
 
-def base_url_of(settings: Settings, vendor: str) -> str:
+def get_base_url(settings: Settings, vendor: str) -> str:
     """Returns the address of a vendor's API."""
     chosen: str | None = getattr(settings, f"{vendor}_base_url")
     return chosen or BASE_URLS[vendor][settings.environment]
 
 
-def vendor_accounts_of(settings: Settings) -> dict[str, str]:
+def list_vendor_accounts(settings: Settings) -> dict[str, str]:
     """Returns our account with each vendor whose key is set: a hash that tells nothing of the key."""
     accounts = {}
     for vendor, name in ACCOUNT_KEYS.items():
         key: str | None = getattr(settings, name)
         if key is not None:
-            content = f"{base_url_of(settings, vendor)} {key}".encode()
+            content = f"{get_base_url(settings, vendor)} {key}".encode()
             accounts[vendor] = blake2b(content, digest_size=8, person=b"vendor account").hexdigest()
     return accounts
 
 
-def known_accounts_of(settings: Settings) -> KnownAccounts:
+def list_known_accounts(settings: Settings) -> KnownAccounts:
     """Returns our accounts whose keys are set: the current ones, and the former ones."""
-    former = {(vendor, vendor_accounts_of(kept)[vendor]) for vendor, kept in former_settings_of(settings)}
-    return KnownAccounts(vendor_accounts_of(settings), former)
+    former = {
+        (vendor, list_vendor_accounts(former_settings)[vendor])
+        for vendor, former_settings in list_former_settings(settings)
+    }
+    return KnownAccounts(list_vendor_accounts(settings), former)
 
 
 class VendorRails:
@@ -112,7 +115,9 @@ class VendorRails:
         return {
             dojah.NAME: self._make_dojah,
             session.NAME: self._make_monnify_identity,
-            remote.NAME: lambda: RemoteIdentity(self.make_remote(), WAYS[self.settings.remote_identity]),
+            remote.NAME: lambda: RemoteIdentity(
+                self.make_remote(), VERIFICATION_METHODS[self.settings.remote_identity]
+            ),
         }
 
     def collections(self) -> Mapping[str, Callable[[], CollectionRail]]:
@@ -258,4 +263,4 @@ class VendorRails:
         return current, RemoteSecret(settings.remote_old_key_id, settings.remote_old_secret or "")
 
     def _base_url(self, vendor: str) -> str:
-        return base_url_of(self.settings, vendor)
+        return get_base_url(self.settings, vendor)

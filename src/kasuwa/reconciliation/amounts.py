@@ -30,13 +30,13 @@ def parse_amount(text: str, decimal: str = ".", thousands: str = ",") -> int | N
         return checked(-minor if plain[1] else minor)
     marked = MARKED.fullmatch(text.strip())
     is_debit = marked is not None and marked[2].upper().startswith("D")
-    found = SIGNS.fullmatch(text.strip() if marked is None else marked[1])
-    if found is None or bool(found["open"]) != bool(found["close"]):
+    match = SIGNS.fullmatch(text.strip() if marked is None else marked[1])
+    if match is None or bool(match["open"]) != bool(match["close"]):
         return None
-    signs = [bool(found["open"]), found["minus"] == "-", found["after"] == "-", is_debit]
-    if (found["minus"] and found["after"]) or sum(signs) > 1:
+    signs = [bool(match["open"]), match["minus"] == "-", match["after"] == "-", is_debit]
+    if (match["minus"] and match["after"]) or sum(signs) > 1:
         return None
-    minor_or_none = parse_figure(found["figure"], decimal, thousands)
+    minor_or_none = parse_figure(match["figure"], decimal, thousands)
     if minor_or_none is None:
         return None
     return checked(-minor_or_none if any(signs) else minor_or_none)

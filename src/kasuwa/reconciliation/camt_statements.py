@@ -138,13 +138,13 @@ class CamtStatement:
         self.facts.bank_account = clean_text(account)
 
     def _end_balance(self) -> None:
-        found = dict(self._texts)
-        kind = found.get("Tp/CdOrPrtry/Cd", "")
-        amount = parse_amount(found.get("Amt", ""), ".", "")
+        texts = dict(self._texts)
+        kind = texts.get("Tp/CdOrPrtry/Cd", "")
+        amount = parse_amount(texts.get("Amt", ""), ".", "")
         if amount is None:
-            self.facts.add_fault(f"balance {kind}", f"{found.get('Amt', '')[:40]!r} is not an amount")
+            self.facts.add_fault(f"balance {kind}", f"{texts.get('Amt', '')[:40]!r} is not an amount")
             return
-        signed = -amount if found.get("CdtDbtInd") == "DBIT" else amount
+        signed = -amount if texts.get("CdtDbtInd") == "DBIT" else amount
         if kind in ("OPBD", "PRCD") and self._opening is None:
             self._opening = signed
         elif kind == "CLBD":
@@ -153,24 +153,24 @@ class CamtStatement:
     def _end_entry(self) -> None:
         self._number += 1
         place = f"entry {self._number}"
-        found: dict[str, str] = {}
+        texts: dict[str, str] = {}
         for path, text in self._texts:
-            found.setdefault(path, text)
-        if found.get("Sts") not in ("BOOK", None) or found.get("Sts/Cd") not in ("BOOK", None):
+            texts.setdefault(path, text)
+        if texts.get("Sts") not in ("BOOK", None) or texts.get("Sts/Cd") not in ("BOOK", None):
             return  # announced, and not yet booked
         faults = []
-        amount = parse_minor(found.get("Amt", ""))
-        booked_on = parse_day(found.get("BookgDt/Dt") or found.get("BookgDt/DtTm") or found.get("ValDt/Dt", ""))
-        direction = found.get("CdtDbtInd", "")
+        amount = parse_minor(texts.get("Amt", ""))
+        booked_on = parse_day(texts.get("BookgDt/Dt") or texts.get("BookgDt/DtTm") or texts.get("ValDt/Dt", ""))
+        direction = texts.get("CdtDbtInd", "")
         if not amount:
-            faults.append(f"{found.get('Amt', '')[:40]!r} is not an amount")
+            faults.append(f"{texts.get('Amt', '')[:40]!r} is not an amount")
         if booked_on is None:
             faults.append("it has no booking date")
         if direction not in ("CRDT", "DBIT"):
             faults.append("it is neither a credit nor a debit (CdtDbtInd)")
-        if found.get("Amt@Ccy") != self._currency:
-            self.facts.currency = found.get("Amt@Ccy", "")
-            faults.append(f"the currency is {found.get('Amt@Ccy')!r}, and that of the account is {self._currency}")
+        if texts.get("Amt@Ccy") != self._currency:
+            self.facts.currency = texts.get("Amt@Ccy", "")
+            faults.append(f"the currency is {texts.get('Amt@Ccy')!r}, and that of the account is {self._currency}")
         if faults or amount is None or booked_on is None:
             self.facts.add_fault(place, "; ".join(faults))
             return
@@ -183,20 +183,20 @@ class CamtStatement:
                 amount=signed,
                 bank_reference=self._find_reference(),
                 description=clean_text(" ".join(text for path, text in self._texts if is_description(path))),
-                bank_id=clean_text(found.get("AcctSvcrRef") or found.get("NtryRef", "")),
+                bank_id=clean_text(texts.get("AcctSvcrRef") or texts.get("NtryRef", "")),
             )
         )
 
     def _find_reference(self) -> str:
         """Returns the reference of an entry with one transaction. An entry of many has none, but the batch's."""
-        found: dict[str, set[str]] = {}
+        by_tag: dict[str, set[str]] = {}
         for path, text in self._texts:
             above, _, tag = path.rpartition("/")
             if above and tag in REFERENCE_TAGS and text != NO_REFERENCE:
-                found.setdefault(tag, set()).add(text)
+                by_tag.setdefault(tag, set()).add(text)
         for tag in REFERENCE_TAGS:
-            if len(found.get(tag, ())) == 1:
-                return clean_text(found[tag].pop())
+            if len(by_tag.get(tag, ())) == 1:
+                return clean_text(by_tag[tag].pop())
         return ""
 
     def _end_statement(self) -> None:

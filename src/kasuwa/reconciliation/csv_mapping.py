@@ -136,7 +136,7 @@ def is_date_form(form: str) -> bool:
 @lru_cache(maxsize=64)
 def date_pattern(form: str) -> str:
     """Returns a date form as strptime has it."""
-    return re.sub("YYYY|YY|MON|MM|DD", lambda found: DATE_TOKENS[found[0]], form)
+    return re.sub("YYYY|YY|MON|MM|DD", lambda match: DATE_TOKENS[match[0]], form)
 
 
 @lru_cache(maxsize=8192)
@@ -174,14 +174,14 @@ def suggest_mapping(beginning: bytes) -> CsvMapping | None:
 def name_columns(header: Sequence[str]) -> dict[str, str]:
     """Returns the columns of a header by meaning."""
     known = {cell.strip().lower(): cell.strip() for cell in header if cell.strip()}
-    found: dict[str, str] = {}
+    columns: dict[str, str] = {}
     for meaning, names in COLUMN_NAMES.items():
         column = next((known[name] for name in names if name in known), None)
-        if column is not None and column not in found.values():
-            found[meaning] = column
-    if {"debit", "credit"} <= found.keys():
-        found.pop("amount", None)
-    return found
+        if column is not None and column not in columns.values():
+            columns[meaning] = column
+    if {"debit", "credit"} <= columns.keys():
+        columns.pop("amount", None)
+    return columns
 
 
 def fill_mapping(
@@ -189,13 +189,13 @@ def fill_mapping(
 ) -> CsvMapping:
     places = {meaning: [cell.strip() for cell in header].index(column) for meaning, column in columns.items()}
 
-    def values_of(meaning: str) -> list[str]:
+    def list_values(meaning: str) -> list[str]:
         place = places.get(meaning)
         return [] if place is None else [row[place] for row in rows if len(row) > place and row[place].strip()]
 
-    dates = values_of("date")
+    dates = list_values("date")
     date_form = max(SUGGESTED_FORMS, key=lambda one: sum(parse_date(text, one) is not None for text in dates))
-    figures = [*values_of("amount"), *values_of("debit"), *values_of("credit")]
+    figures = [*list_values("amount"), *list_values("debit"), *list_values("credit")]
     signs = [(".", ","), (",", "."), (",", " "), (".", "")]
     decimal, thousands = max(signs, key=lambda pair: sum(parse_amount(text, *pair) is not None for text in figures))
     values: dict[str, object] = {**columns}

@@ -151,13 +151,13 @@ async def make_records(lines: Iterable[StatementLine]) -> AsyncIterator[tuple[An
     """Yields the rows to stage. Pauses now and then, because parsing does not wait for anything."""
     for count, line in enumerate(lines, start=1):
         ours = find_line_reference(line.bank_reference, line.description)
-        values = (line.number, line.booked_on, line.amount, line.fee, digest_of(line))
+        values = (line.number, line.booked_on, line.amount, line.fee, hash_line(line))
         yield (*values, ours.merchant_id, ours.reference, line.bank_reference, line.description)
         if count % LINES_PER_STEP == 0:
             await asyncio.sleep(0)
 
 
-def digest_of(line: StatementLine) -> bytes:
+def hash_line(line: StatementLine) -> bytes:
     """Returns the identity of a line: the bank's number of it with day and amount, or else all that it says."""
     if line.bank_id:
         text = f"{line.bank_id}\0{line.booked_on}\0{line.amount}"
@@ -191,15 +191,15 @@ async def match_lump_sums(connection: Connection, currency: str, window: int) ->
     """Matches lines with the entries of whole days, then with a few entries, where only one choice adds up."""
     lines = await matching.list_lump_lines(connection, currency, MAX_LUMP_LINES)
     totals = await matching.sum_days(connection) if lines else {}
-    left = []
+    unmatched = []
     for line in lines:
         days = find_days(totals, line.wanted, window)
         if days is None:
-            left.append(line)
+            unmatched.append(line)
             continue
         await matching.take_days(connection, line, days)
         totals = await matching.sum_days(connection)
-    for line in left:
+    for line in unmatched:
         await match_subset(connection, line, window, totals)
 
 

@@ -40,7 +40,7 @@ def find_days(totals: Mapping[date, DayTotal], wanted: LumpSum, window: int) -> 
 
     The last of the days is at most `window` days before the line. A range that begins or ends with an empty day is the
     same as a shorter one, and is not counted twice. A single entry is no lump sum."""
-    found: set[Days] = set()
+    candidates: set[Days] = set()
     for back in range(window + 1):
         last = wanted.booked_on - timedelta(days=back)
         if last not in totals:
@@ -59,10 +59,10 @@ def find_days(totals: Mapping[date, DayTotal], wanted: LumpSum, window: int) -> 
                     and is_right_count
                     and take(totals[last], wanted.gross, is_one_way)[1]
                 ):
-                    found.add(Days(first, last, is_one_way))
+                    candidates.add(Days(first, last, is_one_way))
     # Where all entries are of one direction, both ways are the same.
-    one_way = {days for days in found if days.is_one_way}
-    rest = {days for days in found if not days.is_one_way and days._replace(is_one_way=True) not in one_way}
+    one_way = {days for days in candidates if days.is_one_way}
+    rest = {days for days in candidates if not days.is_one_way and days._replace(is_one_way=True) not in one_way}
     both = one_way | rest
     return both.pop() if len(both) == 1 else None
 
@@ -81,7 +81,7 @@ def find_subset(amounts: Sequence[int], gross: int) -> tuple[int, ...] | None:
     sums = [0]
     for amount in amounts:  # the sum of each subset is at the place whose bits are its members
         sums += [known + amount for known in sums]
-    found = [bits for bits, total in enumerate(sums) if total == gross and bits.bit_count() > 1]
-    if len(found) != 1:
+    subsets = [bits for bits, total in enumerate(sums) if total == gross and bits.bit_count() > 1]
+    if len(subsets) != 1:
         return None
-    return tuple(place for place in range(len(amounts)) if found[0] >> place & 1)
+    return tuple(place for place in range(len(amounts)) if subsets[0] >> place & 1)

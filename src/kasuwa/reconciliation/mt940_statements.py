@@ -60,13 +60,13 @@ class Mt940Statement:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                found, lines = read_common_message(text, self._number) or read_with_library(text, self._number)
+                facts, lines = read_common_message(text, self._number) or read_with_library(text, self._number)
         except StatementError:
             raise
         except Exception as error:  # the library raises RuntimeError, ValueError and others for what it cannot read
             self.facts.add_fault(place, f"it cannot be read ({type(error).__name__})")
             return
-        self._check_facts(place, found)
+        self._check_facts(place, facts)
         if len(lines) != message.count(b"\n" + LINE_TAG):
             self.facts.add_fault(place, "not all of its lines (:61:) can be read")
             return
@@ -75,21 +75,21 @@ class Mt940Statement:
             total += line.amount
             yield line
         self._number += len(lines)
-        self._check_balance(place, found, total)
+        self._check_balance(place, facts, total)
 
-    def _check_facts(self, place: str, found: dict[str, Any]) -> None:
-        account = clean_text(str(found.get("account_identification") or ""))
+    def _check_facts(self, place: str, facts: dict[str, Any]) -> None:
+        account = clean_text(str(facts.get("account_identification") or ""))
         if self.facts.bank_account and account != self.facts.bank_account:
             self.facts.add_fault(place, f"it is of another account than the one before: {account}")
         self.facts.bank_account = account
-        for balance in (find_balance(found, "opening"), find_balance(found, "closing")):
+        for balance in (find_balance(facts, "opening"), find_balance(facts, "closing")):
             if balance is not None and balance.amount.currency != self._currency:
                 currency = balance.amount.currency
                 self.facts.currency = str(currency)
                 self.facts.add_fault(place, f"the currency is {currency}, and that of the account is {self._currency}")
 
-    def _check_balance(self, place: str, found: dict[str, Any], total: int) -> None:
-        opening, closing = find_balance(found, "opening"), find_balance(found, "closing")
+    def _check_balance(self, place: str, facts: dict[str, Any], total: int) -> None:
+        opening, closing = find_balance(facts, "opening"), find_balance(facts, "closing")
         if opening is None or closing is None:
             self.facts.add_fault(place, "it lacks its opening or closing balance (:60F: and :62F:)")
             return
@@ -114,12 +114,12 @@ def read_with_library(text: str, last_number: int) -> ReadMessage:
     return parsed.data, [
         make_line(
             number,
-            found.get("entry_date") or found["date"],
-            to_minor(found["amount"].amount),
-            (found.get("customer_reference"), found.get("bank_reference")),
-            (found.get("extra_details"), found.get("transaction_details")),
+            data.get("entry_date") or data["date"],
+            to_minor(data["amount"].amount),
+            (data.get("customer_reference"), data.get("bank_reference")),
+            (data.get("extra_details"), data.get("transaction_details")),
         )
-        for number, found in enumerate(lines, start=last_number + 1)
+        for number, data in enumerate(lines, start=last_number + 1)
     ]
 
 
@@ -134,16 +134,16 @@ def read_common_message(text: str, last_number: int) -> ReadMessage | None:
     parsed = mt940.parse(others, options=OPTIONS)
     days: dict[tuple[str | None, ...], date] = {}
     lines: list[StatementLine] = []
-    found: re.Match[str] | None = None
+    match: re.Match[str] | None = None
     details: list[str] = []
     for tag, value in (*fields, (LINE, "")):
         if tag == TEXT:
             details.append(value)
         elif tag == LINE:
-            if found is not None:
-                lines.append(read_line(last_number + len(lines) + 1, found, details, days, parsed))
-            found, details = LINE_TAG_OF_LIBRARY.re.match(value), []
-            if found is None and value:
+            if match is not None:
+                lines.append(read_line(last_number + len(lines) + 1, match, details, days, parsed))
+            match, details = LINE_TAG_OF_LIBRARY.re.match(value), []
+            if match is None and value:
                 raise ValueError("a line does not have the form of :61:")
     return parsed.data, lines
 
@@ -159,15 +159,15 @@ def tidy_value(value: str) -> str:
 
 
 def read_line(
-    number: int, found: re.Match[str], details: list[str], days: dict[tuple[str | None, ...], date], parsed: Any
+    number: int, match: re.Match[str], details: list[str], days: dict[tuple[str | None, ...], date], parsed: Any
 ) -> StatementLine:
-    day = found.group("year", "month", "day", "entry_month", "entry_day")
+    day = match.group("year", "month", "day", "entry_month", "entry_day")
     booked_on = days.get(day)
     if booked_on is None:
         # The library chooses the year of the entry date. Few lines of a message differ in their days.
-        dates: dict[str, Any] = LINE_TAG_OF_LIBRARY(parsed, found.groupdict())
+        dates: dict[str, Any] = LINE_TAG_OF_LIBRARY(parsed, match.groupdict())
         booked_on = days[day] = dates.get("entry_date") or dates["date"]
-    status, amount, *references, extra = found.group(
+    status, amount, *references, extra = match.group(
         "status", "amount", "customer_reference", "bank_reference", "extra_details"
     )
     minor = parse_amount(amount)
@@ -202,9 +202,9 @@ def parse_amount(text: str) -> int:
     return int(whole or "0") * MINOR_PER_MAJOR + int(decimals.ljust(2, "0") if whole or decimals else "")
 
 
-def find_balance(found: dict[str, Any], which: str) -> Any:
+def find_balance(facts: dict[str, Any], which: str) -> Any:
     """Returns the opening or closing balance, final or of a part of a statement, or None."""
-    return found.get(f"final_{which}_balance") or found.get(f"intermediate_{which}_balance")
+    return facts.get(f"final_{which}_balance") or facts.get(f"intermediate_{which}_balance")
 
 
 def to_minor(amount: Decimal) -> int:

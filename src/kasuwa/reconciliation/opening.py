@@ -28,14 +28,14 @@ def detect_format(beginning: bytes) -> str:
 
 def hash_content(file: BinaryIO) -> bytes:
     """Returns the hash of a file, which is then at its beginning again. Raises StatementError for an empty file."""
-    made, size = sha256(), 0
+    digest, size = sha256(), 0
     while piece := file.read(PIECE_BYTES):
-        made.update(piece)
+        digest.update(piece)
         size += len(piece)
     if size == 0:
         raise StatementError("the file is empty")
     file.seek(0)
-    return made.digest()
+    return digest.digest()
 
 
 def open_statement(
@@ -44,10 +44,10 @@ def open_statement(
     """Returns the reader of a file. Raises StatementError for a CSV file without a mapping, with one that may fit."""
     beginning = file.read(BEGINNING_BYTES)
     file.seek(0)
-    found = format_name or detect_format(beginning)
-    if found == "camt.053":
+    file_format = format_name or detect_format(beginning)
+    if file_format == "camt.053":
         return CamtStatement(file, account.currency)
-    if found == "mt940":
+    if file_format == "mt940":
         return Mt940Statement(file, account.currency)
     if mapping is None:
         raise StatementError(explain_missing_mapping(beginning, account))

@@ -39,13 +39,13 @@ def find_reference(text: str) -> OurReference:
     if "gp" not in lowered:
         return NO_REFERENCE
     for pattern, parse in ((WIRE, parse_spaced_wire), (COMPACT, parse_compact_reference)):
-        for found in pattern.finditer(lowered):
-            key = parse(found[0])
+        for match in pattern.finditer(lowered):
+            key = parse(match[0])
             if key is not None:
                 merchant, _, reference = key.partition(" ")
                 return OurReference(int(merchant), reference)
-    for found in PLAIN.finditer(lowered):
-        reference = re.sub("[- /]", "|", found[0]).upper()
+    for match in PLAIN.finditer(lowered):
+        reference = re.sub("[- /]", "|", match[0]).upper()
         if is_reference(reference):
             return OurReference(None, reference)
     return NO_REFERENCE

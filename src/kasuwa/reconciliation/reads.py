@@ -182,9 +182,9 @@ async def list_imports(reader: QueryRunner, account_id: int, most: int = MAX_LIS
 async def sum_states(reader: QueryRunner, scope: MatchScope) -> list[StateTotal]:
     """Returns the totals of the days of the scope, state by state."""
     rows = await reader.fetch(LINE_TOTALS, scope.account_id, scope.first_day, scope.last_day)
-    found = {row[0]: StateTotal(*row) for row in rows}
-    found["ours only"] = StateTotal("ours only", *await reader.fetchrow(ENTRY_TOTALS, *scope_values(scope)))
-    return [found.get(state, StateTotal(state, 0, 0)) for state in STATES]
+    totals = {row[0]: StateTotal(*row) for row in rows}
+    totals["ours only"] = StateTotal("ours only", *await reader.fetchrow(ENTRY_TOTALS, *scope_values(scope)))
+    return [totals.get(state, StateTotal(state, 0, 0)) for state in STATES]
 
 
 async def list_lines(reader: QueryRunner, scope: MatchScope, state: str, after: int = 0) -> list[LineRow]:

@@ -1,4 +1,4 @@
-"""The settlements that a rail told of, as a statement: one line for each payout, with the rail's fees."""
+"""The settlements that a rail reported, as a statement: one line for each payout, with the rail's fees."""
 
 from hashlib import sha256
 
@@ -32,7 +32,7 @@ async def read_feed(
         for number, (settlement_id, amount, fees, settled_on) in enumerate(rows, start=1)
     ]
     if not lines:
-        raise StatementError(f"{account.vendor} has told of no settlement in {account.currency}")
+        raise StatementError(f"{account.vendor} has reported no settlement in {account.currency}")
     facts = StatementFacts(FORMAT, account.currency)
     content_hash = sha256(msgspec.json.encode(lines)).digest()
     return StatementSource(

@@ -164,9 +164,9 @@ async def select_new_lines(connection: Connection, account_id: int) -> Period:
     return Period(*await connection.fetchrow(COUNT_NEW))  # type: ignore[misc]
 
 
-async def insert_import(connection: Connection, account_id: int, made: NewImport) -> int:
-    values = (made.content_hash, made.format, made.file_name, made.line_count, made.new_count)
-    days = (made.first_day, made.last_day, made.opening, made.closing, made.imported_by)
+async def insert_import(connection: Connection, account_id: int, statement: NewImport) -> int:
+    values = (statement.content_hash, statement.format, statement.file_name, statement.line_count, statement.new_count)
+    days = (statement.first_day, statement.last_day, statement.opening, statement.closing, statement.imported_by)
     number = await connection.fetchval(INSERT_IMPORT, account_id, *values, *days)
     assert isinstance(number, int)
     return number

@@ -1,4 +1,4 @@
-"""Reads money in suspense: what rails brought in for nobody known, and was neither assigned nor returned."""
+"""Reads money in suspense: unidentified receipts that were neither assigned nor returned."""
 
 from datetime import datetime
 from typing import NamedTuple
@@ -31,7 +31,7 @@ HOLDER = """
 
 
 class MoneyInSuspense(NamedTuple):
-    """Money that came in for nobody known, in the books of a merchant."""
+    """Unidentified money, in the books of a merchant."""
 
     merchant_id: int
     mid: str

@@ -184,7 +184,7 @@ class ClockAdvance:
         return result.reply
 
 
-def decide_clock(to: datetime, keeps_job_times: bool, context: Context, seen: LoadedRows) -> Decision:
+def decide_clock(to: datetime, keeps_job_times: bool, context: Context, rows: LoadedRows) -> Decision:
     """Moves the clock forward, never back. With `keeps_job_times`, writes nothing if the clock is there already."""
     if keeps_job_times and to <= context.now:
         return Decision(reply=context.now)

@@ -26,7 +26,7 @@ from kasuwa.core.decision import (
     Refusal,
     SandboxEffects,
 )
-from kasuwa.core.money import minor_of
+from kasuwa.core.money import convert_to_minor
 from kasuwa.core.vault import Vault
 from kasuwa.engine.batch import RuleFailure
 from kasuwa.engine.rule_submission import TRANSACTION_COLUMNS, submit_rule
@@ -61,7 +61,7 @@ from kasuwa.transactions.transactions import (
 from kasuwa.webhooks.sender import WebhookSender
 
 # Opening balances of every merchant of the test environment. Contract: #authentication
-OPENING_BALANCES = {"NGN": minor_of("10000000.00"), "USD": minor_of("10000.00")}
+OPENING_BALANCES = {"NGN": convert_to_minor("10000000.00"), "USD": convert_to_minor("10000.00")}
 NEVER_SHORT = Refusal(INSUFFICIENT_FUNDS, "The outside does not run short")
 NO_CALLBACK = Refusal(INVALID_REQUEST, "No rail decides this one, so no call-back can end it")
 
@@ -90,7 +90,7 @@ SELECT_OPEN_FOR_PURPOSE = f"""
 """
 
 
-def decide_opening(balances: Mapping[str, int], context: Context, seen: LoadedRows) -> Decision:
+def decide_opening(balances: Mapping[str, int], context: Context, rows: LoadedRows) -> Decision:
     posts = tuple(chart.make_funding_posting(currency, amount) for currency, amount in balances.items())
     return Decision(groups=(PostingGroup("opening", NEVER_SHORT, postings=posts),))
 
@@ -102,7 +102,7 @@ async def fund_new_merchant(writer: Writer, merchant: Merchant, balances: Mappin
     await submit_rule(writer, merchant, Needs((), accounts), partial(decide_opening, balances))
 
 
-def decide_freeze(is_frozen: bool, context: Context, seen: LoadedRows) -> Decision:
+def decide_freeze(is_frozen: bool, context: Context, rows: LoadedRows) -> Decision:
     return Decision(reply=context.now, sandbox=SandboxEffects(is_frozen=is_frozen))
 
 
@@ -188,11 +188,11 @@ class SandboxOperations(CommonOperations):
                 merchant_id = await merchants.lock_merchant(connection, merchant.mid)
                 count = await connection.fetchval(COUNT_KEYS, merchant_id)
                 make_key = partial(self._make_key, number=count)
-                made = await create_key(connection, self._vault, merchant_id, new, make_key)
+                number_and_key = await create_key(connection, self._vault, merchant_id, new, make_key)
         except KeyRefused as refused:
             return Refusal(INVALID_REQUEST, str(refused))
         self._directory.evict(merchant.mid)
-        return made
+        return number_and_key
 
     async def set_payout_policy(self, merchant: Merchant, policy: PayoutPolicy) -> None:
         """Sets the merchant's policy for money out, also a looser one. Other processes follow within a second."""
@@ -209,8 +209,8 @@ class SandboxOperations(CommonOperations):
         if fault is not None:
             return fault
 
-        def change(kept: MerchantSettings) -> MerchantSettings:
-            return msgspec.structs.replace(kept, webhook_url=url)
+        def change(settings: MerchantSettings) -> MerchantSettings:
+            return msgspec.structs.replace(settings, webhook_url=url)
 
         async with self._operators.acquire() as connection:
             await merchants.change_settings(connection, self._vault, merchant.mid, change, is_endpoint_set=True)
@@ -241,8 +241,8 @@ class SandboxOperations(CommonOperations):
     async def audit(self, merchant: Merchant) -> list[tuple[str, str]]:
         """Returns the violated invariants of the merchant's books, each with its place."""
         async with self._operators.acquire() as connection:
-            found = await find_violations(connection, [merchant.merchant_id])
-        return [(description, place) for _, description, place in found]
+            violations = await find_violations(connection, [merchant.merchant_id])
+        return [(description, place) for _, description, place in violations]
 
     async def close_books(self) -> SignedClose | Refusal:
         """Closes the books of all merchants and publishes the close."""
@@ -296,8 +296,8 @@ class SandboxOperations(CommonOperations):
     async def _contradict(self, merchant: Merchant, key: bytes, status: str) -> bool:
         """Records a notice if the transaction is final. Returns whether it is."""
 
-        def record(context: Context, seen: LoadedRows) -> Decision:
-            row = seen.get(Transaction, key)
+        def record(context: Context, rows: LoadedRows) -> Decision:
+            row = rows.get(Transaction, key)
             assert row is not None, "nothing is ever deleted"
             return Decision(reply=row.is_final, notices=contradiction_notices(row, status) if row.is_final else ())
 

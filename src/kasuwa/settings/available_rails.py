@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from kasuwa.core.routing import RailPurpose
 from kasuwa.settings.rail_needs import RAIL_VENDORS
-from kasuwa.settings.settings import MIXED_WITH_SANDBOX, Settings, is_page_and_sandbox, rails_of_purpose, shadow_of
+from kasuwa.settings.settings import MIXED_WITH_SANDBOX, Settings, get_shadow, is_page_and_sandbox, rails_of_purpose
 
 
 def configured_rails(settings: Settings, purpose: str) -> tuple[str, ...]:
@@ -21,7 +21,7 @@ def check_merchant_rails(settings: Settings, rails: Mapping[str, Sequence[str]])
     """Returns what is wrong with the rails of a merchant's own: each fault a sentence."""
     faults = [f"there is no choice of rails for {purpose}" for purpose in rails if purpose not in RAIL_VENDORS]
     for purpose in RAIL_VENDORS:
-        known = [name for name in configured_rails(settings, purpose) if name != shadow_of(settings, purpose)]
+        known = [name for name in configured_rails(settings, purpose) if name != get_shadow(settings, purpose)]
         names = rails.get(purpose, ())
         wrong = dict.fromkeys(name for name in names if name not in known)
         faults += [f"{name} is not configured for {purpose} ({' or '.join(known) or 'nothing'} is)" for name in wrong]
@@ -39,7 +39,7 @@ def list_purposes(settings: Settings) -> tuple[RailPurpose, ...]:
             purpose,
             rails_of_purpose(settings, purpose),
             configured_rails(settings, purpose),
-            shadow_of(settings, purpose),
+            get_shadow(settings, purpose),
         )
         for purpose in RAIL_VENDORS
     )

@@ -9,7 +9,7 @@ from kasuwa.settings.values import SettingsError
 CLOSE_KEY_FILE = "close.key"
 
 
-def close_key_of(settings: Settings, *, may_create: bool = True) -> Ed25519PrivateKey | None:
+def load_close_key(settings: Settings, *, may_create: bool = True) -> Ed25519PrivateKey | None:
     """Returns the signing key, or None if there is none. In test it is created on first use, with `may_create`.
 
     Live has no default, because the key must not lie beside the database."""
@@ -33,7 +33,7 @@ def close_key_of(settings: Settings, *, may_create: bool = True) -> Ed25519Priva
 
 def require_close_key(settings: Settings) -> Ed25519PrivateKey:
     """Returns the signing key. Raises SettingsError if live has none."""
-    key = close_key_of(settings)
+    key = load_close_key(settings)
     if key is None:
         raise SettingsError(
             "KASUWA_CLOSE_KEY is not set: live needs 32 random bytes in base64 to sign closes "

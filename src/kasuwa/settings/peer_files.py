@@ -7,7 +7,7 @@ from kasuwa.settings.settings import Settings
 from kasuwa.settings.values import SettingsError
 
 
-def peer_certificates_of(settings: Settings) -> PeerCertificates | None:
+def load_peer_certificates(settings: Settings) -> PeerCertificates | None:
     """Returns the certificates, or None if this host is to be alone. Raises SettingsError if they cannot be used."""
     if settings.peer_listen is None:
         return None

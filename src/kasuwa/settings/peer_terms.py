@@ -19,20 +19,20 @@ class PeerTerms(msgspec.Struct, frozen=True):
     host: str  # by which other hosts reach this one, IPv6 in brackets
     port: int
 
-    def address_of(self, number: int) -> str:
+    def make_address(self, number: int) -> str:
         """Returns where other hosts reach an API process, numbered from 0. It is also the name of that process."""
         return f"{self.host}:{self.port + number}"
 
-    def listen_port_of(self, number: int) -> int:
+    def get_listen_port(self, number: int) -> int:
         return self.listen_port + number
 
 
 def read_peer_terms(listen: str, address: str | None, processes: int) -> PeerTerms:
     """Reads the addresses that a host listens on and is reached by. Raises ValueError."""
-    found = LISTEN.fullmatch(listen)
-    if found is None:
+    match = LISTEN.fullmatch(listen)
+    if match is None:
         raise ValueError("KASUWA_PEER_LISTEN must be a host and a port, such as 10.0.0.1:7400")
-    own = ADDRESS.fullmatch(found["host"] if address is None else address)
+    own = ADDRESS.fullmatch(match["host"] if address is None else address)
     if own is None:
         raise ValueError("KASUWA_PEER_ADDRESS must be a host, such as 10.0.0.1, with or without a port")
     if own["host"] in ALL_INTERFACES:
@@ -41,9 +41,9 @@ def read_peer_terms(listen: str, address: str | None, processes: int) -> PeerTer
             if address is None
             else f"KASUWA_PEER_ADDRESS must be an address of this host, not {own['host']}"
         )
-    port = int(found["port"])
+    port = int(match["port"])
     own_port = port if own["port"] is None else int(own["port"])
     for name, first in (("KASUWA_PEER_LISTEN", port), ("KASUWA_PEER_ADDRESS", own_port)):
         if not 1 <= first <= LAST_PORT - processes + 1:
             raise ValueError(f"{name} must leave a port for each of {processes} API processes, from {first} on")
-    return PeerTerms(found["host"].strip("[]"), port, own["host"], own_port)
+    return PeerTerms(match["host"].strip("[]"), port, own["host"], own_port)

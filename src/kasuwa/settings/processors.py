@@ -29,10 +29,10 @@ def read_limit(root: Path, own: Path) -> float | None:
     if path is None:
         return None
     group = root / path.strip("/")
-    found = [
+    limits = [
         read_quota(directory / "cpu.max") for directory in (group, *group.parents) if directory.is_relative_to(root)
     ]
-    return min((limit for limit in found if limit is not None), default=None)
+    return min((limit for limit in limits if limit is not None), default=None)
 
 
 def read_quota(file: Path) -> float | None:

@@ -19,12 +19,12 @@ NEXT_SECRET_FILE = "secret.key.next"
 COMMAND_SECONDS = 10.0
 
 
-def secret_key_of(settings: Settings, *, may_create: bool = True) -> bytes:
+def load_secret_key(settings: Settings, *, may_create: bool = True) -> bytes:
     """Returns the key-encryption key. In test it is created on first use, with `may_create`. Live has no default: the
     operator keeps the key outside the database."""
-    given = read_given(settings.secret_key, settings.secret_key_command, "KASUWA_SECRET_KEY")
-    if given is not None:
-        return given
+    key = read_given(settings.secret_key, settings.secret_key_command, "KASUWA_SECRET_KEY")
+    if key is not None:
+        return key
     if settings.environment == "live":
         raise SettingsError(
             "KASUWA_SECRET_KEY is not set: live needs 32 random bytes in base64 "
@@ -49,12 +49,12 @@ def is_secret_in_data(settings: Settings) -> bool:
     return settings.secret_key is None and settings.secret_key_command is None and settings.environment == "test"
 
 
-def next_secret_key_of(settings: Settings) -> bytes:
+def load_next_secret_key(settings: Settings) -> bytes:
     """Returns the key that `kasuwa keys rotate --kek` changes to. Where the key is the file of the data directory, a
     new one is made beside it, once. Raises SettingsError if none is given."""
-    given = read_given(settings.new_secret_key, settings.new_secret_key_command, "KASUWA_NEW_SECRET_KEY")
-    if given is not None:
-        return given
+    key = read_given(settings.new_secret_key, settings.new_secret_key_command, "KASUWA_NEW_SECRET_KEY")
+    if key is not None:
+        return key
     if not is_secret_in_data(settings):
         raise SettingsError(
             "KASUWA_NEW_SECRET_KEY is not set: give the new key with it, or by KASUWA_NEW_SECRET_KEY_FILE or "

@@ -110,7 +110,7 @@ class Settings(msgspec.Struct, kw_only=True):
     rail_card: str | None = None  # paystack, monnify, remote or, in test, sandbox: cards and saved cards
     rail_collect: str | None = None  # paystack, monnify, remote or, in test, sandbox: all other payments
     rail_accounts: str | None = None  # paystack, monnify, remote or, in test, sandbox: accounts to pay into
-    suspense_mid: str | None = None  # the operator's own merchant, whose books take money for nobody known
+    suspense_mid: str | None = None  # the operator's own merchant, whose books take unidentified money
     rail_email_domain: str | None = None  # the operator's domain, of the email addresses of payers who gave none
     rail_bank_shadow: str | None = None  # a rail that is asked for names and its balance, to compare, and never pays
     rail_in_flight: int = 8  # calls in progress that one process allows for a vendor
@@ -189,7 +189,7 @@ def local_url(host: str, port: int) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def public_url_of(settings: Settings) -> str:
+def get_public_url(settings: Settings) -> str:
     """Returns the address by which payers reach the API: KASUWA_PUBLIC_URL, or the one it listens on.
 
     Contract: #paths"""
@@ -201,7 +201,7 @@ def console_address(settings: Settings) -> str:
     return (settings.console_url or local_url(settings.console_host, settings.console_port)).rstrip("/")
 
 
-def trusted_proxies_of(settings: Settings) -> tuple[Network, ...]:
+def parse_trusted_proxies(settings: Settings) -> tuple[Network, ...]:
     """Returns the proxies whose X-Forwarded-For is trusted."""
     try:
         return read_networks(settings.trusted_proxies)
@@ -209,7 +209,7 @@ def trusted_proxies_of(settings: Settings) -> tuple[Network, ...]:
         raise SettingsError(f"KASUWA_TRUSTED_PROXIES takes addresses and networks, by commas: {error}") from None
 
 
-def peer_terms_of(settings: Settings) -> PeerTerms | None:
+def parse_peer_terms(settings: Settings) -> PeerTerms | None:
     """Returns where API processes listen for other hosts, or None. Raises SettingsError if that cannot be used."""
     try:
         if settings.peer_listen is None:
@@ -225,7 +225,7 @@ def peer_terms_of(settings: Settings) -> PeerTerms | None:
     return terms
 
 
-def invitations_of(settings: Settings) -> str:
+def choose_invitations(settings: Settings) -> str:
     """Returns how invitation links are delivered: `print`, `command` (an administrator sends them) or an smtp URL."""
     return settings.invitations or ("print" if settings.environment == "test" else "command")
 
@@ -237,7 +237,7 @@ def rails_of_purpose(settings: Settings, purpose: str) -> tuple[str, ...]:
     return names or (("sandbox",) if settings.environment == "test" else ())
 
 
-def list_of(text: str) -> tuple[str, ...]:
+def split_list(text: str) -> tuple[str, ...]:
     """Returns the parts of a setting that are separated by commas."""
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
@@ -247,7 +247,7 @@ def rail_of_purpose(settings: Settings, purpose: str) -> str:
     return next(iter(rails_of_purpose(settings, purpose)), "")
 
 
-def shadow_of(settings: Settings, purpose: str) -> str:
+def get_shadow(settings: Settings, purpose: str) -> str:
     return (settings.rail_bank_shadow or "") if purpose == "bank" else ""
 
 
@@ -297,19 +297,19 @@ def check_rails(settings: Settings) -> None:
             raise SettingsError(f"{PREFIX}{name.upper()} must be an https address, not {url!r}")
     if settings.monnify_unsigned and settings.environment != "test":
         raise SettingsError("KASUWA_MONNIFY_UNSIGNED must be off in live: call-backs without a signature are forged")
-    callback_senders_of(settings)
+    parse_callback_senders(settings)
     secret = settings.vtpass_callback_secret
     if secret is not None and not re.fullmatch("[A-Za-z0-9_-]{24,128}", secret, re.ASCII):
         raise SettingsError("KASUWA_VTPASS_CALLBACK_SECRET must have 24 to 128 letters, digits, dashes or underscores")
     check_remote(settings)
-    for rail, former in former_settings_of(settings):
+    for rail, former in list_former_settings(settings):
         try:
             check_rails(former)
         except SettingsError as error:
             raise SettingsError(f"KASUWA_RAIL_FORMER_ACCOUNTS, {rail}: {error}") from None
 
 
-def former_settings_of(settings: Settings) -> list[tuple[str, Settings]]:
+def list_former_settings(settings: Settings) -> list[tuple[str, Settings]]:
     """Returns the former accounts with vendors, each as the settings that it had."""
     try:
         accounts = read_former_accounts(settings.rail_former_accounts or "[]")
@@ -321,7 +321,7 @@ def former_settings_of(settings: Settings) -> list[tuple[str, Settings]]:
     ]
 
 
-def callback_senders_of(settings: Settings) -> dict[str, tuple[Network, ...]]:
+def parse_callback_senders(settings: Settings) -> dict[str, tuple[Network, ...]]:
     """Returns the networks that the call-backs of rails come from. A rail without any is called from everywhere."""
     senders = {}
     for rail in ("paystack", "monnify", "vtpass", "remote"):
@@ -343,7 +343,7 @@ def is_page_and_sandbox(purpose: str, names: Sequence[str]) -> bool:
 def check_remote(settings: Settings) -> None:
     """Raises SettingsError if a setting of the rail protocol cannot be used. No secret is quoted."""
     for name, known in (("remote_methods", REMOTE_METHODS), ("remote_currencies", CURRENCIES)):
-        unknown = [part for part in list_of(getattr(settings, name)) if part not in known]
+        unknown = [part for part in split_list(getattr(settings, name)) if part not in known]
         if unknown:
             raise SettingsError(f"{PREFIX}{name.upper()} must be of {', '.join(known)}, not {unknown[0]!r}")
     for name in ("remote_key_id", "remote_old_key_id"):
@@ -381,7 +381,7 @@ def check_forms(settings: Settings) -> None:
             raise SettingsError(f"{PREFIX}{name.upper()} must {meaning}, not {value!r}")
 
 
-def account_terms_of(settings: Settings) -> AccountTerms:
+def choose_account_terms(settings: Settings) -> AccountTerms:
     """Returns how the deployment opens the accounts that customers pay into."""
     configured = [name for name in RAIL_VENDORS["accounts"] if is_configured(settings, "accounts", name)]
     sandbox = [SANDBOX_RAIL] if settings.environment == "test" else []
@@ -391,7 +391,7 @@ def account_terms_of(settings: Settings) -> AccountTerms:
 
 
 def check_invitations(settings: Settings) -> None:
-    delivery = invitations_of(settings)
+    delivery = choose_invitations(settings)
     if delivery == "print" and settings.environment == "live":
         raise SettingsError("KASUWA_INVITATIONS must not be print in live: links are for the people they are made for")
     if delivery not in ("print", "command") and not MAIL_URL.fullmatch(delivery):
@@ -401,7 +401,7 @@ def check_invitations(settings: Settings) -> None:
         )
 
 
-def issuing_of(settings: Settings) -> CardIssuingSettings:
+def parse_card_issuing(settings: Settings) -> CardIssuingSettings:
     """Returns the label and number ranges of issued cards. Raises SettingsError if one cannot be used."""
     try:
         label = read_label(settings.card_label)
@@ -444,16 +444,16 @@ def read_plain(name: str, raw: object) -> object:
     return raw
 
 
-def read_settings(environ: Mapping[str, str], **given: object) -> Settings:
+def read_settings(environ: Mapping[str, str], **options: object) -> Settings:
     """Returns the checked settings. The command line (`given`) wins over `KASUWA_…`, which wins over the defaults."""
-    found: dict[str, object] = {}
+    values: dict[str, object] = {}
     for name in Settings.__struct_fields__:
-        value = given.get(name)
+        value = options.get(name)
         if value is None:
             value = read_variable(environ, name, is_secret=name in SECRET_SETTINGS)
         if value is not None and (name, value) != ("workers", AUTO):
-            found[name] = READERS.get(name, read_plain)(name, value)
-    settings = Settings(**found)  # type: ignore[arg-type]
+            values[name] = READERS.get(name, read_plain)(name, value)
+    settings = Settings(**values)  # type: ignore[arg-type]
     settings.data = Path(settings.data).absolute()
     if settings.environment not in ("test", "live"):
         raise SettingsError(f"KASUWA_ENVIRONMENT must be test or live, not {settings.environment!r}")
@@ -466,8 +466,8 @@ def read_settings(environ: Mapping[str, str], **given: object) -> Settings:
     if settings.request_log not in ("off", "stdout"):
         raise SettingsError(f"KASUWA_REQUEST_LOG must be off or stdout, not {settings.request_log!r}")
     check_invitations(settings)
-    issuing_of(settings)
-    trusted_proxies_of(settings)
-    peer_terms_of(settings)
+    parse_card_issuing(settings)
+    parse_trusted_proxies(settings)
+    parse_peer_terms(settings)
     check_rails(settings)
     return settings

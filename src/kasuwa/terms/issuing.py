@@ -43,15 +43,15 @@ def read_label(text: str) -> str:
 
 def read_ranges(text: str) -> dict[str, str]:
     """Parses ranges such as `visa:400000,mastercard:520000`. Raises ValueError."""
-    found: dict[str, str] = {}
+    ranges: dict[str, str] = {}
     for piece in text.split(","):
         match = RANGE.fullmatch(piece)
-        if match is None or match[1] in found:
+        if match is None or match[1] in ranges:
             raise ValueError("must name each network once with its first six to ten digits, such as visa:400000")
         if match[2].startswith(MAGIC_RANGES):
             raise ValueError(f"must not issue from {match[2]}: the sandbox's test cards are there")
-        found[match[1]] = match[2]
-    return found
+        ranges[match[1]] = match[2]
+    return ranges
 
 
 DEFAULT_ISSUING = CardIssuingSettings(DEFAULT_LABEL, read_ranges(DEFAULT_RANGES))

@@ -41,14 +41,14 @@ def share_half_up(amount: int, rate: Fraction) -> int:
 
 
 @lru_cache(maxsize=1024)
-def rate_of(percent: str) -> Fraction:
+def parse_rate(percent: str) -> Fraction:
     """Converts a percentage to a fraction: "7.5" is 3/40."""
     return Fraction(Decimal(percent)) / 100
 
 
-def convert_rate(rate: Fraction, given: str, wanted: str) -> Fraction:
+def convert_rate(rate: Fraction, from_interval: str, to_interval: str) -> Fraction:
     """Converts a nominal rate from one interval to another."""
-    return rate * INTERVALS_A_YEAR[given] / INTERVALS_A_YEAR[wanted]
+    return rate * INTERVALS_A_YEAR[from_interval] / INTERVALS_A_YEAR[to_interval]
 
 
 def installment_interval(frequency: str) -> str:
@@ -104,7 +104,7 @@ class LoanTerms(msgspec.Struct, frozen=True):
     @property
     def interval_rate(self) -> Fraction:
         """The rate of one interval between installments."""
-        return convert_rate(rate_of(self.rate), self.frequency, installment_interval(self.frequency))
+        return convert_rate(parse_rate(self.rate), self.frequency, installment_interval(self.frequency))
 
 
 class ScheduledInstallment(msgspec.Struct, frozen=True):
@@ -134,7 +134,7 @@ def level_payment(terms: LoanTerms) -> int:
 
 def make_schedule(terms: LoanTerms, begins: date) -> list[ScheduledInstallment]:
     """Returns the schedule of a loan paid out on a date. The last installment takes the remaining principal."""
-    level, rate, tax = level_payment(terms), terms.interval_rate, rate_of(terms.tax)
+    level, rate, tax = level_payment(terms), terms.interval_rate, parse_rate(terms.tax)
     balance, lines = terms.principal, []
     for n in range(1, terms.period + 1):
         interest = share_half_up(terms.principal if terms.method == FLAT else balance, rate)
@@ -217,7 +217,7 @@ def charge_penalty(carry: int, overdue_principal: int, daily_percent: str, days:
 
     However the days are divided into charges, their sum is the exact penalty rounded once.
     """
-    exact = carry + int(overdue_principal * days * rate_of(daily_percent) * PENALTY_UNITS_PER_MINOR)
+    exact = carry + int(overdue_principal * days * parse_rate(daily_percent) * PENALTY_UNITS_PER_MINOR)
     charged = round_half_up(Fraction(exact, PENALTY_UNITS_PER_MINOR))
     return charged, exact - charged * PENALTY_UNITS_PER_MINOR
 
@@ -232,9 +232,9 @@ def allocate(amount: int, owed: Iterable[LoanAmounts]) -> list[LoanAmounts]:
     """
     paid = []
     for parts in owed:
-        taken = allocate_to_installment(amount, parts) if amount else NOTHING
-        amount -= taken.total
-        paid.append(taken)
+        part = allocate_to_installment(amount, parts) if amount else NOTHING
+        amount -= part.total
+        paid.append(part)
     return paid
 
 
@@ -242,9 +242,9 @@ def allocate_to_installment(amount: int, owed: LoanAmounts) -> LoanAmounts:
     """Splits an amount over one installment: penalty, fee, interest with its tax, principal."""
     penalty = min(amount, owed.penalty)
     fee = min(amount - penalty, owed.fee)
-    left = amount - penalty - fee
+    rest = amount - penalty - fee
     # Partly paid interest is paid with a proportional share of its tax.
     both = owed.interest + owed.tax
-    charged = min(left, both)
+    charged = min(rest, both)
     tax = (2 * charged * owed.tax + both) // (2 * both) if both else 0
-    return LoanAmounts(penalty, fee, charged - tax, tax, min(left - charged, owed.principal))
+    return LoanAmounts(penalty, fee, charged - tax, tax, min(rest - charged, owed.principal))

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from kasuwa.core.money import fraction_of, percent_of
+from kasuwa.core.money import compute_percent, parse_percent
 
 MAX_RESERVE_DAYS = 365
 
@@ -26,7 +26,7 @@ def check_reserve(terms: ReserveTerms) -> None:
     if not 0 <= terms.days <= MAX_RESERVE_DAYS:
         raise ValueError(f"reserve: the days must be 0 to {MAX_RESERVE_DAYS}")
     try:
-        numerator, denominator = fraction_of(terms.percent)
+        numerator, denominator = parse_percent(terms.percent)
     except ArithmeticError:
         raise ValueError(f"reserve: {terms.percent!r} is no percentage") from None
     if not 0 <= numerator <= denominator:
@@ -36,4 +36,4 @@ def check_reserve(terms: ReserveTerms) -> None:
 def reserve_part(terms: ReserveTerms, charged: int, rest: int) -> int:
     """Returns the part of a payment that is kept back: a percentage of what the payer was charged, at most the rest
     that the merchant gets of it."""
-    return min(rest, percent_of(charged, terms.percent)) if terms.is_active else 0
+    return min(rest, compute_percent(charged, terms.percent)) if terms.is_active else 0

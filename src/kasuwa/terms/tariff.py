@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from kasuwa.core.money import fraction_of, minor_of, percent_of
+from kasuwa.core.money import compute_percent, convert_to_minor, parse_percent
 from kasuwa.core.reference_tables import load_reference_data
 
 PERCENTAGE = re.compile(r"[0-9]{1,2}(\.[0-9]{1,4})?|100", re.ASCII)
@@ -173,14 +173,14 @@ def read_tariff(override: dict[str, Any] | None = None) -> Tariff:
     if not PERCENTAGE.fullmatch(tariff.vat_percent_on_fees):
         raise ValueError(f"vat_percent_on_fees is no percentage: {tariff.vat_percent_on_fees!r}")
     bands, stamp = tariff.transfer.bands, tariff.transfer.stamp_duty
-    ends = [minor_of(band.up_to) for band in bands if band.up_to is not None]
+    ends = [convert_to_minor(band.up_to) for band in bands if band.up_to is not None]
     if not bands or bands[-1].up_to is not None or len(ends) != len(bands) - 1 or ends != sorted(set(ends)):
         raise ValueError("transfer bands must rise, and the last must have no end")
     cash = tariff.cashcode
     for figure in (*(band.fee for band in bands), stamp.amount, stamp.threshold, cash.atm, cash.pos, cash.web):
-        minor_of(figure)
+        convert_to_minor(figure)
     for figure in msgspec.structs.astuple(tariff.dispute):
-        minor_of(figure)
+        convert_to_minor(figure)
     check_collection(tariff)
     for card in (tariff.virtual_card.usd, tariff.virtual_card.ngn):
         check_card(card)
@@ -188,16 +188,16 @@ def read_tariff(override: dict[str, Any] | None = None) -> Tariff:
 
 
 def check_collection(tariff: Tariff) -> None:
-    with_vat = 1 + Fraction(*fraction_of(tariff.vat_percent_on_fees))
+    with_vat = 1 + Fraction(*parse_percent(tariff.vat_percent_on_fees))
     for name in CollectionTariff.__struct_fields__:
         fee: CollectionFee = getattr(tariff.collection, name)
         if not PERCENTAGE.fullmatch(fee.percent):
             raise ValueError(f"the percent of {name} is no percentage: {fee.percent!r}")
-        if Fraction(*fraction_of(fee.percent)) * with_vat > MAX_FEE_SHARE:
+        if Fraction(*parse_percent(fee.percent)) * with_vat > MAX_FEE_SHARE:
             raise ValueError(f"the fee of {name} with its VAT takes more than half of a payment")
         for figure in (fee.flat, fee.flat_waived_below, fee.cap):
             if figure is not None:
-                minor_of(figure)
+                convert_to_minor(figure)
 
 
 def check_card(card: CardTariff) -> None:
@@ -205,32 +205,34 @@ def check_card(card: CardTariff) -> None:
         raise ValueError(f"percent_above is no percentage: {card.fund.percent_above!r}")
     figures = (card.issuance, card.monthly, card.fund.flat, card.fund.up_to or "0", card.withdraw, card.terminate)
     for figure in figures:
-        minor_of(figure)
-    if minor_of(card.min_initial) > minor_of(card.max_balance):
+        convert_to_minor(figure)
+    if convert_to_minor(card.min_initial) > convert_to_minor(card.max_balance):
         raise ValueError("min_initial must not be above max_balance")
 
 
 def calculate_transfer_fees(tariff: Tariff, amount: int) -> FeeBreakdown:
     """Returns the fees of a transfer. VAT is taken on the rounded fee. Contract: #fees"""
-    fee = next(minor_of(b.fee) for b in tariff.transfer.bands if b.up_to is None or amount <= minor_of(b.up_to))
-    vat = percent_of(fee, tariff.vat_percent_on_fees)
+    fee = next(
+        convert_to_minor(b.fee) for b in tariff.transfer.bands if b.up_to is None or amount <= convert_to_minor(b.up_to)
+    )
+    vat = compute_percent(fee, tariff.vat_percent_on_fees)
     stamp = tariff.transfer.stamp_duty
-    due = stamp.default_on and amount >= minor_of(stamp.threshold)
-    return FeeBreakdown(fee=fee, vat=vat, duty=minor_of(stamp.amount) if due else 0)
+    due = stamp.default_on and amount >= convert_to_minor(stamp.threshold)
+    return FeeBreakdown(fee=fee, vat=vat, duty=convert_to_minor(stamp.amount) if due else 0)
 
 
 def calculate_flat_fees(tariff: Tariff, figure: str) -> FeeBreakdown:
     """Returns a flat fee of the tariff with its VAT. Contract: #fees"""
-    fee = minor_of(figure)
-    return FeeBreakdown(fee=fee, vat=percent_of(fee, tariff.vat_percent_on_fees), duty=0)
+    fee = convert_to_minor(figure)
+    return FeeBreakdown(fee=fee, vat=compute_percent(fee, tariff.vat_percent_on_fees), duty=0)
 
 
 def calculate_funding_fees(tariff: Tariff, currency: str, amount: int) -> FeeBreakdown:
     """Returns the fees of funding a virtual card with an amount. Contract: virtualcard#fees"""
     rule = tariff.virtual_card.of_currency(currency).fund
-    is_flat = rule.up_to is None or amount <= minor_of(rule.up_to)
-    fee = minor_of(rule.flat) if is_flat else percent_of(amount, rule.percent_above)
-    return FeeBreakdown(fee=fee, vat=percent_of(fee, tariff.vat_percent_on_fees), duty=0)
+    is_flat = rule.up_to is None or amount <= convert_to_minor(rule.up_to)
+    fee = convert_to_minor(rule.flat) if is_flat else compute_percent(amount, rule.percent_above)
+    return FeeBreakdown(fee=fee, vat=compute_percent(fee, tariff.vat_percent_on_fees), duty=0)
 
 
 def calculate_cashcode_fees(tariff: Tariff, channel: str) -> FeeBreakdown:

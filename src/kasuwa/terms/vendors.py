@@ -63,7 +63,7 @@ class CollectionVendors(msgspec.Struct, frozen=True):
 
     def of_method(self, method: str, own: Mapping[str, tuple[str, ...]]) -> tuple[CollectionVendor, ...]:
         """Returns the vendors that may take payments of a method. `own` are the rails of the merchant's own."""
-        purpose = purpose_of(method)
+        purpose = choose_purpose(method)
         chosen = [name for name in own.get(purpose, ()) if name in self.configured or name == SANDBOX_RAIL]
         if chosen:
             return tuple(self.configured[name] for name in chosen if name in self.configured)
@@ -74,7 +74,7 @@ class CollectionVendors(msgspec.Struct, frozen=True):
         return bool(self.of_method("card", own))
 
 
-def purpose_of(method: str) -> str:
+def choose_purpose(method: str) -> str:
     return CARD if method in CARD_METHODS else COLLECT
 
 

@@ -114,13 +114,13 @@ class Events:
         __tracebackhide__ = True
         until = time.monotonic() + seconds
         with self._arrived:
-            while not (found := self._matching(kind, ref, fields)):
-                left = until - time.monotonic()
-                if left <= 0 or not self._arrived.wait(left):
+            while not (events := self._matching(kind, ref, fields)):
+                remaining_seconds = until - time.monotonic()
+                if remaining_seconds <= 0 or not self._arrived.wait(remaining_seconds):
                     break
-        if not found:
-            self._only(found, kind, ref, fields)
-        return found[0]
+        if not events:
+            self._only(events, kind, ref, fields)
+        return events[0]
 
     @property
     def deliveries(self) -> list[Delivery]:
@@ -141,22 +141,24 @@ class Events:
     def _matching(self, kind: Kind, ref: object, fields: Mapping[str, Any]) -> list[Event]:
         reference = read_reference(ref)
         check_fields(fields, (delivery.event for delivery in self.deliveries))
-        found: dict[str | None, Event] = {}
+        events: dict[str | None, Event] = {}
         for delivery in self.deliveries:
             event = delivery.event
             if is_match(event, kind, reference, fields):
-                found.setdefault(delivery.headers.get("webhook-id"), event)
-        return list(found.values())
+                events.setdefault(delivery.headers.get("webhook-id"), event)
+        return list(events.values())
 
-    def _only(self, found: list[Event], kind: Kind, ref: object, fields: Mapping[str, Any]) -> Event:
+    def _only(self, events: list[Event], kind: Kind, ref: object, fields: Mapping[str, Any]) -> Event:
         __tracebackhide__ = True
-        if len(found) == 1:
-            return found[0]
+        if len(events) == 1:
+            return events[0]
         wanted = {"kind": kind.__name__ if isinstance(kind, type) else kind, "ref": read_reference(ref), **fields}
-        asked = ", ".join(f"{name}={value!r}" for name, value in wanted.items() if value is not None) or "any event"
+        filter_text = (
+            ", ".join(f"{name}={value!r}" for name, value in wanted.items() if value is not None) or "any event"
+        )
         arrived = [f"  {describe(event)}" for event in self._matching(None, None, {})] or ["  none"]
         rejected = [f"  rejected: {reason}" for reason in self.rejected]
-        lines = [f"expected one event ({asked}), found {len(found)}. Arrived:", *arrived, *rejected]
+        lines = [f"expected one event ({filter_text}), found {len(events)}. Arrived:", *arrived, *rejected]
         raise AssertionError("\n".join(lines))
 
     # --- passing on -------------------------------------------------------------------------------------------------

@@ -72,7 +72,7 @@ class GoldenFiles:
     is_updating: bool = False
     seed: str = DEFAULT_SEED
 
-    def seed_of(self, name: str) -> str:
+    def make_seed(self, name: str) -> str:
         """Returns the seed of a scenario. It does not depend on the test, nor on the order of tests."""
         return f"{self.seed} {name}"
 
@@ -130,16 +130,16 @@ class StableNames:
         if isinstance(value, list | tuple):
             return [self.replace(part, name) for part in value]
         if name in VOLATILE_NAMES and isinstance(value, str | int) and value not in ("", MASKED):
-            return self._name_of(str(value), name)
+            return self._assign_name(str(value), name)
         return self._replace_within(value) if isinstance(value, str) else value
 
     def _replace_within(self, text: str) -> str:
         text = text.replace(self._url, "<url>")
         for name, pattern in REFERENCES:
-            text = pattern.sub(lambda found, name=name: self._name_of(found[0], name), text)  # type: ignore[misc]
+            text = pattern.sub(lambda match, name=name: self._assign_name(match[0], name), text)  # type: ignore[misc]
         return text
 
-    def _name_of(self, value: str, name: str) -> str:
+    def _assign_name(self, value: str, name: str) -> str:
         if value not in self._names:
             self._counts[name] = self._counts.get(name, 0) + 1
             self._names[value] = f"<{name} {self._counts[name]}>"

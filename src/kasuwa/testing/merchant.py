@@ -143,8 +143,8 @@ class SandboxMerchant:
         if currency not in CURRENCIES:
             raise ValueError(f"currency: must be one of {', '.join(CURRENCIES)}, not {currency!r}")
         lines = self._plain_client.resources.wallet().raw["data"]
-        found = [Decimal(line[column]) for line in lines if line["currency"] == currency]
-        return found[0] if found else Decimal("0.00")
+        amounts = [Decimal(line[column]) for line in lines if line["currency"] == currency]
+        return amounts[0] if amounts else Decimal("0.00")
 
     def shop(
         self,
@@ -236,7 +236,7 @@ class SandboxMerchant:
         seed, and compares all its requests, replies and events with the golden file of that name. Raises
         AssertionError if they differ."""
         __tracebackhide__ = True
-        seed = self._golden_files.seed_of(name)
+        seed = self._golden_files.make_seed(name)
         shop = self.shop(name=f"Golden {name}", now=GOLDEN_NOW, seed=seed)
         yield shop
         shop.events.flush()
@@ -253,12 +253,12 @@ class SandboxMerchant:
     def check_books(self) -> None:
         """Audits the books of this merchant and its shops. Raises AssertionError that names every violation."""
         __tracebackhide__ = True
-        found = [
+        violations = [
             f"{merchant.mid}: {line['invariant']}: {line['place']}"
             for merchant in self.merchants
             for line in merchant._plain_client.sandbox.audit().raw["data"]
         ]
-        assert not found, "\n".join(["the books violate their invariants:", *found])
+        assert not violations, "\n".join(["the books violate their invariants:", *violations])
 
     def timelines(self) -> str:
         """Returns the timelines of all references that this merchant and its shops touched."""
@@ -266,12 +266,12 @@ class SandboxMerchant:
         return "\n\n".join(f"merchant {mid}\n\n{text}" for mid, text in shown if text)
 
     def _explain_all(self) -> dict[str, Any]:
-        found = {}
+        timelines = {}
         for reference in self.references:
             # A reference may be of something that the service does not know, such as a refused order.
             with contextlib.suppress(Refused):
-                found[reference] = self._plain_client.sandbox.explain(reference=reference).raw["data"]
-        return found
+                timelines[reference] = self._plain_client.sandbox.explain(reference=reference).raw["data"]
+        return timelines
 
     def close(self) -> None:
         """Ends the receivers of this merchant and its shops."""
@@ -351,8 +351,10 @@ def open_merchant(
     events = Events()
     http_client = make_http_client(Scenarios())
     creator = Kasuwa(mid=server.mid, key=server.key, base_url=server.url, http_client=http_client)
-    made = creator.sandbox.new_merchant(name=name, balance=balance, now=now, webhook=events.url, seed=short_seed(seed))
+    credentials = creator.sandbox.new_merchant(
+        name=name, balance=balance, now=now, webhook=events.url, seed=short_seed(seed)
+    )
     files = golden_files or GoldenFiles(Path(golden_directory))
-    merchant = SandboxMerchant(server, made.mid, made.key, events, files)
+    merchant = SandboxMerchant(server, credentials.mid, credentials.key, events, files)
     merchant._is_frozen, merchant.seed = now is not None, seed
     return merchant

@@ -54,10 +54,10 @@ def kasuwa_server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempP
         return
     root = tmp_path_factory.getbasetemp()
     is_worker = hasattr(config, "workerinput")
-    with server.join_server(root.parent if is_worker else root) as found:
-        yield found
-    if not is_worker and found.directory is not None:
-        server.wait_removed(found.directory)
+    with server.join_server(root.parent if is_worker else root) as shared_server:
+        yield shared_server
+    if not is_worker and shared_server.directory is not None:
+        server.wait_removed(shared_server.directory)
 
 
 @pytest.fixture

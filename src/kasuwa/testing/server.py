@@ -169,11 +169,11 @@ def make_directory() -> Path:
 
 def launch(directory: Path, settings: Mapping[str, str]) -> None:
     """Starts a guardian with its server. The settings of this process (KASUWA_…) do not apply to it."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("KASUWA_")}
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("KASUWA_")}
     command = [sys.executable, "-m", "kasuwa.testing.guardian", str(directory)]
     subprocess.run(
         command,
-        env={**kept, **settings},
+        env={**environment, **settings},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

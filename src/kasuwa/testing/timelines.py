@@ -19,23 +19,23 @@ def render_timelines(timelines: Mapping[str, Iterable[Mapping[str, Any]]]) -> st
     ended and a job may be done: a timeline that has all lasting entries of another is of the same object, and is the
     one that is shown.
     """
-    found: list[tuple[list[str], list[Mapping[str, Any]]]] = []
-    for reference, given in timelines.items():
-        entries = list(given)
-        for references, known in found:
+    groups: list[tuple[list[str], list[Mapping[str, Any]]]] = []
+    for reference, timeline in timelines.items():
+        entries = list(timeline)
+        for references, known in groups:
             if has_all(known, entries) or has_all(entries, known):
                 references.append(reference)
                 if has_all(entries, known):
                     known[:] = entries
                 break
         else:
-            found.append(([reference], entries))
+            groups.append(([reference], entries))
     shown = [
         f"{' = '.join(references)}\n{render_lines([render_entry(entry) for entry in entries])}"
-        for references, entries in found[:MAX_TIMELINES]
+        for references, entries in groups[:MAX_TIMELINES]
     ]
-    if len(found) > MAX_TIMELINES:
-        shown.append(f"… and {len(found) - MAX_TIMELINES} more")
+    if len(groups) > MAX_TIMELINES:
+        shown.append(f"… and {len(groups) - MAX_TIMELINES} more")
     return "\n\n".join(shown)
 
 

@@ -313,10 +313,10 @@ class CheckoutSources(msgspec.Struct, frozen=True):
     rules: Mapping[str, CheckoutSource] = {}
 
 
-def find_source(checkout: Checkout, context: Context, seen: LoadedRows) -> CheckoutSource | NeedsMore | None:
+def find_source(checkout: Checkout, context: Context, rows: LoadedRows) -> CheckoutSource | NeedsMore | None:
     """Returns the rules of a checkout's source once their rows are loaded, or None if it has none."""
     rules = context.terms(CheckoutSources).rules.get(checkout.source)
     if rules is None:
         return None
     needs = rules.needs(context.merchant, checkout)
-    return rules if all(seen.is_loaded(key) for _, key in needs.rows) else NeedsMore(needs)
+    return rules if all(rows.is_loaded(key) for _, key in needs.rows) else NeedsMore(needs)

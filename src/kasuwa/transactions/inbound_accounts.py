@@ -41,14 +41,14 @@ def account_number(bank: Bank, random_bytes: bytes) -> str:
     return f"{serial}{nuban_check_digit(bank.cbn_code, serial)}"
 
 
-def free_number(bank: Bank, context: Context, seen: LoadedRows) -> str | NeedsMore:
+def free_number(bank: Bank, context: Context, rows: LoadedRows) -> str | NeedsMore:
     """Returns an account number that has not been assigned yet, or NeedsMore to look candidates up."""
     keys = []
     for place in range(CANDIDATES):
         number = account_number(bank, derive(context.entropy, f"account {context.merchant.merchant_id} {place}"))
         key = token_key(context.vault, ACCOUNT, number)
         keys.append(key)
-        if seen.is_loaded(key) and seen.get(TokenIndexEntry, key) is None:
+        if rows.is_loaded(key) and rows.get(TokenIndexEntry, key) is None:
             return number
     return NeedsMore(Needs(tuple((TokenIndexEntry, key) for key in keys)))
 

@@ -32,7 +32,7 @@ def mark_payment(digest: Callable[[bytes], bytes], merchant_id: int, email: str,
     return msgspec.json.encode(msgspec.structs.replace(mark, customer=customer)).decode()
 
 
-def mark_of(method: str, vendor: str, charged: int) -> PaymentMark:
+def make_mark(method: str, vendor: str, charged: int) -> PaymentMark:
     """Returns a mark without its customer. Only that of a payment at a vendor has the vendor and what it charges."""
     return PaymentMark(method, vendor=vendor, charged=charged) if vendor else PaymentMark(method)
 

@@ -6,7 +6,7 @@ are priced in terms/tariff.py. Contract: #fees
 
 import msgspec
 
-from kasuwa.core.money import fraction_of, minor_of, percent_of
+from kasuwa.core.money import compute_percent, convert_to_minor, parse_percent
 from kasuwa.terms.tariff import Bearer, BearerWord, CollectionFee, FeeClass, Tariff
 
 HOME_COUNTRY = "NG"
@@ -35,7 +35,7 @@ def card_class(issuer_country: str | None) -> FeeClass:
     return "card_local" if issuer_country in (None, HOME_COUNTRY) else "card_international"
 
 
-def bearer_of(tariff: Tariff, requested: BearerWord | None) -> Bearer:
+def choose_bearer(tariff: Tariff, requested: BearerWord | None) -> Bearer:
     """Returns who pays the fee: as requested, else by the default of the merchant's tariff."""
     return "customer" if (requested or tariff.bearer_default) == "customer" else "merchant"
 
@@ -69,17 +69,17 @@ def fee_and_vat(tariff: Tariff, fee_class: FeeClass, currency: str, charged: int
     """
     fee = calculate_collection_fee(tariff.collection.of_class(fee_class), currency, charged)
     fee = min(fee, largest_fee(charged, tariff.vat_percent_on_fees))
-    return fee, percent_of(fee, tariff.vat_percent_on_fees)
+    return fee, compute_percent(fee, tariff.vat_percent_on_fees)
 
 
 def calculate_collection_fee(rule: CollectionFee, currency: str, charged: int) -> int:
     """Returns the fee of a charged amount by its rule, before VAT."""
-    fee = percent_of(charged, rule.percent)
+    fee = compute_percent(charged, rule.percent)
     if currency != TARIFF_CURRENCY:
         return fee
-    if rule.flat_waived_below is None or charged >= minor_of(rule.flat_waived_below):
-        fee += minor_of(rule.flat)
-    return fee if rule.cap is None else min(fee, minor_of(rule.cap))
+    if rule.flat_waived_below is None or charged >= convert_to_minor(rule.flat_waived_below):
+        fee += convert_to_minor(rule.flat)
+    return fee if rule.cap is None else min(fee, convert_to_minor(rule.cap))
 
 
 def largest_fee(charged: int, vat_percent: str) -> int:
@@ -87,5 +87,5 @@ def largest_fee(charged: int, vat_percent: str) -> int:
 
     With VAT n/d: fee + floor(fee × n/d + 1/2) ≤ charged  ⇔  2 × fee × (d + n) < (2 × charged + 1) × d.
     """
-    numerator, denominator = fraction_of(vat_percent)
+    numerator, denominator = parse_percent(vat_percent)
     return -(-(2 * charged + 1) * denominator // (2 * (denominator + numerator))) - 1

@@ -32,7 +32,7 @@ from kasuwa.transactions.transactions import Transaction
 class TransactionPurpose(msgspec.Struct, frozen=True, omit_defaults=True):
     """The purpose of a transaction. Stored in its detail under `purpose`."""
 
-    purpose: str  # name of the purpose, see rules_of
+    purpose: str  # name of the purpose, see get_purpose_rules
     reference: str  # of the loan, savings account or plan that it is for
     # Details of the payer that the merchant sent with a repayment or deposit. `meta` is a JSON object as text.
     meta: str = ""
@@ -57,7 +57,7 @@ SUBJECT_FIELDS = {
 }
 
 
-def subject_of(purpose: TransactionPurpose | None) -> dict[str, Any]:
+def make_subject_field(purpose: TransactionPurpose | None) -> dict[str, Any]:
     """Returns the field that names the loan, savings account or checkout. Empty for any other purpose."""
     if purpose is None or purpose.purpose not in SUBJECT_FIELDS:
         return {}
@@ -90,10 +90,10 @@ SUBJECT_DETAIL_DECODER: "msgspec.json.Decoder[SubjectDetail]" = msgspec.json.Dec
 
 
 def subject_in(detail: str) -> dict[str, Any]:
-    """Like `subject_of`, from the detail of any transaction."""
+    """Like `make_subject_field`, from the detail of any transaction."""
     decoded = SUBJECT_DETAIL_DECODER.decode(detail)
     direct = {"loan_id": decoded.loan_id, "savings_id": decoded.savings_id}
-    return subject_of(decoded.purpose) or {name: reference for name, reference in direct.items() if reference}
+    return make_subject_field(decoded.purpose) or {name: reference for name, reference in direct.items() if reference}
 
 
 def payer_aad(txn_ref: str) -> str:
@@ -123,8 +123,8 @@ def device_in(detail: str) -> dict[str, str]:
 
 def subject_device(decoded: SubjectDetail) -> dict[str, str]:
     purpose = decoded.purpose or TransactionPurpose("", "")
-    found = {"ip": decoded.ip or purpose.ip, "fingerprint": decoded.fingerprint or purpose.fingerprint}
-    return {name: value for name, value in found.items() if value}
+    device = {"ip": decoded.ip or purpose.ip, "fingerprint": decoded.fingerprint or purpose.fingerprint}
+    return {name: value for name, value in device.items() if value}
 
 
 class PurposeEffects(msgspec.Struct, frozen=True):
@@ -170,35 +170,35 @@ class Purposes(msgspec.Struct, frozen=True):
     rules: Mapping[str, PurposeRules] = {}
 
 
-def rules_of(purpose: TransactionPurpose, context: Context) -> PurposeRules:
+def get_purpose_rules(purpose: TransactionPurpose, context: Context) -> PurposeRules:
     """Returns the rules of a purpose. Raises KeyError if the deployment has none of that name."""
     return context.terms(Purposes).rules[purpose.purpose]
 
 
 def effects_of_purpose(
-    row: Transaction, purpose: TransactionPurpose | None, context: Context, seen: LoadedRows
+    row: Transaction, purpose: TransactionPurpose | None, context: Context, rows: LoadedRows
 ) -> PurposeEffects | NeedsMore:
     """Returns what a transaction's purpose adds to the decision, or NeedsMore."""
     if purpose is None:
         return NO_EFFECTS
-    rules = rules_of(purpose, context)
-    missing = missing_needs(rules, purpose, context, seen)
-    return missing or rules.on_answer(row, purpose.reference, context, seen)
+    rules = get_purpose_rules(purpose, context)
+    missing = missing_needs(rules, purpose, context, rows)
+    return missing or rules.on_answer(row, purpose.reference, context, rows)
 
 
-def reply_of_purpose(row: Transaction, purpose: TransactionPurpose | None, context: Context, seen: LoadedRows) -> Any:
+def reply_of_purpose(row: Transaction, purpose: TransactionPurpose | None, context: Context, rows: LoadedRows) -> Any:
     """Returns the purpose's reply for a final transaction, None if it has none, or NeedsMore."""
     if purpose is None:
         return None
-    rules = rules_of(purpose, context)
+    rules = get_purpose_rules(purpose, context)
     if rules.final_reply is None:
         return None
-    missing = missing_needs(rules, purpose, context, seen)
-    return missing or rules.final_reply(row, purpose.reference, context, seen)
+    missing = missing_needs(rules, purpose, context, rows)
+    return missing or rules.final_reply(row, purpose.reference, context, rows)
 
 
 def missing_needs(
-    rules: PurposeRules, purpose: TransactionPurpose, context: Context, seen: LoadedRows
+    rules: PurposeRules, purpose: TransactionPurpose, context: Context, rows: LoadedRows
 ) -> NeedsMore | None:
     needs = rules.needs(context.merchant, purpose.reference)
-    return None if all(seen.is_loaded(key) for _, key in needs.rows) else NeedsMore(needs)
+    return None if all(rows.is_loaded(key) for _, key in needs.rows) else NeedsMore(needs)

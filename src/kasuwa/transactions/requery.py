@@ -138,7 +138,9 @@ def schedule_requery(
     if len(trail) < MAX_TRAIL_LENGTH:
         step = "asked" if job.kind == kinds.query else "sent"
         trail = extend_trail(trail, context.now, step, answer.message)
-    kept = msgspec.structs.replace(row, code=answer.code or answer.status, trail=trail, rail=rail, rail_account=account)
+    open_row = msgspec.structs.replace(
+        row, code=answer.code or answer.status, trail=trail, rail=rail, rail_account=account
+    )
     # An unavailable rail that refuses a query says nothing about the order sent before.
     refused = is_moved or (answer.status == UNAVAILABLE and job.kind == kinds.send)
     kind = kinds.send if refused else kinds.query
@@ -147,7 +149,7 @@ def schedule_requery(
         is_untried = context.has_untried_rail(kinds.purpose, job.attempt)
         due = context.now + AT_ONCE if is_untried else next_requery_at(context.now, age)
     fixed = job.is_rail_fixed or job.claims > 1 or not answer.is_unsent
-    return kept, msgspec.structs.replace(
+    return open_row, msgspec.structs.replace(
         job, kind=kind, attempt=job.attempt + 1, due=due, rail=rail, is_rail_fixed=fixed, rail_account=account
     )
 

@@ -16,7 +16,7 @@ from typing import Literal
 import msgspec
 
 from kasuwa.core.calendar import LAGOS, lagos_day, lagos_moment
-from kasuwa.core.money import MINOR_PER_MAJOR, parse_minor, percent_of
+from kasuwa.core.money import MINOR_PER_MAJOR, compute_percent, parse_minor
 
 Frequency = Literal["daily", "weekly", "monthly"]
 
@@ -154,7 +154,7 @@ def divide(total: int, parts: list[str]) -> list[int] | str:
     """
     whole = sum(Decimal(part) for part in parts)
     if whole == WHOLE:
-        first = [percent_of(total, part) for part in parts[:-1]]
+        first = [compute_percent(total, part) for part in parts[:-1]]
         amounts = [*first, total - sum(first)]
     elif whole * MINOR_PER_MAJOR == total:
         amounts = [parse_minor(part) or 0 for part in parts]

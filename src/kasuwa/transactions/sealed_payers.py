@@ -68,11 +68,11 @@ def fill_empty(record: S, other: msgspec.Struct, names: tuple[str, ...]) -> S:
     )
 
 
-def device_of(payer: PayerData) -> dict[str, str]:
+def read_device(payer: PayerData) -> dict[str, str]:
     """Returns the payer's IP address and device fingerprint, as far as they are known."""
     own = payer.purpose or NO_METADATA
-    found = {"ip": payer.ip or own.ip, "fingerprint": payer.fingerprint or own.fingerprint}
-    return {name: value for name, value in found.items() if value}
+    device = {"ip": payer.ip or own.ip, "fingerprint": payer.fingerprint or own.fingerprint}
+    return {name: value for name, value in device.items() if value}
 
 
 def add_to_record(record: dict[str, Any], payer: PayerData) -> None:

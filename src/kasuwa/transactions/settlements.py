@@ -25,14 +25,14 @@ def settlement_id(day: date, currency: str) -> str:
 
 def parse_settlement_id(text: str) -> tuple[date, str] | None:
     """Returns day and currency of a settlement's id, or None if it is not one."""
-    found = SETTLEMENT_ID.fullmatch(text)
-    if found is None:
+    match = SETTLEMENT_ID.fullmatch(text)
+    if match is None:
         return None
     try:
-        day = date.fromisoformat(found[1])
+        day = date.fromisoformat(match[1])
     except ValueError:
         return None
-    return (day, found[2]) if is_in_range(day) else None
+    return (day, match[2]) if is_in_range(day) else None
 
 
 class SettlementMovement(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import msgspec
 
-from kasuwa.core.money import fraction_of, percent_of
+from kasuwa.core.money import compute_percent, parse_percent
 
 ONE_OF_TWO = "either percentage or share"
 PERCENTAGE_REASON = "a percentage above 0, at most 100"
@@ -27,7 +27,7 @@ def check_share(part: SplitShare) -> str | None:
     """Returns what is wrong with a share on its own, or None."""
     if (part.percentage is None) == (part.share is None):
         return ONE_OF_TWO
-    if part.percentage is not None and not 0 < Fraction(*fraction_of(part.percentage)) <= 1:
+    if part.percentage is not None and not 0 < Fraction(*parse_percent(part.percentage)) <= 1:
         return PERCENTAGE_REASON
     return None
 
@@ -47,7 +47,7 @@ def split_amount(settled: int, parts: Sequence[SplitShare]) -> tuple[int, ...]:
     """
     amounts: list[int] = []
     for part in parts:
-        wanted = part.share if part.percentage is None else percent_of(settled, part.percentage)
+        wanted = part.share if part.percentage is None else compute_percent(settled, part.percentage)
         amounts.append(min(wanted or 0, settled - sum(amounts)))
     return tuple(amounts)
 
@@ -55,4 +55,4 @@ def split_amount(settled: int, parts: Sequence[SplitShare]) -> tuple[int, ...]:
 def exact_share(settled: int, part: SplitShare) -> Fraction:
     if part.percentage is None:
         return Fraction(part.share or 0)
-    return Fraction(*fraction_of(part.percentage)) * settled
+    return Fraction(*parse_percent(part.percentage)) * settled

@@ -178,7 +178,7 @@ MERCHANT_REFERENCED_KINDS = ("transfer", "bill", "cashcode")
 ORDER_KEYED_KINDS = (*MERCHANT_REFERENCED_KINDS, "card_purchase", "card_refund")
 
 # Kinds whose amount two operators book, if a rail says otherwise than they have ended. Of payments only what was taken
-# back is booked in this way: one that is paid late is returned to its payer.
+# back is booked like this: one that is paid late is returned to its payer.
 CORRECTED_KINDS = frozenset({"transfer", "bill", "refund"})
 
 

@@ -19,7 +19,7 @@ from kasuwa.core.decision import Job
 from kasuwa.core.endpoints import FIRST_ENDPOINT
 from kasuwa.engine.due_jobs import ADVANCING
 from kasuwa.merchants.endpoints import enable_endpoint
-from kasuwa.postgres.columns import columns_of
+from kasuwa.postgres.columns import describe_columns
 from kasuwa.postgres.connection_pool import Connection, QueryRunner
 from kasuwa.postgres.connections import WRITER_SETTINGS
 from kasuwa.postgres.layout import Layout, layout_of
@@ -42,7 +42,7 @@ SENDER_SETTINGS = {
 # endpoint, so that none waits behind another's backlog.
 SCAN_LIMIT = 1_000
 
-JOB_COLUMNS = ", ".join(f"j.{name}" for name in columns_of(Job).names)
+JOB_COLUMNS = ", ".join(f"j.{name}" for name in describe_columns(Job).names)
 
 JOINED = """
     from {jobs} j
@@ -117,12 +117,12 @@ CLAIM = """
 """
 CLAIM_OLDEST, CLAIM_FROM_EACH = (
     CLAIM.format(
-        found=found,
+        found=selection,
         is_due=IS_DUE,
         columns=DELIVERY_COLUMNS.format(merchant="j.merchant_id"),
         joined=JOINED.format(jobs="j"),
     )
-    for found in (OLDEST_FIRST, ENDPOINT_BY_ENDPOINT)
+    for selection in (OLDEST_FIRST, ENDPOINT_BY_ENDPOINT)
 )
 # Where a statement must be of one merchant: what to claim is looked for first, without merchants whose clock is being
 # advanced ($2), and then claimed for each merchant ($4). A scan reads all that is due.

@@ -112,10 +112,10 @@ async def pick_events(reader: Reader, merchant_id: int, wanted: EventFilter, bef
     else:
         lower = max(first, end - WINDOW) if wanted.kind or wanted.state else first
         query = PICK_BY_STATE[wanted.state]
-    found = [row[0] for row in await reader.fetch(query, merchant_id, lower, end, wanted.kind, limit + 1)]
-    if len(found) > limit:
-        return EventPage(found[:limit], found[limit - 1])
-    return EventPage(found, lower if lower > first else None)
+    numbers = [row[0] for row in await reader.fetch(query, merchant_id, lower, end, wanted.kind, limit + 1)]
+    if len(numbers) > limit:
+        return EventPage(numbers[:limit], numbers[limit - 1])
+    return EventPage(numbers, lower if lower > first else None)
 
 
 async def find_first_since(reader: Reader, merchant_id: int, moment: datetime, last: int) -> int:

@@ -75,15 +75,15 @@ async def read_endpoint_states(
     reader: Reader, merchant_id: int, sequences: list[int]
 ) -> dict[int, list[EndpointState]]:
     """Returns the states of events at the further endpoints, by the number of the event."""
-    found: dict[int, list[EndpointState]] = {}
+    states: dict[int, list[EndpointState]] = {}
     rows = await reader.fetch(DELIVERIES, merchant_id, sequences)
     for sequence, endpoint_id, url, waits, is_off, attempt, http, error in rows:
         if waits:
             state = "endpoint_off" if is_off else "scheduled"
         else:
             state = "delivered" if http is not None and 200 <= http < 300 else "exhausted"
-        found.setdefault(sequence, []).append(EndpointState(endpoint_id, url, state, attempt, http, error))
-    return found
+        states.setdefault(sequence, []).append(EndpointState(endpoint_id, url, state, attempt, http, error))
+    return states
 
 
 def worst_state(states: Iterable[str]) -> str:

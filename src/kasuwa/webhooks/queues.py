@@ -88,9 +88,9 @@ class EndpointQueue:
         return self.release_queue()
 
     def release_queue(self) -> list[Delivery]:
-        left = list(self.queue)
+        deliveries = list(self.queue)
         self.queue.clear()
-        return left
+        return deliveries
 
 
 class EndpointQueues:

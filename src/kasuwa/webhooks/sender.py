@@ -191,11 +191,11 @@ class WebhookSender:
 
     def _start_sending(self) -> None:
         """Starts a task for each free slot of an endpoint. A task sends until the queue is empty."""
-        left = MAX_IN_FLIGHT - self._endpoints.in_flight_count
+        free_slots = MAX_IN_FLIGHT - self._endpoints.in_flight_count
         loop = asyncio.get_running_loop()
         for endpoint in self._endpoints:
-            for _ in range(min(left, endpoint.max_in_flight - endpoint.in_flight_count, len(endpoint.queue))):
-                left -= 1
+            for _ in range(min(free_slots, endpoint.max_in_flight - endpoint.in_flight_count, len(endpoint.queue))):
+                free_slots -= 1
                 endpoint.in_flight_count += 1
                 task = loop.create_task(self._send_queue(endpoint))
                 self._tasks.add(task)
@@ -238,7 +238,7 @@ class WebhookSender:
 
     async def _load_targets(self, connection: QueryRunner, items: Sequence[Delivery]) -> None:
         """Loads where deliveries go and what they are signed with. Both are cached for a moment only, so that a rolled
-        secret is soon used. `_keys_of` raises for an endpoint that has none."""
+        secret is soon used. `_get_keys` raises for an endpoint that has none."""
         now = time.monotonic()
         wanted = list({item.endpoint for item in items if not self._is_known(item, now)})
         if wanted:
@@ -258,7 +258,7 @@ class WebhookSender:
             self._targets.pop(endpoint, None)
         self._targets |= {endpoint: (target, now) for endpoint, target in targets.items()}
 
-    def _keys_of(self, endpoint: EndpointKey) -> list[bytes]:
+    def _get_keys(self, endpoint: EndpointKey) -> list[bytes]:
         if endpoint not in self._targets:
             raise NoSigningKey
         return self._targets[endpoint][0].keys
@@ -311,10 +311,10 @@ class WebhookSender:
         now = int(self._clock.now().timestamp())
         headers = sign(body, target.keys, "evt_test", now, self._hash_header, has_bad_signature=False)
         try:
-            sent = await self._egress.post(target.url, body, headers)
+            response = await self._egress.post(target.url, body, headers)
         except (TargetRefused, RequestFailed) as error:
             return f"It did not arrive: {error}"
-        return f"It answered HTTP {sent.status} after {int(sent.response_ms)} ms."
+        return f"It answered HTTP {response.status} after {int(response.response_ms)} ms."
 
     async def _attempt(self, item: Delivery) -> AttemptResult:
         scenario = None if item.job_params == NO_PARAMS else SCENARIO.decode(item.job_params).webhook
@@ -322,32 +322,32 @@ class WebhookSender:
             return self._untried(item, "dropped, as the scenario said")
         if not item.url:
             return self._untried(item, NO_ENDPOINT)
-        keys = self._keys_of(item.endpoint)
+        keys = self._get_keys(item.endpoint)
         message_id = event_id(item.merchant_id, item.seq)
-        badly = scenario == "bad-hash"
+        has_bad_signature = scenario == "bad-hash"
         headers = sign(
             item.payload,
             keys,
             message_id,
             int(self._clock.now().timestamp()),
             self._hash_header,
-            has_bad_signature=badly,
+            has_bad_signature=has_bad_signature,
         )
         headers |= object_headers(item.object, item.object_seq)
         started = time.monotonic()
         try:
             for _ in range(2 if scenario == "dup" else 1):
-                sent = await self._egress.post(item.url, item.payload, headers)
+                response = await self._egress.post(item.url, item.payload, headers)
         except QueueTimeout:
             raise
         except (TargetRefused, RequestFailed) as error:
             return self._failed_result(item, None, str(error), int((time.monotonic() - started) * 1000))
-        if 200 <= sent.status < 300:
-            result = self._make_result(item, sent.status, None, int(sent.response_ms), None, delivered=True)
+        if 200 <= response.status < 300:
+            result = self._make_result(item, response.status, None, int(response.response_ms), None, delivered=True)
         else:
-            reason = f"HTTP {sent.status}"
-            result = self._failed_result(item, sent.status, reason, int(sent.response_ms), sent.retry_after)
-        result.response = make_excerpt(sent.body, keys) if sent.body else ""
+            reason = f"HTTP {response.status}"
+            result = self._failed_result(item, response.status, reason, int(response.response_ms), response.retry_after)
+        result.response = make_excerpt(response.body, keys) if response.body else ""
         return result
 
     def _failed_result(

@@ -71,7 +71,7 @@ def check_depth(body: bytes) -> None:
 
     Removes the innermost pairs of brackets MAX_DEPTH times. Anything left is nested deeper.
     """
-    brackets = brackets_of(body)
+    brackets = extract_brackets(body)
     if brackets.count(b"(") * 2 != len(brackets):
         raise InvalidJson("the body is not JSON")
     if len(brackets) > 2 * MAX_CONTAINERS:
@@ -82,7 +82,7 @@ def check_depth(body: bytes) -> None:
         raise InvalidJson(f"the body nests deeper than {MAX_DEPTH} levels")
 
 
-def brackets_of(body: bytes) -> bytes:
+def extract_brackets(body: bytes) -> bytes:
     """Returns the brackets outside of strings, all made round.
 
     Removing two adjacent quotes never changes whether a bracket is inside a string: together they close one string
@@ -107,7 +107,7 @@ def read_untyped(text: bytes) -> Any:
     return read_parts(text, [MAX_PARTS])
 
 
-def read_parts(text: bytes, left: list[int]) -> Any:
+def read_parts(text: bytes, budget: list[int]) -> Any:
     """Like read_untyped. `left` is a one-element list with the number of elements that may still be decoded."""
     try:
         return UNTYPED.decode(text)
@@ -117,9 +117,9 @@ def read_parts(text: bytes, left: list[int]) -> Any:
         parts = RAW_PARTS.decode(text)
     except (msgspec.ValidationError, RecursionError):
         return UNREADABLE
-    left[0] -= len(parts)
-    if left[0] < 0:
+    budget[0] -= len(parts)
+    if budget[0] < 0:
         return UNREADABLE
     if isinstance(parts, dict):
-        return {name: read_parts(bytes(raw), left) for name, raw in parts.items()}
-    return [read_parts(bytes(raw), left) for raw in parts]
+        return {name: read_parts(bytes(raw), budget) for name, raw in parts.items()}
+    return [read_parts(bytes(raw), budget) for raw in parts]

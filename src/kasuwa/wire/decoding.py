@@ -66,10 +66,10 @@ def decode(
             raise msgspec.ValidationError("to be read field by field")
         request = decoder(kind).decode(body)
     except msgspec.ValidationError:
-        found, values = convert_fields(kind, known_fields(kind, body), "")
-        errors += found
+        field_errors, values = convert_fields(kind, known_fields(kind, body), "")
+        errors += field_errors
         # There are no errors if only a null or an empty text stood for an absent field.
-        request = None if found else kind(**values)
+        request = None if field_errors else kind(**values)
     else:
         if b'""' in body:
             drop_empty_texts(request)
@@ -228,24 +228,24 @@ def nul_errors(kind: type[msgspec.Struct], body: bytes) -> list[FieldError]:
     """
     raw = {spec.wire_name for spec in field_specs(kind) if is_raw(spec)}
     fields = {name: bytes(text) for name, text in (raw_fields(body) or {}).items() if name not in raw}
-    left = [MAX_NUL_SEARCHED]
+    budget = [MAX_NUL_SEARCHED]
     errors: list[FieldError] = []
     for name, text in fields.items():
         bare = name.replace("\0", "\\u0000")
         if "\0" in name:
             errors.append(FieldError(bare, NO_NUL_NAME))
         if NUL_ESCAPE.search(text):
-            found = islice(nul_paths(read_untyped(text), bare, left), MAX_FIELD_ERRORS)
-            errors += list(found) or [FieldError(bare, NO_NUL)]
+            path_errors = islice(nul_paths(read_untyped(text), bare, budget), MAX_FIELD_ERRORS)
+            errors += list(path_errors) or [FieldError(bare, NO_NUL)]
         if len(errors) >= MAX_FIELD_ERRORS:
             break
     return errors
 
 
-def nul_paths(node: Any, path: str, left: list[int]) -> Iterator[FieldError]:
+def nul_paths(node: Any, path: str, budget: list[int]) -> Iterator[FieldError]:
     """Yields an error for each U+0000 in a value. `left` is a one-element list with the number of values that may
     still be searched."""
-    left[0] -= 1
+    budget[0] -= 1
     if isinstance(node, str):
         if "\0" in node:
             yield FieldError(path, NO_NUL)
@@ -256,9 +256,9 @@ def nul_paths(node: Any, path: str, left: list[int]) -> Iterator[FieldError]:
     elif isinstance(node, list):
         inside = enumerate(node)
     for name, value in inside:
-        if left[0] < 0:
+        if budget[0] < 0:
             return
         below = f"{path}.{name}".replace("\0", "\\u0000")
         if isinstance(name, str) and "\0" in name:
             yield FieldError(below, NO_NUL_NAME)
-        yield from nul_paths(value, below, left)
+        yield from nul_paths(value, below, budget)

@@ -82,12 +82,12 @@ class Document(str, CustomFieldType):
 
 def least_bytes(document: Any, most: int) -> int:
     """Returns a lower bound of an object's size as text: two bytes for each element. Stops counting above `most`."""
-    found, level = 0, [document]
-    while level and found <= most:
-        found += 2 * sum(map(len, level))
+    size, level = 0, [document]
+    while level and size <= most:
+        size += 2 * sum(map(len, level))
         inside = (value for item in level for value in (item.values() if isinstance(item, dict) else item))
-        level = [value for value in inside if isinstance(value, dict | list)] if found <= most else []
-    return found
+        level = [value for value in inside if isinstance(value, dict | list)] if size <= most else []
+    return size
 
 
 def masked(node: Any) -> Any:

@@ -66,7 +66,7 @@ def field_specs(kind: type[msgspec.Struct]) -> tuple[FieldSpec, ...]:
 
 
 def make_field_spec(field: inspect.Field, hint: Any) -> FieldSpec:
-    options = accepted_types_of(field.type)
+    options = list_accepted_types(field.type)
     inner = tuple(map(strip_metadata, options))
     default = field.default_factory() if field.default_factory is not msgspec.NODEFAULT else field.default
     return FieldSpec(
@@ -99,10 +99,10 @@ def element_hint(hint: Any) -> Any:
     if origin in (list, dict):
         return inside[-1]
     choices = inside[:1] if origin is typing.Annotated else inside
-    return next((found for found in map(element_hint, choices) if found is not None), None)
+    return next((hint for hint in map(element_hint, choices) if hint is not None), None)
 
 
-def accepted_types_of(info: inspect.Type) -> tuple[inspect.Type, ...]:
+def list_accepted_types(info: inspect.Type) -> tuple[inspect.Type, ...]:
     options = info.types if isinstance(info, inspect.UnionType) else (info,)
     return tuple(option for option in options if not isinstance(option, inspect.NoneType))
 
@@ -152,12 +152,12 @@ def convert_fields(kind: type[msgspec.Struct], fields: Any, prefix: str) -> tupl
             else:
                 values[spec.name] = spec.default
             continue
-        found, read, parts = convert_value(spec, value, path)
-        errors += found
-        if read is NOT_CONVERTED:
+        field_errors, result, parts = convert_value(spec, value, path)
+        errors += field_errors
+        if result is NOT_CONVERTED:
             values |= {f"{spec.name}.{name}": part for name, part in parts.items()}
         else:
-            values[spec.name] = read
+            values[spec.name] = result
     return errors, values
 
 
@@ -166,18 +166,18 @@ def convert_value(spec: FieldSpec, value: Any, path: str) -> tuple[list[FieldErr
     if isinstance(value, msgspec.Raw):
         return [], value, {}
     if isinstance(value, dict | list):
-        errors, read, parts = convert_container(spec, value, path)
-        if errors or read is not NOT_CONVERTED:
-            return errors, read, parts
+        errors, result, parts = convert_container(spec, value, path)
+        if errors or result is not NOT_CONVERTED:
+            return errors, result, parts
         if spec.takes_object or spec.takes_array:
             return (
                 [FieldError(path, describe_expected(spec.accepted_types, value, "an object or an array"))],
                 NOT_CONVERTED,
                 {},
             )
-    given = whole_number(value) if spec.takes_whole else value
+    number_or_value = whole_number(value) if spec.takes_whole else value
     try:
-        return [], msgspec.convert({"value": given}, spec.wrapper_struct, dec_hook=read_scalar).value, {}  # type: ignore[attr-defined]
+        return [], msgspec.convert({"value": number_or_value}, spec.wrapper_struct, dec_hook=read_scalar).value, {}  # type: ignore[attr-defined]
     except msgspec.ValidationError as failure:
         errors = [
             error for option in spec.accepted_types for error in custom_type_errors(strip_metadata(option), value, path)
@@ -199,8 +199,8 @@ def convert_container(spec: FieldSpec, value: Any, path: str) -> tuple[list[Fiel
             errors, values = convert_fields(option.cls, value, path + ".")
             return (errors, NOT_CONVERTED, values) if errors else ([], option.cls(**values), values)
         if isinstance(option, inspect.ListType) and isinstance(value, list) and spec.element is not None:
-            errors, read = convert_elements(option, spec.element, dict(enumerate(value)), path)
-            return errors, read if read is NOT_CONVERTED else list(read.values()), {}
+            errors, result = convert_elements(option, spec.element, dict(enumerate(value)), path)
+            return errors, result if result is NOT_CONVERTED else list(result.values()), {}
         if isinstance(option, inspect.DictType) and isinstance(value, dict) and spec.element is not None:
             return *convert_elements(option, spec.element, value, path), {}
         if (
@@ -223,11 +223,11 @@ def convert_elements(
     if len(elements) > (whole.max_length or MAX_ELEMENTS) or len(elements) < (whole.min_length or 0):
         return [], NOT_CONVERTED
     errors: list[FieldError] = []
-    read: dict[Any, Any] = {}
+    result: dict[Any, Any] = {}
     for name, value in elements.items():
-        found, read[name], _ = convert_value(element, value, f"{path}.{name}")
-        errors += found
-    return errors, NOT_CONVERTED if errors else read
+        element_errors, result[name], _ = convert_value(element, value, f"{path}.{name}")
+        errors += element_errors
+    return errors, NOT_CONVERTED if errors else result
 
 
 def whole_number(value: Any) -> Any:
@@ -296,15 +296,15 @@ def describe_expected(options: Iterable[inspect.Type], value: Any, fallback: str
 
 def with_kind(wanted: str, value: Any, reason: str) -> str:
     """Returns an error text that also names the JSON kind expected if another kind was sent."""
-    sent = kind_of(value)
-    if wanted == "text" and sent != "text":
-        return f"text, not {sent}: {reason}"
-    if wanted == "a whole number" and sent != "a number" and not reason.startswith(wanted):
+    kind = describe_kind(value)
+    if wanted == "text" and kind != "text":
+        return f"text, not {kind}: {reason}"
+    if wanted == "a whole number" and kind != "a number" and not reason.startswith(wanted):
         return f"{wanted}, {reason}"
     return reason
 
 
-def kind_of(value: Any) -> str:
+def describe_kind(value: Any) -> str:
     if isinstance(value, bool):
         return "true or false"
     if is_number(value) or value is UNREADABLE:

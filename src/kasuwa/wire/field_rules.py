@@ -41,10 +41,10 @@ def run_field_rules(
     for rule in rules:
         if rule.is_preflight is (preflight is None):
             continue
-        given = [values[path] if path in values else value_inside(values, path) for path in rule.fields]
-        if NOT_DECODED in given:
+        arguments = [values[path] if path in values else value_inside(values, path) for path in rule.fields]
+        if NOT_DECODED in arguments:
             continue
-        reason = rule.check(merchant, preflight, *given) if rule.is_preflight else rule.check(merchant, *given)
+        reason = rule.check(merchant, preflight, *arguments) if rule.is_preflight else rule.check(merchant, *arguments)
         if reason is not None:
             yield FieldError(wire_path(kind, rule.fields[-1]), reason)
 
@@ -59,8 +59,8 @@ def is_any_broken(rules: Sequence[FieldRule], merchant: Merchant, request: msgsp
             continue
         if rule.fields != rule.top_level_fields:
             values = {top: getattr(request, top) for top in rule.top_level_fields}
-            given = [values[path] if path in values else value_inside(values, path) for path in rule.fields]
-            reason = rule.check(merchant, *given)
+            arguments = [values[path] if path in values else value_inside(values, path) for path in rule.fields]
+            reason = rule.check(merchant, *arguments)
         elif len(rule.fields) == 1:
             reason = rule.check(merchant, getattr(request, rule.fields[0]))
         else:

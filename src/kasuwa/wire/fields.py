@@ -14,7 +14,7 @@ from msgspec import Meta, Raw
 from kasuwa.core.calendar import LAGOS, is_in_range
 from kasuwa.core.cards import is_card_number
 from kasuwa.core.decision import FieldError
-from kasuwa.core.money import AMOUNT_PATTERN, CURRENCIES, DECIMALS, MAX_DIGITS, parse_minor, percent_of
+from kasuwa.core.money import AMOUNT_PATTERN, CURRENCIES, DECIMALS, MAX_DIGITS, compute_percent, parse_minor
 from kasuwa.wire.body import NumberLiteral
 
 
@@ -202,7 +202,7 @@ def read_probability(raw: Any) -> Probability:
     text = number_text(raw)
     if text is None or not PROBABILITY_TEXT.fullmatch(text):
         raise ValueError(PROBABILITY_REASON)
-    return Probability(percent_of(100, str(Decimal(text) * 100)))
+    return Probability(compute_percent(100, str(Decimal(text) * 100)))
 
 
 class CardNumber(str):

@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from kasuwa.core.cards import BIN_DIGITS, LONGEST, bin_records, is_card_number, range_of
+from kasuwa.core.cards import BIN_DIGITS, LONGEST, bin_records, find_range, is_card_number
 
 SHORTEST = 13
 SHOWN_HEAD, SHOWN_TAIL = 6, 4
@@ -41,12 +41,12 @@ def mask_unless_next_to_letters(match: re.Match[str]) -> str:
 
 def mask_match(match: re.Match[str]) -> str:
     """Returns a number, masked if it is a card number or contains some."""
-    found = match[0]
-    places = [place for place, character in enumerate(found) if character.isdecimal()]
-    digits = "".join(str(unicodedata.decimal(found[place])) for place in places)
+    number = match[0]
+    places = [place for place, character in enumerate(number) if character.isdecimal()]
+    digits = "".join(str(unicodedata.decimal(number[place])) for place in places)
     if is_of_network(digits):
         return f"{digits[:SHOWN_HEAD]}{'*' * (len(digits) - SHOWN_HEAD - SHOWN_TAIL)}{digits[-SHOWN_TAIL:]}"
-    shown = list(found)
+    shown = list(number)
     for first, last in find_known_cards(digits):
         for place in places[first + SHOWN_HEAD : last - SHOWN_TAIL]:
             shown[place] = "*"
@@ -54,7 +54,7 @@ def mask_match(match: re.Match[str]) -> str:
 
 
 def is_of_network(digits: str) -> bool:
-    return range_of(digits) is not None and is_card_number(digits)
+    return find_range(digits) is not None and is_card_number(digits)
 
 
 def find_known_cards(digits: str) -> Iterator[tuple[int, int]]:

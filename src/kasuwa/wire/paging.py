@@ -63,7 +63,7 @@ def truncate_page(reply: Any, lines: int) -> Any:
     """
     if isinstance(reply, list):
         return reply[:lines]
-    kept = reply.data[:lines]
+    records = reply.data[:lines]
     if hasattr(reply, "limit"):
-        return msgspec.structs.replace(reply, data=kept, limit=lines)
-    return msgspec.structs.replace(reply, data=kept, last=kept[-1].sequence, more=True)
+        return msgspec.structs.replace(reply, data=records, limit=lines)
+    return msgspec.structs.replace(reply, data=records, last=records[-1].sequence, more=True)

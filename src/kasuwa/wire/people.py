@@ -126,11 +126,11 @@ def is_international(digits: str, home: str = "") -> bool:
 @cache
 def calling_codes() -> dict[str, str]:
     """Returns the calling codes by country code (alpha-2, alpha-3) and by country name, in lower case."""
-    found = {}
+    codes = {}
     for row in load_reference_data("currencies_countries")["countries"]:
         for name in (row["alpha2"], row["alpha3"], row["name"]):
-            found[name.lower()] = row["calling"]
-    return found
+            codes[name.lower()] = row["calling"]
+    return codes
 
 
 def calling_code(country: str) -> str:
@@ -190,7 +190,7 @@ def mask_bvn(bvn: str) -> str:
 # --- names ----------------------------------------------------------------------------------------------------------
 
 
-def words_of(name: str) -> list[str]:
+def split_words(name: str) -> list[str]:
     """Returns the words of a name without case and accents."""
     plain = "".join(sign for sign in unicodedata.normalize("NFKD", name.casefold()) if not unicodedata.combining(sign))
     return "".join(sign if sign.isalnum() else " " for sign in plain).split()

@@ -27,17 +27,17 @@ def action_schemas(openapi: dict[str, Any], operation: dict[str, Any]) -> tuple[
 
 def list_fields(openapi: dict[str, Any], schema: dict[str, Any], path: str = "", depth: int = 0) -> list[SchemaField]:
     """Returns all fields by their dotted path. Fields of nested objects follow their object."""
-    found = []
+    fields = []
     required = set(schema.get("required", ()))
     for name, raw in schema.get("properties", {}).items():
         inner = resolve_schema(openapi, raw)
-        found.append(
+        fields.append(
             SchemaField(path + name, describe_type(openapi, raw), name in required, str(inner.get("description", "")))
         )
         if depth < MAX_DEPTH:
             below = resolve_schema(openapi, inner.get("items", {})) if inner.get("type") == "array" else inner
-            found += list_fields(openapi, below, f"{path}{name}.", depth + 1)
-    return found
+            fields += list_fields(openapi, below, f"{path}{name}.", depth + 1)
+    return fields
 
 
 def resolve_schema(openapi: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:

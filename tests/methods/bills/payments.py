@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, NeedsMore, Refusal, Row
-from kasuwa.core.money import minor_of
+from kasuwa.core.money import convert_to_minor
 from kasuwa.methods.bills.model import KIND, DuplicateGuard, Paycode, duplicate_guard_key, voucher_key
 from kasuwa.methods.bills.rules.on_biller_answer import decide_answer, need_answer
 from kasuwa.methods.bills.rules.pay_bill import decide_pay, need_pay
@@ -58,7 +58,7 @@ def listed(name: str, **changes: Any) -> Paycode:
         least=biller.least,
         amount_step=biller.amount_step,
         most=biller.most,
-        price=minor_of(item.amount),
+        price=convert_to_minor(item.amount),
         fee=item.fee,
         discount=item.discount,
         fulfilment=item.fulfilment,
@@ -71,7 +71,7 @@ def payment(name: str = PREPAID, **changes: Any) -> PayRequest:
     ordinary = {
         "paycode": item_of(name).paycode,
         "reference": CUSTOMERS[name],
-        "amount": "5000.00" if not minor_of(item_of(name).amount) else None,
+        "amount": "5000.00" if not convert_to_minor(item_of(name).amount) else None,
         "orderRef": "bill-1042",
     }
     fields = {field: value for field, value in (ordinary | changes).items() if value is not None}

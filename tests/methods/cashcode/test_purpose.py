@@ -47,8 +47,8 @@ def need_savings(merchant: Merchant, reference: str) -> Needs:
     return Needs(((Book, BOOK.key),), (SAVINGS,))
 
 
-def end_savings(row: Transaction, reference: str, context: Context, seen: LoadedRows) -> PurposeEffects | NeedsMore:
-    kept = seen.get(Book, BOOK.key)
+def end_savings(row: Transaction, reference: str, context: Context, rows: LoadedRows) -> PurposeEffects | NeedsMore:
+    kept = rows.get(Book, BOOK.key)
     assert kept is not None
     return PurposeEffects(posts=(PENALTY,), rows=(msgspec.structs.replace(kept, note=row.status),))
 
@@ -73,8 +73,8 @@ def issued(channel: str) -> tuple[InMemoryCashcodes, str]:
     )
     shown: list[str] = []
 
-    def rule(context: Context, seen: LoadedRows) -> Outcome:
-        made = issue_code(order, context, seen)
+    def rule(context: Context, rows: LoadedRows) -> Outcome:
+        made = issue_code(order, context, rows)
         if isinstance(made, NeedsMore):
             return made
         shown[:] = [made.code_digits]
@@ -121,8 +121,8 @@ def test_each_account_has_its_own_refusal_for_insufficient_funds() -> None:
         amount=1, pin="1234", channel="ATM", digest=b"", source_account=SAVINGS, insufficient_refusal=SAVINGS_SHORT
     )
 
-    def rule(context: Context, seen: LoadedRows) -> Outcome:
-        made = issue_code(order, context, seen)
+    def rule(context: Context, rows: LoadedRows) -> Outcome:
+        made = issue_code(order, context, rows)
         return made if isinstance(made, NeedsMore) else made.decision
 
     decision = InMemoryCashcodes().decide(rule, Needs(), given())

@@ -19,9 +19,9 @@ from kasuwa.methods.clients.model import (
     adjust_credit,
     adjust_open_accounts,
     adjust_pending_payments,
-    bank_account_of,
     client_key,
     detail_aad,
+    read_bank_account,
     refuse_inactive,
 )
 from kasuwa.methods.clients.rules.manage_client import (
@@ -365,7 +365,7 @@ def test_a_null_changes_nothing(clients: InMemoryClients) -> None:
 def test_a_null_inside_a_bank_account_changes_nothing(clients: InMemoryClients) -> None:
     account = {"account_number": "0000000000", "bank_code": "058", "account_name": None, "kind": None}
     client = clients.enroll(bankAccount=account)
-    assert bank_account_of(client, OPEN) == BankAccount("058", "0000000000", "Ada Obi")
+    assert read_bank_account(client, OPEN) == BankAccount("058", "0000000000", "Ada Obi")
     record = shown(clients.update(client, data={"bankAccount": {"account_number": None, "bank_code": "044"}}))
     assert record["bankAccount"] == {"account_number": "0000000000", "bank_code": "044", "kind": None}
 
@@ -387,7 +387,7 @@ def test_what_an_update_makes_of_the_whole_is_checked(clients: InMemoryClients) 
     client = clients.enroll(bankAccount={"account_number": "0123456784", "bank_code": "011"})
     wrong = clients.update(client, data={"bankAccount": {"bank_code": "058"}, "dob": "2030-01-01"})
     assert set(faults(wrong)) == {"data.bankAccount.account_number", "data.dob"}
-    assert bank_account_of(clients.now(client.client_id), OPEN) == BankAccount("011", "0123456784", "Ada Obi")
+    assert read_bank_account(clients.now(client.client_id), OPEN) == BankAccount("011", "0123456784", "Ada Obi")
 
 
 def test_an_update_without_changes_is_refused(clients: InMemoryClients) -> None:
@@ -446,10 +446,10 @@ def test_an_email_address_is_hashed_whatever_its_case(clients: InMemoryClients) 
 def test_a_bank_account_carries_its_own_name_or_its_clients(clients: InMemoryClients) -> None:
     account = {"account_number": "0000000000", "bank_code": "058"}
     client = clients.enroll(bankAccount=account)
-    assert bank_account_of(client, OPEN) == BankAccount("058", "0000000000", "Ada Obi")
+    assert read_bank_account(client, OPEN) == BankAccount("058", "0000000000", "Ada Obi")
     clients.update(client, data={"bankAccount": {"account_name": "Ada Stores"}})
-    assert bank_account_of(clients.now(client.client_id), OPEN) == BankAccount("058", "0000000000", "Ada Stores")
+    assert read_bank_account(clients.now(client.client_id), OPEN) == BankAccount("058", "0000000000", "Ada Stores")
 
 
 def test_a_client_without_a_bank_account_has_none(clients: InMemoryClients) -> None:
-    assert bank_account_of(clients.enroll(), OPEN) is None
+    assert read_bank_account(clients.enroll(), OPEN) is None

@@ -45,7 +45,7 @@ def test_a_bulk_answers_one_line_for_each_order(open_shop: Callable[..., Merchan
 
 
 def wait_until_nothing_is_held(shop: MerchantClient) -> None:
-    """The worker takes the orders up by itself; a test that waits in vain fails by what it asserts next."""
+    """Waits until the worker has processed the orders. After a timeout the test's own assertion fails."""
     until = time.monotonic() + PATIENCE_SECONDS
     while shop.wallet().held and time.monotonic() < until:
         time.sleep(0.05)

@@ -36,7 +36,7 @@ ADDED = Posting("loan:LN1:NGN", "outside:loans:NGN", 7, "principal agreed")
 asked: list[tuple[str, str]] = []
 
 
-def tell(row: Transaction, reference: str, given: Context, seen: LoadedRows) -> PurposeEffects:
+def tell(row: Transaction, reference: str, given: Context, rows: LoadedRows) -> PurposeEffects:
     asked.append((row.status, reference))
     return PurposeEffects(reply={"status": row.status}, posts=(ADDED,) if row.is_final else ())
 

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from kasuwa.core.decision import Decision, HeldAmount, Needs, SandboxEffects
-from kasuwa.core.money import minor_of
+from kasuwa.core.money import convert_to_minor
 from kasuwa.core.reference_tables import load_reference_data
 from kasuwa.core.references import is_reference
 from kasuwa.core.scenario import InjectedFault, Scenario
@@ -135,10 +135,10 @@ def test_insufficient_funds_are_status_301_with_a_message_to_fund_the_wallet() -
 def test_what_is_held_is_the_amount_with_all_that_comes_on_top(example: dict[str, str], tariff: dict[str, Any]) -> None:
     decision = decided(order(amount=example["amount"]), context(merchant=merchant(tariff=tariff)))
     row = row_of(decision)
-    duty = minor_of(example["stamp_duty"]) if tariff is DUTY_ON else 0
-    fee, vat = (0, 0) if tariff is FREE else (minor_of(example["fee"]), minor_of(example["vat"]))
+    duty = convert_to_minor(example["stamp_duty"]) if tariff is DUTY_ON else 0
+    fee, vat = (0, 0) if tariff is FREE else (convert_to_minor(example["fee"]), convert_to_minor(example["vat"]))
     assert (row.fee, row.vat, row.duty) == (fee, vat, duty)
-    assert row.held == minor_of(example["amount"]) + fee + vat + duty
+    assert row.held == convert_to_minor(example["amount"]) + fee + vat + duty
 
 
 def test_without_an_order_reference_the_transaction_reference_stands_in() -> None:

@@ -7,7 +7,7 @@ from kasuwa.engine.fair_queue import MERCHANT_SHARE
 from kasuwa.methods.disburse.model import MAX_ORDERS
 from kasuwa.methods.disburse.rules.approve import weigh_verdict
 from kasuwa.methods.disburse.wire import VerdictRequest
-from kasuwa.methods.tables import methods_of
+from kasuwa.methods.tables import list_methods
 
 
 @pytest.mark.parametrize(
@@ -20,6 +20,6 @@ def test_a_verdict_on_a_bulk_weighs_as_much_as_a_bulk_may(reference: str, orders
 
 @pytest.mark.parametrize("environment", ["test", "live"])
 def test_every_write_that_is_unpacked_has_a_weight(environment: str) -> None:
-    writes = [action for method in methods_of(environment) for action in method.actions if isinstance(action, Write)]
+    writes = [action for method in list_methods(environment) for action in method.actions if isinstance(action, Write)]
     assert [write.name for write in writes if write.unpack is not None and write.weigh is None] == []
     assert any(write.weigh for write in writes)

@@ -21,9 +21,9 @@ from kasuwa.methods.disputes.model import (
     TOO_LATE,
     UNKNOWN_DISPUTE,
     DisputeFile,
+    detect_media_type,
     evidence_aad,
     file_aad,
-    media_type_of,
 )
 from kasuwa.methods.disputes.rules.respond import EMPTY_EVIDENCE
 from kasuwa.methods.payment.model import UNKNOWN_REFERENCE
@@ -294,7 +294,7 @@ def test_evidence_without_content_is_refused(books: InMemoryDisputes) -> None:
 
 
 def test_the_largest_file_is_accepted() -> None:
-    assert media_type_of(PNG + bytes(8)) == "image/png"
+    assert detect_media_type(PNG + bytes(8)) == "image/png"
     books = InMemoryDisputes()
     dispute = books.open(paid_card(books).txn_ref)
     whole = PNG + bytes(MAX_FILE_BYTES - len(PNG))

@@ -35,9 +35,9 @@ from kasuwa.methods.cashcode.actions import CASHCODE, SANDBOX
 from kasuwa.methods.clients.model import ACTIVE, Client, client_key, detail_aad
 from kasuwa.methods.disburse.actions import DISBURSE
 from kasuwa.methods.investments.actions import INVESTMENTS
-from kasuwa.methods.investments.model import WALLET, Savings, record_of, savings_key
+from kasuwa.methods.investments.model import WALLET, Savings, make_savings_record, savings_key
 from kasuwa.methods.investments.rules.purposes import CASHOUT_PURPOSE_RULES, DEPOSIT_PURPOSE_RULES
-from kasuwa.methods.investments.rules.thrift_plan import members_of, subscription_record
+from kasuwa.methods.investments.rules.thrift_plan import list_members, subscription_record
 from kasuwa.methods.investments.thrift_model import ThriftPlan, thrift_plan_key
 from kasuwa.rails.ports.orders import NO_CALL_MADE, Answer
 from kasuwa.transactions.purpose import Purposes
@@ -155,12 +155,12 @@ class InMemorySavings:
     def members(self, thrift_id: str) -> list[Any]:
         plan = self.plan(thrift_id)
         return [
-            subscription_record(plan, member, self.today) for member in members_of(plan, LoadedRows(self.state.rows))
+            subscription_record(plan, member, self.today) for member in list_members(plan, LoadedRows(self.state.rows))
         ]
 
     def record(self, savings_id: str) -> Any:
         account = self.account(chart.savings(savings_id))
-        return record_of(self.savings(savings_id), account.posted, account.held, [], self.today)
+        return make_savings_record(self.savings(savings_id), account.posted, account.held, [], self.today)
 
     def account(self, name: str) -> chart.Account:
         accounts = self.state.accounts.get(MERCHANT_ID, {})

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kasuwa.core.money import format_minor, minor_of
+from kasuwa.core.money import convert_to_minor, format_minor
 from kasuwa.methods.investments.accrual import (
     UNITS_PER_MINOR,
     AccrualState,
@@ -34,7 +34,7 @@ OPENED = date(2026, 1, 31)
 @pytest.mark.parametrize("oracle", ORACLES, ids=lambda oracle: oracle["id"])
 def test_a_deposit_earns_what_its_oracle_says(oracle: dict[str, object]) -> None:
     annual = annual_parts(str(oracle["annual_rate"]), "annualized")
-    units = interest_units(minor_of(str(oracle["balance"])), annual, int(str(oracle["days"])))
+    units = interest_units(convert_to_minor(str(oracle["balance"])), annual, int(str(oracle["days"])))
     assert format_minor(round_units(units)) == oracle["interest"]
 
 
@@ -84,7 +84,7 @@ BY_HAND = [
 
 def test_a_year_at_twelve_percent_equals_the_calculation_by_hand() -> None:
     terms = SavingsTerms(annual_parts("12", "annualized"), "10", OPENED, 12)
-    meter, balance = start_accrual(terms), minor_of("100000.00")
+    meter, balance = start_accrual(terms), convert_to_minor("100000.00")
     for number, (posted_on, days, had, interest, tax) in enumerate(BY_HAND, start=1):
         day = posting_date(OPENED, number)
         assert day.isoformat() == posted_on

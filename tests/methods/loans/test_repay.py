@@ -299,8 +299,8 @@ def collect(lender: Lender, loan_id: str, amount: int, status: str = SUCCESSFUL)
     row = payment(lender, amount, status)
     kept: list[PurposeEffects] = []
 
-    def rule(context: Any, seen: LoadedRows) -> Decision | NeedsMore:
-        added = effects_of_purpose(row, TransactionPurpose(REPAYMENT_PURPOSE, loan_id), context, seen)
+    def rule(context: Any, rows: LoadedRows) -> Decision | NeedsMore:
+        added = effects_of_purpose(row, TransactionPurpose(REPAYMENT_PURPOSE, loan_id), context, rows)
         if isinstance(added, NeedsMore):
             return added
         kept[:] = [added]

@@ -5,13 +5,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from kasuwa.core.banks import banks_by_code, is_account_of
+from kasuwa.core.banks import banks_by_code, is_account_number
 from kasuwa.core.token_index import make_token_entry
 from kasuwa.methods.payment.model import DETAIL_DECODER, JOB_DATA_DECODER, RAIL_ROUTES, EnrolledPhone
 from kasuwa.methods.payment.payer_model import read_detail
 from kasuwa.methods.payment.rules.channels import chargeable_banks
 from kasuwa.methods.payment.rules.erase import ErasablePayment, erase_payer
-from kasuwa.methods.payment.steps import order_of
+from kasuwa.methods.payment.steps import make_collection_order
 from kasuwa.transactions.inbound_accounts import ACCOUNT
 from tests.methods.payment.in_memory_payments import (
     BEGUN,
@@ -148,7 +148,7 @@ def test_every_required_field_of_the_payer_reaches_the_rail(
     payments: InMemoryPayments, method: str, fields: dict[str, Any], expected: dict[str, str]
 ) -> None:
     paying = PaymentInProgress(payments, payments.put("charge", method, amount="1500.00", **fields))
-    order = order_of(paying.job, JOB_DATA_DECODER.decode(paying.opened_job.work), payments.now)
+    order = make_collection_order(paying.job, JOB_DATA_DECODER.decode(paying.opened_job.work), payments.now)
     assert {name: getattr(order, name) for name in expected} == expected
     stored = paying.detail
     assert {name: getattr(stored, name) for name in expected} == expected
@@ -176,7 +176,7 @@ def test_every_bank_transfer_has_an_account_number_of_its_own_at_the_merchants_b
     numbers = {line["accountNumber"] for line in shown}
     assert len(numbers) == 3
     bank = banks_by_code()[payments.merchant.inbound_bank]
-    assert all(is_account_of(bank, number) for number in numbers)
+    assert all(is_account_number(bank, number) for number in numbers)
     assert {line["bankName"] for line in shown} == {bank.name}
     assert {line["accountName"] for line in shown} == {payments.merchant.name}
 

@@ -41,12 +41,12 @@ def account_of(reference: str, currency: str) -> str:
     return f"beneficiary:{reference}:{currency}"
 
 
-def end_deposit(row: Transaction, reference: str, context: Context, seen: LoadedRows) -> PurposeEffects:
+def end_deposit(row: Transaction, reference: str, context: Context, rows: LoadedRows) -> PurposeEffects:
     result = InboundReply(txn_status="pending", txn_ref=row.txn_ref, message=f"deposit {row.status}")
     if not row.is_final:
         return PurposeEffects(reply=result)
     key = beneficiary_key(row.merchant_id, reference)
-    assert seen.get(Beneficiary, key) is None
+    assert rows.get(Beneficiary, key) is None
     return PurposeEffects(
         reply=result, rows=(Beneficiary(key, row.merchant_id, reference, row.status, "", "", context.now),)
     )

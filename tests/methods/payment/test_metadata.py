@@ -7,9 +7,9 @@ import pytest
 
 from kasuwa.core.decision import Decision
 from kasuwa.methods.payment.model import SavedCard
-from kasuwa.methods.payment.payer_model import payer_of, read_detail
+from kasuwa.methods.payment.payer_model import make_payer_data, read_detail
 from kasuwa.transactions.purpose import device_in
-from kasuwa.transactions.sealed_payers import device_of
+from kasuwa.transactions.sealed_payers import read_device
 from tests.methods.payment.in_memory_payments import (
     APPROVED,
     BEGUN,
@@ -53,7 +53,7 @@ def test_every_payment_type_keeps_address_device_and_meta(payments: InMemoryPaym
     paying = make(payments, method, user=USER, meta=META)
     detail = paying.detail
     assert (detail.ip, detail.fingerprint, msgspec.json.decode(detail.meta)) == ("102.89.2.1", "f0e1", META)
-    assert device_of(payer_of(detail)) == DEVICE
+    assert read_device(make_payer_data(detail)) == DEVICE
     assert device_in(paying.payment.detail) == {}
 
 

@@ -8,14 +8,14 @@ import pytest
 from kasuwa.methods.payment.model import DETAIL_DECODER, JOB_DATA_DECODER, WATCH, PaymentDetail
 from kasuwa.methods.payment.payer_model import (
     add_payer,
+    make_payer_data,
     open_payment_job,
-    payer_of,
     read_detail,
     read_terms,
     remove_payer,
     seal_detail,
 )
-from kasuwa.methods.payment.steps import order_of
+from kasuwa.methods.payment.steps import make_collection_order
 from kasuwa.transactions.purpose import TransactionPurpose
 from kasuwa.transactions.sealed_payers import NO_PAYER, PayerData, PayerMetadata
 from kasuwa.transactions.transactions import encode_text
@@ -49,12 +49,12 @@ WHOLE = PaymentDetail(
 
 def test_a_detail_is_whole_again_after_it_was_taken_apart() -> None:
     stored = remove_payer(WHOLE)
-    assert add_payer(stored, payer_of(WHOLE)) == WHOLE
+    assert add_payer(stored, make_payer_data(WHOLE)) == WHOLE
     assert stored == PaymentDetail(
         business_name="Ada Stores", provider="zenith", purpose=TransactionPurpose("loan-repayment", "LN1")
     )
-    assert payer_of(stored) == NO_PAYER
-    assert payer_of(WHOLE).purpose == PayerMetadata('{"a":1}', "102.89.2.2", "a9")
+    assert make_payer_data(stored) == NO_PAYER
+    assert make_payer_data(WHOLE).purpose == PayerMetadata('{"a":1}', "102.89.2.2", "a9")
 
 
 def test_every_field_of_the_payer_is_one_of_the_detail() -> None:
@@ -64,7 +64,7 @@ def test_every_field_of_the_payer_is_one_of_the_detail() -> None:
 
 def test_the_name_of_a_personalized_account_is_personal() -> None:
     paid = PaymentDetail(business_name="Ada Obi", account_reference="tenant 12")
-    assert (payer_of(paid).business_name, remove_payer(paid).business_name) == ("Ada Obi", "")
+    assert (make_payer_data(paid).business_name, remove_payer(paid).business_name) == ("Ada Obi", "")
 
 
 def test_nothing_is_encrypted_if_nothing_is_known_of_the_payer() -> None:
@@ -80,7 +80,7 @@ def test_rows_and_jobs_have_nothing_of_the_payer_in_clear(method: str) -> None:
     assert (detail.fullname, detail.email, work.fullname, work.email) == (*(("Ada Obi", "ada@example.com") * 2),)
     assert (work.payer, work.payer_account) == (detail.payer, detail.payer_account)
     stored = paying.row.detail + paying.payment.detail + paying.payment.facts + paying.job.work
-    personal = [*msgspec.structs.astuple(payer_of(detail))[:-1], "kept apart"]
+    personal = [*msgspec.structs.astuple(make_payer_data(detail))[:-1], "kept apart"]
     assert [text for text in personal if text and text in stored] == []
 
 
@@ -106,7 +106,7 @@ def test_a_job_of_an_earlier_version_calls_the_rail_with_its_payer() -> None:
     paying = PaymentInProgress(payments, payments.put("charge", "phone", amount="1500.00", **BODIES["phone"]))
     earlier = paying.opened_job
     assert open_payment_job(earlier, VAULT) == earlier
-    order = order_of(earlier, JOB_DATA_DECODER.decode(earlier.work), payments.now)
+    order = make_collection_order(earlier, JOB_DATA_DECODER.decode(earlier.work), payments.now)
     assert order.payer == BODIES["phone"]["phonenumber"]
 
 

@@ -14,7 +14,7 @@ from kasuwa.methods.payment.model import JOB_DATA_DECODER
 from kasuwa.methods.payment.plan_model import Plan
 from kasuwa.methods.payment.rules.plans.installments import reply_installment_plan
 from kasuwa.methods.payment.rules.plans.recurrent import PLAN_FINISHED, UNKNOWN_PLAN
-from kasuwa.methods.payment.rules.plans.scheduled_charges import recurrence_of, retry_classes
+from kasuwa.methods.payment.rules.plans.scheduled_charges import read_recurrence, retry_classes
 from kasuwa.rails.ports import orders
 from kasuwa.rails.ports.orders import Answer
 from kasuwa.transactions.schedule import next_due
@@ -181,7 +181,7 @@ def test_soft_declines_are_retried_after_one_three_and_seven_days_and_then_misse
     assert (payments.plan().misses, payments.plan().cycle, waiting(payments).due) == (
         1,
         2,
-        next_due(recurrence_of(payments.plan()), due),
+        next_due(read_recurrence(payments.plan()), due),
     )
 
 
@@ -282,7 +282,7 @@ def test_due_dates_that_pass_while_stopped_are_not_charged() -> None:
     payments.advance(days=3, hours=1)
     change(payments, "start")
     charge.receive_answer(APPROVED)
-    assert waiting(payments).due == next_due(recurrence_of(payments.plan()), payments.now)
+    assert waiting(payments).due == next_due(read_recurrence(payments.plan()), payments.now)
 
 
 @pytest.mark.parametrize("answer", [APPROVED, DECLINED, HARD])
@@ -405,9 +405,9 @@ class ChargeTracker:
         assert not plan.charging
         assert plan.cycle_due not in self.paid
         if self.attempts and plan.cycle_due != self.attempts[-1]:
-            expected = next_due(recurrence_of(plan), self.attempts[-1])
+            expected = next_due(read_recurrence(plan), self.attempts[-1])
             while self.inactive_until is not None and expected <= self.inactive_until:
-                expected = next_due(recurrence_of(plan), expected)
+                expected = next_due(read_recurrence(plan), expected)
             assert plan.cycle_due == expected, "a due date was missed, or one that is none was charged"
         self.attempts.append(plan.cycle_due)
         self.inactive_until = None

@@ -22,7 +22,7 @@ from kasuwa.methods.payment.rules.receipts.suspense import (
     AssignedMoney,
     SuspenseDecision,
     SuspenseProposal,
-    accounts_of,
+    choose_accounts,
     decide_assigned,
     decide_return_answer,
     decision_key,
@@ -45,7 +45,7 @@ PAID = Answer(orders.SUCCESSFUL, "00", "")
 
 def verdict_on(action: Any, target_id: int = 0, state: Any = "approved") -> Verdict:
     proposal = SuspenseProposal(action, "paystack", "T1", "GP0000002", target_id)
-    posting = ProposedPosting(*accounts_of(proposal, "NGN"), 33_300, "", suspense=proposal)
+    posting = ProposedPosting(*choose_accounts(proposal, "NGN"), 33_300, "", suspense=proposal)
     return Verdict(7, state, 3, posting, AuditEntry("ada@example.com", "approved", "approval 7"))
 
 

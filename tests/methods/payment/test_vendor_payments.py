@@ -18,7 +18,7 @@ from kasuwa.methods.payment.model import (
     saved_card_aad,
 )
 from kasuwa.methods.payment.rules.hosted_card import CARD_NOT_TAKEN, CARD_REQUIRED
-from kasuwa.methods.payment.steps import call_rail, call_refund, order_of, step_of, unseal_saved_card
+from kasuwa.methods.payment.steps import call_rail, call_refund, choose_step, make_collection_order, unseal_saved_card
 from kasuwa.rails.ports import orders
 from kasuwa.rails.ports.all_rails import NOT_CONFIGURED, Rails
 from kasuwa.rails.ports.orders import Answer, CollectionOrder, Unavailable, VendorCard, VendorToken
@@ -106,7 +106,7 @@ def test_payment_begins_at_the_vendor_that_is_written_with_it() -> None:
     payments = InMemoryPayments(vendors=PAYSTACK)
     paying = begin(payments, user={"email": "ada@example.com", "firstname": "Ada"}, redirect_url="https://shop.example")
     work = JOB_DATA_DECODER.decode(paying.opened_job.work)
-    order = order_of(paying.job, work, NOW)
+    order = make_collection_order(paying.job, work, NOW)
     assert (order.vendor, order.step, order.payer_email, order.payer_name) == (
         "paystack",
         orders.BEGIN,
@@ -165,7 +165,7 @@ def test_payer_is_sent_to_the_page_and_the_answer_repeats() -> None:
         CARD_NOT_TAKEN,
         FieldError("amount", "as it was initiated"),
     )
-    order = order_of(paying.job, JOB_DATA_DECODER.decode(paying.job.work), NOW)
+    order = make_collection_order(paying.job, JOB_DATA_DECODER.decode(paying.job.work), NOW)
     assert (order.session, order.rail_facts["url"]) == ("ac1", "https://checkout.example/1")
 
 
@@ -181,7 +181,7 @@ def test_paid_page_saves_the_vendors_token_sealed() -> None:
     assert "AUTH_1" not in repr((paying.payment, paying.row, PAID))
     charged = PaymentInProgress(payments, payments.put("charge", "token", token=saved.token, amount="700.00"))
     work = JOB_DATA_DECODER.decode(charged.job.work)
-    assert (work.vendor, step_of(charged.job, work)) == ("paystack", orders.CHARGE)
+    assert (work.vendor, choose_step(charged.job, work)) == ("paystack", orders.CHARGE)
     assert "AUTH_1" not in charged.job.work
 
 
@@ -258,7 +258,7 @@ def test_late_money_is_booked_and_returned_once() -> None:
     assert payments.balances() == {"rail:card:NGN": -1500_00, "unapplied:main:NGN": 1500_00}
     assert (payments.receive_answer(job, PAID).groups, len(payments.notices)) == ((), 1)
     [refund] = [row for row in payments.jobs() if row.kind == "payment.refund"]
-    order = order_of(refund, JOB_DATA_DECODER.decode(refund.work), payments.now)
+    order = make_collection_order(refund, JOB_DATA_DECODER.decode(refund.work), payments.now)
     assert (order.vendor, order.amount, order.refund_of) == ("paystack", 1500_00, f"7 {paying.txn_ref}")
     assert order.rail_facts["rail_id"] == "4001"
     payments.receive_answer(refund, Answer(orders.PROCESSING, "09", "", {"refund_id": "77"}))

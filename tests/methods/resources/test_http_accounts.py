@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kasuwa.core.banks import banks_by_code, is_account_of
+from kasuwa.core.banks import banks_by_code, is_account_number
 from tests.merchant_client import MerchantClient, new_reference
 from tests.running import Deployment
 
@@ -34,7 +34,7 @@ def test_an_account_is_a_valid_number_of_the_deployments_bank(shop: MerchantClie
             "reference": "customer-17",
         },
     }
-    assert is_account_of(banks_by_code()["035"], number)
+    assert is_account_number(banks_by_code()["035"], number)
 
 
 def test_a_reference_keeps_its_account_whatever_the_other_fields(shop: MerchantClient, deployment: Deployment) -> None:
@@ -98,7 +98,7 @@ def test_the_bank_is_a_preference_that_is_served_where_it_can_be(shop: MerchantC
     """Two public clients send "providus" unless they are told otherwise."""
     made = ask(shop, "one", bank="providus")["data"]
     assert made["bankName"] == "Providus Bank"
-    assert is_account_of(banks_by_code()["101"], made["accountNumber"])
+    assert is_account_number(banks_by_code()["101"], made["accountNumber"])
     for preferred in ("no such bank", "999", 58.5, True, {"code": "058"}):
         assert ask(shop, new_reference("payee"), bank=preferred)["data"]["bankName"] == "Wema Bank"
 

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from kasuwa.core.banks import banks_by_code, is_account_of
+from kasuwa.core.banks import banks_by_code, is_account_number
 from kasuwa.core.decision import Decision, Job, LoadedRows, NeedsMore, Refusal, Row
 from kasuwa.core.references import job_key
 from kasuwa.core.token_index import TokenIndexEntry, make_token_entry, token_key
@@ -262,4 +262,4 @@ def test_the_sandbox_gives_another_number_if_the_first_is_taken() -> None:
         for attempt in range(5)
     }
     assert len(numbers) == 5
-    assert all(is_account_of(banks_by_code()["035"], number) for number in numbers)
+    assert all(is_account_number(banks_by_code()["035"], number) for number in numbers)

@@ -6,7 +6,7 @@ import pytest
 
 from kasuwa.methods.statements import rules
 from kasuwa.methods.statements.links import decode_link, encode_link
-from kasuwa.methods.statements.model import Movement, Source, StatementAccount, class_of, period_of
+from kasuwa.methods.statements.model import Movement, Source, StatementAccount, classify_movement, make_period
 from kasuwa.methods.statements.wire import StatementTotal
 from kasuwa.pages.statement_files import StatementHead, csv_end, csv_head, printable, render_pdf
 from kasuwa.wire.fields import read_date
@@ -40,11 +40,11 @@ HEAD = StatementHead("Ọlá & Sons", "GP0000001", ACCOUNT, date(2026, 1, 1), da
     ],
 )
 def test_movements_are_classed(kind: str, counterparty: str, amount: int, expected: str) -> None:
-    assert class_of(kind, counterparty, amount) == expected
+    assert classify_movement(kind, counterparty, amount) == expected
 
 
 def test_a_period_has_whole_days_of_lagos() -> None:
-    since, until = period_of(read_date("2026-01-05"), read_date("2026-01-05"))
+    since, until = make_period(read_date("2026-01-05"), read_date("2026-01-05"))
     assert (since, until) == (datetime(2026, 1, 4, 23, tzinfo=UTC), datetime(2026, 1, 5, 23, tzinfo=UTC))
 
 

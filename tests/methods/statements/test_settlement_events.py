@@ -9,7 +9,7 @@ import pytest
 from kasuwa.core.action import Write
 from kasuwa.core.decision import Decision, Event, Job
 from kasuwa.methods.statements.settlement_events import actions
-from kasuwa.methods.statements.settlement_events.model import REPORT_DAY, SettlementEvents, day_of, time_to_report
+from kasuwa.methods.statements.settlement_events.model import REPORT_DAY, SettlementEvents, read_day, time_to_report
 from kasuwa.rails.ports.orders import RAIL_SILENT, RAIL_UNAVAILABLE, SUCCESSFUL, Answer
 from kasuwa.transactions.transactions import DELIVER_EVENT
 from tests.methods.payment.in_memory_payments import InMemoryPayments, decode_fields
@@ -90,7 +90,7 @@ def test_a_day_is_due_five_minutes_after_midnight_in_lagos(day: date, due: datet
 def test_the_first_day_is_the_one_on_which_they_are_turned_on(now: datetime, first: date) -> None:
     books = InMemorySettlementEvents(now)
     reply = books.switch(True).reply
-    assert (day_of(books.job), books.job.due) == (first, time_to_report(first))
+    assert (read_day(books.job), books.job.due) == (first, time_to_report(first))
     assert (reply.data.daily, reply.data.last_day, books.setting.is_daily) == (True, None, True)
     assert reply.data.next_event == time_to_report(first).strftime("%Y-%m-%dT%H:%M:%S.000Z")
 
@@ -122,7 +122,7 @@ def test_days_on_which_they_were_off_have_no_events(books: InMemorySettlementEve
     books.switch(False)
     books.now += timedelta(days=3)
     reply = books.switch(True).reply
-    assert (day_of(books.job), reply.data.last_day) == (MONDAY + timedelta(days=4), "2026-01-05")
+    assert (read_day(books.job), reply.data.last_day) == (MONDAY + timedelta(days=4), "2026-01-05")
 
 
 # --- a day that has ended -------------------------------------------------------------------------------------------
@@ -144,14 +144,14 @@ def test_a_day_has_one_event_for_each_currency_with_its_net(books: InMemorySettl
         "step": "closed",
     }
     assert (dollars["settlement_id"], dollars["chargedAmount"]) == ("ST20260105USD", "20.00")
-    assert (books.setting.last_day, day_of(books.job)) == (MONDAY, MONDAY + timedelta(days=1))
+    assert (books.setting.last_day, read_day(books.job)) == (MONDAY, MONDAY + timedelta(days=1))
 
 
 def test_a_day_without_settlements_has_no_event(books: InMemorySettlementEvents) -> None:
     decision = books.report(books.job, NOTHING)
     assert (decision.rows, decision.events, books.setting.last_day) == ((), (), None)
     tuesday = MONDAY + timedelta(days=1)
-    assert (day_of(books.job), books.job.due) == (tuesday, time_to_report(tuesday))
+    assert (read_day(books.job), books.job.due) == (tuesday, time_to_report(tuesday))
 
 
 def test_a_settlement_whose_lines_add_up_to_nothing_has_an_event(books: InMemorySettlementEvents) -> None:
@@ -172,7 +172,7 @@ def test_a_job_that_is_late_by_days_reports_them_one_by_one(books: InMemorySettl
     books.now += timedelta(days=4)
     days = []
     while books.job.due <= books.now:
-        days.append(day_of(books.job))
+        days.append(read_day(books.job))
         books.report(books.job, read(NGN=len(days)))
     assert days == [MONDAY + timedelta(days=count) for count in range(4)]
     assert [payload_of(event)["txnRef"] for event in books.events] == [f"ST2026010{day}NGN" for day in (5, 6, 7, 8)]
@@ -183,7 +183,7 @@ def test_a_job_that_is_late_by_days_reports_them_one_by_one(books: InMemorySettl
 def test_a_day_that_cannot_be_read_is_read_again(books: InMemorySettlementEvents, trouble: Answer) -> None:
     first = books.job
     books.report(first, trouble)
-    assert (books.events, day_of(books.job), books.job.due) == ([], MONDAY, first.due + timedelta(minutes=10))
+    assert (books.events, read_day(books.job), books.job.due) == ([], MONDAY, first.due + timedelta(minutes=10))
     books.report(books.job, read(NGN=100))
     assert [payload_of(event)["txnRef"] for event in books.events] == ["ST20260105NGN"]
 

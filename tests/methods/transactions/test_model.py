@@ -9,7 +9,7 @@ import pytest
 
 from kasuwa.methods.payment.model import RAIL_ROUTES
 from kasuwa.methods.transactions import rules, wire
-from kasuwa.methods.transactions.model import Cursor, Filters, Stream, decode_cursor, filters_of
+from kasuwa.methods.transactions.model import Cursor, Filters, Stream, decode_cursor, make_filters
 from kasuwa.methods.transactions.wire import TransactionsRequest
 from kasuwa.wire.fields import read_amount_or_zero, read_date
 from tests.rule_context import MERCHANT
@@ -85,7 +85,7 @@ def test_each_filter_is_read_by_the_index_with_the_fewest_rows(filters: dict[str
 
 def test_days_are_those_of_lagos_and_both_included() -> None:
     request = TransactionsRequest(first_day=read_date("2026-01-05"), last_day=read_date("2026-01-05"))
-    filters = filters_of(request, None, None)
+    filters = make_filters(request, None, None)
     assert (filters.since, filters.until) == (
         datetime(2026, 1, 4, 23, tzinfo=UTC),
         datetime(2026, 1, 5, 23, tzinfo=UTC),
@@ -94,5 +94,5 @@ def test_days_are_those_of_lagos_and_both_included() -> None:
 
 def test_a_whole_reference_is_not_searched_as_a_part() -> None:
     request = TransactionsRequest(reference="Order-1")
-    assert filters_of(request, None, None).part == "order-1"
-    assert msgspec.structs.asdict(filters_of(request, None, "6b"))["part"] is None
+    assert make_filters(request, None, None).part == "order-1"
+    assert msgspec.structs.asdict(make_filters(request, None, "6b"))["part"] is None

@@ -11,7 +11,7 @@ import pytest
 
 from kasuwa.merchants.merchants import add_merchant
 from kasuwa.privacy.vault_keys import open_vault
-from kasuwa.settings.secret_key import secret_key_of
+from kasuwa.settings.secret_key import load_secret_key
 from kasuwa.settings.settings import read_settings
 from tests.merchant_client import MerchantClient
 from tests.methods.virtualcard.card_client import BILLING, CardClient
@@ -97,7 +97,7 @@ def plain(deployment: Deployment) -> Iterator[MerchantClient]:
     async def add() -> tuple[int, str, str]:
         connection = await asyncpg.connect(deployment.dsn)
         try:
-            vault = await open_vault(connection, secret_key_of(read_settings({}, data=deployment.directory)))
+            vault = await open_vault(connection, load_secret_key(read_settings({}, data=deployment.directory)))
             return await add_merchant(connection, vault, "Plain Stores")
         finally:
             await connection.close()

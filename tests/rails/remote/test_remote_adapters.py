@@ -37,7 +37,7 @@ from kasuwa.rails.remote.bank import RemoteBank
 from kasuwa.rails.remote.biller import RemoteBiller
 from kasuwa.rails.remote.callbacks import PATH, RemoteCallbacks
 from kasuwa.rails.remote.client import RemoteClient
-from kasuwa.rails.remote.collection import RemoteCollection, card_of
+from kasuwa.rails.remote.collection import RemoteCollection, make_card
 from kasuwa.rails.remote.identity import RemoteIdentity
 from kasuwa.rails.remote.messages import OrderAnswer, OrderQuery
 from kasuwa.rails.remote.signing import HEADER, RemoteSecret, check_signature, sign
@@ -408,5 +408,5 @@ def test_call_backs_with_a_wrong_signature_are_refused() -> None:
 
 def test_secrets_and_cards_are_not_shown() -> None:
     assert SECRET.secret not in repr(SECRET)
-    card = card_of(CardSecrets("5061460410120223210", "12", "30", "123", "1234"))
+    card = make_card(CardSecrets("5061460410120223210", "12", "30", "123", "1234"))
     assert repr(card) == "Card(…)"

@@ -110,7 +110,7 @@ def makers_of(rails: VendorRails) -> dict[str, Callable[[], Any]]:
 
 
 EVERY_ADAPTER = tuple(makers_of(vendor_rails(None, Observed())))
-# Monnify has nothing to ask for disputes: it tells of settlements by call-back alone.
+# Monnify has nothing to ask for disputes: it reports settlements by call-back alone.
 SILENT = ("monnify feeds",)
 
 PAGE = b"<html>Bad gateway</html>"

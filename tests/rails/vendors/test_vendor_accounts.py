@@ -14,7 +14,7 @@ from kasuwa.rails.ports.orders import Answer, Unavailable
 from kasuwa.rails.routing.vendor_accounts import KnownAccounts
 from kasuwa.rails.twins.paystack import PaystackRules
 from kasuwa.rails.twins.server import Twin
-from kasuwa.rails.vendor_rails import vendor_accounts_of
+from kasuwa.rails.vendor_rails import list_vendor_accounts
 from kasuwa.rails.watch import vendor_accounts
 from kasuwa.rails.watch.watch import RailWatch
 from kasuwa.settings.settings import Settings
@@ -61,14 +61,14 @@ def test_found_order_proves_that_only_the_key_is_another() -> None:
 
 
 def test_account_follows_from_address_and_key_and_shows_neither() -> None:
-    first = vendor_accounts_of(Settings(paystack_secret_key="sk_test_1", remote_base_url="https://rail.example"))
+    first = list_vendor_accounts(Settings(paystack_secret_key="sk_test_1", remote_base_url="https://rail.example"))
     assert set(first) == {"paystack", "remote"}
-    assert first == vendor_accounts_of(
+    assert first == list_vendor_accounts(
         Settings(paystack_secret_key="sk_test_1", remote_base_url="https://rail.example", remote_secret="x")
     )
-    assert first["paystack"] != vendor_accounts_of(Settings(paystack_secret_key="sk_test_2"))["paystack"]
+    assert first["paystack"] != list_vendor_accounts(Settings(paystack_secret_key="sk_test_2"))["paystack"]
     other = Settings(paystack_secret_key="sk_test_1", paystack_base_url="http://127.0.0.1:1")
-    assert first["paystack"] != vendor_accounts_of(other)["paystack"]
+    assert first["paystack"] != list_vendor_accounts(other)["paystack"]
     assert "sk_test" not in str(first)
 
 
@@ -221,7 +221,7 @@ def test_order_that_never_left_is_given_the_account_of_the_settings(address: tup
 async def move_clock(process: Process, time: timedelta) -> None:
     """Moves the business time of the merchant, as `advance` of the sandbox does."""
 
-    def decide(context: Context, seen: LoadedRows) -> Decision:
+    def decide(context: Context, rows: LoadedRows) -> Decision:
         return Decision(sandbox=SandboxEffects(clock=context.now + time))
 
     result = await process.services.writer.submit(Submission(process.merchant, Needs(), decide, bytes(32)))

@@ -29,9 +29,9 @@ from kasuwa.rails.vendors.vtpass.bills import (
     VtpassBiller,
     VtpassCallbacks,
     VtpassKeys,
+    make_request_id,
     parse_request_id,
     read_customer,
-    request_id_of,
 )
 from tests.rails.vendors.adapters import FAULTS_OF_ORDERS, Observed, twin_of
 
@@ -78,7 +78,7 @@ def at_vtpass(
 
 
 def test_request_id_is_made_of_the_first_sending_and_reads_back() -> None:
-    request_id = request_id_of(order())
+    request_id = make_request_id(order())
     assert request_id.startswith("20260105233012gpbp123456789")
     assert request_id.isalnum()
     assert parse_request_id(request_id) == KEY
@@ -105,7 +105,7 @@ def test_prepaid_meter_gets_its_token() -> None:
         assert await harness.rail.query(order()) == paid
         assert await harness.rail.reprint(order()) == paid.facts
         [bill] = harness.rules.bills.values()
-        assert (bill.request_id, bill.customer, bill.amount) == (request_id_of(order()), METER, 5000)
+        assert (bill.request_id, bill.customer, bill.amount) == (make_request_id(order()), METER, 5000)
         [sent] = [request.body for request in harness.twin.requests if request.path == "/pay"]
         assert (sent["phone"], sent["variation_code"]) == (OPERATOR_PHONE, "prepaid")
 
@@ -167,7 +167,7 @@ def test_pending_bill_ends_when_the_vendor_settles_it() -> None:
         assert (await harness.rail.query(bill)).status == orders.PROCESSING
         with pytest.raises(Unavailable):
             await harness.rail.reprint(bill)
-        harness.rules.settle(request_id_of(bill), "delivered")
+        harness.rules.settle(make_request_id(bill), "delivered")
         assert (await harness.rail.query(bill)).status == orders.SUCCESSFUL
 
     at_vtpass(work)
@@ -430,7 +430,7 @@ def find_order(path: str, body: bytes) -> str | None:
 
 
 def test_callback_names_its_order() -> None:
-    body = msgspec.json.encode({"type": "transaction-update", "data": {"requestId": request_id_of(order())}})
+    body = msgspec.json.encode({"type": "transaction-update", "data": {"requestId": make_request_id(order())}})
     assert find_order(SECRET, body) == KEY
 
 

@@ -40,9 +40,9 @@ def _read_classes(module: ModuleType) -> dict[str, dict[str, str]]:
 
 
 def _read_attributes(declared: ast.ClassDef) -> dict[str, str]:
-    found = {}
+    attributes = {}
     for attribute, following in zip(declared.body, declared.body[1:], strict=False):
         match attribute, following:
             case (ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text)))):
-                found[name] = " ".join(text.split())
-    return found
+                attributes[name] = " ".join(text.split())
+    return attributes

@@ -19,11 +19,19 @@ from kasuwa.api.openapi.replies import (
     describe_replies,
     plain_paths,
 )
-from kasuwa.api.openapi.schemas import Schema, SchemaSet, action_slug, name_of, operation_id, pascal_case, reference_to
+from kasuwa.api.openapi.schemas import (
+    Schema,
+    SchemaSet,
+    action_slug,
+    get_component_name,
+    operation_id,
+    pascal_case,
+    reference_to,
+)
 from kasuwa.api.openapi.webhooks import describe_webhooks, event_structs, webhook_parameters
 from kasuwa.api.recorded_replies import read_recorded_replies
 from kasuwa.api.replies import API_VERSION, ErrorBody
-from kasuwa.core.action import Action, ApiMethod, Write, scope_of, title_of
+from kasuwa.core.action import Action, ApiMethod, Write, get_scope, make_action_title
 
 INTRODUCTION = """\
 Merchant payments, cards, transfers, bills, lending and savings. Every operation is a PUT of one JSON object; this is \
@@ -96,12 +104,15 @@ class ApiDescription:
 
     def reply_examples(self, method: ApiMethod, actions: Iterable[Action]) -> dict[str, Any]:
         """Returns the recorded replies. An action without one is described without an example."""
-        found = {}
+        examples = {}
         for action in actions:
             name = f"{method.name}-{action_slug(action)}"
             if name in self._recorded:
-                found[title_of(action)] = {"summary": f"To {title_of(action)}", "value": self._recorded[name]}
-        return found
+                examples[make_action_title(action)] = {
+                    "summary": f"To {make_action_title(action)}",
+                    "value": self._recorded[name],
+                }
+        return examples
 
     def reply_options(self, replies: list[Schema]) -> list[Schema]:
         """Returns the bodies that a reply may have, in the order in which generated code should try them.
@@ -109,7 +120,7 @@ class ApiDescription:
         A map of texts comes after the error: it would accept an error, too.
         """
         unique = [reply for n, reply in enumerate(replies) if reply not in replies[:n]]
-        maps = [reply for reply in unique if "additionalProperties" in self.components[name_of(reply)]]
+        maps = [reply for reply in unique if "additionalProperties" in self.components[get_component_name(reply)]]
         return [*(reply for reply in unique if reply not in maps), reference_to(ERROR_BODY), *maps]
 
     def parameters(self, actions: Iterable[Action]) -> list[Schema]:
@@ -125,7 +136,9 @@ class ApiDescription:
         self, method: ApiMethod, actions: Sequence[Action], body: Schema, replies: list[Schema]
     ) -> dict[str, Any]:
         """Returns what the operation of a path and that of an action have in common."""
-        examples = {title_of(action): {"summary": action.summary, "value": dict(action.example)} for action in actions}
+        examples = {
+            make_action_title(action): {"summary": action.summary, "value": dict(action.example)} for action in actions
+        }
         return {
             "tags": [method.name],
             "parameters": self.parameters(actions),
@@ -138,7 +151,9 @@ class ApiDescription:
 
     def document(self, paths: dict[str, Any], components: dict[str, Any], about: str) -> dict[str, Any]:
         parameters = {
-            name: found for name, found in PARAMETERS.items() if name != "Scenario" or self.environment == "test"
+            name: parameter
+            for name, parameter in PARAMETERS.items()
+            if name != "Scenario" or self.environment == "test"
         }
         tags = [{"name": method.name, "description": PATH_SUMMARIES[method.name]} for method in self.methods]
         return {
@@ -182,7 +197,7 @@ def describe_actions(api: ApiDescription) -> dict[str, Any]:
             operation = {
                 "operationId": operation_id(method, action),
                 "summary": action.summary,
-                "x-scope": scope_of(method, action),
+                "x-scope": get_scope(method, action),
                 **api.operation(method, [action], body, [reply]),
             }
             paths[f"/{method.name}#{action_slug(action)}"] = {"put": operation}
@@ -196,13 +211,13 @@ def describe_paths(api: ApiDescription) -> dict[str, Any]:
     paths, components = {}, dict(api.components)
     for method in api.methods:
         body = describe_body(api, method, components)
-        lines = [f"- `{title_of(action)}`: {action.summary}" for action in method.actions]
+        lines = [f"- `{make_action_title(action)}`: {action.summary}" for action in method.actions]
         replies = [api.schemas.reply(method, action) for action in method.actions]
         operation = {
             "operationId": method.name,
             "summary": PATH_SUMMARIES[method.name],
             "description": "\n".join(lines),
-            "x-scope": {title_of(action): scope_of(method, action) for action in method.actions},
+            "x-scope": {make_action_title(action): get_scope(method, action) for action in method.actions},
             **api.operation(method, method.actions, body, replies),
         }
         paths[f"/{method.name}"] = {"put": operation}

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import inspect
 
 from kasuwa.api.openapi.field_docs import describe_fields
-from kasuwa.core.action import Action, ApiMethod, only_with_of, title_of
+from kasuwa.core.action import Action, ApiMethod, get_selecting_field, make_action_title
 from kasuwa.wire.documents import Document
 from kasuwa.wire.fields import scalar_schema
 
@@ -32,7 +32,7 @@ def reference_to(name: str) -> Schema:
     return {"$ref": REFERENCES.format(name=name)}
 
 
-def name_of(reference: Schema) -> str:
+def get_component_name(reference: Schema) -> str:
     """Returns the name of the component that a reference leads to."""
     return str(reference["$ref"]).rpartition("/")[2]
 
@@ -42,12 +42,12 @@ def name_of(reference: Schema) -> str:
 
 def operation_id(method: ApiMethod, action: Action) -> str:
     """Returns the id of an action's operation, such as `disburse_transfer_bulk`."""
-    return "_".join(WORD.findall(f"{method.name} {title_of(action)}".replace("_", " ")))
+    return "_".join(WORD.findall(f"{method.name} {make_action_title(action)}".replace("_", " ")))
 
 
 def action_slug(action: Action) -> str:
     """Returns the name of an action in addresses, such as `transfer-bulk`."""
-    return title_of(action).replace(" ", "-")
+    return make_action_title(action).replace(" ", "-")
 
 
 def pascal_case(words: str) -> str:
@@ -72,16 +72,16 @@ def struct_name(struct: Struct) -> str:
 
 def structs_in(kinds: Iterable[Any]) -> dict[Struct, None]:
     """Returns every struct that these types refer to, at any depth, in order."""
-    found: dict[Struct, None] = {}
+    collected: dict[Struct, None] = {}
     waiting = list(reversed(inspect.multi_type_info(kinds)))
     while waiting:
         inner = waiting.pop()
         if isinstance(inner, inspect.StructType):
-            if inner.cls in found:
+            if inner.cls in collected:
                 continue
-            found[inner.cls] = None
+            collected[inner.cls] = None
         waiting += reversed(list(types_inside(inner)))
-    return found
+    return collected
 
 
 def types_inside(kind: inspect.Type) -> Iterator[inspect.Type]:
@@ -157,12 +157,12 @@ class SchemaSet:
 
     def _read_schemas(self, structs: list[Struct], others: list[Any]) -> dict[Any, Schema]:
         """Returns the schema of each struct and other type, with references by our names instead of msgspec's."""
-        found, components = msgspec.json.schema_components(
+        references, components = msgspec.json.schema_components(
             [*structs, *others], ref_template=REFERENCES, schema_hook=self._schema_hook
         )
-        given = [name_of(reference) for reference in found[: len(structs)]]
-        renamed = {name: self._names[struct] for name, struct in zip(given, structs, strict=True)}
-        schemas = [*(components[name] for name in given), *found[len(structs) :]]
+        component_names = [get_component_name(reference) for reference in references[: len(structs)]]
+        renamed = {name: self._names[struct] for name, struct in zip(component_names, structs, strict=True)}
+        schemas = [*(components[name] for name in component_names), *references[len(structs) :]]
         return {kind: clean(rename(schema, renamed)) for kind, schema in zip([*structs, *others], schemas, strict=True)}
 
     def _schema_hook(self, kind: type) -> Schema:
@@ -174,10 +174,10 @@ class SchemaSet:
         schema = self._raw[struct]
         meanings = describe_fields(struct)
         described = {
-            name: with_meaning(found, meanings.get(name)) for name, found in schema.get("properties", {}).items()
+            name: with_meaning(field, meanings.get(name)) for name, field in schema.get("properties", {}).items()
         }
         if struct in self._inputs:
-            return {**schema, "properties": {name: optional_field(found) for name, found in described.items()}}
+            return {**schema, "properties": {name: optional_field(field) for name, field in described.items()}}
         return {**schema, **reply_properties(struct, described)}
 
     def _add_request(self, method: ApiMethod, action: Action) -> str:
@@ -190,7 +190,7 @@ class SchemaSet:
             name: {"type": "string", "const": value, "default": value, "description": meaning}
             for name, (value, meaning) in selecting.items()
         }
-        others = {name: found for name, found in own.get("properties", {}).items() if name not in constants}
+        others = {name: field for name, field in own.get("properties", {}).items() if name not in constants}
         required = [*constants, *(name for name in own.get("required", ()) if name not in constants)]
         schema = {
             "type": "object",
@@ -223,8 +223,12 @@ def exclude_other_forms(method: ApiMethod, action: Action) -> Schema:
     excluded: dict[tuple[str, str], list[str]] = {}
     for other in method.actions:
         is_form = other is not action and other.name == action.name and other.selector == action.selector
-        needed = only_with_of(other)
-        if action.variant is not None or not is_form or (other.variant is None and needed == only_with_of(action)):
+        needed = get_selecting_field(other)
+        if (
+            action.variant is not None
+            or not is_form
+            or (other.variant is None and needed == get_selecting_field(action))
+        ):
             continue
         name, value = other.variant or ("", "")
         if name or needed:
@@ -247,7 +251,7 @@ def rename(schema: Any, names: dict[str, str]) -> Any:
         return schema
     renamed = {name: rename(part, names) for name, part in schema.items()}
     if "$ref" in renamed:
-        name = name_of(renamed)
+        name = get_component_name(renamed)
         final = name.removeprefix(FINAL_NAME) if name.startswith(FINAL_NAME) else names[name]
         renamed["$ref"] = REFERENCES.format(name=final)
     return renamed
@@ -264,10 +268,10 @@ def clean(schema: Any) -> Any:
         for name, part in schema.items()
     }
     values: Any = cleaned.get("enum")
-    return {"type": type_of(values), **cleaned} if isinstance(values, list) else cleaned
+    return {"type": choose_type(values), **cleaned} if isinstance(values, list) else cleaned
 
 
-def type_of(values: list[Any]) -> str:
+def choose_type(values: list[Any]) -> str:
     if all(isinstance(value, bool) for value in values):
         return "boolean"
     return "integer" if all(isinstance(value, int) for value in values) else "string"
@@ -343,7 +347,7 @@ def references_in(schema: Any) -> Iterator[str]:
     """Yields the names of the components that a schema refers to."""
     if isinstance(schema, dict):
         if isinstance(schema.get("$ref"), str):
-            yield name_of(schema)
+            yield get_component_name(schema)
         for part in schema.values():
             yield from references_in(part)
     elif isinstance(schema, list):

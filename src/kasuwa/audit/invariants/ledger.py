@@ -247,7 +247,7 @@ INVARIANTS = (
     *DISPUTE_INVARIANTS,
     *SUSPENSE_INVARIANTS,
     Invariant(
-        "what is gathered for a day is what lies in its account, and moves by a job",
+        "the batch of a day has the balance of its account, and a job settles it",
         f"""with gathered as (
                 select g.merchant_id, case kind when 'payout' then 'beneficiary:' || owner when 'reserve'
                     then 'reserve:' || day else 'settling:' || day end || ':' || currency as name,
@@ -349,9 +349,9 @@ MERCHANTS = "select merchant_id, mid from merchant where merchant_id = any($1)"
 OPERATOR = 0
 
 
-def describe_violations(found: list[NamedViolation]) -> list[str]:
+def describe_violations(violations: list[NamedViolation]) -> list[str]:
     """Returns one line for each of the violations that `find_violations` returned."""
-    return [": ".join(violation) for violation in found]
+    return [": ".join(violation) for violation in violations]
 
 
 async def find_violations(

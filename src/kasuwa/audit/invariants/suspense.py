@@ -1,4 +1,4 @@
-"""The invariants of money that came in for nobody known."""
+"""The invariants of unidentified money."""
 
 from kasuwa.audit.invariants.invariant import Invariant, merchant_filter
 
@@ -6,7 +6,7 @@ KINDS = "('received for nobody known', 'assigned from suspense', 'returned from 
 
 SUSPENSE_INVARIANTS = (
     Invariant(
-        "money that came in for nobody known is in suspense until it is assigned or returned, once and in whole",
+        "unidentified money is in suspense until it is assigned or returned, once and in whole",
         f"""with due as (
                 select r.merchant_id, 'suspense:inbound:' || r.currency as name, sum(r.amount - case
                     when d.state in ('assigned', 'returned') then d.amount else 0 end) as amount

@@ -24,7 +24,7 @@ async def change_password(visit: Visit) -> Response:
             faults["current"] = text
     if faults:
         return visit.render("account.html", 422, faults=faults)
-    hashed = await passwords.hash_password(password, passwords.turn_of(user))
+    hashed = await passwords.hash_password(password, passwords.make_turn(user))
     async with visit.operator_pool.acquire() as connection, connection.transaction():
         await users.set_password(connection, visit.services.vault, user.user_id, hashed)
         await sessions.end_others(connection, user.user_id, visit.session.session_id)

@@ -155,26 +155,26 @@ async def sign_out(visit: Visit) -> Response:
 async def show_link(visit: Visit) -> Response:
     """Shows the form of a link. A GET does not redeem it, because mail programs open links in advance."""
     async with visit.session_connection() as connection:
-        found = await users.read_link(connection, visit.services.vault, visit.path_parameter("token"))
-    if found is None:
+        link = await users.read_link(connection, visit.services.vault, visit.path_parameter("token"))
+    if link is None:
         return visit.render("link_invalid.html", 404)
-    user, purpose = found
+    user, purpose = link
     return visit.render("link.html", invited=user, purpose=purpose)
 
 
 async def use_link(visit: Visit) -> Response:
     async with visit.operator_pool.acquire() as connection:
-        found = await users.read_link(connection, visit.services.vault, visit.path_parameter("token"))
-    if found is None:
+        link = await users.read_link(connection, visit.services.vault, visit.path_parameter("token"))
+    if link is None:
         return visit.render("link_invalid.html", 404)
-    user, purpose = found
+    user, purpose = link
     hashed = None
     if purpose == "invitation":
         password = str(visit.form.get("password", ""))
         faults = passwords.password_faults(password, str(visit.form.get("again", "")), user.email)
         if faults:
             return visit.render("link.html", 422, invited=user, purpose=purpose, faults=faults)
-        hashed = await passwords.hash_password(password, passwords.turn_of(user))
+        hashed = await passwords.hash_password(password, passwords.make_turn(user))
     try:
         session = await redeem_link(visit, user, purpose, hashed)
     except EmailTaken:

@@ -67,18 +67,18 @@ def decode_fields(text: str) -> dict[str, Any] | None:
 
 def flatten(fields: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
     """Returns the fields of a value as text by readable name. Those of inner objects follow the outer's name."""
-    found: dict[str, str] = {}
-    currency = currency_of(fields)
+    texts: dict[str, str] = {}
+    currency = find_currency(fields)
     for name, value in fields.items():
         label = f"{prefix}{name if name in CURRENCIES else humanize(name)}"
         if isinstance(value, dict):
-            found |= flatten(value, f"{label}, ") if value else {label: NOTHING}
+            texts |= flatten(value, f"{label}, ") if value else {label: NOTHING}
         else:
-            found[label] = format_audit_value(name, value, currency)[:MAX_VALUE_LENGTH]
-    return found
+            texts[label] = format_audit_value(name, value, currency)[:MAX_VALUE_LENGTH]
+    return texts
 
 
-def currency_of(fields: Mapping[str, Any]) -> str:
+def find_currency(fields: Mapping[str, Any]) -> str:
     """Returns the currency of the amounts beside it: that of a posting's accounts, else of the request.
 
     Exchange rates are in the home currency.

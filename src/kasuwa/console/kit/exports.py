@@ -10,7 +10,7 @@ from kasuwa.console.kit.csv_text import csv_line
 from kasuwa.console.kit.visit import Visit
 from kasuwa.console.merchant import store
 from kasuwa.console.merchant.store import MAX_SEQUENCE
-from kasuwa.core.addresses import network_of
+from kasuwa.core.addresses import find_network
 from kasuwa.core.calendar import lagos_text
 
 # An export is read in batches of this many rows, so that it holds no snapshot while it is sent.
@@ -22,7 +22,7 @@ TRAIL_HEADER = ("number", "time", "actor", "address", "action", "subject", "befo
 def csv_response(visit: Visit, name: str, lines: AsyncIterator[str]) -> Response:
     """Returns a response that sends the lines of a file while they are read, within the merchant's share."""
     shares, merchant = visit.services.file_shares, visit.merchant
-    end = shares.begin(network_of(visit.client_address), merchant.merchant_id)
+    end = shares.begin(find_network(visit.client_address), merchant.merchant_id)
     if end is None:
         refused = visit.render("error.html", 429, title="Too many files at once", why=TOO_MANY_FILES)
         refused.headers["retry-after"] = "5"

@@ -29,7 +29,7 @@ def is_expired(total: DailyTotal) -> bool:
     return total.code == EXPIRED_CODE or total.reason in EXPIRED_REASONS
 
 
-def flow_of(kind: str) -> str:
+def classify_flow(kind: str) -> str:
     """Returns "in", "out" or "refunded", or "internal" for movements between the merchant's own accounts."""
     if kind in MONEY_IN:
         return "in"
@@ -82,22 +82,24 @@ def percentage(part: int, whole: int) -> str:
 
 def sum_by_currency(totals: Iterable[DailyTotal], open_totals: Iterable[DailyTotal] = ()) -> dict[str, CurrencyFigures]:
     """Returns the figures of each currency, the main one first: the home currency if it is used, else by number."""
-    found: dict[str, CurrencyFigures] = {}
+    by_currency: dict[str, CurrencyFigures] = {}
     for total in totals:
-        figures = found.setdefault(total.currency, CurrencyFigures(total.currency))
+        figures = by_currency.setdefault(total.currency, CurrencyFigures(total.currency))
         if total.kind == PAYMENT:
             figures.payments_ended += total.count
             figures.payments_successful += total.count if total.status == SUCCESSFUL else 0
         if total.status == SUCCESSFUL:
-            figures.flows[flow_of(total.kind)].add(total)
+            figures.flows[classify_flow(total.kind)].add(total)
             figures.successful += total.count
         elif is_expired(total):
             figures.expired += total.count
         else:
             figures.failed += total.count
     for total in open_totals:
-        found.setdefault(total.currency, CurrencyFigures(total.currency)).open += total.count
-    order = sorted(found.values(), key=lambda figures: (figures.currency != HOME, -figures.total, figures.currency))
+        by_currency.setdefault(total.currency, CurrencyFigures(total.currency)).open += total.count
+    order = sorted(
+        by_currency.values(), key=lambda figures: (figures.currency != HOME, -figures.total, figures.currency)
+    )
     return {figures.currency: figures for figures in order}
 
 
@@ -170,7 +172,7 @@ def group_by_bar(
             setattr(bar, name, getattr(bar, name) + total.count)
             continue
         bar.successful += total.count
-        flow = flow_of(total.kind)
+        flow = classify_flow(total.kind)
         if total.currency == currency and flow != "internal":
             setattr(bar, f"amount_{flow}", getattr(bar, f"amount_{flow}") + total.amount)
     for total in open_totals:

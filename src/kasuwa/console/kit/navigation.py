@@ -63,5 +63,5 @@ def group_pages(labels: Mapping[str, str], is_operator: bool) -> list[Navigation
 def find_current_page(groups: Sequence[NavigationGroup], path: str) -> str:
     """Returns the path of the listed page that a path belongs to: the longest that it begins with, or nothing."""
     listed = (page for group in groups for page, _ in group.pages)
-    found = [page for page in listed if path == page or (page != "/" and path.startswith(page + "/"))]
-    return max(found, key=len, default="")
+    pages = [page for page in listed if path == page or (page != "/" and path.startswith(page + "/"))]
+    return max(pages, key=len, default="")

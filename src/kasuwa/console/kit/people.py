@@ -41,14 +41,14 @@ async def read_names(visit: Visit, reader: Reader, records: Any) -> dict[str, st
     """Returns the names of all clients and customers that records refer to, by id."""
     merchant_id, unseal = visit.merchant.merchant_id, visit.services.vault.unseal
     names: dict[str, str] = {}
-    clients = sorted(set(values_of(records, "client_id")))
+    clients = sorted(set(iterate_values(records, "client_id")))
     if clients:
         for n, client in enumerate(await find_clients(merchant_id, clients, reader)):
             shown = show_client(client, unseal)
             names[str(shown.client_id)] = " ".join(filter(None, (shown.firstname or "", shown.lastname or "")))
             if n % DECRYPTED_AT_ONCE == 0:
                 await asyncio.sleep(0)
-    customers = sorted(set(values_of(records, "customer_id")))
+    customers = sorted(set(iterate_values(records, "customer_id")))
     if customers:
         for customer in await find_customers(merchant_id, customers, reader):
             data = read_data(customer, unseal)
@@ -56,17 +56,17 @@ async def read_names(visit: Visit, reader: Reader, records: Any) -> dict[str, st
     return {reference: name for reference, name in names.items() if name}
 
 
-def values_of(records: Any, name: str) -> Iterator[str]:
+def iterate_values(records: Any, name: str) -> Iterator[str]:
     """Yields the texts of a field in records, at any depth."""
     if isinstance(records, dict):
         for field, value in records.items():
             if field == name and isinstance(value, str):
                 yield value
             else:
-                yield from values_of(value, name)
+                yield from iterate_values(value, name)
     elif isinstance(records, list):
         for record in records:
-            yield from values_of(record, name)
+            yield from iterate_values(record, name)
 
 
 # --- the other side of a transaction --------------------------------------------------------------------------------
@@ -107,18 +107,18 @@ async def read_counterparties(
     listed = list(lines)
     payments = [line["txnRef"] for line in listed if line["kind"] == "payment"]
     others = [line["txnRef"] for line in listed if line["kind"] != "payment"]
-    found: dict[str, Counterparty] = {}
+    counterparties: dict[str, Counterparty] = {}
     if payments:
         keys = [payment_key(merchant_id, reference) for reference in payments]
         for reference, charged, refunded, disputed, detail, sealed, facts in await list_payers(
             merchant_id, keys, reader
         ):
             payment = open_detail(merchant_id, reference, detail, sealed, unseal)
-            found[reference] = read_payer(payment, facts, refund_badge(charged, refunded, disputed))
+            counterparties[reference] = read_payer(payment, facts, refund_badge(charged, refunded, disputed))
     if others:
         for reference, detail in await list_details(merchant_id, others, reader):
-            found[reference] = read_other_side(detail)
-    return found
+            counterparties[reference] = read_other_side(detail)
+    return counterparties
 
 
 def refund_badge(charged: int, refunded: int, disputed: int) -> str:
@@ -171,18 +171,18 @@ MAX_SUGGESTED = 50
 async def list_suggestions(visit: Visit, forms: Iterable[ActionForm]) -> dict[str, list[tuple[str, str]]]:
     """Returns (id, name) of the newest clients and customers, if a field of the forms takes one."""
     wanted = {field.people for form in forms for field in form.fields if field.people}
-    found: dict[str, list[tuple[str, str]]] = {}
+    suggestions: dict[str, list[tuple[str, str]]] = {}
     if "clients" in wanted:
         reply = await visit.call_action("clients", action="list", status="active", limit=MAX_SUGGESTED)
         rows = reply.body["data"] if reply.is_success else []
-        found["clients"] = [
+        suggestions["clients"] = [
             (row["client_id"], " ".join(filter(None, (row.get("firstname"), row.get("lastname"))))) for row in rows
         ]
     if "customers" in wanted:
         reply = await visit.call_action("resources", inquire="customer", limit=MAX_SUGGESTED)
         rows = reply.body["data"] if reply.is_success else []
-        found["customers"] = [(row["customer_id"], f"{row['name']}, {row['email']}") for row in rows]
-    return found
+        suggestions["customers"] = [(row["customer_id"], f"{row['name']}, {row['email']}") for row in rows]
+    return suggestions
 
 
 # --- search --------------------------------------------------------------------------------------------------------

@@ -56,12 +56,15 @@ def show_step_up(visit: Visit, status: int = 401, faults: Mapping[str, str] = {}
     )
 
 
-def show_confirmation(visit: Visit, asked: ConfirmationRequired) -> Response:
+def show_confirmation(visit: Visit, confirmation: ConfirmationRequired) -> Response:
     """Returns the page that asks before a change. Nothing has been done yet. It carries the fields of the form."""
     return visit.render(
         "confirm.html",
-        asked=asked,
-        carried=[*(one for one in carried_fields(visit) if one[0] != CONFIRMED_FIELD), (CONFIRMED_FIELD, asked.answer)],
+        asked=confirmation,
+        carried=[
+            *(one for one in carried_fields(visit) if one[0] != CONFIRMED_FIELD),
+            (CONFIRMED_FIELD, confirmation.answer),
+        ],
         action=form_address(visit),
     )
 
@@ -107,7 +110,7 @@ async def verify_credentials(visit: Visit, *, password: str | None = None, code:
         source = await find_attempt_source(connection, visit, user.email)
         if await throttle.locked_until(connection, user.email, source) is not None:
             return {"password" if password is not None else "code": LOCKED_OUT}
-    if password is not None and not await passwords.verify_password(user, password, passwords.turn_of(user)):
+    if password is not None and not await passwords.verify_password(user, password, passwords.make_turn(user)):
         faults["password"] = WRONG_PASSWORD
     async with visit.operator_pool.acquire() as connection:
         # Checking a code uses it up, so it is not checked if the password is wrong.

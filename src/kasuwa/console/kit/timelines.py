@@ -131,9 +131,9 @@ def describe(entry: Mapping[str, Any]) -> tuple[str, str]:
     what, message = entry["what"], entry["said"] or ""
     match what:
         case "hold":
-            return "Set aside", f"{amount_of(entry, entry['account'])} of {name_account(entry['account'])}"
+            return "Set aside", f"{format_amount(entry, entry['account'])} of {name_account(entry['account'])}"
         case "posting":
-            return "Booked", f"{plain(message)}, {amount_of(entry, entry['debit'])}"
+            return "Booked", f"{plain(message)}, {format_amount(entry, entry['debit'])}"
         case "job":
             return "Next", JOB_TEXTS.get(message.removesuffix(JOB_SUFFIX), "The next step is taken")
         case "event":
@@ -153,7 +153,7 @@ def plain(text: str) -> str:
     return text.replace("_", " ") if IDENTIFIER.fullmatch(text) else text
 
 
-def amount_of(entry: Mapping[str, Any], account: str) -> str:
+def format_amount(entry: Mapping[str, Any], account: str) -> str:
     """Returns the amount of a hold or posting with the currency of its account."""
     return f"{account.rpartition(':')[2]} {group_thousands(entry['amount'])}"
 

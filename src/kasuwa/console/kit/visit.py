@@ -36,9 +36,9 @@ from kasuwa.core.action import (
     Read,
     Write,
     least_permission,
+    make_action_title,
     moves_at_least,
     permission_needed,
-    title_of,
 )
 from kasuwa.core.addresses import Network
 from kasuwa.core.callers import KEY_SCOPES, KeyScope, Maker
@@ -51,7 +51,7 @@ from kasuwa.engine.reading import TornRead
 from kasuwa.engine.writer import Writer
 from kasuwa.merchants.merchants import MerchantDirectory
 from kasuwa.people.sessions import ConsoleSession
-from kasuwa.people.users import ConsoleUser, maker_of
+from kasuwa.people.users import ConsoleUser, make_maker
 from kasuwa.postgres.connection_pool import Connection, Pool
 from kasuwa.postgres.merchant_rows import ALL_MERCHANTS, MerchantReader, snapshot
 
@@ -184,7 +184,7 @@ class Visit(msgspec.Struct):
     @property
     def maker(self) -> Maker:
         """Returns the user as somebody who makes accounts and keys."""
-        return maker_of(self.user)
+        return make_maker(self.user)
 
     @property
     def query(self) -> Mapping[str, str]:
@@ -375,7 +375,7 @@ class Visit(msgspec.Struct):
         if not self.is_allowed(method, action, request):
             raise NotAllowed
         permission = permission_needed(action, request)
-        act = acts.act_of_action(f"{method} {title_of(action)}", permission)
+        act = acts.act_of_action(f"{method} {make_action_title(action)}", permission)
         if act is acts.OWN_KEY and acts.find_excess_scopes(self.user.role, requested_scopes(action, request)):
             raise NotAllowed
         if act is not None and act.asks_second_factor and not self.has_stepped_up:
@@ -384,7 +384,7 @@ class Visit(msgspec.Struct):
             raise StepUpRequired
         if permission == VIEW:
             return await self._run_view_action(action, method, fields)
-        title = f"{method} {title_of(action)}"
+        title = f"{method} {make_action_title(action)}"
         # The audit entry names nothing that the request does not have: an unknown field is ignored, whatever it says.
         known = {name: fields[name] for name in action.request.__struct_encode_fields__ if name in fields}
         note = ActionNote(self.user.email, self.client_address, audit_text or title, title, known)
@@ -464,7 +464,7 @@ class ActionReply:
 
 def roles_of_action(method: str, action: Action, permission: Permission) -> frozenset[str]:
     """Returns the roles of a merchant that may make a request of an action that needs this permission."""
-    act = acts.act_of_action(f"{method} {title_of(action)}", permission)
+    act = acts.act_of_action(f"{method} {make_action_title(action)}", permission)
     return ROLES_BY_PERMISSION[permission] if act is None else act.roles
 
 

@@ -157,7 +157,7 @@ def label(name: str) -> str:
 
 def humanize(name: str) -> str:
     """Converts a name to words: `bank_code` and `bankCode` become "Bank code", and acronyms get capitals."""
-    words = re.sub(r"([a-z0-9])([A-Z])", lambda found: f"{found[1]} {found[2].lower()}", name).replace("_", " ").strip()
+    words = re.sub(r"([a-z0-9])([A-Z])", lambda match: f"{match[1]} {match[2].lower()}", name).replace("_", " ").strip()
     text = " ".join(word.upper() if word.lower() in ACRONYMS else word for word in words.split(" "))
     return text[:1].upper() + text[1:]
 

@@ -173,8 +173,8 @@ async def resend_failed(visit: Visit) -> Response:
             raise NotFound
         clock = await read_clock(connection, visit.merchant, datetime.now(UTC))
         endpoint = (merchant_id, number)
-        sent = await deliveries.resend_failed_events(connection, endpoint, since, MAX_RESENT, clock.now)
+        count = await deliveries.resend_failed_events(connection, endpoint, since, MAX_RESENT, clock.now)
         await visit.record_audit_on(
-            connection, visit.audit_chain, "sent failed events again", f"endpoint {number}", after={"events": sent}
+            connection, visit.audit_chain, "sent failed events again", f"endpoint {number}", after={"events": count}
         )
-    return visit.redirect(PATH, f"{sent:,} event{' is' if sent == 1 else 's are'} being sent again.")
+    return visit.redirect(PATH, f"{count:,} event{' is' if count == 1 else 's are'} being sent again.")

@@ -73,14 +73,14 @@ async def show_events(visit: Visit, status: int = 200, **values: Any) -> Respons
             lines, page = [resources.event_line(row) for row in rows], EventPage([], None)
         else:
             page = await pick_events(reader, merchant_id, wanted, before, PAGE_ROWS)
-            lines = await store.list_events_of(reader, visit.merchant, page.sequences)
+            lines = await store.list_events_by_number(reader, visit.merchant, page.sequences)
         shown = await store.add_endpoints(reader, visit.merchant, lines)
         failing = await list_failing_endpoints(reader, merchant_id)
         endpoint = await read_endpoint_figures(reader, merchant_id)
         clock = await store.read_clock(reader, visit.merchant, datetime.now(UTC))
     submitted = {name: visit.query.get(name, "") for name in FILTER_PARAMETERS}
     shared = {
-        "lines": [(event, amount_of(event.line), subject_of(event.line)) for event in shown],
+        "lines": [(event, format_event_amount(event.line), find_subject(event.line)) for event in shown],
         "failing_endpoints": [endpoint for endpoint in failing if not endpoint.is_first],
         "submitted": submitted,
         "is_filtered": any(submitted.values()),
@@ -91,7 +91,7 @@ async def show_events(visit: Visit, status: int = 200, **values: Any) -> Respons
         "first_url": filtered_url(submitted) if before != MAX_SEQUENCE else "",
         "endpoint": endpoint,
         "success_rate": percentage(endpoint.accepted, endpoint.attempts),
-        "endpoint_state": state_of(endpoint),
+        "endpoint_state": describe_state(endpoint),
         "sample_kinds": [(kind, kind.replace("_", " ").capitalize()) for kind in SAMPLE_KINDS],
         "resend_since": f"{(clock.now - timedelta(days=1)).astimezone(LAGOS):%Y-%m-%dT%H:%M}",
         "can_integrate": visit.user.role in CAN_INTEGRATE,
@@ -104,7 +104,7 @@ def filtered_url(submitted: dict[str, str], **changed: str) -> str:
     return f"/events?{urlencode(filled)}" if filled else "/events"
 
 
-def state_of(endpoint: EndpointFigures) -> str:
+def describe_state(endpoint: EndpointFigures) -> str:
     if not endpoint.url:
         return "not set"
     if endpoint.disabled_at is not None:
@@ -112,7 +112,7 @@ def state_of(endpoint: EndpointFigures) -> str:
     return "failed" if endpoint.failing_since is not None else "active"
 
 
-def amount_of(line: EventLine) -> str:
+def format_event_amount(line: EventLine) -> str:
     """Returns the amount of an event with its currency. That of an approval charges nothing: the amount is what
     waits."""
     amount = str(line.payload.get("amount" if line.kind == APPROVAL_EVENT else "chargedAmount", ""))
@@ -124,7 +124,7 @@ def amount_of(line: EventLine) -> str:
 SUBJECT_PATHS = {"dispute": "disputes", "invoice": "invoices", "checkout": "checkouts", "settlement": "settlements"}
 
 
-def subject_of(line: EventLine) -> tuple[str, str]:
+def find_subject(line: EventLine) -> tuple[str, str]:
     """Returns the reference of what an event is about and the address of its page, empty if it has none."""
     if line.kind in SUBJECT_PATHS:
         reference = line.txn_ref if line.kind == "checkout" else str(line.payload.get("settlement_id") or line.object)
@@ -147,8 +147,8 @@ async def show_event(visit: Visit) -> Response:
         event=event,
         state=shown.state,
         endpoint_states=shown.others,
-        amount=amount_of(event),
-        subject=subject_of(event),
+        amount=format_event_amount(event),
+        subject=find_subject(event),
         others=others,
     )
 
@@ -173,7 +173,7 @@ async def set_settlement_events(visit: Visit) -> Response:
 
 async def resend_failed_events(visit: Visit) -> Response:
     """Sends all events again that were not accepted since a time, in Lagos time."""
-    since, sent = visit.form_text("since"), 0
+    since, count = visit.form_text("since"), 0
     try:
         moment = read_timestamp(since)
     except ValueError:
@@ -183,11 +183,13 @@ async def resend_failed_events(visit: Visit) -> Response:
         reply = await visit.run_action("resources", request, "sent failed events again")
         if not reply.is_success:
             return await show_events(visit, 422, faults=reply.faults)
-        sent += reply.body["sent"]
+        count += reply.body["sent"]
         if not reply.body["more"]:
             break
     flash = (
-        f"{sent:,} event{' is' if sent == 1 else 's are'} being sent again." if sent else "No event failed since then."
+        f"{count:,} event{' is' if count == 1 else 's are'} being sent again."
+        if count
+        else "No event failed since then."
     )
     return visit.redirect("/events", flash)
 

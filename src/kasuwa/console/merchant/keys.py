@@ -126,10 +126,10 @@ async def lock_changeable(visit: Visit, connection: Connection, key_id: int) -> 
     """Locks the merchant's row and returns its number. Raises UnknownKey, also for 0, and KeyRefused if the user may
     not have a key of these scopes: whoever rolls a key holds the new one."""
     merchant_id = await merchants.lock_merchant(connection, visit.merchant.mid)
-    found = [key for key in await merchant_keys.list_keys(connection, merchant_id) if key.key_id == key_id]
-    if not found:
+    matching = [key for key in await merchant_keys.list_keys(connection, merchant_id) if key.key_id == key_id]
+    if not matching:
         raise UnknownKey(key_id)
-    if find_excess_scopes(visit.user.role, found[0].scopes):
+    if find_excess_scopes(visit.user.role, matching[0].scopes):
         raise KeyRefused(TOO_POWERFUL)
     return merchant_id
 

@@ -45,19 +45,19 @@ class Overview(msgspec.Struct):
 
 
 async def show_overview(visit: Visit) -> Response:
-    read = await read_overview(visit)
+    overview = await read_overview(visit)
     shared: dict[str, Any] = {
-        "now": read.now,
-        "wallets": read.wallets,
-        "failing_endpoints": read.failing_endpoints,
-        "latest": read.latest,
-        "period": read.period,
+        "now": overview.now,
+        "wallets": overview.wallets,
+        "failing_endpoints": overview.failing_endpoints,
+        "latest": overview.latest,
+        "period": overview.period,
         "presets": PRESETS,
         "api_url": visit.services.api_url,
     }
-    if not read.latest:
-        return visit.render("first_steps.html", steps=read.first_steps, is_live=visit.services.is_live, **shared)
-    return visit.render("overview.html", **shared, **make_figures(read))
+    if not overview.latest:
+        return visit.render("first_steps.html", steps=overview.first_steps, is_live=visit.services.is_live, **shared)
+    return visit.render("overview.html", **shared, **make_figures(overview))
 
 
 async def read_overview(visit: Visit) -> Overview:
@@ -78,17 +78,17 @@ async def read_overview(visit: Visit) -> Overview:
         )
 
 
-def make_figures(read: Overview) -> dict[str, Any]:
+def make_figures(overview: Overview) -> dict[str, Any]:
     """Returns the figures, charts and reasons of the period."""
-    period = read.period
-    totals = [total for total in read.totals.totals if period.contains(total.day)]
-    earlier = [total for total in read.totals.totals if not period.contains(total.day)]
-    open_now = [total for total in read.open_totals if period.contains(total.day)]
+    period = overview.period
+    totals = [total for total in overview.totals.totals if period.contains(total.day)]
+    earlier = [total for total in overview.totals.totals if not period.contains(total.day)]
+    open_now = [total for total in overview.open_totals if period.contains(total.day)]
     figures, before = sum_by_currency(totals, open_now), sum_by_currency(earlier)
     main = next(iter(figures), HOME)
     bars = group_by_bar(bar_starts(period), main, totals, open_now)
     return {
-        "figures": [(found, compare(found, before.get(found.currency))) for found in figures.values()],
+        "figures": [(figure, compare(figure, before.get(figure.currency))) for figure in figures.values()],
         "flow_titles": FLOW_TITLES,
         "main_currency": main,
         "bars": [bar for bar in bars if bar.successful or bar.failed or bar.expired or bar.open],
@@ -97,8 +97,8 @@ def make_figures(read: Overview) -> dict[str, Any]:
         "money_chart": draw_bar_chart(make_money_chart(bars, period, main)),
         "outcome_chart": draw_bar_chart(make_outcome_chart(bars, period)),
         "reasons": rank_reasons(totals, REASONS_SHOWN),
-        "open_earlier": sum(total.count for total in read.open_totals if total.day < period.first),
-        "is_behind": read.totals.is_behind,
+        "open_earlier": sum(total.count for total in overview.open_totals if total.day < period.first),
+        "is_behind": overview.totals.is_behind,
     }
 
 

@@ -65,10 +65,10 @@ async def read_payment_view(
     visit: Visit, reader: Reader, row: Transaction, postings: list[PostingRow]
 ) -> PaymentView | None:
     """Returns the payment of a transaction, or None if it is of another kind. Reads in the page's snapshot."""
-    found = await read_payment(row.txn_ref, visit.merchant, reader) if row.kind == "payment" else None
-    if found is None:
+    row_and_payment = await read_payment(row.txn_ref, visit.merchant, reader) if row.kind == "payment" else None
+    if row_and_payment is None:
         return None
-    payment = found[1]
+    payment = row_and_payment[1]
     clock = await read_clock(reader, visit.merchant, datetime.now(UTC))
     verified = (await visit.call_action("payment", action="verify", txnRef=row.txn_ref)).body
     disputes = (await visit.call_action("payment", action="disputes", txnRef=row.txn_ref)).body.get("data", [])

@@ -36,7 +36,7 @@ async def show_policy(visit: Visit, status: int = 200, **values: Any) -> Respons
     shared: dict[str, Any] = {
         "policy": settings.payouts,
         "change": settings.payouts_change,
-        "submitted": form_of(settings.payouts),
+        "submitted": fill_form(settings.payouts),
         "limit_fields": LIMIT_FIELDS,
         "limit_groups": LIMIT_GROUPS,
         "cooling_off": cooling_off,
@@ -44,7 +44,7 @@ async def show_policy(visit: Visit, status: int = 200, **values: Any) -> Respons
     return visit.render("payout_policy.html", status, **{**shared, **values})
 
 
-def form_of(policy: PayoutPolicy) -> dict[str, str]:
+def fill_form(policy: PayoutPolicy) -> dict[str, str]:
     """Returns the fields of the form for a policy. Those that are not set are empty."""
     groups = {"all": policy.limits, "beneficiary": policy.beneficiary_limits}
     groups |= {f"tier-{tier}": limits for tier, limits in policy.tier_limits.items()}

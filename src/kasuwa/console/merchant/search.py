@@ -24,7 +24,7 @@ BY_OWN_REFERENCE = {"personalized_account": "accounts"}
 async def search_everything(visit: Visit) -> Response:
     """Redirects to what has the reference, or lists the people and transactions that a text finds."""
     text = visit.query.get("q", "").strip()[:MAX_TEXT_LENGTH]
-    people, found, parties, path = FoundPeople([], []), FoundTransactions(), {}, ""
+    people, transactions, parties, path = FoundPeople([], []), FoundTransactions(), {}, ""
     if text:
         async with visit.snapshot() as reader:
             invoice = await find_invoice(visit, reader, text)
@@ -33,11 +33,11 @@ async def search_everything(visit: Visit) -> Response:
                 people = await find_people(visit, text)
                 payments = await find_payments(visit, reader, text)
                 requests = search_requests({"inquire": "transactions"}, text, people, payments)
-                found = await find_transactions(visit, requests, "")
-                parties = await read_counterparties(visit, reader, found.lines)
+                transactions = await find_transactions(visit, requests, "")
+                parties = await read_counterparties(visit, reader, transactions.lines)
     if path:
         return visit.redirect(path)
-    lines = [(line, parties.get(line["txnRef"], NO_COUNTERPARTY)) for line in found.lines]
+    lines = [(line, parties.get(line["txnRef"], NO_COUNTERPARTY)) for line in transactions.lines]
     return visit.render("search.html", text=text, people=people, lines=lines)
 
 
@@ -46,9 +46,9 @@ async def find_exact(visit: Visit, text: str) -> str:
     reply = await visit.call_action("resources", inquire="transaction", reference=text)
     if not reply.is_success:
         return ""
-    found = reply.body["data"]
-    if found["kind"] in BY_OWN_REFERENCE and found["orderRef"]:
-        return f"/{BY_OWN_REFERENCE[found['kind']]}/{quote(found['orderRef'], safe='')}"
-    if found["kind"] == "settlement":
-        return f"/settlements/{quote(found['reference'], safe='')}"
-    return related_path(found["kind"], found["reference"])
+    record = reply.body["data"]
+    if record["kind"] in BY_OWN_REFERENCE and record["orderRef"]:
+        return f"/{BY_OWN_REFERENCE[record['kind']]}/{quote(record['orderRef'], safe='')}"
+    if record["kind"] == "settlement":
+        return f"/settlements/{quote(record['reference'], safe='')}"
+    return related_path(record["kind"], record["reference"])

@@ -33,7 +33,7 @@ from kasuwa.ledger.posting_kinds import title_sql
 from kasuwa.methods.resources.store import EVENT_COLUMNS, event_line
 from kasuwa.methods.resources.wire import EventLine
 from kasuwa.methods.virtualcard.model import read_holder
-from kasuwa.postgres.columns import columns_of
+from kasuwa.postgres.columns import describe_columns
 from kasuwa.transactions.checkouts import DETAIL_DECODER as CHECKOUT_DETAIL
 from kasuwa.transactions.checkouts import Checkout, CheckoutDetail, checkout_key, checkout_url
 from kasuwa.transactions.transactions import Transaction
@@ -87,7 +87,7 @@ NEWEST_TRANSACTIONS = f"""
     where k.kind is not null order by l.created_at desc, l.seq desc, l.key desc limit $2
 """
 TRANSACTION = (
-    f"select {', '.join(columns_of(Transaction).names)} from transaction where merchant_id = $1 and txn_ref = $2"
+    f"select {', '.join(describe_columns(Transaction).names)} from transaction where merchant_id = $1 and txn_ref = $2"
 )
 
 
@@ -141,7 +141,7 @@ EVENT = f"{EVENT_COLUMNS} where e.merchant_id = $1 and e.seq = $2"
 EVENT_OF = f"{EVENT_COLUMNS} where e.merchant_id = $1 and e.reference = $2"
 
 
-async def list_events_of(reader: Reader, merchant: Merchant, sequences: list[int]) -> list[EventLine]:
+async def list_events_by_number(reader: Reader, merchant: Merchant, sequences: list[int]) -> list[EventLine]:
     """Returns the events with these numbers, newest first."""
     return [event_line(row) for row in await reader.fetch(EVENTS, merchant.merchant_id, sequences)]
 
@@ -151,7 +151,7 @@ async def find_event(reader: Reader, merchant: Merchant, seq: int) -> EventLine 
     return None if row is None else event_line(row)
 
 
-async def find_event_of(reader: Reader, merchant: Merchant, reference: str) -> EventLine | None:
+async def find_event_by_reference(reader: Reader, merchant: Merchant, reference: str) -> EventLine | None:
     row = await reader.fetchrow(EVENT_OF, merchant.merchant_id, reference)
     return None if row is None else event_line(row)
 
@@ -252,20 +252,20 @@ async def list_checkouts(request: PageRequest, merchant: Merchant, reader: Reply
     offset, limit = request.offset or 0, request.limit or PAGE_ROWS
     async with reader.snapshot() as connection:
         # One more than is shown tells whether others follow: counting a million would take longer than the page.
-        found = await connection.fetch(CHECKOUTS, merchant.merchant_id, offset, limit + 1)
-    rows = [Checkout(*row) for row in found[:limit]]
+        records = await connection.fetch(CHECKOUTS, merchant.merchant_id, offset, limit + 1)
+    rows = [Checkout(*row) for row in records[:limit]]
     lines = [CheckoutLine(**checkout_fields(row, CHECKOUT_DETAIL.decode(row.detail))) for row in rows]
-    return CheckoutsReply(data=lines, total=offset + len(found), offset=offset, limit=limit)
+    return CheckoutsReply(data=lines, total=offset + len(records), offset=offset, limit=limit)
 
 
 async def show_checkout(request: CheckoutRequest, merchant: Merchant, reader: ActionReader) -> CheckoutReply | Refusal:
     merchant_id = merchant.merchant_id
     async with reader.snapshot() as connection:
-        found = await connection.fetchrow(ONE_CHECKOUT, merchant_id, checkout_key(merchant_id, request.txn_ref))
+        row = await connection.fetchrow(ONE_CHECKOUT, merchant_id, checkout_key(merchant_id, request.txn_ref))
         attempts = await connection.fetch(ATTEMPTS, merchant_id, request.txn_ref)
-    if found is None:
+    if row is None:
         return UNKNOWN_CHECKOUT
-    checkout = Checkout(*found)
+    checkout = Checkout(*row)
     detail = CHECKOUT_DETAIL.decode(checkout.detail)
     record = CheckoutRecord(
         **checkout_fields(checkout, detail),

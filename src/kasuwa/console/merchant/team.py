@@ -80,26 +80,26 @@ async def deliver_link(visit: Visit, email: str, token: str) -> str:
 async def find_member_in_path(visit: Visit) -> ConsoleUser:
     """Returns another user of the same merchant or of the operator. Raises NotFound, also for the signed-in user."""
     async with visit.operator_pool.acquire() as connection:
-        found = await console_users.get_user(
+        member = await console_users.get_user(
             connection, visit.services.vault, parse_int(visit.path_parameter("user_id"), 0), visit.user.mid
         )
-    if found is None or found.user_id == visit.user.user_id:
+    if member is None or member.user_id == visit.user.user_id:
         raise NotFound
-    return found
+    return member
 
 
 async def change_role(visit: Visit) -> Response:
-    found, role = await find_member_in_path(visit), visit.form_text("role")
+    member, role = await find_member_in_path(visit), visit.form_text("role")
     if not can_assign(visit, role):
-        return await show_team(visit, 422, faults={f"role-{found.user_id}": "choose a role"})
+        return await show_team(visit, 422, faults={f"role-{member.user_id}": "choose a role"})
     if visit.user.mid is None:
-        return await propose_change(visit, UserChange(ROLE, found.email, role, found.user_id, found.role))
+        return await propose_change(visit, UserChange(ROLE, member.email, role, member.user_id, member.role))
     async with visit.operator_pool.acquire() as connection, connection.transaction():
-        await console_users.set_role(connection, visit.services.vault, found.user_id, role)
+        await console_users.set_role(connection, visit.services.vault, member.user_id, role)
         cooling_off = await read_cooling_off(connection, visit.services.vault)
-        await console_users.set_makers(connection, visit.services.vault, found.user_id, [visit.maker], cooling_off)
-        await visit.record_audit_on(connection, visit.audit_chain, "changed a role", found.email, found.role, role)
-    return visit.redirect("/team", f"{found.email} has the role {short_name(role)} from the next sign-in on.")
+        await console_users.set_makers(connection, visit.services.vault, member.user_id, [visit.maker], cooling_off)
+        await visit.record_audit_on(connection, visit.audit_chain, "changed a role", member.email, member.role, role)
+    return visit.redirect("/team", f"{member.email} has the role {short_name(role)} from the next sign-in on.")
 
 
 async def invite_again(visit: Visit) -> Response:
@@ -109,26 +109,26 @@ async def invite_again(visit: Visit) -> Response:
     who has not used their invitation only gets a new link. That needs no approval, because the earlier link may have
     been lost in the mail or in a crash.
     """
-    found = await find_member_in_path(visit)
-    is_invited = found.state == INVITED
+    member = await find_member_in_path(visit)
+    is_invited = member.state == INVITED
     if visit.user.mid is None and not is_invited:
-        change = ENABLE if found.disabled_at is not None else RESET
-        return await propose_change(visit, UserChange(change, found.email, found.role, found.user_id))
+        change = ENABLE if member.disabled_at is not None else RESET
+        return await propose_change(visit, UserChange(change, member.email, member.role, member.user_id))
     async with visit.operator_pool.acquire() as connection, connection.transaction():
         if is_invited:
-            token = await console_users.make_link(connection, visit.services.vault, found.user_id, "invitation")
+            token = await console_users.make_link(connection, visit.services.vault, member.user_id, "invitation")
         else:
-            await console_users.reset_credentials(connection, visit.services.vault, found.user_id)
-            token = await begin_anew(connection, visit.services.vault, found.user_id, [visit.maker])
-        await visit.record_audit_on(connection, visit.audit_chain, "invited again", found.email)
-    return visit.redirect("/team", await deliver_link(visit, found.email, token))
+            await console_users.reset_credentials(connection, visit.services.vault, member.user_id)
+            token = await begin_anew(connection, visit.services.vault, member.user_id, [visit.maker])
+        await visit.record_audit_on(connection, visit.audit_chain, "invited again", member.email)
+    return visit.redirect("/team", await deliver_link(visit, member.email, token))
 
 
 async def disable(visit: Visit) -> Response:
-    found = await find_member_in_path(visit)
-    consequence = f"{found.email} is signed out everywhere and can sign in again only with a new link."
-    visit.ask_first(f"Disable {found.email}?", consequence, f"Disable {found.email}", "/team")
+    member = await find_member_in_path(visit)
+    consequence = f"{member.email} is signed out everywhere and can sign in again only with a new link."
+    visit.ask_first(f"Disable {member.email}?", consequence, f"Disable {member.email}", "/team")
     async with visit.operator_pool.acquire() as connection, connection.transaction():
-        await console_users.disable(connection, visit.services.vault, found.user_id)
-        await visit.record_audit_on(connection, visit.audit_chain, "disabled", found.email, found.role)
-    return visit.redirect("/team", f"{found.email} can no longer sign in.")
+        await console_users.disable(connection, visit.services.vault, member.user_id)
+        await visit.record_audit_on(connection, visit.audit_chain, "disabled", member.email, member.role)
+    return visit.redirect("/team", f"{member.email} can no longer sign in.")

@@ -47,10 +47,10 @@ async def show_transaction(visit: Visit, status: int = 200, faults: dict[str, st
             raise NotFound
         timeline = await visit.services.read_timeline(reader, row)
         postings = await store.list_postings(reader, merchant, row.txn_ref)
-        event = await store.find_event_of(reader, merchant, row.txn_ref)
+        event = await store.find_event_by_reference(reader, merchant, row.txn_ref)
         delivered = await store.add_endpoints(reader, merchant, [event] if event is not None else [])
-        found = await visit.call_action("resources", inquire="transaction", reference=row.txn_ref)
-        related: list[dict[str, Any]] = found.body["data"]["related"] if found.is_success else []
+        reply = await visit.call_action("resources", inquire="transaction", reference=row.txn_ref)
+        related: list[dict[str, Any]] = reply.body["data"]["related"] if reply.is_success else []
         payment = await read_payment_view(visit, reader, row, postings)
         customers = [{"customer_id": one["reference"]} for one in related if one["kind"] == "customer"]
         names = await read_names(visit, reader, customers)

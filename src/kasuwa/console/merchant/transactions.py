@@ -89,13 +89,13 @@ def build_request(parameters: dict[str, str], faults: dict[str, str]) -> dict[st
 def parse_date(text: str, name: str, faults: dict[str, str]) -> date | None:
     """Parses a date. Returns None for an empty text, and for an invalid one, which it adds to `faults`."""
     try:
-        found = date.fromisoformat(text) if text else None
+        day = date.fromisoformat(text) if text else None
     except ValueError:
-        found = date.min
-    if found is not None and not is_in_range(found):
+        day = date.min
+    if day is not None and not is_in_range(day):
         faults[name] = "must be a date such as 2026-01-05"
         return None
-    return found
+    return day
 
 
 def search_requests(
@@ -105,15 +105,15 @@ def search_requests(
     the payments that were found by their payers."""
     if not text:
         return [request]
-    found = [{**request, "reference": text}] if len(text) >= SHORTEST_PART else []
+    requests = [{**request, "reference": text}] if len(text) >= SHORTEST_PART else []
     if "@" in text:
-        found.append({**request, "customer": text})
+        requests.append({**request, "customer": text})
     else:
-        found += [{**request, "customer": customer["customer_id"]} for customer in people.customers]
+        requests += [{**request, "customer": customer["customer_id"]} for customer in people.customers]
     amount = remove_separators(text)
     if parse_minor(amount) and not {"min_amount", "max_amount"} & request.keys():
-        found.append({**request, "min_amount": amount, "max_amount": amount})
-    return [*found, *({**request, "reference": reference} for reference in payments)]
+        requests.append({**request, "min_amount": amount, "max_amount": amount})
+    return [*requests, *({**request, "reference": reference} for reference in payments)]
 
 
 class FoundTransactions:
@@ -133,18 +133,18 @@ class FoundTransactions:
 
 async def find_transactions(visit: Visit, requests: list[dict[str, Any]], cursor: str) -> FoundTransactions:
     """Returns one page of what the requests find. Must be called while the page's snapshot is open."""
-    found = FoundTransactions()
+    transactions = FoundTransactions()
     for request in requests:
         paged = {"limit": PAGE_SIZE, **({"cursor": cursor} if cursor else {})}
         reply = await visit.call_action("resources", **request, **paged)
         if reply.is_success:
-            found.add(reply.body, len(requests) == 1)
+            transactions.add(reply.body, len(requests) == 1)
         elif not cursor:
-            found.faults |= reply.faults
+            transactions.faults |= reply.faults
     if len(requests) > 1:
-        found.lines.sort(key=lambda line: str(line["dateCreated"]), reverse=True)
-    del found.lines[PAGE_SIZE:]
-    return found
+        transactions.lines.sort(key=lambda line: str(line["dateCreated"]), reverse=True)
+    del transactions.lines[PAGE_SIZE:]
+    return transactions
 
 
 async def show_transactions(visit: Visit, status: int = 200) -> Response:
@@ -153,25 +153,27 @@ async def show_transactions(visit: Visit, status: int = 200) -> Response:
     async with visit.snapshot() as reader:
         people = await find_people(visit, parameters["q"])
         payments = await find_payments(visit, reader, parameters["q"])
-        found = await find_transactions(visit, search_requests(request, parameters["q"], people, payments), cursor)
-        parties = await read_counterparties(visit, reader, found.lines)
+        transactions = await find_transactions(
+            visit, search_requests(request, parameters["q"], people, payments), cursor
+        )
+        parties = await read_counterparties(visit, reader, transactions.lines)
         view = await read_list_view(visit, reader, "transactions", parameters, DEFAULT_COLUMNS, tuple(COLUMNS))
-    if status == 200 and len(found.lines) == 1 and parameters["q"] and not people.customers:
-        return visit.redirect(f"/transactions/{quote(found.lines[0]['txnRef'], safe='')}")
+    if status == 200 and len(transactions.lines) == 1 and parameters["q"] and not people.customers:
+        return visit.redirect(f"/transactions/{quote(transactions.lines[0]['txnRef'], safe='')}")
     return visit.render(
         "transactions.html",
         status,
         list=view,
         labels=COLUMNS,
-        lines=[(line, parties.get(line["txnRef"], NO_COUNTERPARTY)) for line in found.lines],
+        lines=[(line, parties.get(line["txnRef"], NO_COUNTERPARTY)) for line in transactions.lines],
         people=people,
         kinds=TRANSACTION_KINDS,
         statuses=STATUSES,
         methods=[(method, method_text(method)) for method in METHODS],
         currencies=CURRENCIES,
         submitted=parameters,
-        faults={**found.faults, **faults},
-        next_url=view.url(after=found.next_cursor) if found.next_cursor else "",
+        faults={**transactions.faults, **faults},
+        next_url=view.url(after=transactions.next_cursor) if transactions.next_cursor else "",
         first_url=view.url() if cursor else "",
         export_url=view.url(".csv"),
     )
@@ -193,7 +195,7 @@ async def export_transactions(visit: Visit) -> Response:
 async def stream_csv(visit: Visit, parameters: dict[str, str], request: dict[str, Any]) -> AsyncIterator[str]:
     """Yields the lines of the file. It is read page by page, so that it holds no snapshot while it is sent."""
     yield csv_line(CSV_HEADER)
-    reader, seen = visit.export_reader, set[str]()
+    reader, references = visit.export_reader, set[str]()
     people = await find_people(visit, parameters["q"])
     payments = await find_payments(visit, reader, parameters["q"])
     requests = search_requests(request, parameters["q"], people, payments)
@@ -204,9 +206,9 @@ async def stream_csv(visit: Visit, parameters: dict[str, str], request: dict[str
             reply = await visit.call_action("resources", **paged, limit=MAX_LIMIT, **position)
             if not reply.is_success:
                 break
-            lines = [line for line in reply.body["data"] if line["txnRef"] not in seen]
+            lines = [line for line in reply.body["data"] if line["txnRef"] not in references]
             if len(requests) > 1:
-                seen |= {line["txnRef"] for line in lines}
+                references |= {line["txnRef"] for line in lines}
             parties = await read_counterparties(visit, reader, lines)
             yield await join_lines(csv_cells(line, parties.get(line["txnRef"], NO_COUNTERPARTY)) for line in lines)
             cursor = reply.body["next_cursor"]

@@ -51,8 +51,8 @@ async def show_waiting(visit: Visit, status: int = 200, **values: Any) -> Respon
     async with visit.snapshot() as reader:
         sums = await waiting_reads.read_sums(reader, visit.merchant)
         bulks = await waiting_reads.list_bulks(reader, visit.merchant)
-        found = await waiting_reads.list_singles(reader, visit.merchant, after, PAGE_ROWS + 1)
-    shared = {"sums": sums, "bulks": bulks, "max_bulks": MAX_BULKS, **make_page(PATH, found, after)}
+        transfers = await waiting_reads.list_singles(reader, visit.merchant, after, PAGE_ROWS + 1)
+    shared = {"sums": sums, "bulks": bulks, "max_bulks": MAX_BULKS, **make_page(PATH, transfers, after)}
     return visit.render("waiting_transfers.html", status, **{**shared, **values})
 
 
@@ -61,10 +61,10 @@ async def show_bulk(visit: Visit, status: int = 200, **values: Any) -> Response:
     reference, after = visit.path_parameter("batch_ref"), read_place(visit)
     async with visit.snapshot() as reader:
         bulk = await waiting_reads.find_bulk(reader, visit.merchant, reference)
-        found = await waiting_reads.list_orders(reader, visit.merchant, reference, after, PAGE_ROWS + 1)
+        transfers = await waiting_reads.list_orders(reader, visit.merchant, reference, after, PAGE_ROWS + 1)
     if bulk is None:
         raise NotFound
-    page = make_page(bulk_path(reference), found, after)
+    page = make_page(bulk_path(reference), transfers, after)
     return visit.render("waiting_bulk.html", status, **{"bulk": bulk, "account_names": {}, **page, **values})
 
 
@@ -72,10 +72,10 @@ def bulk_path(batch_ref: str) -> str:
     return f"{PATH}/bulk/{quote(batch_ref, safe='')}"
 
 
-def make_page(path: str, found: Sequence[WaitingTransfer], after: Place) -> dict[str, Any]:
+def make_page(path: str, transfers: Sequence[WaitingTransfer], after: Place) -> dict[str, Any]:
     """Returns the transfers of a page, and the addresses of the next and the first one."""
-    shown = list(found[:PAGE_ROWS])
-    has_more = len(found) > PAGE_ROWS
+    shown = list(transfers[:PAGE_ROWS])
+    has_more = len(transfers) > PAGE_ROWS
     return {
         "transfers": shown,
         "after": "" if after == FIRST_PLACE else encode_place(after),

@@ -96,10 +96,10 @@ async def show_approvals(visit: Visit, status: int = 200, **values: Any) -> Resp
     list_page = approvals.list_decided if is_decided else approvals.list_open
     before = parse_int(visit.query.get("before", ""), MAX_SEQUENCE)
     async with visit.snapshot() as connection:
-        found = await list_page(connection, before, PAGE_PROPOSALS + 1)
+        entries = await list_page(connection, before, PAGE_PROPOSALS + 1)
         current_rates = await exchange_rates.read_current_rates(connection)
         cooling_off = await read_cooling_off(connection, visit.services.vault)
-        lines = [(approval, msgspec.json.decode(approval.proposal)) for approval in cut_page(found)]
+        lines = [(approval, msgspec.json.decode(approval.proposal)) for approval in cut_page(entries)]
         names = await reads.read_merchant_names(connection, list_mids(lines))
         choices = [] if is_decided else await list_choices(connection, mid)
         contradicted = [] if is_decided else await contradictions.list_open(connection, MAX_CONTRADICTIONS)
@@ -107,7 +107,7 @@ async def show_approvals(visit: Visit, status: int = 200, **values: Any) -> Resp
     shared = {
         "lines": lines,
         "is_decided": is_decided,
-        "next_url": f"{url}&before={lines[-1][0].approval_id}" if len(lines) < len(found) else "",
+        "next_url": f"{url}&before={lines[-1][0].approval_id}" if len(lines) < len(entries) else "",
         "first_url": url if before != MAX_SEQUENCE else "",
         "kinds": {act.name: act.title for act in FORM_ACTS if visit.user.role in act.roles},
         "cooling_off_hours": int(cooling_off / timedelta(hours=1)),
@@ -135,11 +135,11 @@ def list_mids(lines: Sequence[tuple[Approval, dict[str, Any]]]) -> set[str]:
     return {mid for mid in (*(approval.mid for approval, _ in lines), *targets) if mid}
 
 
-def cut_page(found: Sequence[Approval]) -> list[Approval]:
+def cut_page(approvals: Sequence[Approval]) -> list[Approval]:
     """Returns the first approvals that one page shows: at least one, further ones while their texts fit."""
     shown: list[Approval] = []
     size = 0
-    for approval in found[:PAGE_PROPOSALS]:
+    for approval in approvals[:PAGE_PROPOSALS]:
         size += shown_size(approval.reason) + shown_size(pretty_json(approval.proposal))
         if shown and size > MAX_PAGE_TEXT:
             break
@@ -158,10 +158,12 @@ async def list_choices(connection: Connection, mid: str) -> list[AccountBalance]
     summary = await reads.find_merchant(connection, mid) if mid else None
     if summary is None:
         return []
-    found = await reads.list_account_choices(connection, summary.merchant_id, MAX_CHOICES)
-    known = {account.name for account in found}
+    accounts = await reads.list_account_choices(connection, summary.merchant_id, MAX_CHOICES)
+    known = {account.name for account in accounts}
     common = sorted(f"{owner}:{currency}" for owner in chart.COMMON for currency in CURRENCIES)
-    return found + [AccountBalance(name, name.rpartition(":")[2], 0, 0, None) for name in common if name not in known]
+    return accounts + [
+        AccountBalance(name, name.rpartition(":")[2], 0, 0, None) for name in common if name not in known
+    ]
 
 
 # --- proposing ----------------------------------------------------------------------------------------------------
@@ -177,23 +179,29 @@ async def submit_proposal(visit: Visit) -> Response:
         raise NotAllowed
     submitted = {name: visit.form_text(name) for name in FORM_FIELDS}
     submitted |= {name: visit.form_amount(name) for name in ("amount", "buy", "sell")}
-    read = await read_proposal(visit, kind, submitted)
-    faults = {fault.field: fault.reason for fault in read} if isinstance(read, tuple) else {}
+    proposal_or_faults = await read_proposal(visit, kind, submitted)
+    faults = (
+        {fault.field: fault.reason for fault in proposal_or_faults} if isinstance(proposal_or_faults, tuple) else {}
+    )
     if not 1 <= len(submitted["reason"]) <= MAX_REASON_LENGTH:
         faults["reason"] = f"enter a reason of 1 to {MAX_REASON_LENGTH} characters"
-    if faults or isinstance(read, tuple):
+    if faults or isinstance(proposal_or_faults, tuple):
         return await show_approvals(visit, 422, faults=faults, submitted=submitted, open_form=kind)
-    proposal = msgspec.json.encode(read).decode()
+    proposal = msgspec.json.encode(proposal_or_faults).decode()
     async with visit.operator_pool.acquire() as connection, connection.transaction():
         mid = None if kind in OF_NO_MERCHANT else submitted["mid"]
-        if kind in suspense.KINDS and isinstance(read, ProposedPosting):
-            mid = await suspense.find_holder(connection, read)
+        if kind in suspense.KINDS and isinstance(proposal_or_faults, ProposedPosting):
+            mid = await suspense.find_holder(connection, proposal_or_faults)
         approval_id = await approvals.propose(
             connection, visit.services.vault, mid, kind, proposal, submitted["reason"], visit.user.user_id
         )
         chain = await find_audit_chain(connection, mid)
         await visit.record_audit_on(
-            connection, chain, f"proposed {title_with_article(kind)}", f"approval {approval_id}", after=read
+            connection,
+            chain,
+            f"proposed {title_with_article(kind)}",
+            f"approval {approval_id}",
+            after=proposal_or_faults,
         )
     return visit.redirect("/operator/approvals", "Proposed. Another operator must approve it.")
 
@@ -274,10 +282,10 @@ def read_policy(text: str, environment: str) -> ProposedPolicy | tuple[FieldErro
 
 
 def read_proposed_rate(currency: str, buy: str, sell: str) -> ProposedRate | tuple[FieldError, ...]:
-    read = read_rate(currency, buy, sell)
-    if isinstance(read, dict):
-        return tuple(FieldError(field, fault) for field, fault in read.items())
-    return ProposedRate(currency, read.buy, read.sell)
+    rate_or_faults = read_rate(currency, buy, sell)
+    if isinstance(rate_or_faults, dict):
+        return tuple(FieldError(field, fault) for field, fault in rate_or_faults.items())
+    return ProposedRate(currency, rate_or_faults.buy, rate_or_faults.sell)
 
 
 def title_with_article(kind: str) -> str:

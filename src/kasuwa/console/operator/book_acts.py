@@ -57,10 +57,10 @@ def with_verdict(bound: BoundAct, merchant: Merchant, approval_id: int, decided_
     """Returns the act with the verdict that lets it happen, in one commit and once."""
     row = make_verdict(merchant, approval_id, "approved", decided_by)
 
-    def decide(context: Context, seen: LoadedRows) -> Outcome:
-        if seen.get(ManualPosting, row.key) is not None:
-            return Decision(reply=seen.get(ManualPosting, row.key))
-        decided = bound.rule(context, seen)
+    def decide(context: Context, rows: LoadedRows) -> Outcome:
+        if rows.get(ManualPosting, row.key) is not None:
+            return Decision(reply=rows.get(ManualPosting, row.key))
+        decided = bound.rule(context, rows)
         if not isinstance(decided, Decision):
             return decided
         return msgspec.structs.replace(
@@ -75,8 +75,8 @@ def reject_act(merchant: Merchant, approval_id: int, decided_by: int, entry: Aud
     """Returns what records that an act was rejected, unless it was decided before."""
     row = make_verdict(merchant, approval_id, "rejected", decided_by)
 
-    def decide(context: Context, seen: LoadedRows) -> Outcome:
-        known = seen.get(ManualPosting, row.key)
+    def decide(context: Context, rows: LoadedRows) -> Outcome:
+        known = rows.get(ManualPosting, row.key)
         return Decision(reply=known) if known else Decision(reply=row, rows=(row,), audit_entries=(entry,))
 
     return BoundAct(Needs(((ManualPosting, row.key),)), decide)

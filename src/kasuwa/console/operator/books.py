@@ -78,7 +78,9 @@ def build_trial_balances(sums: list[AccountSum], accounts: list[AccountBalance])
     named = {kind for _, kinds in ACCOUNT_GROUPS for kind in kinds}
     others = tuple(kind for kind in chart.ACCOUNT_KINDS if kind not in named)
     balances = []
-    for currency in [found for found in CURRENCIES if any(total.currency == found for total in sums)]:
+    for currency in [
+        currency_code for currency_code in CURRENCIES if any(total.currency == currency_code for total in sums)
+    ]:
         branches = {
             total.kind: KindBranch(
                 total,

@@ -97,10 +97,10 @@ async def decide_approval(visit: Visit) -> Response:
     return visit.redirect("/operator/approvals", f"The proposal is {result.state}.{earlier}{message}{delivery}")
 
 
-def show_made_key(visit: Visit, made: MadeKey) -> Response:
-    visit.services.merchant_directory.evict(made.mid)
-    standard = standard_secret(made.text) if not made.key_id else ""
-    return visit.render("operator_key_made.html", made=made, standard=standard)
+def show_made_key(visit: Visit, new_key: MadeKey) -> Response:
+    visit.services.merchant_directory.evict(new_key.mid)
+    standard = standard_secret(new_key.text) if not new_key.key_id else ""
+    return visit.render("operator_key_made.html", made=new_key, standard=standard)
 
 
 async def lock_and_decide(
@@ -108,65 +108,65 @@ async def lock_and_decide(
 ) -> ApprovalResult:
     """Locks the open approval, then applies or rejects it in the caller's transaction. Raises NotFound, NotApplied."""
     await connection.execute(approvals.EXTEND_IDLE_TIMEOUT)
-    found = await approvals.lock_open_approval(connection, visit.services.vault, approval_id)
-    if found is None:
+    approval = await approvals.lock_open_approval(connection, visit.services.vault, approval_id)
+    if approval is None:
         raise NotFound
     if state == "approved":
-        problem = await explain_bar(connection, visit, found)
+        problem = await explain_bar(connection, visit, approval)
         if problem is not None:
             return ApprovalResult(problem=problem)
-        if found.needs_two_approvers and found.first_approved_by is None:
-            return await approve_first(visit, connection, found)
-    if found.kind in POSTING_KINDS | BOOK_KINDS:
-        return await decide_in_books(visit, connection, found, state)
-    applied = await apply_proposal(visit, connection, found) if state == "approved" else ApprovalResult()
+        if approval.needs_two_approvers and approval.first_approved_by is None:
+            return await approve_first(visit, connection, approval)
+    if approval.kind in POSTING_KINDS | BOOK_KINDS:
+        return await decide_in_books(visit, connection, approval, state)
+    applied = await apply_proposal(visit, connection, approval) if state == "approved" else ApprovalResult()
     await approvals.close_approval(connection, visit.services.vault, approval_id, visit.user.user_id, state)
-    chain = await find_audit_chain(connection, found.mid)
-    await visit.record_audit_on(connection, chain, *audit_text(found, state))
+    chain = await find_audit_chain(connection, approval.mid)
+    await visit.record_audit_on(connection, chain, *audit_text(approval, state))
     return msgspec.structs.replace(applied, state=state)
 
 
-async def explain_bar(connection: Connection, visit: Visit, found: Approval) -> str | None:
+async def explain_bar(connection: Connection, visit: Visit, approval: Approval) -> str | None:
     """Returns why the user may not approve this, or None."""
-    proposal = msgspec.json.decode(found.proposal, type=dict[str, Any])
-    is_person = found.kind == user_proposals.USER_PROPOSAL_KIND
+    proposal = msgspec.json.decode(approval.proposal, type=dict[str, Any])
+    is_person = approval.kind == user_proposals.USER_PROPOSAL_KIND
     waiting = OpenProposal(
-        acts=acts_of_proposal(found.kind, proposal),
-        proposed_at=found.proposed_at,
+        acts=acts_of_proposal(approval.kind, proposal),
+        proposed_at=approval.proposed_at,
         subject_id=int(proposal.get("user_id", 0)) if is_person else 0,
-        proposer=await user_proposals.find_decider(connection, visit.services.vault, found.proposed_by),
-        first_approver=await user_proposals.find_decider(connection, visit.services.vault, found.first_approved_by),
+        proposer=await user_proposals.find_decider(connection, visit.services.vault, approval.proposed_by),
+        first_approver=await user_proposals.find_decider(connection, visit.services.vault, approval.first_approved_by),
     )
-    return acts.explain_bar(user_proposals.decider_of(visit.user), waiting, datetime.now(UTC))
+    return acts.explain_bar(user_proposals.make_decider(visit.user), waiting, datetime.now(UTC))
 
 
-async def approve_first(visit: Visit, connection: Connection, found: Approval) -> ApprovalResult:
+async def approve_first(visit: Visit, connection: Connection, approval: Approval) -> ApprovalResult:
     """Records the first of the two operators who approve what a command proposed."""
-    await approvals.record_first_approval(connection, visit.services.vault, found.approval_id, visit.user.user_id)
-    action, subject = audit_text(found, "approved")
-    chain = await find_audit_chain(connection, found.mid)
+    await approvals.record_first_approval(connection, visit.services.vault, approval.approval_id, visit.user.user_id)
+    action, subject = audit_text(approval, "approved")
+    chain = await find_audit_chain(connection, approval.mid)
     await visit.record_audit_on(connection, chain, f"{action}, as the first of two", subject)
     return ApprovalResult(is_first=True)
 
 
-def audit_text(found: Approval, state: VerdictState) -> tuple[str, str]:
+def audit_text(approval: Approval, state: VerdictState) -> tuple[str, str]:
     """Returns action and subject of the audit entry of a decision."""
-    return f"{state} {title_with_article(found.kind)}", f"approval {found.approval_id}"
+    return f"{state} {title_with_article(approval.kind)}", f"approval {approval.approval_id}"
 
 
 # --- in the transaction of the approval -----------------------------------------------------------------------------
 
 
-async def apply_proposal(visit: Visit, connection: Connection, found: Approval) -> ApprovalResult:
+async def apply_proposal(visit: Visit, connection: Connection, approval: Approval) -> ApprovalResult:
     """Applies a proposal in the approval's transaction, so that a crash leaves neither or both. Raises NotApplied."""
-    both = f"{found.people} and {visit.user.email}"
-    if found.kind == user_proposals.USER_PROPOSAL_KIND:
-        applied = await user_proposals.apply_change(connection, visit.services.vault, found)
+    both = f"{approval.people} and {visit.user.email}"
+    if approval.kind == user_proposals.USER_PROPOSAL_KIND:
+        applied = await user_proposals.apply_change(connection, visit.services.vault, approval)
         if isinstance(applied, str):
             raise NotApplied(applied)
         return ApprovalResult(invitation=applied)
-    if found.kind == acts.RATE.name:
-        rate = msgspec.json.decode(found.proposal, type=ProposedRate)
+    if approval.kind == acts.RATE.name:
+        rate = msgspec.json.decode(approval.proposal, type=ProposedRate)
         await exchange_rates.set_rate(
             connection,
             visit.services.vault,
@@ -176,19 +176,21 @@ async def apply_proposal(visit: Visit, connection: Connection, found: Approval) 
             visit.client_address,
         )
         return ApprovalResult()
-    if found.kind == acts.POLICY.name:
-        policy = msgspec.json.decode(found.proposal, type=ProposedPolicy)
+    if approval.kind == acts.POLICY.name:
+        policy = msgspec.json.decode(approval.proposal, type=ProposedPolicy)
         await set_cooling_off(connection, visit.services.vault, policy.cooling_off_hours, both)
         return ApprovalResult()
-    if found.kind == acts.VENDOR_ACCOUNT.name:
-        named = msgspec.json.decode(found.proposal, type=ProposedAccounts)
+    if approval.kind == acts.VENDOR_ACCOUNT.name:
+        named = msgspec.json.decode(approval.proposal, type=ProposedAccounts)
         await vendor_accounts.add_aliases(connection, named.accounts)
         return ApprovalResult()
-    assert found.mid is not None, "it is a merchant's"
-    if found.kind == acts.KEY.name:
-        return await apply_key(visit, connection, found, found.mid)
-    proposal = msgspec.json.decode(found.proposal, type=dict[str, Any])
-    await apply_settings(visit, connection, found.mid, {"tariff": proposal} if found.kind == "tariff" else proposal)
+    assert approval.mid is not None, "it is a merchant's"
+    if approval.kind == acts.KEY.name:
+        return await apply_key(visit, connection, approval, approval.mid)
+    proposal = msgspec.json.decode(approval.proposal, type=dict[str, Any])
+    await apply_settings(
+        visit, connection, approval.mid, {"tariff": proposal} if approval.kind == "tariff" else proposal
+    )
     return ApprovalResult()
 
 
@@ -205,84 +207,86 @@ async def apply_settings(visit: Visit, connection: Connection, mid: str, proposa
     await visit.record_audit_on(connection, chain, "changed settings", mid, before, changes)
 
 
-async def apply_key(visit: Visit, connection: Connection, found: Approval, mid: str) -> ApprovalResult:
+async def apply_key(visit: Visit, connection: Connection, approval: Approval, mid: str) -> ApprovalResult:
     """Makes or rolls a key. It is shown once, to the operator who approved it last."""
-    change = msgspec.json.decode(found.proposal, type=KeyChange)
+    change = msgspec.json.decode(approval.proposal, type=KeyChange)
     roller = Roller(Maker(visit.user.email), await read_cooling_off(connection, visit.services.vault))
     try:
-        made = await apply_key_change(connection, visit.services.vault, mid, change, roller)
+        new_key = await apply_key_change(connection, visit.services.vault, mid, change, roller)
     except (UnknownKey, KeyRefused) as refused:
         why = f"there is no valid key {refused}" if isinstance(refused, UnknownKey) else str(refused)
         raise NotApplied(CANNOT_APPLY.format(why=why)) from None
-    action, subject, after = audit_change(change, made)
+    action, subject, after = audit_change(change, new_key)
     chain = await find_audit_chain(connection, mid)
     await visit.record_audit_on(connection, chain, action, subject, after=after)
-    return ApprovalResult(made_key=made)
+    return ApprovalResult(made_key=new_key)
 
 
 # --- in the merchant's books ----------------------------------------------------------------------------------------
 
 
-async def decide_in_books(visit: Visit, connection: Connection, found: Approval, state: VerdictState) -> ApprovalResult:
+async def decide_in_books(
+    visit: Visit, connection: Connection, approval: Approval, state: VerdictState
+) -> ApprovalResult:
     """Submits the verdict to the writer, then closes the approval.
 
     The writer commits verdict, posting and audit entry together in the merchant's books. A crash between that commit
     and the approval's leaves an open approval whose verdict is known. The next visit of the page closes it with that
     verdict.
     """
-    known, message = await approvals.find_posting_verdict(connection, found.approval_id), ""
+    known, message = await approvals.find_posting_verdict(connection, approval.approval_id), ""
     if known is None:
-        submit = submit_book_act if found.kind in BOOK_KINDS else submit_posting
-        result = await submit(visit, connection, found, state)
+        submit = submit_book_act if approval.kind in BOOK_KINDS else submit_posting
+        result = await submit(visit, connection, approval, state)
         if isinstance(result, str):
             return ApprovalResult(problem=result)
         known = (result.state, result.decided_by) if isinstance(result, ManualPosting) else (state, visit.user.user_id)
-        message = describe_reply(found.kind, result) if found.kind in BOOK_KINDS else ""
+        message = describe_reply(approval.kind, result) if approval.kind in BOOK_KINDS else ""
     stands, decided_by = known
-    if stands == "approved" and found.kind == suspense.ASSIGN:
-        await suspense.credit_other(visit.services, connection, found)
-    await approvals.close_approval(connection, visit.services.vault, found.approval_id, decided_by, stands)
+    if stands == "approved" and approval.kind == suspense.ASSIGN:
+        await suspense.credit_other(visit.services, connection, approval)
+    await approvals.close_approval(connection, visit.services.vault, approval.approval_id, decided_by, stands)
     return ApprovalResult(stands, message=message)
 
 
 async def submit_posting(
-    visit: Visit, connection: Connection, found: Approval, state: VerdictState
+    visit: Visit, connection: Connection, approval: Approval, state: VerdictState
 ) -> ManualPosting | str:
     """Returns the verdict in the merchant's books, which may be an earlier one, or why the posting cannot be made."""
-    posting = msgspec.json.decode(found.proposal, type=ProposedPosting)
-    merchant = await find_merchant(visit, connection, found)
+    posting = msgspec.json.decode(approval.proposal, type=ProposedPosting)
+    merchant = await find_merchant(visit, connection, approval)
     bar = await suspense.explain_bar(connection, posting) if state == "approved" else None
     if bar is not None:
         return bar
-    opens_accounts = state == "approved" and found.kind == "posting"
+    opens_accounts = state == "approved" and approval.kind == "posting"
     if opens_accounts and await unknown_accounts(visit, merchant.merchant_id, posting):
         return "It names an account that does not exist. Reject the proposal."
-    verdict = Verdict(found.approval_id, state, visit.user.user_id, posting, make_entry(visit, found, state))
+    verdict = Verdict(approval.approval_id, state, visit.user.user_id, posting, make_entry(visit, approval, state))
     bound = BoundAct(need_verdict(verdict, merchant), partial(decide_verdict, verdict))
     reply = await submit_bound(visit, merchant, bound)
     assert isinstance(reply, ManualPosting | str)
     return reply
 
 
-async def submit_book_act(visit: Visit, connection: Connection, found: Approval, state: VerdictState) -> Any:
+async def submit_book_act(visit: Visit, connection: Connection, approval: Approval, state: VerdictState) -> Any:
     """Returns the reply of the act, an earlier verdict, or a text that says why it cannot be done."""
-    merchant = await find_merchant(visit, connection, found)
-    entry, user_id = make_entry(visit, found, state), visit.user.user_id
+    merchant = await find_merchant(visit, connection, approval)
+    entry, user_id = make_entry(visit, approval, state), visit.user.user_id
     if state == "rejected":
-        return await submit_bound(visit, merchant, reject_act(merchant, found.approval_id, user_id, entry))
-    bound = bind_act(found.kind, msgspec.json.decode(found.proposal, type=dict[str, Any]), merchant)
+        return await submit_bound(visit, merchant, reject_act(merchant, approval.approval_id, user_id, entry))
+    bound = bind_act(approval.kind, msgspec.json.decode(approval.proposal, type=dict[str, Any]), merchant)
     if isinstance(bound, tuple):
         return CANNOT_APPLY.format(why="; ".join(f"{fault.field} {fault.reason}" for fault in bound))
-    return await submit_bound(visit, merchant, with_verdict(bound, merchant, found.approval_id, user_id, entry))
+    return await submit_bound(visit, merchant, with_verdict(bound, merchant, approval.approval_id, user_id, entry))
 
 
-def make_entry(visit: Visit, found: Approval, state: VerdictState) -> AuditEntry:
-    return AuditEntry(visit.user.email, *audit_text(found, state), visit.client_address)
+def make_entry(visit: Visit, approval: Approval, state: VerdictState) -> AuditEntry:
+    return AuditEntry(visit.user.email, *audit_text(approval, state), visit.client_address)
 
 
-async def find_merchant(visit: Visit, connection: Connection, found: Approval) -> Merchant:
-    assert found.mid is not None, "it is in a merchant's books"
-    merchant_id = await merchants.find_merchant_id(connection, found.mid)
+async def find_merchant(visit: Visit, connection: Connection, approval: Approval) -> Merchant:
+    assert approval.mid is not None, "it is in a merchant's books"
+    merchant_id = await merchants.find_merchant_id(connection, approval.mid)
     return await visit.services.merchant_directory.get_by_id(merchant_id)
 
 

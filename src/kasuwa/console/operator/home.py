@@ -40,31 +40,31 @@ class RailFigures(msgspec.Struct):
 
 def sum_by_rail(totals: Iterable[DailyTotal], paused: set[str]) -> list[RailFigures]:
     """Returns the figures of each rail that had transactions, or is paused: the busiest first."""
-    found = {name: RailFigures(name, is_paused=True) for name in paused}
+    by_rail = {name: RailFigures(name, is_paused=True) for name in paused}
     for total in totals:
         name = total.rail or NO_RAIL
-        rail = found.setdefault(name, RailFigures(name))
+        rail = by_rail.setdefault(name, RailFigures(name))
         if total.status == SUCCESSFUL:
             rail.successful += total.count
         else:
             rail.failed += total.count
-    return sorted(found.values(), key=lambda rail: (-rail.successful - rail.failed, rail.name))
+    return sorted(by_rail.values(), key=lambda rail: (-rail.successful - rail.failed, rail.name))
 
 
 async def show_home(visit: Visit) -> Response:
     now = datetime.now(UTC)
     period = read_period(visit.query, lagos_day(now))
     async with visit.snapshot() as reader:
-        read = await read_totals_of_all(reader, period.before.first, period.last)
+        all_totals = await read_totals_of_all(reader, period.before.first, period.last)
         counts = await home_reads.read_counts(reader)
         late = await home_reads.list_late_jobs(reader)
         endpoints = await home_reads.list_failing_endpoints(reader, SHOWN_ENDPOINTS)
         notices = await home_reads.list_newest_notices(reader, SHOWN_NOTICES)
         health = await records.list_health(reader)
         checks = await invariant_results.list_results(reader)
-    totals = [total for total in read if period.contains(total.day)]
+    totals = [total for total in all_totals if period.contains(total.day)]
     figures = sum_by_currency(totals)
-    before = sum_by_currency(total for total in read if not period.contains(total.day))
+    before = sum_by_currency(total for total in all_totals if not period.contains(total.day))
     main = next(iter(figures), HOME)
     bars = group_by_bar(bar_starts(period), main, totals, ())
     return visit.render(
@@ -72,7 +72,7 @@ async def show_home(visit: Visit) -> Response:
         now=now,
         period=period,
         presets=PRESETS,
-        figures=[(found, compare(found, before.get(found.currency))) for found in figures.values()],
+        figures=[(figure, compare(figure, before.get(figure.currency))) for figure in figures.values()],
         flow_titles=FLOW_TITLES,
         main_currency=main,
         patterns=CHART_PATTERNS,

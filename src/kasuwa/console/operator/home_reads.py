@@ -59,13 +59,13 @@ class HomeCounts(msgspec.Struct, frozen=True):
 
 async def list_late_jobs(reader: Reader) -> list[LateJobs]:
     late = list[LateJobs]()
-    found = await reader.fetchrow(NEXT_LANE, "")
-    while found is not None:
-        (lane,) = found
+    row = await reader.fetchrow(NEXT_LANE, "")
+    while row is not None:
+        (lane,) = row
         count, oldest = await reader.fetchrow(LATE_JOBS, lane, MAX_LATE)
         if count:
             late.append(LateJobs(lane, count, oldest))
-        found = await reader.fetchrow(NEXT_LANE, lane)
+        row = await reader.fetchrow(NEXT_LANE, lane)
     return late
 
 

@@ -29,9 +29,9 @@ async def requery_rail(visit: Visit) -> Response:
     with contextlib.suppress(ValueError):
         key = bytes.fromhex(visit.path_parameter("key"))
         async with visit.operator_pool.acquire() as connection, connection.transaction():
-            found = await due_jobs.run_job_now(connection, key, visit.services.rail_job_kinds)
-            if found is not None:
-                merchant_id, reference = found
+            job = await due_jobs.run_job_now(connection, key, visit.services.rail_job_kinds)
+            if job is not None:
+                merchant_id, reference = job
                 await visit.record_audit_on(connection, merchant_id, "asked the rail again", reference)
                 return visit.redirect("/operator/work", f"The rail is being queried for {reference}.")
     raise NotFound

@@ -51,8 +51,8 @@ async def apply_key_change(
     if change.change == "secret":
         return MadeKey(mid, 0, await keys.replace_secret(connection, vault, merchant_id, overlap))
     if change.change == "roll":
-        made = await keys.replace_key(connection, vault, merchant_id, overlap, change.key_id, roller)
-        return MadeKey(mid, *made)
+        number_and_key = await keys.replace_key(connection, vault, merchant_id, overlap, change.key_id, roller)
+        return MadeKey(mid, *number_and_key)
     days = change.expires_days
     new = NewKey(
         name=change.name,
@@ -63,11 +63,11 @@ async def apply_key_change(
     return MadeKey(mid, *await keys.create_key(connection, vault, merchant_id, roller.make(new)))
 
 
-def audit_change(change: KeyChange, made: MadeKey) -> tuple[str, str, str]:
+def audit_change(change: KeyChange, new_key: MadeKey) -> tuple[str, str, str]:
     """Returns action, subject and the value after of the audit entry."""
     hours = f"{change.overlap_hours:g} h"
     if change.change == "secret":
-        return "rolled the signing secret", made.mid, f"the old one signs for {hours}"
+        return "rolled the signing secret", new_key.mid, f"the old one signs for {hours}"
     if change.change == "roll":
-        return "rolled the key", made.mid, f"key {made.key_id}; old keys end after {hours}"
-    return "made a key", f"key {made.key_id}", msgspec.json.encode(change).decode()
+        return "rolled the key", new_key.mid, f"key {new_key.key_id}; old keys end after {hours}"
+    return "made a key", f"key {new_key.key_id}", msgspec.json.encode(change).decode()

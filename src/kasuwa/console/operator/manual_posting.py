@@ -146,32 +146,32 @@ def need_verdict(verdict: Verdict, merchant: Merchant) -> Needs:
         return Needs(((ManualPosting, key),), accounts)
     merchant_id, posting = merchant.merchant_id, verdict.posting
     reversal = (RailReversal, reversal_key(merchant_id, posting.reverses))
-    payment = (Payment, payment_of(posting, merchant_id))  # None for a transfer or bill
+    payment = (Payment, get_payment_key(posting, merchant_id))  # None for a transfer or bill
     rows: tuple[tuple[type[Row], bytes], ...] = ((ManualPosting, key), reversal, payment)
     if accounts and is_taken_from_wallet(posting):
-        debt, wallet = chart.dispute_debt(currency_of(posting)), account_key(merchant_id, posting.debit)
-        rows = (*rows, need_debt_job(merchant_id, currency_of(posting)), (chart.Account, wallet))
+        debt, wallet = chart.dispute_debt(get_currency(posting)), account_key(merchant_id, posting.debit)
+        rows = (*rows, need_debt_job(merchant_id, get_currency(posting)), (chart.Account, wallet))
         return Needs(rows, (*accounts, debt))
     return Needs(rows, accounts)
 
 
-def payment_of(posting: ProposedPosting, merchant_id: int) -> bytes:
+def get_payment_key(posting: ProposedPosting, merchant_id: int) -> bytes:
     """Returns the key of the payment that a reversal is about: its own, or that of its refund."""
     return payment_key(merchant_id, posting.refund_of or posting.reverses)
 
 
-def currency_of(posting: ProposedPosting) -> str:
+def get_currency(posting: ProposedPosting) -> str:
     return posting.debit.rpartition(":")[2]
 
 
 def is_taken_from_wallet(posting: ProposedPosting) -> bool:
-    return bool(posting.reverses) and posting.debit == chart.wallet(currency_of(posting))
+    return bool(posting.reverses) and posting.debit == chart.wallet(get_currency(posting))
 
 
-def decide_verdict(verdict: Verdict, context: Context, seen: LoadedRows) -> Decision | Refusal:
+def decide_verdict(verdict: Verdict, context: Context, rows: LoadedRows) -> Decision | Refusal:
     """Decides a proposal. The reply is the verdict that stands: this one, or an earlier one."""
     key = posting_key(context.merchant.merchant_id, verdict.approval_id)
-    known = seen.get(ManualPosting, key)
+    known = rows.get(ManualPosting, key)
     if known is not None:
         return Decision(reply=known)
     row = ManualPosting(key, context.merchant.merchant_id, verdict.approval_id, verdict.state, verdict.decided_by)
@@ -179,35 +179,37 @@ def decide_verdict(verdict: Verdict, context: Context, seen: LoadedRows) -> Deci
         return Decision(reply=row, rows=(row,), audit_entries=(verdict.audit_entry,))
     proposed = verdict.posting
     if proposed.suspense is not None:
-        decided = decide_suspense(proposed.suspense, verdict.approval_id, context, seen)
+        decided = decide_suspense(proposed.suspense, verdict.approval_id, context, rows)
         if isinstance(decided, Decision):
             decided.reply, decided.rows = row, (row, *decided.rows)
             decided.audit_entries = (verdict.audit_entry,)
         return decided
     if proposed.reverses:
-        return book_reversal(verdict, row, context, seen)
+        return book_reversal(verdict, row, context, rows)
     posting = Posting(proposed.debit, proposed.credit, proposed.amount, proposed.kind)
     group = PostingGroup(f"approval {verdict.approval_id}", INSUFFICIENT_FUNDS_REFUSAL, postings=(posting,))
     return Decision(reply=row, groups=(group,), rows=(row,), audit_entries=(verdict.audit_entry,))
 
 
-def book_reversal(verdict: Verdict, row: ManualPosting, context: Context, seen: LoadedRows) -> Decision | Refusal:
+def book_reversal(
+    verdict: Verdict, row: ManualPosting, context: Context, loaded_rows: LoadedRows
+) -> Decision | Refusal:
     """Books what a rail says late of a transaction, once."""
     proposed = verdict.posting
     mark = reversal_key(row.merchant_id, proposed.reverses)
-    if seen.get(RailReversal, mark) is not None:
+    if loaded_rows.get(RailReversal, mark) is not None:
         return ALREADY_REVERSED
     rows: tuple[Row, ...] = (row, RailReversal(mark, row.merchant_id, proposed.reverses, verdict.approval_id))
-    payment = seen.get(Payment, payment_of(proposed, row.merchant_id))
+    payment = loaded_rows.get(Payment, get_payment_key(proposed, row.merchant_id))
     if payment is not None and proposed.credit.startswith("rail:"):
         if payment.undisputed < proposed.amount:
             return NOT_LEFT
         # The payer has it: it cannot be refunded or disputed as well.
         rows = (*rows, msgspec.structs.replace(payment, disputed=payment.disputed + proposed.amount))
     event = make_reversal_event(proposed, payment, context)
-    postings = reversal_postings(proposed, row.merchant_id, seen)
-    is_owed = postings[-1].debit == chart.dispute_debt(currency_of(proposed))
-    debts = debt_job(currency_of(proposed), context.now, context, seen) if is_owed else ()
+    postings = reversal_postings(proposed, row.merchant_id, loaded_rows)
+    is_owed = postings[-1].debit == chart.dispute_debt(get_currency(proposed))
+    debts = debt_job(get_currency(proposed), context.now, context, loaded_rows) if is_owed else ()
     group = PostingGroup(f"approval {verdict.approval_id}", INSUFFICIENT_FUNDS_REFUSAL, postings=postings)
     return Decision(
         reply=row,
@@ -220,15 +222,15 @@ def book_reversal(verdict: Verdict, row: ManualPosting, context: Context, seen: 
     )
 
 
-def reversal_postings(proposed: ProposedPosting, merchant_id: int, seen: LoadedRows) -> tuple[Posting, ...]:
+def reversal_postings(proposed: ProposedPosting, merchant_id: int, rows: LoadedRows) -> tuple[Posting, ...]:
     """Returns the postings of a reversal. What the wallet lacks is taken from the account of debts."""
     whole = Posting(proposed.debit, proposed.credit, proposed.amount, proposed.kind)
     if not is_taken_from_wallet(proposed):
         return (whole,)
-    wallet = seen.get(chart.Account, account_key(merchant_id, proposed.debit))
+    wallet = rows.get(chart.Account, account_key(merchant_id, proposed.debit))
     there = min(proposed.amount, 0 if wallet is None else max(0, wallet.available))
     owed = msgspec.structs.replace(
-        whole, debit=chart.dispute_debt(currency_of(proposed)), amount=proposed.amount - there
+        whole, debit=chart.dispute_debt(get_currency(proposed)), amount=proposed.amount - there
     )
     return tuple(posting for posting in (msgspec.structs.replace(whole, amount=there), owed) if posting.amount)
 
@@ -245,7 +247,7 @@ def make_reversal_event(proposed: ProposedPosting, payment: Payment | None, cont
         "charged_amount": format_minor(proposed.amount),
         "payment_method": METHODS.get(rail_kind, "transfer") if payment is None else payment.method,
         "endpoint": context.merchant.environment,
-        "currency": currency_of(proposed),
+        "currency": get_currency(proposed),
         "reversal_of": proposed.reverses,
         "direction": "debit" if is_debit else "credit",
     }

@@ -313,11 +313,11 @@ class AuditCursor(NamedTuple):
         """Returns the cursor in a URL parameter, or that of the first page if it is not valid."""
         with contextlib.suppress(ValueError):
             at, merchant_id, seq = text.split("_")
-            found = cls(datetime.fromisoformat(at), int(merchant_id), int(seq))
-            if found.at.tzinfo is None or not EARLIEST <= found.at <= NEVER:
+            cursor = cls(datetime.fromisoformat(at), int(merchant_id), int(seq))
+            if cursor.at.tzinfo is None or not EARLIEST <= cursor.at <= NEVER:
                 return FIRST_AUDIT_PAGE
-            if all(0 <= part <= MAX_SEQ for part in found[1:]):
-                return found
+            if all(0 <= part <= MAX_SEQ for part in cursor[1:]):
+                return cursor
         return FIRST_AUDIT_PAGE
 
 

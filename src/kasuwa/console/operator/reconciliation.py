@@ -115,9 +115,9 @@ async def read_upload(
     visit: Visit, account: ReconciledAccount, mapping_text: str, content: bytes
 ) -> ImportResult | Preview:
     """Returns the preview or the result. Parsing runs in a thread: it takes longer than other visits should wait."""
-    given = decode_mapping(mapping_text) if mapping_text else None
+    new_mapping = decode_mapping(mapping_text) if mapping_text else None
     async with visit.operator_pool.acquire() as connection:
-        mapping = given or await read_mapping(connection, account)
+        mapping = new_mapping or await read_mapping(connection, account)
     reader = open_statement(io.BytesIO(content), account, mapping)
     if visit.form_text("step") != "import":
         return await asyncio.to_thread(preview_statement, reader)
@@ -126,9 +126,9 @@ async def read_upload(
     entry = AuditEntry(visit.user.email, "imported a statement", account.name, visit.client_address)
     async with visit.operator_pool.acquire() as connection:
         result = await import_statement(connection, StatementSource(account, memory, digest, "upload"), entry)
-        if given is not None and not result.is_repeated:
+        if new_mapping is not None and not result.is_repeated:
             changed = msgspec.structs.replace(entry, action="changed a CSV mapping")
-            await keep_mapping(connection, account, given, changed)
+            await keep_mapping(connection, account, new_mapping, changed)
     return result
 
 
@@ -158,9 +158,9 @@ async def show_account(visit: Visit) -> Response:
         last = shown_entries[-1]
         after = EntryPlace(last.day, last.merchant_id, last.group_seq).encode()
     more = f"{PAGE}/{account.account_id}?{days}&state={quote(state)}&after={after}" if after else ""
-    found: dict[int, list[Any]] = {}
+    rows_by_match: dict[int, list[Any]] = {}
     for row in matched:
-        found.setdefault(row[0], []).append(row)
+        rows_by_match.setdefault(row[0], []).append(row)
     return visit.render(
         "operator_reconciliation_account.html",
         account=account,
@@ -172,7 +172,7 @@ async def show_account(visit: Visit) -> Response:
         entries=shown_entries,
         names=names,
         lines=shown,
-        matched=found,
+        matched=rows_by_match,
         imports=imports,
         more_url=more,
     )
@@ -192,10 +192,10 @@ def parse_place(text: str) -> EntryPlace:
     """Returns the place in a URL parameter, or the beginning of the list if it is not valid."""
     day, *numbers = text.split("-")
     try:
-        found = EntryPlace(date.fromisoformat(day), *(parse_int(number, 0) for number in numbers))
+        place = EntryPlace(date.fromisoformat(day), *(parse_int(number, 0) for number in numbers))
     except (ValueError, TypeError):
         return FIRST_ENTRIES
-    return found
+    return place
 
 
 async def read_scope(visit: Visit, reader: Connection) -> tuple[AccountSummary, MatchScope]:
@@ -203,10 +203,10 @@ async def read_scope(visit: Visit, reader: Connection) -> tuple[AccountSummary, 
     account = await reconciliation_reads.find_account(reader, parse_int(visit.path_parameter("account_id"), 0))
     if account is None:
         raise NotFound
-    found = parse_account(account.name)
+    parsed_account = parse_account(account.name)
     first = parse_day(visit.query.get("from", "")) or account.first_day_of_last or date.min
     last = parse_day(visit.query.get("to", "")) or account.last_day or date.max
-    return account, MatchScope(account.account_id, found.ledger_name, found.vendor, first, last)
+    return account, MatchScope(account.account_id, parsed_account.ledger_name, parsed_account.vendor, first, last)
 
 
 def parse_day(text: str) -> date | None:
@@ -232,7 +232,7 @@ async def show_item(visit: Visit, status: int = 200, **values: Any) -> Response:
         "item": item,
         "names": names,
         "is_line": isinstance(item, LineRow),
-        "open_amount": open_amount_of(item),
+        "open_amount": get_open_amount(item),
         "decisions": [(name, label) for name, (label, _, _) in DECISIONS.items()],
         "can_decide": visit.user.role in CAN_KEEP_BOOKS and not find_bar(item),
         "bar": find_bar(item),
@@ -245,19 +245,19 @@ async def show_item(visit: Visit, status: int = 200, **values: Any) -> Response:
 async def find_item(visit: Visit, reader: Connection, scope: MatchScope) -> LineRow | EntryRow:
     """Returns the line (`line-7`) or entry (`entry-901-15`) of the path. Raises NotFound."""
     kind, *numbers = visit.path_parameter("item").split("-")
-    found: LineRow | EntryRow | None = None
+    item: LineRow | EntryRow | None = None
     places = [parse_int(number, 0) for number in numbers]
     if all(0 < place < MAX_SEQUENCE for place in places):
         if kind == "line" and len(places) == 1:
-            found = await reconciliation_reads.find_line(reader, scope.account_id, places[0])
+            item = await reconciliation_reads.find_line(reader, scope.account_id, places[0])
         elif kind == "entry" and len(places) == 2:
-            found = await reconciliation_reads.find_entry(reader, scope, places[0], places[1])
-    if found is None:
+            item = await reconciliation_reads.find_entry(reader, scope, places[0], places[1])
+    if item is None:
         raise NotFound
-    return found
+    return item
 
 
-def open_amount_of(item: LineRow | EntryRow) -> int:
+def get_open_amount(item: LineRow | EntryRow) -> int:
     """Returns what the books need, with the sign of a statement: a line that they lack, an entry taken back."""
     return item.open_amount if isinstance(item, LineRow) else -item.amount
 
@@ -326,7 +326,7 @@ async def propose_decision(visit: Visit) -> Response:
         account, scope = await lock_scope(visit, connection)
         item = await find_item(visit, connection, scope)
         faults = {"": bar} if (bar := find_bar(item)) else {}
-        posting = make_posting(scope.ledger_name, open_amount_of(item), submitted["decision"])
+        posting = make_posting(scope.ledger_name, get_open_amount(item), submitted["decision"])
         if not faults and await operator_approvals.unknown_accounts(visit, summary.merchant_id, posting):
             faults["mid"] = f"this merchant has no account {scope.ledger_name}: choose one that has"
         if not faults:

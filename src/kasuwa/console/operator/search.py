@@ -27,13 +27,13 @@ SHOWN_MERCHANTS = 10
 
 async def show_search(visit: Visit) -> Response:
     text = visit.query.get("q", "").strip()[:MAX_SEARCH_LENGTH]
-    found: list[FoundReference] = []
+    references: list[FoundReference] = []
     async with visit.snapshot() as reader:
         merchants = await reads.list_merchants(reader, store.MAX_SEQ, text, SHOWN_MERCHANTS) if text else []
         if text:
-            found = await find_references(reader, visit, text)
-        names = await read_names(reader, {one.merchant_id for one in found})
-    lines = [(one, *names[one.merchant_id]) for one in found if one.merchant_id in names]
+            references = await find_references(reader, visit, text)
+        names = await read_names(reader, {one.merchant_id for one in references})
+    lines = [(one, *names[one.merchant_id]) for one in references if one.merchant_id in names]
     if len(lines) == 1 and not merchants:
         [(one, mid, _)] = lines
         return visit.redirect(record_url(mid, one.reference))
@@ -60,11 +60,11 @@ async def find_references(reader: Reader, visit: Visit, text: str) -> list[Found
     if text.startswith("evt_"):
         event = await find_event(reader, merchants, text)
         return [] if event is None else [event]
-    found = await find_everywhere(reader, merchants, text)
+    references = await find_everywhere(reader, merchants, text)
     if len(text) == 10 and text.isascii() and text.isdecimal():
         owner = await find_account_number(reader, visit.services.vault, text)
-        found += [] if owner is None else [owner]
-    return found
+        references += [] if owner is None else [owner]
+    return references
 
 
 async def show_record(visit: Visit) -> Response:

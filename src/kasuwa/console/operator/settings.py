@@ -20,11 +20,11 @@ from kasuwa.merchants.payout_policy import remember_beneficiaries
 from kasuwa.postgres.connection_pool import Connection
 
 
-def read_changes(given: Mapping[str, Any]) -> dict[str, Any]:
+def read_changes(changes: Mapping[str, Any]) -> dict[str, Any]:
     """Returns changed settings as fields of MerchantSettings. Raises ValueError or msgspec.MsgspecError."""
-    checked = msgspec.convert(dict(given), MerchantSettings)
+    checked = msgspec.convert(dict(changes), MerchantSettings)
     check_settings(checked)
-    return {name: getattr(checked, name) for name in given}
+    return {name: getattr(checked, name) for name in changes}
 
 
 async def apply_changes(

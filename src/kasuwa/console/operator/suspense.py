@@ -18,7 +18,7 @@ from kasuwa.methods.payment.rules.receipts.suspense import (
     RETURN_POSTING,
     AssignedMoney,
     SuspenseProposal,
-    accounts_of,
+    choose_accounts,
     decide_assigned,
     need_assigned,
 )
@@ -31,19 +31,19 @@ KINDS = frozenset({ASSIGN, RETURN})
 
 async def read(reader: Reader, kind: str, reference: str, mid: str) -> ProposedPosting | tuple[FieldError, ...]:
     """Returns the proposal about a receipt, or all of its field errors. `mid` is who gets it, for an assignment."""
-    found = await suspense.list_suspense(reader, 2, reference) if reference else []
+    receipts = await suspense.list_suspense(reader, 2, reference) if reference else []
     faults = []
-    if len(found) != 1:
-        several = "several rails have it: write the rail before it, such as paystack T1" if found else ""
+    if len(receipts) != 1:
+        several = "several rails have it: write the rail before it, such as paystack T1" if receipts else ""
         faults.append(FieldError("reference", several or "no money in suspense has this reference of a rail"))
-    elif found[0].is_proposed or found[0].state == "returning":
+    elif receipts[0].is_proposed or receipts[0].state == "returning":
         faults.append(FieldError("reference", "its assignment or return is proposed or under way already"))
     target = await reads.find_merchant(reader, mid) if kind == ASSIGN else None
     if kind == ASSIGN and target is None:
         faults.append(FieldError("mid", "no merchant has this mid"))
     if faults:
         return tuple(faults)
-    money = found[0]
+    money = receipts[0]
     is_other = target is not None and target.merchant_id != money.merchant_id
     proposal = SuspenseProposal(
         action="assign" if kind == ASSIGN else "return",
@@ -52,7 +52,7 @@ async def read(reader: Reader, kind: str, reference: str, mid: str) -> ProposedP
         target_mid="" if target is None else target.mid,
         target_id=target.merchant_id if target is not None and is_other else 0,
     )
-    debit, credit = accounts_of(proposal, money.currency)
+    debit, credit = choose_accounts(proposal, money.currency)
     title = ASSIGN_POSTING if kind == ASSIGN else RETURN_POSTING
     return ProposedPosting(debit, credit, money.amount, title, suspense=proposal)
 
@@ -73,13 +73,13 @@ async def explain_bar(connection: Connection, posting: ProposedPosting) -> str |
     return None if current == proposal.target_id else "The merchant who gets it has new books. Reject the proposal."
 
 
-async def credit_other(services: ConsoleServices, connection: Connection, found: Approval) -> None:
+async def credit_other(services: ConsoleServices, connection: Connection, approval: Approval) -> None:
     """Books assigned money in the books of the merchant who gets it, if that is another one. Does it once: after a
     crash the approval is still open, and approving it again ends here."""
-    posting = msgspec.json.decode(found.proposal, type=ProposedPosting)
+    posting = msgspec.json.decode(approval.proposal, type=ProposedPosting)
     proposal = posting.suspense
     assert proposal is not None
-    assert found.mid is not None
+    assert approval.mid is not None
     if not proposal.target_id:
         return
     money = AssignedMoney(
@@ -87,8 +87,8 @@ async def credit_other(services: ConsoleServices, connection: Connection, found:
         rail_reference=proposal.rail_reference,
         amount=posting.amount,
         currency=posting.debit.rpartition(":")[2],
-        approval_id=found.approval_id,
-        from_merchant_id=await merchants.find_merchant_id(connection, found.mid),
+        approval_id=approval.approval_id,
+        from_merchant_id=await merchants.find_merchant_id(connection, approval.mid),
     )
     merchant = await services.merchant_directory.get_by_id(proposal.target_id)
     rule = partial(decide_assigned, money)

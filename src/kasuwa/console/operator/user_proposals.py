@@ -18,7 +18,7 @@ from kasuwa.console.kit.visit import Visit
 from kasuwa.core.callers import Maker
 from kasuwa.core.vault import Vault
 from kasuwa.people import users
-from kasuwa.people.users import ConsoleUser, EmailTaken, maker_of
+from kasuwa.people.users import ConsoleUser, EmailTaken, make_maker
 from kasuwa.postgres.connection_pool import Connection
 
 USER_PROPOSAL_KIND = PERSON.name
@@ -73,7 +73,7 @@ async def propose_change(visit: Visit, change: UserChange) -> Response:
     )
 
 
-def decider_of(user: ConsoleUser) -> Decider:
+def make_decider(user: ConsoleUser) -> Decider:
     """Returns an operator as far as it matters for approvals."""
     return Decider(
         user_id=user.user_id,
@@ -87,25 +87,25 @@ def decider_of(user: ConsoleUser) -> Decider:
 
 
 async def find_decider(connection: Connection, vault: Vault, user_id: int | None) -> Decider | None:
-    found = None if user_id is None else await users.get_user(connection, vault, user_id, None)
-    return None if found is None else decider_of(found)
+    user = None if user_id is None else await users.get_user(connection, vault, user_id, None)
+    return None if user is None else make_decider(user)
 
 
-async def find_makers(connection: Connection, vault: Vault, found: Approval) -> list[Maker]:
+async def find_makers(connection: Connection, vault: Vault, approval: Approval) -> list[Maker]:
     """Returns who stands behind an account that a proposal makes or changes: its proposer, or who ran the command."""
-    if found.proposed_by is None:
-        return [Maker(found.proposer_name)]
-    proposer = await users.get_user(connection, vault, found.proposed_by, None)
-    return [] if proposer is None else [maker_of(proposer)]
+    if approval.proposed_by is None:
+        return [Maker(approval.proposer_name)]
+    proposer = await users.get_user(connection, vault, approval.proposed_by, None)
+    return [] if proposer is None else [make_maker(proposer)]
 
 
-async def apply_change(connection: Connection, vault: Vault, found: Approval) -> str | tuple[str, str] | None:
+async def apply_change(connection: Connection, vault: Vault, approval: Approval) -> str | tuple[str, str] | None:
     """Applies the change in the approval's transaction.
 
     Returns a text if it cannot be applied, (email, link token) to be sent after the commit, else None.
     """
-    change = msgspec.json.decode(found.proposal, type=UserChange)
-    makers = await find_makers(connection, vault, found)
+    change = msgspec.json.decode(approval.proposal, type=UserChange)
+    makers = await find_makers(connection, vault, approval)
     if change.change == INVITE:
         if await users.find_user_of_merchant(connection, vault, change.email, change.mid) is not None:
             return EMAIL_TAKEN

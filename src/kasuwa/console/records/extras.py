@@ -20,15 +20,15 @@ LATE = "late"
 async def read_client_products(visit: Visit, row: dict[str, Any]) -> dict[str, Any]:
     """Returns loans, savings accounts and payments of a client. Payments are found by the client's email address."""
     client_id, email = row["client_id"], row.get("email")
-    found: dict[str, Any] = {"loans": [], "savings": [], "payments": []}
+    products: dict[str, Any] = {"loans": [], "savings": [], "payments": []}
     for name, method, action in (("loans", "loans", "list"), ("savings", "investments", "list_savings")):
         if visit.services.has_action(method, action):
             reply = await visit.call_action(method, action=action, client_id=client_id, limit=MAX_PRODUCTS)
-            found[name] = reply.body["data"] if reply.is_success else []
+            products[name] = reply.body["data"] if reply.is_success else []
     if email:
         reply = await visit.call_action("resources", inquire="transactions", customer=email, limit=MAX_PRODUCTS)
-        found["payments"] = reply.body["data"] if reply.is_success else []
-    return found
+        products["payments"] = reply.body["data"] if reply.is_success else []
+    return products
 
 
 async def read_schedule(visit: Visit, row: dict[str, Any]) -> dict[str, Any]:

@@ -205,12 +205,12 @@ def table_columns(rows: Sequence[Mapping[str, Any]], own_reference: str = "") ->
     """Returns the columns of a table of objects. A column without any value, equal to one before, or that only repeats
     the reference of the page's record is left out."""
     has_money = any(name in MONEY_FIELDS for name in rows[0])
-    names, seen = [], list[list[Any]]()
+    names, columns = [], list[list[Any]]()
     for name in rows[0]:
         values = [row.get(name) for row in rows]
         is_empty = all(value in (None, "", [], own_reference) for value in values)
-        is_same = isinstance(values[0], str) and not is_numeric(values[0]) and values in seen
+        is_same = isinstance(values[0], str) and not is_numeric(values[0]) and values in columns
         if not (is_empty or is_same or (name == "currency" and has_money)):
             names.append(name)
-            seen.append(values)
+            columns.append(values)
     return names

@@ -40,7 +40,7 @@ class RecordKind(msgspec.Struct, frozen=True):
         """Returns a record as pages show it. Forms and exports have the values of the API."""
         return {**row, **(self.describe(row) if self.describe else {})}
 
-    def title_of(self, row: Mapping[str, Any]) -> str:
+    def make_title(self, row: Mapping[str, Any]) -> str:
         """Returns the name of a record, or its key if it has none."""
         named = " ".join(str(row[name]) for name in self.title_fields if row.get(name))
         return named or str(row.get(self.key_field, ""))

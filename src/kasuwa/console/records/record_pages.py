@@ -209,7 +209,7 @@ async def show_record(kind: RecordKind, visit: Visit, status: int = 200, **value
         "kind": kind,
         "row": row,
         "shown": shown,
-        "title": kind.title_of(row),
+        "title": kind.make_title(row),
         "state": state,
         "tables": [make_table(visit, name, title, rows) for name, title, rows in tables],
         "has_extra": kind.name in EXTRAS,
@@ -293,7 +293,7 @@ async def update_record(kind: RecordKind, visit: Visit) -> Response:
     if form is None:
         raise NotFound
     if form.consequence:
-        consequence = f"{kind.singular} {kind.title_of(row)}: {form.consequence}"
+        consequence = f"{kind.singular} {kind.make_title(row)}: {form.consequence}"
         back = f"/{kind.name}/{quote(visit.path_parameter('reference'), safe='')}"
         visit.ask_first(f"{form.label}?", consequence, form.label, back)
     copied = {name: row[name] for name in form.copied_fields}

@@ -9,7 +9,7 @@ from kasuwa.authority.roles import short_name
 from kasuwa.console.kit.visit import NotAllowed, NotFound, Visit, roles_of_action
 from kasuwa.console.reference.try_it import action_slug, can_make_one, fill_example, make_needed, remember_reply
 from kasuwa.console.reference.try_it_needs import NEEDS
-from kasuwa.core.action import Action, ApiMethod, title_of
+from kasuwa.core.action import Action, ApiMethod, make_action_title
 from kasuwa.wire.schema_fields import action_schemas, list_fields
 
 
@@ -70,7 +70,7 @@ async def try_action(visit: Visit) -> Response:
         return await show_action(
             visit, 422, body=body, faults={"body": f"must request the action of this page, {action_slug(action)}"}
         )
-    reply = await visit.run_action(method.name, fields, f"tried {method.name} {title_of(action)}")
+    reply = await visit.run_action(method.name, fields, f"tried {method.name} {make_action_title(action)}")
     if reply.is_success:
         remember_reply(visit, title_in_path(method, action), action, fields, reply.body)
     return await show_action(visit, body=body, live_reply=reply.body)
@@ -82,9 +82,9 @@ async def make_what_is_missing(visit: Visit, method: ApiMethod, action: Action) 
     needs = NEEDS.get(title, ())
     if not needs or not all(can_make_one(visit, need) for need in needs):
         raise NotAllowed
-    made, problem = await make_needed(visit, needs)
+    references, problem = await make_needed(visit, needs)
     faults = {"": problem} if problem else {}
-    return await show_action(visit, example=await fill_example(visit, title, action, made), faults=faults)
+    return await show_action(visit, example=await fill_example(visit, title, action, references), faults=faults)
 
 
 def title_in_path(method: ApiMethod, action: Action) -> str:
@@ -94,4 +94,4 @@ def title_in_path(method: ApiMethod, action: Action) -> str:
 def recorded_reply(operation: dict[str, Any], action: Action) -> Any:
     """Returns the example reply of an action."""
     content = operation["responses"]["200"]["content"]["application/json"]
-    return content["examples"][title_of(action)]["value"]
+    return content["examples"][make_action_title(action)]["value"]

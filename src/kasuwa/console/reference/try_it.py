@@ -12,7 +12,7 @@ import msgspec
 
 from kasuwa.console.kit.visit import Visit
 from kasuwa.console.reference.try_it_needs import NEEDS, ExampleCall, Listing, Need
-from kasuwa.core.action import Action, Write, title_of
+from kasuwa.core.action import Action, Write, make_action_title
 
 # Names of values in replies that later requests refer to. Nothing else of a reply is kept.
 KEPT_NAMES = frozenset(name for needs in NEEDS.values() for need in needs for name in need.names.values())
@@ -36,10 +36,10 @@ class FilledExample(msgspec.Struct):
 
 
 def action_slug(action: Action) -> str:
-    return title_of(action).replace(" ", "-")
+    return make_action_title(action).replace(" ", "-")
 
 
-def remember_reply(visit: Visit, title: str, action: Action, sent: Mapping[str, Any], reply: Any) -> None:
+def remember_reply(visit: Visit, title: str, action: Action, fields: Mapping[str, Any], reply: Any) -> None:
     """Keeps the references of a reply, for the examples that refer to them. An action that changes something uses up
     what it was sent: an initiated payment can be charged once."""
     calls = visit.services.last_calls
@@ -49,21 +49,21 @@ def remember_reply(visit: Visit, title: str, action: Action, sent: Mapping[str, 
     if title == RESET:
         calls.pop(user_id, None)
         return
-    kept = calls.setdefault(user_id, {})
+    references_by_call = calls.setdefault(user_id, {})
     if isinstance(action, Write):
-        used = {str(value) for value in sent.values()}
-        for other in [name for name, references in kept.items() if used & set(references.values())]:
-            del kept[other]
-    kept[title] = references_in(reply)
+        used = {str(value) for value in fields.values()}
+        for other in [name for name, references in references_by_call.items() if used & set(references.values())]:
+            del references_by_call[other]
+    references_by_call[title] = references_in(reply)
 
 
 def references_in(reply: Any) -> dict[str, str]:
     """Returns the references of a reply. Lists are newest first, so that the first value of a name counts."""
-    found: dict[str, str] = {}
+    references: dict[str, str] = {}
     for name, value in leaves(reply):
         if name in KEPT_NAMES and isinstance(value, str) and value:
-            found.setdefault(name, value)
-    return found
+            references.setdefault(name, value)
+    return references
 
 
 def leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
@@ -81,7 +81,7 @@ def leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
 
 
 async def fill_example(
-    visit: Visit, title: str, action: Action, made: Mapping[str, str] | None = None
+    visit: Visit, title: str, action: Action, references: Mapping[str, str] | None = None
 ) -> FilledExample:
     """Returns an action's example with references of the merchant's own. `made` has those of objects that were just
     made for it."""
@@ -92,7 +92,7 @@ async def fill_example(
     if needs:
         async with visit.snapshot():
             for need in needs:
-                values = made if made and has_all(need, made) else await find_references(visit, need)
+                values = references if references and has_all(need, references) else await find_references(visit, need)
                 if values is None:
                     missing.append(need)
                     continue
@@ -174,18 +174,18 @@ def find_example(visit: Visit, call: ExampleCall) -> Action:
 async def make_needed(visit: Visit, needs: Sequence[Need]) -> tuple[dict[str, str], str]:
     """Sends the examples that make what is missing. Returns the references of their replies, and what went wrong, or
     an empty text."""
-    made: dict[str, str] = {}
+    references: dict[str, str] = {}
     for need in needs:
         for call in need.calls:
             action, title = find_example(visit, call), f"{call.method}-{call.slug}"
             body = {**with_new_references(title, action, dict(action.example)), **call.changes}
-            sent = {name: fill_placeholder(value, made) for name, value in body.items() if value is not None}
-            reply = await visit.run_action(call.method, sent, f"tried {call.method} {call.slug}")
+            fields = {name: fill_placeholder(value, references) for name, value in body.items() if value is not None}
+            reply = await visit.run_action(call.method, fields, f"tried {call.method} {call.slug}")
             if not reply.is_success:
-                return made, f"{call.method} {call.slug} was refused: {reply.body.get('message', '')}"
-            remember_reply(visit, title, action, sent, reply.body)
-            made |= references_in(reply.body)
-    return made, ""
+                return references, f"{call.method} {call.slug} was refused: {reply.body.get('message', '')}"
+            remember_reply(visit, title, action, fields, reply.body)
+            references |= references_in(reply.body)
+    return references, ""
 
 
 def fill_placeholder(value: Any, known: Mapping[str, str]) -> Any:

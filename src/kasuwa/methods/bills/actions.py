@@ -1,6 +1,6 @@
 """The actions of `PUT /bills`: airtime and bills, paid from the merchant's wallet."""
 
-from kasuwa.core.action import PAY, ApiMethod, Lookup, MemoryRead, Read, Step, Write, amount_in_naira, one_of
+from kasuwa.core.action import PAY, ApiMethod, Lookup, MemoryRead, Read, Step, Write, amount_in_naira, require_one
 from kasuwa.methods.bills import lookups, model, steps, store, wire
 from kasuwa.methods.bills.rules import on_biller_answer, pay_bill
 
@@ -47,7 +47,7 @@ BILLS = ApiMethod(
             name="verify",
             request=wire.VerifyRequest,
             reply=wire.VerifyReply,
-            rules=(one_of("order_ref", "txn_ref", reason="required, or orderRef"),),
+            rules=(require_one("order_ref", "txn_ref", reason="required, or orderRef"),),
             read=store.verify_bill,
             summary="The state of a bill, by its orderRef or txnRef, with its token or PIN",
             example={"action": "verify", "txnRef": "bill-1042"},

@@ -166,11 +166,11 @@ class PayeeDetail(msgspec.Struct, frozen=True, rename={"bank_account": "bankAcco
 PAYEE_DETAIL_DECODER: "msgspec.json.Decoder[PayeeDetail]" = msgspec.json.Decoder(PayeeDetail)
 
 
-def full_name_of(detail: PayeeDetail) -> str:
+def format_full_name(detail: PayeeDetail) -> str:
     return f"{detail.firstname} {detail.lastname}".strip()
 
 
-def bank_account_of(client: Client, unseal: Unsealer) -> BankAccount | None:
+def read_bank_account(client: Client, unseal: Unsealer) -> BankAccount | None:
     """Returns the account that loans and cash-outs are paid to, or None if the client has none.
 
     Its name is the client's own if the merchant gave no other.
@@ -178,7 +178,7 @@ def bank_account_of(client: Client, unseal: Unsealer) -> BankAccount | None:
     detail = PAYEE_DETAIL_DECODER.decode(unseal_detail(client, unseal))
     if detail.bank_account is None or detail.bank_account.account_name:
         return detail.bank_account
-    return msgspec.structs.replace(detail.bank_account, account_name=full_name_of(detail))
+    return msgspec.structs.replace(detail.bank_account, account_name=format_full_name(detail))
 
 
 def kyc_tier(client: Client) -> str:

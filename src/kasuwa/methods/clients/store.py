@@ -46,7 +46,7 @@ async def view_client(request: ViewRequest, merchant: Merchant, reader: ActionRe
     return ClientReply(message="Client found", data=show_client(client, reader.unseal))
 
 
-def filters_of(request: ListRequest, merchant: Merchant, reader: ActionReader) -> tuple[Any, ...]:
+def make_filters(request: ListRequest, merchant: Merchant, reader: ActionReader) -> tuple[Any, ...]:
     """Returns the parameters of `MATCHING`. A national phone number matches in every known country.
 
     While the key of the hashes is replaced there are several, and a client has the hash of one of them."""
@@ -66,7 +66,7 @@ def filters_of(request: ListRequest, merchant: Merchant, reader: ActionReader) -
 
 async def list_clients(request: ListRequest, merchant: Merchant, reader: ActionReader) -> ListReply:
     offset, limit = request.offset_and_limit
-    filters = filters_of(request, merchant, reader)
+    filters = make_filters(request, merchant, reader)
     async with reader.snapshot() as snapshot:
         rows = await snapshot.fetch(NEWEST_FIRST, *filters, offset, limit)
         [[total]] = await snapshot.fetch(COUNT, *filters)

@@ -13,7 +13,7 @@ import msgspec
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Refusal, Row
 from kasuwa.core.references import row_key
-from kasuwa.wire.people import NATIONAL_NUMBERS, canonical_phone, words_of
+from kasuwa.wire.people import NATIONAL_NUMBERS, canonical_phone, split_words
 
 UNKNOWN_CUSTOMER = Refusal(INVALID_REQUEST, "Invalid Customer Reference")
 
@@ -112,7 +112,7 @@ def hash_name(digest: Digest, merchant_id: int, name: str) -> str:
     """Returns the hashes of all beginnings of the words of a name, separated by spaces."""
     beginnings = {
         word[:length]
-        for word in words_of(name)[:MAX_WORDS]
+        for word in split_words(name)[:MAX_WORDS]
         for length in range(min(SHORTEST_BEGINNING, len(word)), min(len(word), LONGEST_BEGINNING) + 1)
     }
     return " ".join(sorted(hash_word(digest, merchant_id, beginning) for beginning in beginnings))

@@ -33,22 +33,22 @@ def need_customer(request: CustomerRequest, merchant: Merchant) -> Needs:
 
 
 def decide_customer(
-    request: CustomerRequest, context: Context, seen: LoadedRows
+    request: CustomerRequest, context: Context, rows: LoadedRows
 ) -> Decision[CustomerReply] | NeedsMore:
     merchant_id = context.merchant.merchant_id
     email_hash = hash_customer(context.digest, merchant_id, request.email)
     key = customer_key(merchant_id, email_hash)
-    if not seen.is_loaded(key):
+    if not rows.is_loaded(key):
         return NeedsMore(Needs(((Customer, key),)))
-    found = seen.get(Customer, key)
-    customer = found if found is not None else begin_customer(key, context)
+    before = rows.get(Customer, key)
+    customer = before if before is not None else begin_customer(key, context)
     earlier = read_data(customer, context.vault.unseal)
-    kept = earlier or CustomerData("", "")
+    data_before = earlier or CustomerData("", "")
     data = CustomerData(
         name=request.name,
         email=request.email,
-        phone=kept.phone if request.phone is None else str(request.phone),
-        address=kept.address if request.address is None else request.address,
+        phone=data_before.phone if request.phone is None else str(request.phone),
+        address=data_before.address if request.address is None else request.address,
     )
     if data == earlier:
         return Decision(reply=CustomerReply(message="Customer found", data=show_customer(customer, data)))
@@ -61,9 +61,9 @@ def decide_customer(
         changed_at=context.now,
         erased_at=None,
     )
-    message = "Customer created" if found is None else "Customer updated"
+    message = "Customer created" if before is None else "Customer updated"
     reply = CustomerReply(message=message, data=show_customer(changed, data))
-    if found is not None:
+    if before is not None:
         return Decision(reply=reply, rows=(changed,))
     index = CustomerIndex(customer_index_key(merchant_id, customer.customer_id), merchant_id, key)
     return Decision(reply=reply, rows=(changed, index), numbers_used=1)
@@ -72,17 +72,17 @@ def decide_customer(
 # --- for invoices ---------------------------------------------------------------------------------------------------
 
 
-def find_customer_row(customer_id: str, context: Context, seen: LoadedRows) -> Customer | NeedsMore | None:
+def find_customer_row(customer_id: str, context: Context, rows: LoadedRows) -> Customer | NeedsMore | None:
     """Returns the customer of an id, None if there is none, or NeedsMore."""
     merchant_id = context.merchant.merchant_id
     index_key = customer_index_key(merchant_id, customer_id)
-    if not seen.is_loaded(index_key):
+    if not rows.is_loaded(index_key):
         return NeedsMore(Needs(((CustomerIndex, index_key),)))
-    index = seen.get(CustomerIndex, index_key)
+    index = rows.get(CustomerIndex, index_key)
     if index is None:
         return None
     key = bytes(index.customer_key)
-    return seen.get(Customer, key) if seen.is_loaded(key) else NeedsMore(Needs(((Customer, key),)))
+    return rows.get(Customer, key) if rows.is_loaded(key) else NeedsMore(Needs(((Customer, key),)))
 
 
 def begin_customer(key: bytes, context: Context) -> Customer:
@@ -128,17 +128,17 @@ def need_erase(key: bytes, erasures: tuple[RowErasure, ...]) -> Needs:
 
 
 def decide_erase(
-    key: bytes, erasures: tuple[RowErasure, ...], context: Context, seen: LoadedRows
+    key: bytes, erasures: tuple[RowErasure, ...], context: Context, rows: LoadedRows
 ) -> Decision[CustomerRecord] | Refusal:
     """Erases the personal data of a customer, in its own row, its payments and its saved cards.
 
     The row stays under its id. Plans of the customer end. Refused while a payment of the customer is open. May be
     repeated.
     """
-    customer = seen.get(Customer, key)
+    customer = rows.get(Customer, key)
     if customer is None:
         return UNKNOWN_CUSTOMER
-    others = erase_rows(erasures, context, seen)
+    others = erase_rows(erasures, context, rows)
     if isinstance(others, Refusal):
         return others
     if customer.erased_at is not None:

@@ -28,7 +28,7 @@ from kasuwa.methods.customers.wire import (
 )
 from kasuwa.methods.payment.model import CARD_SUMMARY_DECODER, payment_key, saved_card_key
 from kasuwa.transactions.payers import hash_customer
-from kasuwa.wire.people import NATIONAL_NUMBERS, is_telephone, words_of
+from kasuwa.wire.people import NATIONAL_NUMBERS, is_telephone, split_words
 
 COLUMNS = """
     key, merchant_id, customer_id, number, detail_sealed, email_hash, phone_hash, words, created_at, changed_at,
@@ -56,7 +56,7 @@ async def find_customers(merchant_id: int, customer_ids: list[str], reader: Read
     return [Customer(*row) for row in await reader.fetch(BY_IDS, merchant_id, customer_ids)]
 
 
-def search_of(text: str | None, merchant_id: int, reader: ActionReader) -> tuple[Any, Any, Any]:
+def make_search(text: str | None, merchant_id: int, reader: ActionReader) -> tuple[Any, Any, Any]:
     """Returns the hash of an email address, those of a telephone number, or those of the beginnings of words."""
     if text is None:
         return None, None, None
@@ -64,13 +64,13 @@ def search_of(text: str | None, merchant_id: int, reader: ActionReader) -> tuple
         return hash_customer(reader.digest, merchant_id, text), None, None
     if is_telephone(text, NATIONAL_NUMBERS):
         return None, hash_phones(reader.digest, merchant_id, text), None
-    words = [word for word in words_of(text) if len(word) >= SHORTEST_BEGINNING] or words_of(text) or [text]
+    words = [word for word in split_words(text) if len(word) >= SHORTEST_BEGINNING] or split_words(text) or [text]
     return None, None, [hash_word(reader.digest, merchant_id, word) for word in words]
 
 
 async def list_customers(request: CustomersRequest, merchant: Merchant, reader: ActionReader) -> CustomersReply:
     offset, limit = request.offset_and_limit
-    filters = (merchant.merchant_id, *search_of(request.search, merchant.merchant_id, reader))
+    filters = (merchant.merchant_id, *make_search(request.search, merchant.merchant_id, reader))
     async with reader.snapshot() as snapshot:
         rows = await snapshot.fetch(NEWEST_FIRST, *filters, offset, limit)
         [[total]] = await snapshot.fetch(COUNT, *filters)

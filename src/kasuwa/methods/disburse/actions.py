@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from kasuwa.core.action import PAY, ApiMethod, FieldRule, Read, Step, Write, amount_in_naira, one_of
+from kasuwa.core.action import PAY, ApiMethod, FieldRule, Read, Step, Write, amount_in_naira, require_one
 from kasuwa.core.banks import check_account_number, check_bank_code
 from kasuwa.core.dry_run import REFUSE_DRY_RUN
 from kasuwa.methods.disburse import model, payout_model, steps, store, wire
@@ -87,7 +87,7 @@ DISBURSE = ApiMethod(
             name="verify",
             request=wire.VerifyRequest,
             reply=wire.VerifyReply,
-            rules=(one_of("batch_ref", "order_ref", "txn_ref", reason="required, or orderRef, or batchRef"),),
+            rules=(require_one("batch_ref", "order_ref", "txn_ref", reason="required, or orderRef, or batchRef"),),
             read=store.verify_transfer,
             summary="The state of a transfer, by its orderRef or txnRef, or of a bulk, by its batchRef",
             example={"action": "verify", "txnRef": "order-1042"},

@@ -124,18 +124,18 @@ class PayoutCounter(Row):
         ]
 
 
-def find_counter(merchant_id: int, subject: str, now: datetime, seen: LoadedRows) -> PayoutCounter:
+def find_counter(merchant_id: int, subject: str, now: datetime, rows: LoadedRows) -> PayoutCounter:
     """Returns the counter of a subject with the current hour and day. Those that are over count as zero."""
     key, (hour, day) = counter_key(merchant_id, subject), hour_and_day(now)
-    kept = seen.get(PayoutCounter, key)
-    if kept is None:
+    counter = rows.get(PayoutCounter, key)
+    if counter is None:
         return PayoutCounter(key, merchant_id, hour, 0, 0, day, 0, 0)
     changes: dict[str, object] = {}
-    if kept.hour_at != hour:
+    if counter.hour_at != hour:
         changes |= {"hour_at": hour, "hour_count": 0, "hour_amount": 0}
-    if kept.day_at != day:
+    if counter.day_at != day:
         changes |= {"day_at": day, "day_count": 0, "day_amount": 0}
-    return msgspec.structs.replace(kept, **changes)
+    return msgspec.structs.replace(counter, **changes)
 
 
 def add_to_counter(counter: PayoutCounter, amount: int) -> PayoutCounter:

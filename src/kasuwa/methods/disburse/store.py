@@ -74,8 +74,8 @@ async def verify_transfer(request: VerifyRequest, merchant: Merchant, reader: Re
         bulk = None if is_own else await verify_batch(reference, merchant, snapshot)
         if transfer_ref is None or isinstance(bulk, VerifyReply):
             return bulk or UNKNOWN_REFERENCE
-        found = await verify_by_reference(reference, is_own, merchant, snapshot)
-        return found or bulk or await verify_batch(reference, merchant, snapshot)
+        transfer = await verify_by_reference(reference, is_own, merchant, snapshot)
+        return transfer or bulk or await verify_batch(reference, merchant, snapshot)
 
 
 async def verify_by_reference(reference: str, is_own: bool, merchant: Merchant, reader: Reader) -> VerifyReply | None:
@@ -160,9 +160,9 @@ def show_order(order: BatchOrder, transfers: dict[str, Any]) -> BatchLine:
 
 def batch_status(statuses: set[str]) -> str:
     """Returns the status of a whole bulk. Orders in conflict count only if there are no others: nothing was sent."""
-    sent = statuses - {CONFLICT}
-    if not sent:
+    order_statuses = statuses - {CONFLICT}
+    if not order_statuses:
         return CONFLICT
-    if sent & {"pending", "processing"}:
+    if order_statuses & {"pending", "processing"}:
         return "processing"
-    return sent.pop() if len(sent) == 1 else "partial"
+    return order_statuses.pop() if len(order_statuses) == 1 else "partial"

@@ -58,10 +58,10 @@ class DisputeAnswers(Polling):
         if rail is None:
             await self._leave_to_operator(entry, dispute, f"the keys of {dispute.rail} are not set")
             return
-        given = await self._read_answer(dispute)
+        dispute_answer = await self._read_answer(dispute)
         try:
             async with asyncio.timeout(HAND_IN_SECONDS):
-                answer = await rail.answer_dispute(given)
+                answer = await rail.answer_dispute(dispute_answer)
         except (Unavailable, NoAnswer, TimeoutError) as trouble:
             if entry.attempts >= len(DELAYS):
                 await self._leave_to_operator(entry, dispute, f"{dispute.rail} does not answer")
@@ -84,5 +84,7 @@ class DisputeAnswers(Polling):
 
     async def _read_answer(self, dispute: AnsweredDispute) -> DisputeAnswer:
         async with self._pool.acquire() as connection:
-            found = await evidence_reads.read_evidence(connection, dispute.merchant_id, dispute.dispute_id)
-        return self._read(dispute, None, ()) if found is None else self._read(dispute, found.texts, found.files)
+            evidence = await evidence_reads.read_evidence(connection, dispute.merchant_id, dispute.dispute_id)
+        return (
+            self._read(dispute, None, ()) if evidence is None else self._read(dispute, evidence.texts, evidence.files)
+        )

@@ -25,7 +25,7 @@ Postings, in the payment's currency. The hold has what the wallet covers of amou
 
 A dispute that needs a response has one job: the next reminder, or its deadline. If a rail announced it, the rail is
 asked when its time is over, until the rail has decided. One under review has a job too: its rail is asked daily, and
-without a rail the operator is told of disputes that stay open long.
+without a rail the operator gets a notice of disputes that stay open long.
 
 If the payer's card was issued here, the card's merchant has books of its own. A job of the issuer's port gives the card
 its money when a dispute is lost, and takes it back when that is corrected (rules/card_of_dispute.py).
@@ -238,7 +238,7 @@ SIGNATURES = (
 )
 
 
-def media_type_of(content: bytes) -> str | None:
+def detect_media_type(content: bytes) -> str | None:
     """Returns the media type of a file by its first bytes, or None if it is neither PDF, PNG nor JPEG."""
     return next((media_type for beginning, media_type in SIGNATURES if content.startswith(beginning)), None)
 
@@ -260,11 +260,11 @@ class FileContent(str, CustomFieldType):
             content = binascii.a2b_base64(raw, strict_mode=True)
         except ValueError:
             raise ValueError(FILE_REASON) from None
-        if len(content) > MAX_FILE_BYTES or media_type_of(content) is None:
+        if len(content) > MAX_FILE_BYTES or detect_media_type(content) is None:
             raise ValueError(FILE_REASON)
-        found = cls(raw)
-        found.content = content
-        return found
+        file = cls(raw)
+        file.content = content
+        return file
 
     @classmethod
     def schema(cls) -> dict[str, Any]:

@@ -31,20 +31,20 @@ EXTENSIONS = {"application/pdf": "pdf", "image/png": "png", "image/jpeg": "jpg"}
 
 async def ask_rail(rails: Rails, job: Job, now: datetime, secrets: None) -> Answer:
     """Asks the rail that announced a dispute what has become of it."""
-    asked = ASKED_DISPUTE_DECODER.decode(job.work)
-    feed = rails.feeds.get(asked.rail)
+    query = ASKED_DISPUTE_DECODER.decode(job.work)
+    feed = rails.feeds.get(query.rail)
     if feed is None:
-        notice = f"a dispute waits for {asked.rail}, whose keys are not set"
-        raise Unavailable(f"{asked.rail} cannot be asked", notice=notice)
-    found = await feed.find_dispute(asked.rail_dispute_id)
-    if found is None:
+        notice = f"a dispute waits for {query.rail}, whose keys are not set"
+        raise Unavailable(f"{query.rail} cannot be asked", notice=notice)
+    dispute = await feed.find_dispute(query.rail_dispute_id)
+    if dispute is None:
         return Answer(orders.NOT_FOUND, None, "it is not known there")
-    facts = {OUTCOME_FACT: found.outcome} if found.outcome else {}
-    if found.is_under_review:
+    facts = {OUTCOME_FACT: dispute.outcome} if dispute.outcome else {}
+    if dispute.is_under_review:
         facts[REVIEW_FACT] = "yes"
-    if found.due_at is not None:
-        facts[DUE_FACT] = str(found.due_at.timestamp())
-    return Answer(orders.SUCCESSFUL, None, f"{found.status} {found.resolution}".strip(), facts)
+    if dispute.due_at is not None:
+        facts[DUE_FACT] = str(dispute.due_at.timestamp())
+    return Answer(orders.SUCCESSFUL, None, f"{dispute.status} {dispute.resolution}".strip(), facts)
 
 
 async def call_issuer(rails: Rails, job: Job, now: datetime, secrets: None) -> Answer:

@@ -18,7 +18,7 @@ from functools import lru_cache
 import msgspec
 
 from kasuwa.core.calendar import add_months
-from kasuwa.core.money import LARGEST_AMOUNT, percent_of
+from kasuwa.core.money import LARGEST_AMOUNT, compute_percent
 from kasuwa.terms.loan_schedule import INTERVALS_A_YEAR
 
 # A rate has at most six decimals of a percent.
@@ -111,7 +111,7 @@ def close_month(state: AccrualState, terms: SavingsTerms) -> AccrualState:
     This is the only place where interest is rounded.
     """
     interest = round_units(state.accrued_units)
-    tax = percent_of(interest, terms.tax_rate) if terms.tax_rate is not None else 0
+    tax = compute_percent(interest, terms.tax_rate) if terms.tax_rate is not None else 0
     return AccrualState(
         0, state.accrued_to, state.months_closed + 1, state.due_interest + interest, state.due_tax + tax
     )
@@ -150,11 +150,11 @@ def forfeit_interest(
     Withdrawals consume the newest deposits first. Interest of closed months is never forfeited.
     Contract: investments#forfeit
     """
-    lost, left = 0, withdrawn
+    lost, rest = 0, withdrawn
     for day, amount in (*reversed(layers), (posting_date(terms.opened_on, state.months_closed), 0)):
-        part = min(left, amount) if amount else left
+        part = min(rest, amount) if amount else rest
         lost += interest_units(part, terms.annual_rate_parts, max(0, (today - day).days))
-        left -= part
+        rest -= part
     lost = min(lost, state.accrued_units)
     return AccrualState(
         state.accrued_units - lost, state.accrued_to, state.months_closed, state.due_interest, state.due_tax

@@ -1,6 +1,17 @@
 """The action table of `PUT /investments`: savings accounts and thrift plans. Start reading here."""
 
-from kasuwa.core.action import COLLECT, MANAGE, PAY, ApiMethod, FieldRule, Read, Step, Write, amount_in_naira, one_of
+from kasuwa.core.action import (
+    COLLECT,
+    MANAGE,
+    PAY,
+    ApiMethod,
+    FieldRule,
+    Read,
+    Step,
+    Write,
+    amount_in_naira,
+    require_one,
+)
 from kasuwa.methods.disburse.rules.transfer import check_amount
 from kasuwa.methods.investments import store, wire
 from kasuwa.methods.investments.rules import cash_out, post_interest, savings, thrift_cycle, thrift_plan
@@ -11,7 +22,7 @@ from kasuwa.rails.ports.orders import call_no_rail
 AMOUNT_RULE = FieldRule(("amount",), check_amount)
 CASHOUT_RULES = (
     FieldRule(("amount",), cash_out.check_max_amount),
-    one_of("saving_id", "savings_id"),
+    require_one("saving_id", "savings_id"),
     FieldRule(("saving_id", "savings_id"), cash_out.check_same_savings),
 )
 

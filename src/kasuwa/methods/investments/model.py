@@ -214,30 +214,30 @@ def need_savings(merchant_id: int, references: Iterable[str], *more: tuple[type[
 
     `references` may hold any text of a request. A text that cannot be a savings id needs no account.
     """
-    found: list[tuple[type[Row], bytes]] = []
+    rows: list[tuple[type[Row], bytes]] = []
     names = []
     for savings_id in references:
-        found.append((Savings, savings_key(merchant_id, savings_id)))
+        rows.append((Savings, savings_key(merchant_id, savings_id)))
         if savings_id.isascii() and savings_id.isalnum():
             names.append(chart.savings(savings_id))
-            found.append((Account, account_key(merchant_id, names[-1])))
-    return Needs((*found, *more), tuple(names))
+            rows.append((Account, account_key(merchant_id, names[-1])))
+    return Needs((*rows, *more), tuple(names))
 
 
-def has_unseen_rows(needs: Needs, seen: LoadedRows) -> bool:
-    return not all(seen.is_loaded(key) for _, key in needs.rows)
+def has_unseen_rows(needs: Needs, rows: LoadedRows) -> bool:
+    return not all(rows.is_loaded(key) for _, key in needs.rows)
 
 
 def need_repayments(merchant_id: int, repayments: Iterable[Repayment]) -> Needs:
     """Returns the creditors' savings and, for each repayment, the member rows of debtor and creditor."""
-    found: dict[str, None] = {}
+    creditors: dict[str, None] = {}
     members: dict[tuple[type[Row], bytes], None] = {}
     for repaid in repayments:
         debt = repaid.debt
-        found[debt.creditor] = None
+        creditors[debt.creditor] = None
         for position in (debt.debtor_position, debt.creditor_position):
             members[(ThriftMember, thrift_member_key(merchant_id, debt.thrift_id, position))] = None
-    return need_savings(merchant_id, found, *members)
+    return need_savings(merchant_id, creditors, *members)
 
 
 # --- changes of one decision ----------------------------------------------------------------------------------
@@ -249,9 +249,9 @@ class SavingsChanges:
     Loading savings accrues their interest up to today on the balance before the decision.
     """
 
-    def __init__(self, context: Context, seen: LoadedRows) -> None:
+    def __init__(self, context: Context, rows: LoadedRows) -> None:
         self.merchant_id = context.merchant.merchant_id
-        self.seen = seen
+        self.seen = rows
         self.posts: list[Posting] = []
         self._now = context.now
         self._savings: dict[str, Savings] = {}
@@ -269,24 +269,24 @@ class SavingsChanges:
 
     def account(self, savings_id: str) -> Account:
         name = chart.savings(savings_id)
-        found = self.seen.get(Account, account_key(self.merchant_id, name))
-        return chart.open_account(self.merchant_id, name) if found is None else found
+        account = self.seen.get(Account, account_key(self.merchant_id, name))
+        return chart.open_account(self.merchant_id, name) if account is None else account
 
     def load_savings(self, savings_id: str) -> Savings:
         opened = self._savings.get(savings_id)
         if opened is None:
-            found = self.seen.get(Savings, savings_key(self.merchant_id, savings_id))
-            assert found is not None, savings_id
-            opened = self._savings[savings_id] = msgspec.structs.replace(found)
+            savings = self.seen.get(Savings, savings_key(self.merchant_id, savings_id))
+            assert savings is not None, savings_id
+            opened = self._savings[savings_id] = msgspec.structs.replace(savings)
             accrue_interest(opened, self.account(savings_id).posted, self.today)
         return opened
 
     def load_member(self, thrift_id: str, position: int) -> ThriftMember:
         key = thrift_member_key(self.merchant_id, thrift_id, position)
         if key not in self._members:
-            found = self.seen.get(ThriftMember, key)
-            assert found is not None, (thrift_id, position)
-            self._members[key] = msgspec.structs.replace(found)
+            member = self.seen.get(ThriftMember, key)
+            assert member is not None, (thrift_id, position)
+            self._members[key] = msgspec.structs.replace(member)
         return self._members[key]
 
     def repay_debts(self, savings_id: str, repayments: Iterable[Repayment]) -> None:
@@ -387,7 +387,7 @@ def state_on(savings: Savings, today: date) -> str:
     return savings.state
 
 
-def record_of(
+def make_savings_record(
     savings: Savings, posted: int, held: int, plans: list[str], today: date, plans_total: int = 0
 ) -> SavingsRecord:
     """Returns the record of savings. `balance` is the available balance; interest is that accrued today, before tax.

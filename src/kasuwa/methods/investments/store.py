@@ -8,7 +8,7 @@ from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.core.money import format_minor
 from kasuwa.core.reading import ReplyReader
 from kasuwa.ledger.posting_kinds import title_sql
-from kasuwa.methods.investments.model import UNKNOWN_PLAN, UNKNOWN_SAVINGS, Savings, record_of, savings_key
+from kasuwa.methods.investments.model import UNKNOWN_PLAN, UNKNOWN_SAVINGS, Savings, make_savings_record, savings_key
 from kasuwa.methods.investments.rules.thrift_plan import plan_record, subscription_record
 from kasuwa.methods.investments.thrift_model import ThriftMember, ThriftPlan, thrift_plan_key
 from kasuwa.methods.investments.wire import (
@@ -113,7 +113,7 @@ async def list_savings(request: ListSavingsRequest, merchant: Merchant, reader: 
 def savings_line(row: Any) -> SavingsRecord:
     *columns, posted, held, plans, plans_total, now = row
     assert isinstance(now, datetime)
-    return record_of(Savings(*columns), posted, held, plans, lagos_day(now), plans_total)
+    return make_savings_record(Savings(*columns), posted, held, plans, lagos_day(now), plans_total)
 
 
 async def show_statement(

@@ -85,19 +85,19 @@ def run_cycle(thrift_id: str, amount: int, cycle: int, members: Sequence[MemberF
     )
     # The recipient's balance after its own contribution has returned, and never more than the pot.
     received = min(sum(paid), recipient.available - amount + sum(paid))
-    repayments, left = repay(received, recipient.debts)
-    return ThriftCycle(tuple(paid), debts, repayments, left)
+    repayments, open_debts = repay(received, recipient.debts)
+    return ThriftCycle(tuple(paid), debts, repayments, open_debts)
 
 
 def repay(money: int, debts: Sequence[Debt]) -> tuple[tuple[Repayment, ...], tuple[Debt, ...]]:
     """Repays debts out of an amount, oldest first. Returns the repayments and the debts that are left."""
     repayments: list[Repayment] = []
-    left: list[Debt] = []
+    open_debts: list[Debt] = []
     for debt in debts:
         part = min(money, debt.amount)
         money -= part
         if part:
             repayments.append(Repayment(debt, part))
         if part < debt.amount:
-            left.append(msgspec.structs.replace(debt, amount=debt.amount - part))
-    return tuple(repayments), tuple(left)
+            open_debts.append(msgspec.structs.replace(debt, amount=debt.amount - part))
+    return tuple(repayments), tuple(open_debts)

@@ -108,10 +108,10 @@ class DiscountType(str, CustomFieldType):
 
     @classmethod
     def read(cls, raw: Any) -> "DiscountType":
-        found = DISCOUNT_TYPES.get(raw.lower()) if isinstance(raw, str) else None
-        if found is None:
+        name = DISCOUNT_TYPES.get(raw.lower()) if isinstance(raw, str) else None
+        if name is None:
             raise ValueError(DISCOUNT_TYPE_REASON)
-        return cls(found)
+        return cls(name)
 
     @classmethod
     def schema(cls) -> dict[str, Any]:

@@ -29,10 +29,10 @@ async def new_key(request: NewKeyRequest, merchant: Merchant, engine: AdminOpera
     if faults:
         return refuse_fields(*faults)
     expires_at: datetime | None = None if request.expires_at is None else request.expires_at.plain()
-    made = await engine.new_key(merchant, name, scopes, addresses, expires_at)
-    if isinstance(made, Refusal):
-        return made
-    key_id, key = made
+    number_and_key = await engine.new_key(merchant, name, scopes, addresses, expires_at)
+    if isinstance(number_and_key, Refusal):
+        return number_and_key
+    key_id, key = number_and_key
     return NewKeyReply(key_id=key_id, key=key, scopes=list(scopes))
 
 
@@ -43,9 +43,9 @@ async def set_policy(request: PolicyRequest, merchant: Merchant, engine: AdminOp
         approve_daily_above=amount_text(request.approve_daily_above),
         approve_new_beneficiary=bool(request.approve_new_beneficiary),
         approve_bulk=bool(request.approve_bulk),
-        limits=limits_of(request.limits),
-        beneficiary_limits=limits_of(request.beneficiary_limits),
-        tier_limits={tier: limits_of(limits) for tier, limits in tiers.items() if limits is not None},  # type: ignore[misc]
+        limits=read_limits(request.limits),
+        beneficiary_limits=read_limits(request.beneficiary_limits),
+        tier_limits={tier: read_limits(limits) for tier, limits in tiers.items() if limits is not None},  # type: ignore[misc]
         on_limit=request.on_limit or "refuse",
     )
     await engine.set_payout_policy(merchant, policy)
@@ -56,7 +56,7 @@ def amount_text(amount: int | None) -> str | None:
     return None if amount is None else format_minor(amount)
 
 
-def limits_of(fields: LimitFields | None) -> VelocityLimits:
+def read_limits(fields: LimitFields | None) -> VelocityLimits:
     if fields is None:
         return VelocityLimits()
     return VelocityLimits(

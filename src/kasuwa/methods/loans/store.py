@@ -12,7 +12,7 @@ from kasuwa.core.money import format_minor
 from kasuwa.core.reading import Reader, ReplyReader
 from kasuwa.ledger.posting_kinds import title_sql
 from kasuwa.methods.loans.model import UNKNOWN_LOAN, Loan, LoanInstallment, loan_key
-from kasuwa.methods.loans.rules.loan_record import InstallmentSummary, record_of, summary_of
+from kasuwa.methods.loans.rules.loan_record import InstallmentSummary, make_loan_record, make_loan_summary
 from kasuwa.methods.loans.wire import (
     ListReply,
     ListRequest,
@@ -101,16 +101,16 @@ async def list_loans(request: ListRequest, merchant: Merchant, reader: ReplyRead
         today = lagos_day(await business_now(merchant, snapshot))
         parameters = merchant.merchant_id, request.client_id, request.state, today
         [[total]] = await snapshot.fetch(COUNT, *parameters)
-        found = [
+        loans = [
             (Loan(*row[:-1]), row[-1]) for row in map(tuple, await snapshot.fetch(LOANS, *parameters, offset, limit))
         ]
-        summaries = await summarize_installments([loan for loan, _ in found], today, merchant, snapshot)
+        summaries = await summarize_installments([loan for loan, _ in loans], today, merchant, snapshot)
 
     def summary(line: tuple[Loan, int]) -> LoanSummary:
         loan, credit = line
-        return summary_of(loan, summaries.get(loan.loan_id, NO_INSTALLMENTS), today, credit)
+        return make_loan_summary(loan, summaries.get(loan.loan_id, NO_INSTALLMENTS), today, credit)
 
-    data = await reader.make_lines(summary, found)
+    data = await reader.make_lines(summary, loans)
     return ListReply(data=data, total=total, offset=offset, limit=limit)
 
 
@@ -152,7 +152,7 @@ async def view_loan(request: ViewRequest, merchant: Merchant, reader: ReplyReade
         rows = await snapshot.fetch(LINES, merchant.merchant_id, request.loan_id)
     *columns, credit = row
     lines = tuple(LoanInstallment(*line) for line in rows)
-    return LoanReply(message="Loan", data=record_of(Loan(*columns), lines, now, credit=credit))
+    return LoanReply(message="Loan", data=make_loan_record(Loan(*columns), lines, now, credit=credit))
 
 
 async def show_statement(

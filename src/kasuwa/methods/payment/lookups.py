@@ -3,7 +3,7 @@
 Contract: resources#charges, resources#banks
 """
 
-from kasuwa.core.action import FieldRule, one_of
+from kasuwa.core.action import FieldRule, require_one
 from kasuwa.core.cards import find_bin
 from kasuwa.core.decision import FieldError, Merchant
 from kasuwa.merchants.merchant_settings import check_amount_limits
@@ -20,7 +20,7 @@ from kasuwa.methods.payment.wire import ChargeableBanksRequest, ChargesRequest
 from kasuwa.methods.payment.wire_reply import ChargeableBank, ChargeableBanksReply, ChargesReply
 from kasuwa.rails.ports.all_rails import Rails
 from kasuwa.terms.tariff import FeeClass, Tariff
-from kasuwa.transactions.pricing import MOBILE_MONEY_CLASSES, bearer_of, card_class, price_collection
+from kasuwa.transactions.pricing import MOBILE_MONEY_CLASSES, card_class, choose_bearer, price_collection
 from kasuwa.wire.fields import Amount
 
 CARD_METHODS = ("card", "token")
@@ -52,7 +52,7 @@ def check_limits(merchant: Merchant, currency: str | None, amount: Amount) -> st
 
 
 CHARGES_RULES = (
-    one_of("card_no", "type", reason="required, or card_no"),
+    require_one("card_no", "type", reason="required, or card_no"),
     FieldRule(("type", "card_no"), check_card_number),
     FieldRule(("card_no", "type", "currency", "country"), check_country),
     FieldRule(("card_no", "type", "country", "currency"), check_currency),
@@ -90,12 +90,12 @@ def mobile_money_country(country: str | None, currency: str) -> str:
 def show_charges(request: ChargesRequest, merchant: Merchant, rails: Rails) -> ChargesReply:
     """Returns what a payment would cost. Payments use the same pricing function. Contract: #fees"""
     currency = str(request.currency or HOME_CURRENCY)
-    bearer = bearer_of(merchant.terms(Tariff), request.bearer)
-    price = price_collection(merchant.terms(Tariff), fee_class_of(request), currency, int(request.amount), bearer)
+    bearer = choose_bearer(merchant.terms(Tariff), request.bearer)
+    price = price_collection(merchant.terms(Tariff), choose_fee_class(request), currency, int(request.amount), bearer)
     return ChargesReply(data=show_price(price, currency, bearer))
 
 
-def fee_class_of(request: ChargesRequest) -> FeeClass:
+def choose_fee_class(request: ChargesRequest) -> FeeClass:
     if request.card_no is not None:
         return card_class(find_bin(request.card_no).country)
     if request.type in CARD_METHODS:

@@ -388,9 +388,9 @@ def saved_card_key(merchant_id: int, token: str) -> bytes:
     return row_key(merchant_id, "saved card", token)
 
 
-def find_chargeable_card(merchant_id: int, token: str, seen: LoadedRows) -> SavedCard | None:
+def find_chargeable_card(merchant_id: int, token: str, rows: LoadedRows) -> SavedCard | None:
     """Returns the saved card of a token, or None if there is none or it was erased."""
-    saved = seen.get(SavedCard, saved_card_key(merchant_id, token))
+    saved = rows.get(SavedCard, saved_card_key(merchant_id, token))
     return saved if saved is not None and saved.sealed else None
 
 

@@ -28,7 +28,7 @@ from kasuwa.transactions.sealed_payers import (
 from kasuwa.transactions.transactions import encode_text
 
 
-def payer_of(detail: PaymentDetail) -> PayerData:
+def make_payer_data(detail: PaymentDetail) -> PayerData:
     purpose = detail.purpose
     own = NO_METADATA if purpose is None else PayerMetadata(purpose.meta, purpose.ip, purpose.fingerprint)
     return PayerData(
@@ -74,7 +74,7 @@ def seal_payer(payer: PayerData, place: str, context: Context) -> bytes | None:
 
 def seal_detail(detail: PaymentDetail, txn_ref: str, context: Context) -> tuple[str, bytes | None]:
     """Returns the columns `detail` and `payer_sealed` of a payment."""
-    return encode_text(remove_payer(detail)), seal_payer(payer_of(detail), payment_payer_aad(txn_ref), context)
+    return encode_text(remove_payer(detail)), seal_payer(make_payer_data(detail), payment_payer_aad(txn_ref), context)
 
 
 def read_detail(payment: Payment, unseal: Unsealer) -> PaymentDetail:
@@ -94,7 +94,7 @@ def open_detail(merchant_id: int, txn_ref: str, detail: str, sealed: bytes | Non
 def seal_terms(terms: PlanTerms, plan_id: str, context: Context) -> tuple[str, bytes | None]:
     """Returns the columns `detail` and `payer_sealed` of a plan."""
     stored = msgspec.structs.replace(terms, detail=remove_payer(terms.detail))
-    return encode_text(stored), seal_payer(payer_of(terms.detail), plan_payer_aad(plan_id), context)
+    return encode_text(stored), seal_payer(make_payer_data(terms.detail), plan_payer_aad(plan_id), context)
 
 
 def read_terms(plan: Plan, unseal: Unsealer) -> PlanTerms:

@@ -9,7 +9,7 @@ from kasuwa.core.keyring import UnsealError
 from kasuwa.core.vault import Vault
 from kasuwa.methods.payment.model import FACTS_DECODER, PaymentDetail, PaymentFacts
 from kasuwa.methods.payment.payer_model import open_detail
-from kasuwa.wire.people import words_of
+from kasuwa.wire.people import split_words
 
 SHORTEST_WORD = 2
 MAX_WORDS = 8
@@ -40,7 +40,7 @@ def list_words(detail: PaymentDetail, facts: PaymentFacts) -> Iterator[str]:
 
 
 def split_name(name: str) -> list[str]:
-    return [word for word in words_of(name) if len(word) >= SHORTEST_WORD][:MAX_WORDS]
+    return [word for word in split_words(name) if len(word) >= SHORTEST_WORD][:MAX_WORDS]
 
 
 def last_digits(number: str) -> str:

@@ -60,8 +60,8 @@ async def call_rail(rails: Rails, job: Job, now: datetime, secrets: Any) -> Answ
     payer's card or code in a process that does not have it.
     """
     work = JOB_DATA_DECODER.decode(job.work)
-    rail = rail_of(rails, work)
-    order = order_of(job, work, now)
+    rail = get_rail(rails, work)
+    order = make_collection_order(job, work, now)
     if isinstance(secrets, VendorToken):
         order = msgspec.structs.replace(order, saved_card=secrets)
     card = secrets if isinstance(secrets, CardSecrets) else None
@@ -100,44 +100,44 @@ async def send(rail: CollectionRail, job: Job, order: CollectionOrder, work: Pay
 
 async def begin_and_charge(rail: CollectionRail, order: CollectionOrder, card: CardSecrets | None) -> Answer:
     """Opens a card session and charges it in one step, without asking the payer in between."""
-    begun = await rail.begin(order, card)
-    if begun.status != orders.SUCCESSFUL:
-        return begun
-    session = begun.facts.get("session", "")
+    begin_answer = await rail.begin(order, card)
+    if begin_answer.status != orders.SUCCESSFUL:
+        return begin_answer
+    session = begin_answer.facts.get("session", "")
     try:
         charged = await rail.charge(msgspec.structs.replace(order, session=session), card)
     except orders.NoAnswer:
         # The session is needed to query the outcome: it must not be lost with the answer.
         charged = orders.RAIL_SILENT
-    return msgspec.structs.replace(charged, facts={**begun.facts, **charged.facts})
+    return msgspec.structs.replace(charged, facts={**begin_answer.facts, **charged.facts})
 
 
 async def call_refund(rails: Rails, job: Job, now: datetime, secrets: Any) -> Answer:
     work = JOB_DATA_DECODER.decode(job.work)
-    rail = rail_of(rails, work)
-    order = order_of(job, work, now)
+    rail = get_rail(rails, work)
+    order = make_collection_order(job, work, now)
     return await orders.send_or_query(job, QUERY_REFUND, partial(rail.refund, order), partial(rail.query_refund, order))
 
 
 async def call_return(rails: Rails, job: Job, now: datetime, secrets: Any) -> Answer:
     """Has the rail return money that nobody claims, or queries what became of it."""
     work = JOB_DATA_DECODER.decode(job.work)
-    rail, order = rail_of(rails, work), order_of(job, work, now)
+    rail, order = get_rail(rails, work), make_collection_order(job, work, now)
     return await orders.send_or_query(job, QUERY_RETURN, partial(rail.refund, order), partial(rail.query_refund, order))
 
 
-def rail_of(rails: Rails, work: PaymentJobData) -> CollectionRail:
+def get_rail(rails: Rails, work: PaymentJobData) -> CollectionRail:
     rail: CollectionRail = getattr(rails, RAIL_ROUTES[work.method].rail)
     return rail
 
 
-def order_of(job: Job, work: PaymentJobData, now: datetime) -> CollectionOrder:
+def make_collection_order(job: Job, work: PaymentJobData, now: datetime) -> CollectionOrder:
     return CollectionOrder(
         key=rail_key(job.merchant_id, job.reference),
         method=work.method,
         amount=work.amount,
         currency=work.currency,
-        step=step_of(job, work),
+        step=choose_step(job, work),
         session=work.session,
         payer=work.payer,
         payer_account=work.payer_account,
@@ -163,7 +163,7 @@ def order_of(job: Job, work: PaymentJobData, now: datetime) -> CollectionOrder:
     )
 
 
-def step_of(job: Job, work: PaymentJobData) -> str:
+def choose_step(job: Job, work: PaymentJobData) -> str:
     """Returns the rail's step for the payment's last step. Without a card, a charge is the rail's BEGIN."""
     kind = work.last_step or job.kind
     if job.kind == WATCH:

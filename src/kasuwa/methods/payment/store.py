@@ -137,15 +137,15 @@ async def verify_payment(request: VerifyRequest, merchant: Merchant, reader: Act
         return UNKNOWN_REFERENCE if payment is None else reply_verify(payment, reader.public_url, reader.unseal)
     async with reader.snapshot() as snapshot:
         if reference is None:
-            found = await snapshot.fetchrow(BY_CUSTOMER_REFERENCE, merchant.merchant_id, request.customer_txnref)
-            checkout = await find_checkout_of(
-                request.customer_txnref or "", None if found is None else found[0], merchant, snapshot
+            match = await snapshot.fetchrow(BY_CUSTOMER_REFERENCE, merchant.merchant_id, request.customer_txnref)
+            checkout = await find_checkout(
+                request.customer_txnref or "", None if match is None else match[0], merchant, snapshot
             )
             if checkout is not None:
                 return await verify_checkout(checkout, merchant, snapshot, reader)
         else:
-            found = await snapshot.fetchrow(BY_SUBJECT, merchant.merchant_id, reference)
-        txn_ref = reference if found is None else found[0]
+            match = await snapshot.fetchrow(BY_SUBJECT, merchant.merchant_id, reference)
+        txn_ref = reference if match is None else match[0]
         if txn_ref is None:
             return UNKNOWN_REFERENCE
         if "|" in txn_ref:
@@ -184,12 +184,16 @@ CHECKOUT_BY_CUSTOMER_REFERENCE = f"""
 """
 
 
-async def find_checkout_of(
-    customer_txnref: str, found: str | None, merchant: Merchant, reader: Reader
+async def find_checkout(
+    customer_txnref: str, txn_ref: str | None, merchant: Merchant, reader: Reader
 ) -> Checkout | None:
     """Returns the checkout that a merchant's own reference stands for. `found` is the payment that it may stand for."""
     merchant_id = merchant.merchant_id
-    keys = (b"", b"") if found is None else (payment_key(merchant_id, found), transaction_key(merchant_id, KIND, found))
+    keys = (
+        (b"", b"")
+        if txn_ref is None
+        else (payment_key(merchant_id, txn_ref), transaction_key(merchant_id, KIND, txn_ref))
+    )
     row = await reader.fetchrow(CHECKOUT_BY_CUSTOMER_REFERENCE, merchant_id, customer_txnref, *keys)
     return None if row is None else Checkout(*row)
 
@@ -219,8 +223,8 @@ def read_refund_reference(request: VerifyRequest) -> str | None:
 
 async def payment_of_refund(refund_ref: str, merchant: Merchant, reader: Reader) -> str | None:
     key = transaction_key(merchant.merchant_id, "refund", refund_ref)
-    found = await reader.fetchrow(PAYMENT_OF_REFUND, key, merchant.merchant_id)
-    return None if found is None else str(found[0])
+    row = await reader.fetchrow(PAYMENT_OF_REFUND, key, merchant.merchant_id)
+    return None if row is None else str(row[0])
 
 
 # --- rows of a payment, for its hosted page ---------------------------------------------------------------------------
@@ -236,11 +240,11 @@ ROWS = f"""
 
 async def read_payment(txn_ref: str, merchant: Merchant, reader: Reader) -> tuple[Transaction, Payment] | None:
     keys = transaction_key(merchant.merchant_id, KIND, txn_ref), payment_key(merchant.merchant_id, txn_ref)
-    found = await reader.fetchrow(ROWS, *keys, merchant.merchant_id)
-    if found is None:
+    row = await reader.fetchrow(ROWS, *keys, merchant.merchant_id)
+    if row is None:
         return None
     width = len(Transaction.__struct_fields__)
-    return Transaction(*found[:width]), Payment(*found[width:])
+    return Transaction(*row[:width]), Payment(*row[width:])
 
 
 # --- plans ----------------------------------------------------------------------------------------------------------
@@ -251,7 +255,7 @@ PLANS = f"""
     order by created_at desc, seq desc offset $3 limit $4
 """
 PLAN = f"select {PLAN_COLUMNS} from payment_plan where merchant_id = $1 and kind = $2 and key = $3"
-# Plans rendered before other requests are let run: a plan may have hundreds of installments.
+# Plans rendered before other requests get a turn: a plan may have hundreds of installments.
 PLANS_PER_YIELD = 5
 
 

@@ -20,7 +20,7 @@ from kasuwa.core.decision import (
     Row,
     make_job,
 )
-from kasuwa.core.money import format_minor, minor_of
+from kasuwa.core.money import convert_to_minor, format_minor
 from kasuwa.core.references import account_key, job_key
 from kasuwa.ledger import chart
 from kasuwa.methods.disburse.model import WALLET, TransferDetail
@@ -67,9 +67,9 @@ def need_schedule(request: ScheduleRequest, merchant: Merchant) -> Needs:
     return Needs(((PayoutSchedule, key), (Job, job_key(key))))
 
 
-def decide_schedule(request: ScheduleRequest, context: Context, seen: LoadedRows) -> Decision[ScheduleReply] | Refusal:
+def decide_schedule(request: ScheduleRequest, context: Context, rows: LoadedRows) -> Decision[ScheduleReply] | Refusal:
     key = schedule_key(context.merchant.merchant_id)
-    known, job = seen.get(PayoutSchedule, key), seen.get(Job, job_key(key))
+    known, job = rows.get(PayoutSchedule, key), rows.get(Job, job_key(key))
     if request.frequency == ABOVE and not request.least:
         return LEAST_REQUIRED
     bank_code = request.bank_code or (known.bank_code if known is not None else "")
@@ -147,18 +147,18 @@ def need_payout(job: Job, answer: Answer, merchant: Merchant) -> Needs:
     return Needs(rows, (WALLET, debt))
 
 
-def decide_payout(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
+def decide_payout(job: Job, answer: Answer, context: Context, rows: LoadedRows) -> Decision | Refusal | NeedsMore:
     """Transfers what the wallet has and does not owe, with its fee, and schedules the next payout.
 
     The merchant's policy for money out counts: the payout may wait for the approval of somebody else than who made the
     schedule, and is left out on a day on which a limit refuses it. Contract: keys#covered
     While the merchant is suspended, payouts are left out: each would be a new transfer of the whole wallet.
     """
-    schedule, current_job = seen.get(PayoutSchedule, job.subject), seen.get(Job, job.key)
+    schedule, current_job = rows.get(PayoutSchedule, job.subject), rows.get(Job, job.key)
     if schedule is None or current_job is None or current_job.due != job.due:
         return Decision()  # the schedule has ended, or this payout was made and the job is that of the next
     following = schedule_job(schedule, next_payout(schedule.frequency, context.now))
-    amount = payable(schedule, context, seen)
+    amount = payable(schedule, context, rows)
     if amount <= 0:
         return Decision(jobs=(following,))
     if context.merchant.suspended:
@@ -171,9 +171,9 @@ def decide_payout(job: Job, answer: Answer, context: Context, seen: LoadedRows) 
         purpose=TransactionPurpose(SCHEDULED_PAYOUT, job.reference),
     )
     counters = need_counters(context.merchant, order.bank_code, order.account_number)
-    if not all(seen.is_loaded(key) for _, key in counters):
+    if not all(rows.is_loaded(key) for _, key in counters):
         return NeedsMore(Needs(counters))
-    checked = check_payout(order, amount, context, seen)
+    checked = check_payout(order, amount, context, rows)
     if isinstance(checked, Refusal):
         return leave_out(job, following, describe_refusal(checked))
     maker = msgspec.structs.replace(context.merchant, caller=CALLER_DECODER.decode(schedule.set_by))
@@ -195,11 +195,11 @@ def describe_refusal(refusal: Refusal) -> str:
     return "; ".join(error.reason for error in refusal.field_errors) or refusal.message
 
 
-def payable(schedule: PayoutSchedule, context: Context, seen: LoadedRows) -> int:
+def payable(schedule: PayoutSchedule, context: Context, rows: LoadedRows) -> int:
     """Returns the amount that the wallet can pay out besides the fee, or 0 if that is too little."""
     merchant = context.merchant
-    wallet = seen.get(chart.Account, account_key(merchant.merchant_id, WALLET))
-    debt = seen.get(chart.Account, account_key(merchant.merchant_id, chart.dispute_debt(CURRENCY)))
+    wallet = rows.get(chart.Account, account_key(merchant.merchant_id, WALLET))
+    debt = rows.get(chart.Account, account_key(merchant.merchant_id, chart.dispute_debt(CURRENCY)))
     owed = 0 if debt is None else max(0, -debt.posted)
     there = 0 if wallet is None else wallet.available - owed
     limits = merchant.limits[CURRENCY]
@@ -214,8 +214,8 @@ def largest_transfer(tariff: Tariff, there: int) -> int:
     so the largest amount of each stretch is its end, or what the balance leaves beside the fees there.
     """
     stamp = tariff.transfer.stamp_duty
-    ends = [minor_of(band.up_to) for band in tariff.transfer.bands if band.up_to is not None]
-    tops = (*(end for end in (*ends, minor_of(stamp.threshold) - 1) if 0 <= end < there), max(0, there))
+    ends = [convert_to_minor(band.up_to) for band in tariff.transfer.bands if band.up_to is not None]
+    tops = (*(end for end in (*ends, convert_to_minor(stamp.threshold) - 1) if 0 <= end < there), max(0, there))
     amounts = [min(top, there - calculate_transfer_fees(tariff, top).total) for top in tops]
     covered = [one for one in amounts if one > 0 and one + calculate_transfer_fees(tariff, one).total <= there]
     return max(covered, default=0)
@@ -228,7 +228,7 @@ def need_end(merchant: Merchant, reference: str) -> Needs:
     return Needs()
 
 
-def end_payout(row: Transaction, reference: str, context: Context, seen: LoadedRows) -> PurposeEffects:
+def end_payout(row: Transaction, reference: str, context: Context, rows: LoadedRows) -> PurposeEffects:
     """Makes the event of a payout once the bank has paid it. A failed one has the event of its transfer alone."""
     if row.status != SUCCESSFUL:
         return NO_EFFECTS

@@ -130,11 +130,11 @@ async def show_record(
 ) -> TransactionReply | Refusal:
     async with reader.snapshot() as snapshot:
         reference = await resolve_reference(request.reference, merchant, reader, snapshot)
-        found = await find_transaction(reference, merchant, snapshot)
+        transaction = await find_transaction(reference, merchant, snapshot)
         record = (
             await find_record(reference, merchant, snapshot)
-            if found is None
-            else await show_transaction(found, merchant, snapshot)
+            if transaction is None
+            else await show_transaction(transaction, merchant, snapshot)
         )
     return UNKNOWN_REFERENCE if record is None else TransactionReply(data=record)
 
@@ -164,45 +164,45 @@ async def find_transaction(reference: str, merchant: Merchant, reader: Reader) -
     return None if row is None else FoundTransaction(*tuple(row)[:-3])
 
 
-async def show_transaction(found: FoundTransaction, merchant: Merchant, reader: Reader) -> FoundRecord:
-    is_charged = found.status != FAILED
-    steps = TRAIL_DECODER.decode(found.trail)[-MAX_STEPS:]
-    method = PAYMENT_MARK_DECODER.decode(found.detail).method if found.kind == PAYMENT else None
+async def show_transaction(transaction: FoundTransaction, merchant: Merchant, reader: Reader) -> FoundRecord:
+    is_charged = transaction.status != FAILED
+    steps = TRAIL_DECODER.decode(transaction.trail)[-MAX_STEPS:]
+    method = PAYMENT_MARK_DECODER.decode(transaction.detail).method if transaction.kind == PAYMENT else None
     return FoundRecord(
-        kind=found.kind,
-        reference=found.txn_ref,
-        order_ref=found.order_ref or None,
-        state=found.status,
-        message=found.message,
-        currency=found.currency,
-        amount=format_minor(found.amount),
-        fee=format_minor(found.fee if is_charged else 0),
-        vat=format_minor(found.vat if is_charged else 0),
-        duty=format_minor(found.duty if is_charged else 0),
+        kind=transaction.kind,
+        reference=transaction.txn_ref,
+        order_ref=transaction.order_ref or None,
+        state=transaction.status,
+        message=transaction.message,
+        currency=transaction.currency,
+        amount=format_minor(transaction.amount),
+        fee=format_minor(transaction.fee if is_charged else 0),
+        vat=format_minor(transaction.vat if is_charged else 0),
+        duty=format_minor(transaction.duty if is_charged else 0),
         method=method,
-        date_created=utc_text(found.created_at),
-        date_ended=None if found.final_at is None else utc_text(found.final_at),
-        related=await find_related(found, merchant, reader),
+        date_created=utc_text(transaction.created_at),
+        date_ended=None if transaction.final_at is None else utc_text(transaction.final_at),
+        related=await find_related(transaction, merchant, reader),
         timeline=[TimelineLine(at=utc_text(step.at), step=step.step, message=step.message) for step in steps],
     )
 
 
-async def find_related(found: FoundTransaction, merchant: Merchant, reader: Reader) -> list[RelatedReference]:
+async def find_related(transaction: FoundTransaction, merchant: Merchant, reader: Reader) -> list[RelatedReference]:
     """Returns the refunds of a payment, the payment of a refund, further attempts under the same reference, the
     customer, the bulk, and the loan, savings account or plan that a transaction was made for."""
-    merchant_id, detail = merchant.merchant_id, found.detail
+    merchant_id, detail = merchant.merchant_id, transaction.detail
     customer = b""
-    if found.kind == PAYMENT:
+    if transaction.kind == PAYMENT:
         mark = PAYMENT_MARK_DECODER.decode(detail)
         customer = customer_key(merchant_id, bytes.fromhex(mark.customer))
-        row = await reader.fetchrow(PAYMENT_DETAIL, merchant_id, payment_key(merchant_id, found.txn_ref))
+        row = await reader.fetchrow(PAYMENT_DETAIL, merchant_id, payment_key(merchant_id, transaction.txn_ref))
         detail = "{}" if row is None else row[0]
-    origin = REFUND_DECODER.decode(detail).payment if found.kind == "refund" else found.batch_ref or ""
-    shared_ref = found.order_ref if found.kind == PAYMENT else ""
-    rows = await reader.fetch(RELATED_TRANSACTIONS, merchant_id, found.txn_ref, shared_ref, origin, customer)
+    origin = REFUND_DECODER.decode(detail).payment if transaction.kind == "refund" else transaction.batch_ref or ""
+    shared_ref = transaction.order_ref if transaction.kind == PAYMENT else ""
+    rows = await reader.fetch(RELATED_TRANSACTIONS, merchant_id, transaction.txn_ref, shared_ref, origin, customer)
     related = [RelatedReference(kind=kind, reference=reference, state=state) for kind, reference, state in rows]
-    if found.batch_ref and not any(one.reference == found.batch_ref for one in related):
-        related.append(RelatedReference(kind="batch", reference=found.batch_ref, state=None))
+    if transaction.batch_ref and not any(one.reference == transaction.batch_ref for one in related):
+        related.append(RelatedReference(kind="batch", reference=transaction.batch_ref, state=None))
     subject = SUBJECT_DETAIL_DECODER.decode(detail)
     # A payout by schedule was made for the wallet's owner: there is nothing else to name.
     if subject.purpose is not None and subject.purpose.purpose != SCHEDULED_PAYOUT:
@@ -353,11 +353,11 @@ async def find_record(reference: str, merchant: Merchant, reader: Reader) -> Fou
     if row is None:
         return await find_settlement(reference, merchant_id, reader)
     kind, name, own, state, currency, amount, created_at, owner = row
-    made = await list_made(kind, owner, merchant_id, reader)
+    children = await list_made(kind, owner, merchant_id, reader)
     if kind == "batch":
         [[amount]] = await reader.fetch(BATCH_AMOUNT, merchant_id, batch_references(owner))
     timeline = [TimelineLine(at=utc_text(created_at), step="created", message="")]
-    timeline += [TimelineLine(at=utc_text(at), step=what, message=ref) for what, ref, _, _, at in reversed(made)]
+    timeline += [TimelineLine(at=utc_text(at), step=what, message=ref) for what, ref, _, _, at in reversed(children)]
     return FoundRecord(
         kind=kind,
         # Whoever has the whole token of a saved card can charge it.
@@ -373,7 +373,7 @@ async def find_record(reference: str, merchant: Merchant, reader: Reader) -> Fou
         method=None,
         date_created=utc_text(created_at),
         date_ended=None,
-        related=[RelatedReference(kind=what, reference=ref, state=found) for what, ref, found, _, _ in made],
+        related=[RelatedReference(kind=what, reference=ref, state=state) for what, ref, state, _, _ in children],
         timeline=sorted(timeline, key=lambda line: line.at)[-MAX_STEPS:],
     )
 
@@ -408,8 +408,8 @@ async def list_made(kind: str, owner: str, merchant_id: int, reader: Reader) -> 
 async def find_settlement(reference: str, merchant_id: int, reader: Reader) -> FoundRecord | None:
     """Returns the settlement of a day, or None."""
     named = parse_settlement_id(reference)
-    found = None if named is None else await read_days(merchant_id, named[0], named[0], named[1], reader)
-    if named is None or found is None or isinstance(found, Refusal) or named not in found.settlements:
+    days = None if named is None else await read_days(merchant_id, named[0], named[0], named[1], reader)
+    if named is None or days is None or isinstance(days, Refusal) or named not in days.settlements:
         return None
     day, currency = named
     at = utc_text(lagos_moment(day, 0))
@@ -420,14 +420,14 @@ async def find_settlement(reference: str, merchant_id: int, reader: Reader) -> F
         state="settled",
         message=None,
         currency=currency,
-        amount=format_minor(found.settlements[named].net),
+        amount=format_minor(days.settlements[named].net),
         fee=None,
         vat=None,
         duty=None,
         method=None,
         date_created=at,
         date_ended=None,
-        related=[RelatedReference(kind="transfer", reference=one, state=None) for one in found.payouts],
+        related=[RelatedReference(kind="transfer", reference=one, state=None) for one in days.payouts],
         timeline=[TimelineLine(at=at, step="created", message="")],
     )
 

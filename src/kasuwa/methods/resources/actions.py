@@ -12,7 +12,7 @@ from kasuwa.core.action import (
     Read,
     Step,
     Write,
-    one_of,
+    require_one,
 )
 from kasuwa.core.banks import check_bank_code
 from kasuwa.core.dry_run import REFUSE_DRY_RUN
@@ -152,7 +152,7 @@ RESOURCES = ApiMethod(
             name="resend",
             selector="request",
             request=wire.ResendRequest,
-            rules=(one_of("first", "failed_since", "event_id", reason="required, or from and to"),),
+            rules=(require_one("first", "failed_since", "event_id", reason="required, or from and to"),),
             reply=wire.ResendReply,
             run=commands.resend,
             permission=INTEGRATE,

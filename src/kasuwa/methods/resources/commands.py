@@ -16,9 +16,11 @@ MAX_RESEND_EVENTS = 1_000
 
 async def resend(request: ResendRequest, merchant: Merchant, engine: AdminOperations) -> ResendReply | Refusal:
     if request.event_id is None and request.first is None and request.failed_since is not None:
-        sent = await engine.resend_failed(merchant, request.failed_since.plain(), MAX_RESEND_EVENTS)
-        message = "Sent again" if sent else "No event failed since then"
-        return NO_ENDPOINT if sent is None else ResendReply(message=message, sent=sent, more=sent == MAX_RESEND_EVENTS)
+        count = await engine.resend_failed(merchant, request.failed_since.plain(), MAX_RESEND_EVENTS)
+        message = "Sent again" if count else "No event failed since then"
+        return (
+            NO_ENDPOINT if count is None else ResendReply(message=message, sent=count, more=count == MAX_RESEND_EVENTS)
+        )
     if request.event_id is not None:
         first = last = parse_event_id(merchant.merchant_id, request.event_id)
     else:
@@ -27,7 +29,7 @@ async def resend(request: ResendRequest, merchant: Merchant, engine: AdminOperat
         return UNKNOWN_EVENT
     if not 0 <= last - first < MAX_RESEND_EVENTS:
         return refuse_fields(FieldError("to", f"not before from, and at most {MAX_RESEND_EVENTS} events"))
-    sent = await engine.resend(merchant, first, last)
-    if sent is None:
+    count = await engine.resend(merchant, first, last)
+    if count is None:
         return NO_ENDPOINT
-    return ResendReply(message="Sent again", sent=sent) if sent else UNKNOWN_EVENT
+    return ResendReply(message="Sent again", sent=count) if count else UNKNOWN_EVENT

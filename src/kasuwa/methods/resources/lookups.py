@@ -68,10 +68,10 @@ async def resolve_bvn(
     if person is None:
         message = "The register has no such BVN"
         return BvnReply(status="error", resolved=False, error="BVN not found", message=message)
-    found = BvnPerson(
+    data = BvnPerson(
         firstname=person.firstname, lastname=person.lastname, dob=person.dob, bvn=person.bvn, phone=person.phone
     )
-    reply = BvnReply(status="success", data=found)
+    reply = BvnReply(status="success", data=data)
     if person.is_watch_listed:
         reply.message = "This BVN is watch-listed"
     return reply

@@ -1,10 +1,10 @@
 """The actions of `PUT /sandbox`, which exists only in the test environment: they control merchants, clock and rails."""
 
-from kasuwa.core.action import INTEGRATE, VIEW, AdminCommand, ApiMethod, FieldRule, Write, one_of
+from kasuwa.core.action import INTEGRATE, VIEW, AdminCommand, ApiMethod, FieldRule, Write, require_one
 from kasuwa.methods.sandbox import commands, rules, wire
 
 # Any one of the fields is enough. The error names `txnRef`, the first field: one_of reports its last argument.
-EXPLAINED = one_of(
+EXPLAINED = require_one(
     *reversed(wire.ExplainRequest.__struct_fields__),
     reason="required, or " + ", ".join(wire.ExplainRequest.__struct_encode_fields__[1:]),
 )
@@ -37,7 +37,7 @@ SANDBOX = ApiMethod(
             name="settle",
             request=wire.SettleRequest,
             rules=(
-                one_of(
+                require_one(
                     "savings_id",
                     "loan_id",
                     "order_ref",

@@ -49,10 +49,10 @@ async def new_merchant(
     now = None if request.now is None else request.now.plain()
     balance = None if request.balance is None else int(request.balance)
     name, url, seed = request.name or "Sandbox merchant", request.webhook or "", request.seed or ""
-    made = await engine.new_merchant(name, now, balance, webhook_url=url, seed=seed)
-    if isinstance(made, str):
-        return refuse_fields(FieldError("webhook", made))
-    mid, key = made
+    mid_and_key = await engine.new_merchant(name, now, balance, webhook_url=url, seed=seed)
+    if isinstance(mid_and_key, str):
+        return refuse_fields(FieldError("webhook", mid_and_key))
+    mid, key = mid_and_key
     return NewMerchantReply(mid=mid, key=key)
 
 
@@ -95,20 +95,20 @@ async def freeze(request: FreezeRequest, merchant: Merchant, engine: AdminOperat
 
 
 async def audit(request: AuditRequest, merchant: Merchant, engine: AdminOperations) -> AuditReply:
-    found = await engine.audit(merchant)
-    return AuditReply(data=[Violation(invariant=invariant, place=place) for invariant, place in found])
+    violations = await engine.audit(merchant)
+    return AuditReply(data=[Violation(invariant=invariant, place=place) for invariant, place in violations])
 
 
 async def close_books(request: CloseRequest, merchant: Merchant, engine: AdminOperations) -> CloseReply | Refusal:
-    made = await engine.close_books()
-    if isinstance(made, Refusal):
-        return made
-    close = made.close
+    signed_close = await engine.close_books()
+    if isinstance(signed_close, Refusal):
+        return signed_close
+    close = signed_close.close
     return CloseReply(
         close_number=close.number,
         closed_at=close_time_text(close.closed_at),
         root=close.root.hex(),
-        public_key=made.public_key.hex(),
+        public_key=signed_close.public_key.hex(),
     )
 
 

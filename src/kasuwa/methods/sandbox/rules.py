@@ -57,9 +57,9 @@ def need_fund(request: FundRequest, merchant: Merchant) -> Needs:
     return Needs((wallet,), (chart.wallet(currency), chart.outside("funding", currency)))
 
 
-def decide_fund(request: FundRequest, context: Context, seen: LoadedRows) -> Decision[DoneReply] | Refusal:
+def decide_fund(request: FundRequest, context: Context, rows: LoadedRows) -> Decision[DoneReply] | Refusal:
     currency = str(request.currency or "NGN")
-    wallet = seen.get(Account, account_key(context.merchant.merchant_id, chart.wallet(currency)))
+    wallet = rows.get(Account, account_key(context.merchant.merchant_id, chart.wallet(currency)))
     if request.amount + (0 if wallet is None else wallet.posted) >= MAX_WALLET_BALANCE:
         return WALLET_FULL
     post = chart.make_funding_posting(currency, int(request.amount))
@@ -73,12 +73,12 @@ def need_fault(request: FaultRequest, merchant: Merchant) -> Needs:
     return Needs()
 
 
-def decide_fault(request: FaultRequest, context: Context, seen: LoadedRows) -> Decision[DoneReply] | Refusal:
+def decide_fault(request: FaultRequest, context: Context, rows: LoadedRows) -> Decision[DoneReply] | Refusal:
     if request.kind == "none":
-        left = tuple(fault for fault in context.injected_faults if request.rail not in (None, fault.rail))
+        faults = tuple(fault for fault in context.injected_faults if request.rail not in (None, fault.rail))
         rails = "All rails answer" if request.rail is None else f"The {request.rail} rail answers"
         return Decision(
-            reply=DoneReply(message=f"{rails} as usual again"), sandbox=SandboxEffects(injected_faults=left)
+            reply=DoneReply(message=f"{rails} as usual again"), sandbox=SandboxEffects(injected_faults=faults)
         )
     assert request.rail is not None, "check_fault_rail requires it"
     if len(context.injected_faults) >= MAX_PLANNED_FAULTS:

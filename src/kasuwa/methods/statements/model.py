@@ -88,7 +88,7 @@ REFUND_KINDS = ("refund", "card refund", "returned to the payer", "paid back")
 COLLECTED_KINDS = frozenset({"payment", "settlement", "inbound transfer", "collection", "late payment"})
 
 
-def class_of(kind: str, counterparty: str, amount: int) -> str:
+def classify_movement(kind: str, counterparty: str, amount: int) -> str:
     """Returns the class of a movement in the totals. The counterparty says it where the kind has many spellings."""
     sort, _, owner = counterparty.partition(":")
     if sort == "tax" or kind.startswith("tax "):
@@ -112,6 +112,6 @@ def class_of(kind: str, counterparty: str, amount: int) -> str:
     return "other"
 
 
-def period_of(first: LagosDate, last: LagosDate) -> tuple[datetime, datetime]:
+def make_period(first: LagosDate, last: LagosDate) -> tuple[datetime, datetime]:
     """Returns the beginning of the first day and the end of the last, which is not part of the period."""
     return lagos_moment(first.plain(), 0), lagos_moment(last.plain() + timedelta(days=1), 0)

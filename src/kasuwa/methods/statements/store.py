@@ -33,8 +33,8 @@ from kasuwa.methods.statements.model import (
     StatementAccount,
     StatementTerms,
     Total,
-    class_of,
-    period_of,
+    classify_movement,
+    make_period,
 )
 from kasuwa.methods.statements.proofs.store import find_page, prove
 from kasuwa.methods.statements.wire import StatementMovement, StatementReply, StatementRequest, StatementTotal
@@ -202,7 +202,7 @@ async def list_movements(
     account: StatementAccount, period: Period, after: Place, limit: int, merchant_id: int, reader: RequestReader
 ) -> list[Movement]:
     """Returns movements of a period in their order."""
-    requests = [request_of(account, period, after, limit, merchant_id)]
+    requests = [make_request_row(account, period, after, limit, merchant_id)]
     match account.source:
         case Source.WALLET:
             rows = await reader.fetch_requests(WALLET_ROWS, requests)
@@ -213,7 +213,7 @@ async def list_movements(
     return [Movement(*row) for row in rows]
 
 
-def request_of(
+def make_request_row(
     account: StatementAccount, period: Period, after: Place, size: int, merchant_id: int
 ) -> tuple[int | str, ...]:
     """Returns a row of REQUESTS."""
@@ -232,7 +232,7 @@ async def read_piece(
     account: StatementAccount, period: Period, after: Place, merchant_id: int, reader: RequestReader
 ) -> Piece:
     """Returns the next lines of a CSV file. The reader need not be a snapshot."""
-    requests = [request_of(account, period, after, PIECE_MOVEMENTS, merchant_id)]
+    requests = [make_request_row(account, period, after, PIECE_MOVEMENTS, merchant_id)]
     match account.source:
         case Source.WALLET:
             [piece] = await reader.fetch_requests(WALLET_PIECE, requests)
@@ -276,7 +276,7 @@ async def read_balances(
     account: StatementAccount, period: Period, merchant_id: int, reader: RequestReader
 ) -> tuple[int, int]:
     """Returns the balances before and after a period."""
-    requests = [request_of(account, period, Place(), 0, merchant_id)]
+    requests = [make_request_row(account, period, Place(), 0, merchant_id)]
     match account.source:
         case Source.WALLET:
             [row] = await reader.fetch_requests(WALLET_ENDS, requests)
@@ -323,7 +323,7 @@ async def read_totals(
             rows = await reader.fetch(PRODUCT_TOTALS, *parameters)
     totals: dict[str, Total] = {}
     for kind, other, amount, count in rows:
-        add_to_total(totals, class_of(kind, other, amount), amount, count)
+        add_to_total(totals, classify_movement(kind, other, amount), amount, count)
     return show_totals(totals)
 
 
@@ -387,7 +387,7 @@ async def read_page(
     account: StatementAccount, period: Period, after: Place, limit: int, merchant_id: int, reader: KeyReader
 ) -> Page:
     """Returns the movements that follow a place, with the balances of the whole period."""
-    parameters = request_of(account, period, after, limit + 1, merchant_id)
+    parameters = make_request_row(account, period, after, limit + 1, merchant_id)
     match account.source:
         case Source.WALLET:
             return Page(*await reader.fetch_row_batched(WALLET_PAGE, *parameters))
@@ -413,7 +413,7 @@ async def show_statement(
         if account is None:
             return UNKNOWN_ACCOUNT
         if request.cursor is None:
-            days = period_of(request.first_day, request.last_day)
+            days = make_period(request.first_day, request.last_day)
             period, after = await find_period(merchant_id, *days, snapshot), Place()
         else:
             period, after = read_cursor(request.cursor)
@@ -488,8 +488,8 @@ async def show_link(
 ) -> StatementReply | Refusal:
     reply = begin_reply(account, *await read_balances(account, period, merchant_id, snapshot))
     if request.format == "pdf":
-        found = await list_movements(account, period, Place(), MAX_PDF_MOVEMENTS + 1, merchant_id, snapshot)
-        if len(found) > MAX_PDF_MOVEMENTS:
+        movements = await list_movements(account, period, Place(), MAX_PDF_MOVEMENTS + 1, merchant_id, snapshot)
+        if len(movements) > MAX_PDF_MOVEMENTS:
             return TOO_LONG_FOR_PDF
     expires = await business_now(merchant_id, snapshot) + LINK_LIFETIME
     terms = StatementTerms(

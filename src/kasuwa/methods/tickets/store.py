@@ -89,13 +89,13 @@ async def show_sales(
     merchant_id = merchant.merchant_id
     offset, limit = request.offset_and_limit
     async with reader.snapshot() as snapshot:
-        found = await snapshot.fetchrow(LINK, merchant_id, link_key(merchant_id, request.link_id))
-        if found is None:
+        link_row = await snapshot.fetchrow(LINK, merchant_id, link_key(merchant_id, request.link_id))
+        if link_row is None:
             return UNKNOWN_LINK
         kinds = await find_kinds(merchant_id, request.link_id, snapshot)
         rows = await snapshot.fetch(TICKETS, merchant_id, request.link_id, offset, limit)
         [[total]] = await snapshot.fetch(COUNT, merchant_id, request.link_id)
-    link, names = PayLink(*found), {kind.place: kind.name for kind in kinds}
+    link, names = PayLink(*link_row), {kind.place: kind.name for kind in kinds}
 
     def show(row: Any) -> TicketRecord:
         ticket = Ticket(*row)
@@ -115,6 +115,6 @@ async def show_by_code(request: TicketCodeRequest, merchant: Merchant, reader: A
             return UNKNOWN_TICKET
         checkout_ref, _, number = str(entry[0]).rpartition(" ")
         purchase = await list_purchase(merchant_id, checkout_ref, snapshot)
-        [(ticket, name)] = [found for found in purchase if found[0].number == int(number)]
+        [(ticket, name)] = [line for line in purchase if line[0].number == int(number)]
         link = await snapshot.fetchrow(LINK, merchant_id, link_key(merchant_id, ticket.link_id))
     return TicketReply(message="Ticket", data=show_ticket(ticket, name, PayLink(*link).title, reader.unseal))

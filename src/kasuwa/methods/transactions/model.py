@@ -116,7 +116,7 @@ class Filters(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-def filters_of(request: TransactionsRequest, customer: str | None, keys: str | None) -> Filters:
+def make_filters(request: TransactionsRequest, customer: str | None, keys: str | None) -> Filters:
     """Returns the filters of a request. `keys` are those of a whole reference; None takes it as a part of one."""
     first, last = request.first_day, request.last_day
     return Filters(

@@ -24,7 +24,7 @@ from kasuwa.methods.transactions.model import (
     Filters,
     Stream,
     decode_cursor,
-    filters_of,
+    make_filters,
 )
 from kasuwa.methods.transactions.wire import TransactionsReply, TransactionsRequest, TransactionSummary
 from kasuwa.transactions.payers import hash_customer
@@ -244,7 +244,7 @@ async def list_transactions(
 ) -> TransactionsReply:
     customer = await find_customer_hash(request, merchant, reader)
     keys = await find_whole_reference(request, merchant, reader)
-    filters = filters_of(request, customer, keys)
+    filters = make_filters(request, customer, keys)
     after = FIRST_PAGE if request.cursor is None else decode_cursor(request.cursor) or FIRST_PAGE
     lines, end = await scan_windows(reader, merchant.merchant_id, filters, after, request.limit or DEFAULT_LIMIT)
     return TransactionsReply(data=encoded_list(lines), next_cursor=None if end is None else end.encode())
@@ -256,10 +256,10 @@ async def scan_windows(
     """Returns the lines of a page, and the place after which the list continues; None if it reached the end."""
     # There must be a single bound, or the index is read from the looser one.
     place = min(after, Cursor(filters.until, 0, b""))
-    found, texts = 0, list[str]()
+    count, texts = 0, list[str]()
     for _ in range(MAX_WINDOWS):
-        page = await fetch_page(reader, merchant_id, filters, place, limit - found)
-        found += page.found
+        page = await fetch_page(reader, merchant_id, filters, place, limit - count)
+        count += page.found
         if page.lines is not None:
             texts.append(page.lines if page.page_end is None else cut_lines(page.lines))
         if page.page_end is not None:

@@ -1,6 +1,6 @@
 """The action table of `PUT /virtualcard`: cards that a merchant issues to its customers. Start reading here."""
 
-from kasuwa.core.action import INTEGRATE, MANAGE, PAY, ApiMethod, FieldRule, Read, Step, Write, one_of
+from kasuwa.core.action import INTEGRATE, MANAGE, PAY, ApiMethod, FieldRule, Read, Step, Write, require_one
 from kasuwa.core.dry_run import REFUSE_DRY_RUN
 from kasuwa.methods.virtualcard import model, store, wire
 from kasuwa.methods.virtualcard.rules import funding, manage_card, monthly_fee, purchase, refund
@@ -152,7 +152,7 @@ SANDBOX = (
     Write(
         name="card_purchase",
         request=wire.PurchaseRequest,
-        rules=(one_of("cardpan", "reference", reason="required, or cardpan"),),
+        rules=(require_one("cardpan", "reference", reason="required, or cardpan"),),
         reply=wire.PurchaseReply,
         needs=purchase.need_purchase,
         decide=purchase.decide_purchase,

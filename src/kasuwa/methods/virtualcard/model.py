@@ -237,26 +237,26 @@ def make_card_records(context: Context, card: Card, first_number: int, *lines: C
 # --- needs --------------------------------------------------------------------------------------------------
 
 
-def has_all_rows(needs: Needs, merchant_id: int, seen: LoadedRows) -> bool:
+def has_all_rows(needs: Needs, merchant_id: int, rows: LoadedRows) -> bool:
     keys = [key for _, key in needs.rows] + [account_key(merchant_id, name) for name in needs.accounts]
-    return all(seen.is_loaded(key) for key in keys)
+    return all(rows.is_loaded(key) for key in keys)
 
 
 def need_card(request: CardRequest | GetRequest | LimitsRequest, merchant: Merchant) -> Needs:
     return Needs(((Card, card_key(merchant.merchant_id, request.reference)),))
 
 
-def find_open_card(reference: str, context: Context, seen: LoadedRows) -> Card | Refusal:
+def find_open_card(reference: str, context: Context, rows: LoadedRows) -> Card | Refusal:
     """Returns the card, or a refusal if it is unknown or terminated."""
-    card = seen.get(Card, card_key(context.merchant.merchant_id, reference))
+    card = rows.get(Card, card_key(context.merchant.merchant_id, reference))
     if card is None:
         return UNKNOWN_CARD
     return CARD_TERMINATED if card.state == TERMINATED else card
 
 
-def balance_of(card: Card, seen: LoadedRows) -> int:
+def get_balance(card: Card, rows: LoadedRows) -> int:
     """Returns the available balance of a card. It is read under the merchant's lock."""
-    account = seen.get(Account, account_key(card.merchant_id, card.account))
+    account = rows.get(Account, account_key(card.merchant_id, card.account))
     return 0 if account is None else account.available
 
 

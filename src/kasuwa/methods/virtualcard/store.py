@@ -42,10 +42,10 @@ async def list_transactions(
 
 async def list_in(request: TransactionsRequest, merchant: Merchant, reader: Snapshot) -> TransactionsReply | Refusal:
     key = card_key(merchant.merchant_id, request.reference)
-    found = await reader.fetchrow(CARD_AND_NOW, key, merchant.merchant_id)
-    if found is None:
+    card_row = await reader.fetchrow(CARD_AND_NOW, key, merchant.merchant_id)
+    if card_row is None:
         return UNKNOWN_CARD
-    first, last = read_date_range(request, lagos_day(found[0]))
+    first, last = read_date_range(request, lagos_day(card_row[0]))
     if last < first:
         return BACKWARDS
     begin, end = lagos_moment(first, 0), lagos_moment(last + timedelta(days=1), 0)

@@ -100,24 +100,24 @@ async def examine_distribution(connection: Connection) -> Distribution:
 
 async def find_troubles(connection: Connection) -> list[tuple[str, str]]:
     """Returns what is wrong with servers: those that do not answer, and settings that lose or block commits."""
-    found = []
+    troubles = []
     for server, is_answered, answer in await connection.fetch(SETTINGS_OF_SERVERS):
         if not is_answered:
-            found.append((f"the server {server} does not answer: {answer}", "start it, or see why"))
+            troubles.append((f"the server {server} does not answer: {answer}", "start it, or see why"))
         elif answer != SAFE_SETTINGS:
             what = f"the server {server} has {SETTING_NAMES} = {answer}"
-            found.append((what, "fsync and full_page_writes must be on, max_prepared_transactions more than 0"))
-    return found
+            troubles.append((what, "fsync and full_page_writes must be on, max_prepared_transactions more than 0"))
+    return troubles
 
 
 async def distribute(connection: Connection) -> list[str]:
     """Puts every table where it belongs, as the owner, each in a transaction of its own. Returns what was done.
 
     Rows that a table has are moved with it. Raises CannotDistribute."""
-    found = await examine_distribution(connection)
-    if not found.has_citus:
+    distribution = await examine_distribution(connection)
+    if not distribution.has_citus:
         raise CannotDistribute("this server has no Citus: create the extension citus in this database on every server")
-    if not found.servers:
+    if not distribution.servers:
         raise CannotDistribute("Citus has no servers to distribute to: add them with citus_add_node")
     if live := await connection.fetchval(LIVE_SESSIONS):
         raise CannotDistribute(f"{live} connections of kasuwa are open: stop every kasuwa on this database first")
@@ -128,10 +128,12 @@ async def distribute(connection: Connection) -> list[str]:
             await connection.execute(MAKE_FUNCTION.format(quote_text(function)))
             done.append(f"{function.partition('(')[0]}: a function on every server")
     for name, place in wanted_places().items():
-        if found.stored.get(name) == place:
+        if distribution.stored.get(name) == place:
             continue
-        if name in found.stored:
-            raise CannotDistribute(f"the table {name} is {found.stored[name]} and belongs {place}: undistribute it")
+        if name in distribution.stored:
+            raise CannotDistribute(
+                f"the table {name} is {distribution.stored[name]} and belongs {place}: undistribute it"
+            )
         together = "none" if name == FIRST_TABLE else FIRST_TABLE
         async with connection.transaction():
             await connection.execute(ALLOW_TRIGGERS)

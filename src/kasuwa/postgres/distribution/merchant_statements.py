@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from kasuwa.core.decision import Row
-from kasuwa.postgres.bulk_sql import StatementPart, combine_parts, select_by_key, sets_of
+from kasuwa.postgres.bulk_sql import StatementPart, combine_parts, format_set_list, select_by_key
 from kasuwa.postgres.columns import Columns
 from kasuwa.postgres.distribution.placement import NUMBERED, is_by_merchant
 
@@ -57,15 +57,15 @@ def part_of_merchant(part: StatementPart, parameter: int, merchant: int) -> str:
     rows, of_merchant = object_rows_sql(columns, parameter), f"t.merchant_id = ${merchant}::bigint"
     if part.operation == "insert":
         return insert_of_merchant(part, rows, merchant)
-    found = f"{of_merchant} and t.key = x.key"
+    condition = f"{of_merchant} and t.key = x.key"
     if part.operation == "delete":
-        return f"delete from {table} t using {rows} where {found}"
+        return f"delete from {table} t using {rows} where {condition}"
     if part.operation == "update":
-        return f"update {table} t set {sets_of(columns)} from {rows} where {found}"
+        return f"update {table} t set {format_set_list(columns)} from {rows} where {condition}"
     if part.operation == "raise":
-        changed = f"update {table} t set {sets_of(columns)} from {rows}"
-        return f"{changed} where {found} and t.version = x.expected returning 1"
-    return f"select 1 from {rows}, {table} t where {found} and t.version = x.expected"
+        changed = f"update {table} t set {format_set_list(columns)} from {rows}"
+        return f"{changed} where {condition} and t.version = x.expected returning 1"
+    return f"select 1 from {rows}, {table} t where {condition} and t.version = x.expected"
 
 
 @cache

@@ -29,14 +29,14 @@ async def search_servers(connection: Connection, query: SearchQuery, *values: An
     except Exception as error:
         if not is_server_away(connection, error):
             raise
-    found = []
+    rows_by_server = []
     for merchants in await list_merchants_by_server(connection):
         try:
-            found.append(await connection.fetch(query.of_some, *values, merchants))
+            rows_by_server.append(await connection.fetch(query.of_some, *values, merchants))
         except Exception as error:
             if not is_server_away(connection, error):
                 raise
-    return [row for row in chain.from_iterable(zip_longest(*found)) if row is not None]
+    return [row for row in chain.from_iterable(zip_longest(*rows_by_server)) if row is not None]
 
 
 async def list_merchants_by_server(connection: Connection) -> list[list[int]]:

@@ -82,11 +82,11 @@ def check_version(data: Path, account: ServerAccount | None, programs: Path) -> 
         raise EmbeddedError(f"{data} is not a data directory of PostgreSQL: move it away")
     # "postgres (PostgreSQL) 18.4"
     version = run_program([str(programs / "postgres"), "--version"], account, Path("/")).split()[2].partition(".")[0]
-    found = version_file.read_text().strip()
-    if found != version:
+    data_version = version_file.read_text().strip()
+    if data_version != version:
         raise EmbeddedError(
-            f"{data} was made by PostgreSQL {found}, and this is PostgreSQL {version}: "
-            f"dump it with {found} and load it here, or choose another data directory"
+            f"{data} was made by PostgreSQL {data_version}, and this is PostgreSQL {version}: "
+            f"dump it with {data_version} and load it here, or choose another data directory"
         )
 
 

@@ -14,7 +14,7 @@ import msgspec
 
 from kasuwa.core.action import PreencodedReply
 from kasuwa.core.decision import Merchant
-from kasuwa.core.money import minor_of, parse_minor
+from kasuwa.core.money import convert_to_minor, parse_minor
 from kasuwa.core.references import row_key
 from kasuwa.terms.tariff import PERCENTAGE
 
@@ -131,7 +131,7 @@ class CatalogueItem(msgspec.Struct, frozen=True):
     def terms(self) -> ItemTerms:
         item, biller = self.item, self.biller
         bounds = (biller.least, biller.most, biller.amount_step)
-        return ItemTerms(item.name, biller.name, biller.pattern, minor_of(item.amount), *bounds)
+        return ItemTerms(item.name, biller.name, biller.pattern, convert_to_minor(item.amount), *bounds)
 
 
 class Catalogue:
@@ -146,14 +146,14 @@ class Catalogue:
         # Replies by category and biller. They are the same for every merchant until the next edition.
         self.encoded_replies: dict[tuple[str | None, int | None], PreencodedReply] = {}
         current = [CatalogueItem(item, self.billers[item.bills_id]) for item in contents.items]
-        self._by_paycode = {found.item.paycode: found for found in (*retired, *current)}
+        self._by_paycode = {entry.item.paycode: entry for entry in (*retired, *current)}
 
     def find(self, paycode: str, wall: datetime) -> CatalogueItem | None:
         """Returns the item of a paycode that is accepted at a wall time, or None."""
-        found = self._by_paycode.get(paycode)
-        if found is None or found.retired_at is None:
-            return found
-        return found if wall < found.retired_at + PAYCODE_LIFE else None
+        entry = self._by_paycode.get(paycode)
+        if entry is None or entry.retired_at is None:
+            return entry
+        return entry if wall < entry.retired_at + PAYCODE_LIFE else None
 
 
 # --- customer references ----------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.core.money import minor_of
+from kasuwa.core.money import convert_to_minor
 from kasuwa.postgres.connection_pool import Connection
 from kasuwa.rails.catalogue.catalogue import (
     PAYCODE_LIFE,
@@ -109,7 +109,7 @@ async def store_edition(connection: Connection, edition: int, contents: Catalogu
 
 
 def item_record(item: Item) -> dict[str, Any]:
-    return {**msgspec.structs.asdict(item), "key": paycode_key(item.paycode), "price": minor_of(item.amount)}
+    return {**msgspec.structs.asdict(item), "key": paycode_key(item.paycode), "price": convert_to_minor(item.amount)}
 
 
 def encode_records(rows: Iterable[dict[str, Any]]) -> str:

@@ -155,10 +155,10 @@ class RailClient:
 
 def read_fields(body: bytes) -> dict[str, Any]:
     try:
-        found = msgspec.json.decode(body)
+        fields = msgspec.json.decode(body)
     except (msgspec.DecodeError, ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return fields if isinstance(fields, dict) else {}
 
 
 def describe(error: BaseException) -> str:

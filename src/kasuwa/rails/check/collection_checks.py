@@ -24,8 +24,8 @@ T = TypeVar("T")
 async def begin_page(run: CheckRun, email: str) -> Order:
     """Begins a card payment without a card. Raises Fault unless the payer is sent to a page."""
     order = new_payment(run, method="card", email=email, return_url="https://shop.example/back")
-    begun = await run.send(order)
-    expect_page(begun)
+    reply = await run.send(order)
+    expect_page(reply)
     return order
 
 
@@ -41,13 +41,13 @@ async def pay_on_page(run: CheckRun) -> tuple[Order, RailReply]:
     """Has the sample payer pay a card payment on the page. Returns its last answer."""
     order = await begin_page(run, run.sample("payments", "paying_email"))
     deadline = time.monotonic() + WAIT_SECONDS
-    while (found := await query_step(run, order, "begin")).outcome in ("challenge", "processing"):
+    while (reply := await query_step(run, order, "begin")).outcome in ("challenge", "processing"):
         if time.monotonic() > deadline:
             raise Fault(f"A payment on the page did not end within {WAIT_SECONDS:.0f} seconds after its payer paid.")
         await asyncio.sleep(0.1)
-    if (found.outcome, found.fields.get("amount")) != ("successful", order.amount):
-        raise Fault(f"A payment that was paid on the page is {found} instead of 'successful' with its amount.")
-    return order, found
+    if (reply.outcome, reply.fields.get("amount")) != ("successful", order.amount):
+        raise Fault(f"A payment that was paid on the page is {reply} instead of 'successful' with its amount.")
+    return order, reply
 
 
 async def check_page(run: CheckRun) -> None:
@@ -88,9 +88,9 @@ async def check_saved_card(run: CheckRun) -> None:
     if charged.outcome not in ("successful", "processing"):
         raise Fault(f"A saved card was answered {charged} when it was charged.")
     expect_same(charge, charged, await run.send(charge), "A repeat")
-    found = await query_step(run, charge, "charge")
-    if found.outcome not in (charged.outcome, "successful"):
-        raise Fault(f"/payments/query answered {found} for a saved card that was charged.")
+    answer = await query_step(run, charge, "charge")
+    if answer.outcome not in (charged.outcome, "successful"):
+        raise Fault(f"/payments/query answered {answer} for a saved card that was charged.")
     unknown = await run.send(new_token_charge(run, "no-such-token", card.email))
     if unknown.outcome != "failed":
         raise Fault(f"A charge with an unknown token is {unknown.outcome!r} instead of 'failed'.")
@@ -115,8 +115,8 @@ async def check_credits(run: CheckRun) -> None:
         raise Fault("Two credits have the same rail_reference.")
     if credit.account_number != opened.fields.get("account_number"):
         raise Fault(f"A credit names the account {credit.account_number!r} instead of the one that was opened.")
-    found = await read_credit(run, credit.rail_reference)
-    if found != credit:
+    same_credit = await read_credit(run, credit.rail_reference)
+    if same_credit != credit:
         raise Fault("/accounts/credits/query answers another credit than /accounts/credits lists.")
     if await read_credit(run, f"{run.new_key()}-unknown") is not None:
         raise Fault("/accounts/credits/query found a credit that never was.")
@@ -152,15 +152,15 @@ async def open_credited(run: CheckRun, key: str) -> RailReply:
 
 async def wait_for_credit(run: CheckRun, key: str) -> Credit:
     deadline = time.monotonic() + WAIT_SECONDS
-    while not (found := await list_credits(run, key, "")):
+    while not (credits_of_account := await list_credits(run, key, "")):
         if time.monotonic() > deadline:
             raise Fault(f"No credit of the sample account was listed within {WAIT_SECONDS:.0f} seconds.")
         await asyncio.sleep(0.1)
-    if {credit.key for credit in found} != {key}:
+    if {credit.key for credit in credits_of_account} != {key}:
         raise Fault("/accounts/credits lists credits of other accounts than the one it was asked for.")
-    if len(found) != 1:
-        raise Fault(f"One payment into an account was listed as {len(found)} credits.")
-    return found[0]
+    if len(credits_of_account) != 1:
+        raise Fault(f"One payment into an account was listed as {len(credits_of_account)} credits.")
+    return credits_of_account[0]
 
 
 async def list_credits(run: CheckRun, key: str, after: str) -> list[Credit]:
@@ -170,8 +170,8 @@ async def list_credits(run: CheckRun, key: str, after: str) -> list[Credit]:
 
 async def read_credit(run: CheckRun, reference: str) -> Credit | None:
     reply = await run.client.call("/accounts/credits/query", {"rail_reference": reference})
-    found = convert(reply, "/accounts/credits/query", CreditAnswer)
-    return found.credit if found.outcome == "found" else None
+    answer = convert(reply, "/accounts/credits/query", CreditAnswer)
+    return answer.credit if answer.outcome == "found" else None
 
 
 def convert(reply: RailReply, path: str, form: type[T]) -> T:

@@ -32,11 +32,11 @@ async def check_catalogue(run: CheckRun) -> None:
     paycode = run.sample("bills", "paycode")
     reply = await run.client.call("/bills/catalogue", {})
     try:
-        found = msgspec.convert(reply.fields, CatalogueAnswer)
-        check_edition(read_catalogue(found))
+        catalogue = msgspec.convert(reply.fields, CatalogueAnswer)
+        check_edition(read_catalogue(catalogue))
     except (msgspec.ValidationError, InvalidCatalogue) as error:
         raise Fault(f"The catalogue cannot be sold from: {error}.") from None
-    if paycode not in [item.paycode for item in found.items]:
+    if paycode not in [item.paycode for item in catalogue.items]:
         raise Fault(f"The catalogue does not have the sample paycode {paycode!r}.")
 
 
@@ -101,13 +101,13 @@ async def query_step(run: CheckRun, order: Order, step: str) -> RailReply:
 async def begin(run: CheckRun) -> tuple[Order, str]:
     """Begins a payment. Returns it with its session."""
     order = new_payment(run)
-    begun = await run.send(order)
-    if begun.outcome not in ("challenge", "successful"):
-        raise Fault(f"/payments/begin answered {begun} for the sample payer.")
-    facts = begun.fields.get("facts") or {}
+    reply = await run.send(order)
+    if reply.outcome not in ("challenge", "successful"):
+        raise Fault(f"/payments/begin answered {reply} for the sample payer.")
+    facts = reply.fields.get("facts") or {}
     if not facts.get("auth"):
         raise Fault("/payments/begin has no fact auth: the payer would not know what to do.")
-    expect_same(order, begun, await query_step(run, order, "begin"), "A query")
+    expect_same(order, reply, await query_step(run, order, "begin"), "A query")
     return order, str(facts.get("session", ""))
 
 
@@ -132,9 +132,9 @@ async def check_payment(run: CheckRun) -> None:
     again = await validate(run, order, session, wrong)
     if again.outcome != paid.outcome:
         raise Fault(f"A code after the end of a payment changed it to {again.outcome!r}.")
-    found = await query_step(run, order, "validate")
-    if (found.outcome, found.fields.get("amount")) != (paid.outcome, order.amount):
-        raise Fault(f"/payments/query answered {found} for a paid payment.")
+    answer = await query_step(run, order, "validate")
+    if (answer.outcome, answer.fields.get("amount")) != (paid.outcome, order.amount):
+        raise Fault(f"/payments/query answered {answer} for a paid payment.")
 
 
 async def check_declined_payment(run: CheckRun) -> None:
@@ -209,11 +209,11 @@ async def check_consent(run: CheckRun) -> None:
     bvn, refusing = run.sample("identity", "consenting_bvn"), run.sample("identity", "refusing_bvn")
     outcomes = []
     for number in (bvn, refusing):
-        begun = await run.client.call("/identity/consent", {"bvn": number, "firstname": "ADA", "lastname": "OBI"})
-        run.client.note_form("/identity/consent", begun, ConsentAnswer)
-        reference, url = begun.fields.get("reference"), begun.fields.get("url")
-        if begun.outcome != "found" or not reference or not str(url).startswith("https://"):
-            raise Fault(f"/identity/consent answered {begun} without a reference and an https page.")
+        consent = await run.client.call("/identity/consent", {"bvn": number, "firstname": "ADA", "lastname": "OBI"})
+        run.client.note_form("/identity/consent", consent, ConsentAnswer)
+        reference, url = consent.fields.get("reference"), consent.fields.get("url")
+        if consent.outcome != "found" or not reference or not str(url).startswith("https://"):
+            raise Fault(f"/identity/consent answered {consent} without a reference and an https page.")
         reply = await run.client.call("/identity", {"bvn": number, "consent": reference})
         run.client.note_form("/identity", reply, PersonAnswer)
         outcomes.append(reply.outcome)

@@ -108,10 +108,10 @@ class CheckRun:
         """Returns a sample of the rail. Raises NotRun if it has none."""
         if service not in self.about.serves:
             raise NotRun(f"the rail does not serve {service}")
-        found = self.about.samples.get(service, {}).get(name)
-        if found is None:
+        value = self.about.samples.get(service, {}).get(name)
+        if value is None:
             raise NotRun(f"the rail gives no sample {name} of {service}")
-        return found
+        return value
 
     # --- orders ---------------------------------------------------------------------------------------------------
 
@@ -200,10 +200,10 @@ class CheckRun:
         reply = await self.client.call("/balance", {})
         self.client.note_form("/balance", reply, BalanceAnswer)
         balances = reply.fields.get("balances")
-        found = balances.get(CURRENCY) if isinstance(balances, dict) else None
-        if reply.status != 200 or not isinstance(found, int | float):
+        balance = balances.get(CURRENCY) if isinstance(balances, dict) else None
+        if reply.status != 200 or not isinstance(balance, int | float):
             raise Fault(f"/balance answered {reply} without a balance in {CURRENCY}.")
-        return int(found)
+        return int(balance)
 
     async def expect_spent(self, before: int, amount: int, after_what: str) -> None:
         """Raises Fault unless the balance fell by an amount. Other orders change the balance of a live rail."""
@@ -252,8 +252,8 @@ async def run_checks(client: RailClient, checks: dict[str, Check], options: Opti
         if run.late_checks >= MOST_LATE_CHECKS:
             results.append(CheckResult(name, "not run", "the rail answers too late"))
             continue
-        left = options.seconds - (time.monotonic() - began)
-        results.append(await run_check(run, name, check, min(left, CHECK_SECONDS)))
+        remaining_seconds = options.seconds - (time.monotonic() - began)
+        results.append(await run_check(run, name, check, min(remaining_seconds, CHECK_SECONDS)))
     for kind, name in EVERY_ANSWER.items():
         fault = client.faults.get(kind)
         results.append(CheckResult(name, "failed", fault) if fault else CheckResult(name, "passed"))

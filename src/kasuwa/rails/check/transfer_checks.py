@@ -79,13 +79,13 @@ async def check_lost_answer(run: CheckRun) -> None:
     order, before = run.new_transfer(), await run.read_balance()
     await run.client.send_and_cut(run.client.prepare(order.path, order.request))
     for _ in range(10):
-        found = await run.query(order)
-        if found.outcome != "not_found":
+        answer = await run.query(order)
+        if answer.outcome != "not_found":
             break
         await asyncio.sleep(0.05)
     else:
-        found = await run.send(order)
-    ended = await run.wait_for_end(order, found)
+        answer = await run.send(order)
+    ended = await run.wait_for_end(order, answer)
     if ended.outcome != "successful":
         raise Fault(f"A transfer whose answer was lost ended as {ended.outcome!r}.")
     repeated = await run.send(order)
@@ -109,11 +109,11 @@ async def check_open_order(run: CheckRun) -> None:
     first = await run.send(order)
     if first.outcome != "processing":
         raise Fault(f"The transfer to the open account is {first.outcome!r} instead of 'processing'.")
-    asked = await run.query(order)
-    if asked.outcome == "not_found":
+    answer = await run.query(order)
+    if answer.outcome == "not_found":
         raise Fault("The query of a transfer in progress answered not_found: money could be sent twice.")
-    if asked.outcome not in ("processing", "successful", "failed"):
-        raise Fault(f"The query of a transfer in progress answered {asked.outcome!r}.")
+    if answer.outcome not in ("processing", "successful", "failed"):
+        raise Fault(f"The query of a transfer in progress answered {answer.outcome!r}.")
     repeated = await run.send(order)
     if repeated.outcome not in ("processing", "successful", "failed"):
         raise Fault(f"A repeat of a transfer in progress answered {repeated.outcome!r}.")
@@ -134,10 +134,10 @@ async def check_restart(run: CheckRun) -> None:
     order, before = run.new_transfer(), await run.read_balance()
     ended = await run.pay(order)
     await run.options.restart()
-    found = await run.query(order)
-    if found.outcome == "not_found":
+    answer = await run.query(order)
+    if answer.outcome == "not_found":
         raise Fault("After a restart the rail does not know a transfer that it has paid.")
-    expect_same(order, ended, found, "A query after a restart")
+    expect_same(order, ended, answer, "A query after a restart")
     expect_same(order, ended, await run.send(order), "A repeat after a restart")
     await run.expect_spent(before, order.amount, "A transfer that was repeated after a restart")
 
@@ -160,9 +160,9 @@ async def check_largest(run: CheckRun) -> None:
     if reply.status == 402:
         return
     run.read_state(order, reply)
-    found = (await run.query(order)).fields.get("amount")
-    if found != LARGEST_AMOUNT:
-        raise Fault(f"The amount {LARGEST_AMOUNT} came back as {found!r}: amounts must stay exact.")
+    amount = (await run.query(order)).fields.get("amount")
+    if amount != LARGEST_AMOUNT:
+        raise Fault(f"The amount {LARGEST_AMOUNT} came back as {amount!r}: amounts must stay exact.")
 
 
 async def check_no_amounts(run: CheckRun) -> None:
@@ -227,9 +227,9 @@ async def check_names(run: CheckRun) -> None:
 
 async def check_balance(run: CheckRun) -> None:
     reply = await run.client.call("/balance", {})
-    found = (reply.fields.get("balances") or {}).get(CURRENCY)
-    if type(found) is not int:
-        raise Fault(f"The balance in {CURRENCY} is {found!r}: it must be a whole number of minor units.")
+    balance = (reply.fields.get("balances") or {}).get(CURRENCY)
+    if type(balance) is not int:
+        raise Fault(f"The balance in {CURRENCY} is {balance!r}: it must be a whole number of minor units.")
 
 
 CHECKS: dict[str, Check] = {

@@ -166,4 +166,4 @@ class RailCallbacks:
                 return  # the rail repeats its call-backs
         if notices:
             merchant = await self._services.directory.get_by_id(row.merchant_id)
-            await submit_rule(self._services.writer, merchant, Needs(), lambda _, seen: Decision(notices=notices))
+            await submit_rule(self._services.writer, merchant, Needs(), lambda _, rows: Decision(notices=notices))

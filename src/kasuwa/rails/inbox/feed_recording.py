@@ -1,4 +1,4 @@
-"""Records what rails tell of disputes and settlements, with a notice for each dispute that is new or has changed.
+"""Records what rails report about disputes and settlements, with a notice for each dispute that is new or has changed.
 
 A dispute of a payment that is known opens one in its merchant's books, and ends it (methods/disputes)."""
 

@@ -25,7 +25,7 @@ log = structlog.get_logger("kasuwa.rails")
 # How often it is checked whether something is due to be listed.
 POLL_SECONDS = 5.0
 MAX_CLAIMED = 20
-# Each list begins this long before the last one: rails tell of some payments late.
+# Each list begins this long before the last one: rails report some payments late.
 OVERLAP = timedelta(days=2)
 # How far back the first list of disputes and settlements goes.
 FIRST_FEED = timedelta(days=30)

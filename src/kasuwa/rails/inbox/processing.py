@@ -1,8 +1,9 @@
 """Works on the inbox of rails: fetches what was announced from the rail, and records what the rail answers.
 
 Nothing is booked from an announcement. Money is booked in the books of the merchant whose account received it, once by
-the rail's own reference, whoever works on it how often. Money for nobody known goes to the suspense account of the
-operator's own merchant, if one is set; else it stays in the inbox, is shown as unclaimed and is looked at again daily.
+the rail's own reference, no matter which process handles it, or how often. Unidentified money goes to the suspense
+account of the operator's own merchant, if one is set; else it stays in the inbox, is shown as unclaimed and is looked
+at again daily.
 """
 
 import asyncio
@@ -41,7 +42,7 @@ CLEANUP_SECONDS = 3600.0
 ENTRY_SECONDS = inbox_table.LEASE.total_seconds() - 5.0
 # Waits before the next attempt: rails need a moment until they know what they announced.
 DELAYS = tuple(timedelta(seconds=seconds) for seconds in (5, 30, 120, 600, 1800, 3600))
-# Attempts after which a receipt that the rail does not know is given up, and one for nobody known is unclaimed.
+# Attempts after which a receipt that the rail does not know is given up, and an unidentified one is unclaimed.
 LAST_ATTEMPT = 6
 UNCLAIMED_ATTEMPT = 3
 UNCLAIMED_DELAY = timedelta(days=1)
@@ -65,7 +66,7 @@ class InboxServices(msgspec.Struct, frozen=True):
     feeds: Mapping[str, FeedRail]
     receipt_rules: ReceiptRules
     dispute_rules: DisputeRules
-    suspense_mid: str | None = None  # the operator's own merchant, whose books take money for nobody known
+    suspense_mid: str | None = None  # the operator's own merchant, whose books take unidentified money
 
 
 def dispute_books(services: InboxServices) -> DisputeBooks:
@@ -142,7 +143,7 @@ class RailInbox(Polling):
         elif receipt.status == orders.FAILED:
             await inbox_table.finish(pool, entry, "failed at the rail", without_sender(receipt))
         elif receipt.status == orders.UNREADABLE or receipt.currency not in CURRENCIES:
-            message = f"{entry.rail} tells of a payment into an account that cannot be read: look at it there"
+            message = f"{entry.rail} reports a payment into an account that cannot be read: look at it there"
             await inbox_table.add_notice(pool, entry.reference, message)
             await self._postpone(entry, "unreadable")
         elif receipt.status != orders.SUCCESSFUL:
@@ -187,10 +188,10 @@ class RailInbox(Polling):
         """Returns the merchant of an account, and the merchant's reference of it if it is a personalized account."""
         services = self._services
         if receipt.account_number:
-            found = await token_index.find_owner(services.pool, services.vault, ACCOUNT, receipt.account_number)
-            if found is not None:
-                target, _, reference = found[1].partition(" ")
-                return found[0], reference if target == PERSONALIZED else ""
+            owner = await token_index.find_owner(services.pool, services.vault, ACCOUNT, receipt.account_number)
+            if owner is not None:
+                target, _, reference = owner[1].partition(" ")
+                return owner[0], reference if target == PERSONALIZED else ""
         merchant, _, rail_reference = receipt.account_key.partition(" ")
         if merchant:
             owned = await rail_accounts.find_reference(services.pool, int(merchant), rail_reference)
@@ -202,8 +203,8 @@ class RailInbox(Polling):
         mid = self._services.suspense_mid
         if mid is None:
             return None
-        found = await self._services.directory.load(mid)
-        return None if found.merchant is None else found.merchant.merchant_id
+        cached = await self._services.directory.load(mid)
+        return None if cached.merchant is None else cached.merchant.merchant_id
 
     # --- later ---------------------------------------------------------------------------------------------------
 

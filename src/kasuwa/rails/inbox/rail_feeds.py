@@ -1,4 +1,4 @@
-"""Stores the disputes and settlements that rails tell of, for reconciliation."""
+"""Stores the disputes and settlements that rails report, for reconciliation."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -87,9 +87,11 @@ async def store_dispute(pool: Pool, rail: str, dispute: Dispute, payment: Disput
     return await pool.fetchval(STORE_DISPUTE, rail, dispute.dispute_id, *known, *values) is not None
 
 
-async def store_settlement(pool: Pool, rail: str, found: Settlement) -> None:
-    amounts = (found.gross, found.fees, found.amount, found.payments, found.settled_on)
-    await pool.execute(STORE_SETTLEMENT, rail, found.settlement_id, found.status, found.currency, *amounts)
+async def store_settlement(pool: Pool, rail: str, settlement: Settlement) -> None:
+    amounts = (settlement.gross, settlement.fees, settlement.amount, settlement.payments, settlement.settled_on)
+    await pool.execute(
+        STORE_SETTLEMENT, rail, settlement.settlement_id, settlement.status, settlement.currency, *amounts
+    )
 
 
 async def claim_feed(pool: Pool, rail: str) -> tuple[datetime | None, datetime] | None:

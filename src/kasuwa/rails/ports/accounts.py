@@ -44,7 +44,7 @@ class Receipt(msgspec.Struct, frozen=True):
 
 
 class AccountRail(Protocol):
-    """A rail that opens accounts, and tells of the money that comes into them.
+    """A rail that opens accounts, and reports the money that comes into them.
 
     `open` and `query` answer SUCCESSFUL with the account's facts, PROCESSING if it will be opened later, FAILED with
     the reason, or NOT_FOUND. Opening again under the same key returns the same account. `find_receipt` returns None if

@@ -29,4 +29,4 @@ class Rails(msgspec.Struct, frozen=True):
     issuer: IssuerRail = NOT_CONFIGURED
     vendors: CollectionVendors = NO_VENDORS  # the vendors among the rails of collections
     accounts: Mapping[str, AccountRail] = {}  # by name: every rail that may have opened accounts
-    feeds: Mapping[str, FeedRail] = {}  # by name: every rail that tells of disputes
+    feeds: Mapping[str, FeedRail] = {}  # by name: every rail that reports disputes

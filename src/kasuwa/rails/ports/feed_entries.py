@@ -1,4 +1,4 @@
-"""Disputes and settlements as rails tell of them."""
+"""Disputes and settlements as rails report them."""
 
 from datetime import date, datetime
 
@@ -25,7 +25,7 @@ class Dispute(msgspec.Struct, frozen=True):
 
 
 class AnnouncedDispute(msgspec.Struct, frozen=True, kw_only=True):
-    """A dispute as a rail tells of it, for a payment that is known here."""
+    """A dispute as a rail reports it, for a payment that is known here."""
 
     rail: str
     rail_dispute_id: str

@@ -1,4 +1,4 @@
-"""The port of rails that tell of disputes and settlements. It serves reconciliation: no money moves by it."""
+"""The port of rails that report disputes and settlements. It serves reconciliation and moves no money."""
 
 from datetime import datetime
 from typing import Protocol
@@ -7,7 +7,7 @@ from kasuwa.rails.ports.feed_entries import Dispute, Settlement
 
 
 class FeedRail(Protocol):
-    """A rail that tells of disputes and settlements. Look-ups return None for what the rail does not know or have."""
+    """A rail that reports disputes and settlements. Look-ups return None for what the rail does not know or have."""
 
     async def list_disputes(self, since: datetime) -> list[Dispute]: ...
 

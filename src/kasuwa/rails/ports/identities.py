@@ -1,10 +1,10 @@
 """Identity rails that tell no person in one call: some only compare a person, some need the person's consent first.
 
-A rail says by `choose_way` how it verifies a BVN:
+A rail says by `choose_method` how it verifies a BVN:
 
-    find      find_person tells the person: the caller compares
-    match     match_person compares, and tells nothing of the person that the caller does not know
-    consent   begin_consent opens a page on which the person agrees; find_person then tells the person
+    find      find_person returns the person, and the caller compares
+    match     match_person compares, and returns no personal data
+    consent   begin_consent opens a page on which the person agrees; find_person then returns the person
 """
 
 from collections.abc import Mapping
@@ -15,10 +15,10 @@ import msgspec
 from kasuwa.core.scenario import NO_SCENARIO, Scenario
 from kasuwa.rails.ports.orders import IdentityQuery, IdentityRail, LookupDeclined, Person
 
-Way = Literal["find", "match", "consent"]
-FIND: Final[Way] = "find"
-MATCH: Final[Way] = "match"
-CONSENT: Final[Way] = "consent"
+VerificationMethod = Literal["find", "match", "consent"]
+FIND: Final[VerificationMethod] = "find"
+MATCH: Final[VerificationMethod] = "match"
+CONSENT: Final[VerificationMethod] = "consent"
 
 # How far a field agrees with the register.
 FULL, PARTIAL, NO_MATCH = "full", "partial", "no"
@@ -83,7 +83,7 @@ Verdict = Person | Match | Consent | None
 class VerifyingRail(IdentityRail, Protocol):
     """An identity rail that verifies in other ways than by telling the person in one call."""
 
-    def choose_way(self, claim: IdentityClaim) -> Way: ...
+    def choose_method(self, claim: IdentityClaim) -> VerificationMethod: ...
 
     async def match_person(self, claim: IdentityClaim) -> Match | None: ...
 
@@ -98,7 +98,7 @@ class DeploymentIdentity(IdentityRail, Protocol):
 
 async def verify_person(rail: IdentityRail, claim: IdentityClaim) -> Verdict:
     """Asks one rail about a claim. Raises what look-ups raise, and ConsentRefused."""
-    way = rail.choose_way(claim) if isinstance(rail, VerifyingRail) else FIND
+    way = rail.choose_method(claim) if isinstance(rail, VerifyingRail) else FIND
     if isinstance(rail, VerifyingRail) and way == MATCH:
         return await rail.match_person(claim)
     if isinstance(rail, VerifyingRail) and way == CONSENT and claim.consent is None:

@@ -42,25 +42,25 @@ class RemoteAccounts:
         request = AccountRequest(
             key=wire_reference(order.key), name=order.name[:LONGEST_TEXT], email=order.email, bvn=order.bvn
         )
-        found = await self._client.place(OPEN, request, AccountAnswer)
-        return await self.query(order) if found is None else read_account(found, order)
+        account = await self._client.place(OPEN, request, AccountAnswer)
+        return await self.query(order) if account is None else read_account(account, order)
 
     async def query(self, order: AccountOrder) -> Answer:
         request = OrderQuery(key=wire_reference(order.key))
         return read_account(await self._client.look_up(QUERY, request, AccountAnswer, is_throttled=False), order)
 
     async def close(self, order: AccountOrder) -> Answer:
-        found = await self._client.place(CLOSE, OrderQuery(key=wire_reference(order.key)), AccountAnswer)
-        if found is not None and found.outcome in ("closed", "not_found"):
+        account = await self._client.place(CLOSE, OrderQuery(key=wire_reference(order.key)), AccountAnswer)
+        if account is not None and account.outcome in ("closed", "not_found"):
             return Answer(orders.SUCCESSFUL, CODES[orders.SUCCESSFUL], "The account is closed")
-        words = "" if found is None else found.message
+        words = "" if account is None else account.message
         return Answer(orders.FAILED, CODES[orders.FAILED], words or "The rail did not close the account")
 
     async def find_receipt(self, reference: str) -> Receipt | None:
         request = CreditQuery(rail_reference=reference)
-        found = await self._client.look_up(QUERY_CREDIT, request, CreditAnswer, is_throttled=False)
-        credit = found.credit
-        if found.outcome == "not_found":
+        answer = await self._client.look_up(QUERY_CREDIT, request, CreditAnswer, is_throttled=False)
+        credit = answer.credit
+        if answer.outcome == "not_found":
             return None
         if credit is None or credit.rail_reference != reference:
             raise UnreadableAnswer("the answer is not the credit of this reference")
@@ -89,20 +89,22 @@ class RemoteAccounts:
         return [reference for reference, owner in listed.items() if owner == key]
 
 
-def read_account(found: AccountAnswer, order: AccountOrder) -> Answer:
+def read_account(answer: AccountAnswer, order: AccountOrder) -> Answer:
     """Returns the state of an account. An answer for another one is unreadable."""
-    if found.key != wire_reference(order.key):
+    if answer.key != wire_reference(order.key):
         notice = f"the remote rail answered for another account than {wire_reference(order.key)}"
         return Answer(orders.UNREADABLE, None, "The rail answered for another account", notice=notice)
-    status = STATUSES[found.outcome]
+    status = STATUSES[answer.outcome]
     if status != orders.SUCCESSFUL:
-        message = found.message or ("The account is closed" if found.outcome == "closed" else MESSAGES.get(status, ""))
+        message = answer.message or (
+            "The account is closed" if answer.outcome == "closed" else MESSAGES.get(status, "")
+        )
         return Answer(status, CODES.get(status), message)
-    bank = banks_by_code().get(found.bank_code)
+    bank = banks_by_code().get(answer.bank_code)
     facts = {
-        ACCOUNT_NUMBER: found.account_number,
-        ACCOUNT_NAME: found.account_name,
-        BANK_CODE: found.bank_code,
-        BANK_NAME: found.bank_name or ("" if bank is None else bank.name),
+        ACCOUNT_NUMBER: answer.account_number,
+        ACCOUNT_NAME: answer.account_name,
+        BANK_CODE: answer.bank_code,
+        BANK_NAME: answer.bank_name or ("" if bank is None else bank.name),
     }
-    return Answer(status, CODES[status], found.message or "The account is open", facts)
+    return Answer(status, CODES[status], answer.message or "The account is open", facts)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from kasuwa.core.banks import Bank
 from kasuwa.rails.ports.orders import Answer, NameAnswer, NameEnquiry, TransferOrder, UnreadableAnswer
-from kasuwa.rails.remote.client import OrderKey, RemoteClient, query_of
+from kasuwa.rails.remote.client import OrderKey, RemoteClient, make_query
 from kasuwa.rails.remote.messages import NameFound, NameRequest, TransferRequest
 
 TRANSFER, QUERY_TRANSFER, NAME_ENQUIRY = "/transfers", "/transfers/query", "/names"
@@ -19,41 +19,41 @@ class RemoteBank:
         await self._client.check_environment(environment)
 
     async def transfer(self, order: TransferOrder) -> Answer:
-        key = key_of(order)
+        key = make_key(order)
         request = TransferRequest(
             key=key.wire_key,
             amount=order.amount,
             currency=order.currency,
-            bank_code=code_of(order.bank),
+            bank_code=get_code(order.bank),
             cbn_code=order.bank.cbn_code,
             account_number=order.account_number,
             sender_name=order.sender_name[:LONGEST_TEXT],
             narration=order.narration[:LONGEST_TEXT],
         )
-        return await self._client.send(TRANSFER, request, key, query_of(QUERY_TRANSFER, key))
+        return await self._client.send(TRANSFER, request, key, make_query(QUERY_TRANSFER, key))
 
     async def query(self, order: TransferOrder) -> Answer:
-        key = key_of(order)
-        return await self._client.ask(*query_of(QUERY_TRANSFER, key), key)
+        key = make_key(order)
+        return await self._client.ask(*make_query(QUERY_TRANSFER, key), key)
 
     async def find_account_name(self, enquiry: NameEnquiry) -> NameAnswer:
         bank = enquiry.bank
-        request = NameRequest(bank_code=code_of(bank), cbn_code=bank.cbn_code, account_number=enquiry.account_number)
-        found = await self._client.look_up(NAME_ENQUIRY, request, NameFound)
-        if found.outcome == "not_found":
-            return NameAnswer(None, found.message)
-        if not found.name.strip():
+        request = NameRequest(bank_code=get_code(bank), cbn_code=bank.cbn_code, account_number=enquiry.account_number)
+        answer = await self._client.look_up(NAME_ENQUIRY, request, NameFound)
+        if answer.outcome == "not_found":
+            return NameAnswer(None, answer.message)
+        if not answer.name.strip():
             raise UnreadableAnswer("there is no name in the answer")
-        return NameAnswer(found.name.strip())
+        return NameAnswer(answer.name.strip())
 
     async def balance(self) -> Mapping[str, int]:
         return await self._client.balance()
 
 
-def key_of(order: TransferOrder) -> OrderKey:
+def make_key(order: TransferOrder) -> OrderKey:
     return OrderKey(order.key, order.amount, order.currency)
 
 
-def code_of(bank: Bank) -> str:
+def get_code(bank: Bank) -> str:
     """Returns the code of a bank by NIP, or by the CBN if it has no other."""
     return bank.nip_code or bank.cbn_code or ""

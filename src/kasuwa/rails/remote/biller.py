@@ -6,7 +6,7 @@ from kasuwa.core.money import format_minor
 from kasuwa.rails.catalogue.catalogue import Biller, CatalogueEdition, Category, Item
 from kasuwa.rails.ports import orders
 from kasuwa.rails.ports.orders import Answer, BillOrder, CustomerAnswer, CustomerQuery, Unavailable
-from kasuwa.rails.remote.client import OrderKey, RemoteClient, query_of
+from kasuwa.rails.remote.client import OrderKey, RemoteClient, make_query
 from kasuwa.rails.remote.messages import (
     BillItem,
     BillRequest,
@@ -30,11 +30,11 @@ class RemoteBiller:
         if not query.is_name_required:
             return CustomerAnswer("")
         request = CustomerRequest(paycode=query.paycode, reference=query.reference)
-        found = await self._client.look_up(CUSTOMER, request, NameFound)
-        return CustomerAnswer(found.name if found.outcome == "found" else None)
+        answer = await self._client.look_up(CUSTOMER, request, NameFound)
+        return CustomerAnswer(answer.name if answer.outcome == "found" else None)
 
     async def pay(self, order: BillOrder) -> Answer:
-        key = key_of(order)
+        key = make_key(order)
         request = BillRequest(
             phone=order.phone,
             key=key.wire_key,
@@ -43,11 +43,11 @@ class RemoteBiller:
             paycode=order.paycode,
             reference=order.reference,
         )
-        return await self._client.send(BILL, request, key, query_of(QUERY_BILL, key))
+        return await self._client.send(BILL, request, key, make_query(QUERY_BILL, key))
 
     async def query(self, order: BillOrder) -> Answer:
-        key = key_of(order)
-        return await self._client.ask(*query_of(QUERY_BILL, key), key)
+        key = make_key(order)
+        return await self._client.ask(*make_query(QUERY_BILL, key), key)
 
     async def reprint(self, order: BillOrder) -> Mapping[str, str]:
         answer = await self.query(order)
@@ -59,14 +59,14 @@ class RemoteBiller:
         return await self._client.balance()
 
 
-def key_of(order: BillOrder) -> OrderKey:
+def make_key(order: BillOrder) -> OrderKey:
     return OrderKey(order.key, order.amount, order.currency)
 
 
-def read_catalogue(found: CatalogueAnswer) -> CatalogueEdition:
+def read_catalogue(answer: CatalogueAnswer) -> CatalogueEdition:
     """Returns the catalogue as it is sold from. rails/catalogue/catalogue.py checks that its parts fit together."""
     return CatalogueEdition(
-        tuple(Category(category.name, category.code) for category in found.categories),
+        tuple(Category(category.name, category.code) for category in answer.categories),
         tuple(
             Biller(
                 biller.id,
@@ -79,9 +79,9 @@ def read_catalogue(found: CatalogueAnswer) -> CatalogueEdition:
                 biller.most,
                 biller.amount_step,
             )
-            for biller in found.billers
+            for biller in answer.billers
         ),
-        tuple(map(read_item, found.items)),
+        tuple(map(read_item, answer.items)),
     )
 
 

@@ -25,9 +25,9 @@ class RemoteCallbacks:
         self._clock = clock
 
     def find_order(self, path: str, find_header: Callable[[str], str | None], body: bytes) -> str | None:
-        given = find_header(HEADER.lower())
+        signature = find_header(HEADER.lower())
         try:
-            check_signature(given, self._secrets, self._clock(), "POST", PATH, body)
+            check_signature(signature, self._secrets, self._clock(), "POST", PATH, body)
         except SignatureRefused:
             raise CallbackRefused from None
         if path:

@@ -101,7 +101,7 @@ class RemoteClient:
             except msgspec.ValidationError as error:
                 raise UnreadableAnswer(f"the answer to {path} has another form than documented: {error}") from None
         if reply.status == DECLINED:
-            raise LookupDeclined(words_of(reply))
+            raise LookupDeclined(read_message(reply))
         raise unavailable(reply, path)
 
     async def send(
@@ -112,9 +112,9 @@ class RemoteClient:
         if reply.status == OK:
             return read_order(reply, order, is_query=False)
         if reply.status == KEY_REUSED:
-            found = await self.ask(*query, order)
+            answer = await self.ask(*query, order)
             notice = f"the rail has another order under the key {order.wire_key}"
-            return msgspec.structs.replace(found, notice=found.notice or notice)
+            return msgspec.structs.replace(answer, notice=answer.notice or notice)
         if reply.status in (BAD_REQUEST, BALANCE_SHORT, NO_SUCH_PATH):
             raise unavailable(reply, path)
         raise NoAnswer(f"HTTP {reply.status}")
@@ -163,11 +163,11 @@ class RemoteClient:
         )
 
 
-def query_of(path: str, order: OrderKey) -> tuple[str, OrderQuery]:
+def make_query(path: str, order: OrderKey) -> tuple[str, OrderQuery]:
     return path, OrderQuery(key=order.wire_key)
 
 
-def words_of(reply: VendorReply) -> str:
+def read_message(reply: VendorReply) -> str:
     try:
         return msgspec.convert(reply.body, Refusal).message
     except msgspec.ValidationError:
@@ -176,7 +176,7 @@ def words_of(reply: VendorReply) -> str:
 
 def unavailable(reply: VendorReply, path: str) -> Unavailable:
     """Returns the error for a signed refusal that is not about the order. Nothing was done."""
-    words = words_of(reply) or f"HTTP {reply.status}"
+    words = read_message(reply) or f"HTTP {reply.status}"
     match reply.status:
         case 402:
             return FloatShort(words, notice="our balance with the remote rail does not cover an order: fund it")
@@ -189,21 +189,21 @@ def unavailable(reply: VendorReply, path: str) -> Unavailable:
 def read_order(reply: VendorReply, order: OrderKey, *, is_query: bool) -> Answer:
     """Returns the state of an order. An answer of another form, or for another order, is unreadable."""
     try:
-        found = msgspec.convert(reply.body, OrderAnswer)
+        answer = msgspec.convert(reply.body, OrderAnswer)
     except msgspec.ValidationError as error:
         notice = f"the remote rail answered in another form than documented: {error}"
         return Answer(orders.UNREADABLE, None, "The rail's answer could not be read", notice=notice)
-    status = STATUSES[found.outcome]
-    is_same = (found.key, found.amount, found.currency) == (order.wire_key, order.amount, order.currency)
+    status = STATUSES[answer.outcome]
+    is_same = (answer.key, answer.amount, answer.currency) == (order.wire_key, order.amount, order.currency)
     if status == orders.NOT_FOUND:
-        is_same = is_query and found.key == order.wire_key
+        is_same = is_query and answer.key == order.wire_key
     if not is_same:
         notice = f"the remote rail answered for another order than {order.wire_key}, or with another amount"
         return Answer(orders.UNREADABLE, None, "The rail answered for another order", notice=notice)
-    facts = {**found.facts, "rail_reference": found.rail_reference} if found.rail_reference else dict(found.facts)
-    message = found.message or MESSAGES.get(status, "")
-    code = found.code or CODES.get(status)
-    return Answer(status, code, message, facts, notice=found.notice, card=read_card(found.card))
+    facts = {**answer.facts, "rail_reference": answer.rail_reference} if answer.rail_reference else dict(answer.facts)
+    message = answer.message or MESSAGES.get(status, "")
+    code = answer.code or CODES.get(status)
+    return Answer(status, code, message, facts, notice=answer.notice, card=read_card(answer.card))
 
 
 def read_card(card: PaidCard | None) -> VendorCard | None:

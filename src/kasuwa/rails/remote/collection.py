@@ -6,7 +6,7 @@ from typing import Literal
 from kasuwa.core.references import wire_reference
 from kasuwa.rails.ports import orders
 from kasuwa.rails.ports.orders import Answer, CardSecrets, CollectionOrder
-from kasuwa.rails.remote.client import OrderKey, RemoteClient, query_of
+from kasuwa.rails.remote.client import OrderKey, RemoteClient, make_query
 from kasuwa.rails.remote.messages import Card, PaymentQuery, PaymentRequest, RefundRequest, ValidateRequest
 
 LONGEST_TEXT = 200
@@ -31,7 +31,7 @@ class RemoteCollection:
         return await self._step(orders.CHARGE, order, card)
 
     async def _step(self, step: str, order: CollectionOrder, card: CardSecrets | None) -> Answer:
-        key, saved = key_of(order), order.saved_card
+        key, saved = make_key(order), order.saved_card
         request = PaymentRequest(
             key=key.wire_key,
             amount=order.amount,
@@ -44,7 +44,7 @@ class RemoteCollection:
             provider=order.provider,
             network=order.network,
             merchant_name=order.merchant_name[:LONGEST_TEXT],
-            card=None if card is None else card_of(card),
+            card=None if card is None else make_card(card),
             token="" if saved is None else saved.token,
             email=order.payer_email if saved is None else saved.email,
             payer_name=order.payer_name[:LONGEST_TEXT],
@@ -54,17 +54,17 @@ class RemoteCollection:
         return await self._client.send(f"{PAYMENT}/{STEPS[step]}", request, key, payment_query(step, order, key))
 
     async def validate(self, order: CollectionOrder, otp: str | None) -> Answer:
-        key = key_of(order)
+        key = make_key(order)
         request = ValidateRequest(key=key.wire_key, session=order.session, otp=otp)
         path = f"{PAYMENT}/{STEPS[orders.VALIDATE]}"
         return await self._client.send(path, request, key, payment_query(orders.VALIDATE, order, key))
 
     async def query(self, order: CollectionOrder, card: CardSecrets | None) -> Answer:
-        key = key_of(order)
+        key = make_key(order)
         return await self._client.ask(*payment_query(order.step, order, key), key)
 
     async def refund(self, order: CollectionOrder) -> Answer:
-        key = key_of(order)
+        key = make_key(order)
         request = RefundRequest(
             key=key.wire_key,
             payment_key=wire_reference(order.refund_of),
@@ -72,14 +72,14 @@ class RemoteCollection:
             currency=order.currency,
             credit=order.rail_facts.get(orders.TRANSACTION_FACT, ""),
         )
-        return await self._client.send(REFUND, request, key, query_of(QUERY_REFUND, key))
+        return await self._client.send(REFUND, request, key, make_query(QUERY_REFUND, key))
 
     async def query_refund(self, order: CollectionOrder) -> Answer:
-        key = key_of(order)
-        return await self._client.ask(*query_of(QUERY_REFUND, key), key)
+        key = make_key(order)
+        return await self._client.ask(*make_query(QUERY_REFUND, key), key)
 
 
-def key_of(order: CollectionOrder) -> OrderKey:
+def make_key(order: CollectionOrder) -> OrderKey:
     return OrderKey(order.key, order.amount, order.currency)
 
 
@@ -87,7 +87,7 @@ def payment_query(step: str, order: CollectionOrder, key: OrderKey) -> tuple[str
     return QUERY_PAYMENT, PaymentQuery(key=key.wire_key, step=STEPS.get(step, "begin"), attempt=order.attempt)
 
 
-def card_of(card: CardSecrets) -> Card:
+def make_card(card: CardSecrets) -> Card:
     return Card(
         number=card.number,
         expiry_month=card.expiry_month,

@@ -58,26 +58,26 @@ def sign(secret: RemoteSecret, time: int, first: str, second: str, body: bytes) 
 
 
 def read_signature(text: str | None) -> Signature:
-    found = SIGNATURE.fullmatch(text or "")
-    if found is None:
+    match = SIGNATURE.fullmatch(text or "")
+    if match is None:
         raise SignatureRefused("there is no signature" if not text else "the signature has another form")
-    return Signature(int(found[1]), found[2], found[3])
+    return Signature(int(match[1]), match[2], match[3])
 
 
 def check_signature(
     text: str | None, secrets: Mapping[str, RemoteSecret], now: float, first: str, second: str, body: bytes
 ) -> Signature:
     """Returns the signature of a message. Raises SignatureRefused if it is not right, or too old or too new."""
-    given = read_signature(text)
-    secret = secrets.get(given.key_id)
+    signature = read_signature(text)
+    secret = secrets.get(signature.key_id)
     if secret is None:
         raise SignatureRefused("the secret that it names is not known")
-    expected = sign(secret, given.time, first, second, body)
-    if not hmac.compare_digest(expected.digest, given.digest):
+    expected = sign(secret, signature.time, first, second, body)
+    if not hmac.compare_digest(expected.digest, signature.digest):
         raise SignatureRefused("the signature is not that of the message")
-    if abs(now - given.time) > WINDOW_SECONDS:
+    if abs(now - signature.time) > WINDOW_SECONDS:
         raise SignatureRefused("its time is more than five minutes from ours")
-    return given
+    return signature
 
 
 class SignedTransport:

@@ -1,4 +1,4 @@
-"""Rails that open accounts and tell of disputes and settlements, over all of our accounts with one vendor.
+"""Rails that open accounts and report disputes and settlements, over all of our accounts with one vendor.
 
 What belongs to an order goes to the account that is written with it. What a vendor announces has no order of ours: it
 is asked for with every account whose keys are set.
@@ -29,12 +29,12 @@ async def find_with_any(rails: list[RailT], ask: Callable[[RailT], Awaitable[Fou
     trouble: Unavailable | NoAnswer | None = None
     for rail in rails:
         try:
-            found = await ask(rail)
+            result = await ask(rail)
         except (Unavailable, NoAnswer) as error:
             trouble = trouble or error
             continue
-        if found is not None:
-            return found
+        if result is not None:
+            return result
     if trouble is not None:
         raise trouble
     return None
@@ -42,13 +42,13 @@ async def find_with_any(rails: list[RailT], ask: Callable[[RailT], Awaitable[Fou
 
 async def list_with_all(name: str, rails: list[RailT], ask: Callable[[RailT], Awaitable[list[FoundT]]]) -> list[FoundT]:
     """Lists with every account. A former account that does not answer is left out: its keys may have been revoked."""
-    found = list(await ask(rails[0]))
+    results = list(await ask(rails[0]))
     for rail in rails[1:]:
         try:
-            found += await ask(rail)
+            results += await ask(rail)
         except (Unavailable, NoAnswer) as error:
             log.warning("a former account was not listed", rail=name, trouble=type(error).__name__)
-    return found
+    return results
 
 
 class RoutedAccounts:
@@ -77,8 +77,8 @@ class RoutedAccounts:
         places += [(account, rail) for (name, account), rail in self._rails.former.items() if name == self._name]
 
         async def ask(place: tuple[str, AccountRail]) -> Receipt | None:
-            found = await place[1].find_receipt(reference)
-            return None if found is None else msgspec.structs.replace(found, rail_account=place[0])
+            receipt = await place[1].find_receipt(reference)
+            return None if receipt is None else msgspec.structs.replace(receipt, rail_account=place[0])
 
         return await find_with_any(places, ask)
 

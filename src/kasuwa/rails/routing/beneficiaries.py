@@ -2,7 +2,7 @@
 
 Each bank rail looks it up before it sends an order. It is kept with the order, also if the order is refused or gets no
 answer. A rail that the order is given to later compares it: a bank that one vendor maps wrongly would send the money to
-a stranger.
+the wrong account.
 """
 
 import contextlib

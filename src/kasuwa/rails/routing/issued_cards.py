@@ -51,7 +51,7 @@ class IssuedCardRail:
     async def begin(self, order: CollectionOrder, card: CardSecrets | None) -> Answer:
         if not self._is_issued_here(order, card):
             return await self._card_rail.begin(order, card)
-        http = scenario_of(order).http
+        http = choose_scenario(order).http
         if http is not None:
             raise (Unavailable if http == "unavailable" else NoAnswer)(f"the issuer: {http}")
         return SESSION_OPENED
@@ -60,7 +60,7 @@ class IssuedCardRail:
         if not self._is_issued_here(order, card):
             return await self._card_rail.charge(order, card)
         assert card is not None, "a card is charged by its number"
-        answer = await self._issuer.authorize(purchase_of(order, card))
+        answer = await self._issuer.authorize(make_purchase(order, card))
         if answer.status == orders.NOT_FOUND:
             return NOT_ISSUED
         return IN_PROGRESS if order.scenario.delay > 0 else with_issued_session(answer)
@@ -70,13 +70,13 @@ class IssuedCardRail:
         return await self._card_rail.validate(order, otp)
 
     async def query(self, order: CollectionOrder, card: CardSecrets | None) -> Answer:
-        found = await self._query_issuer(order, card)
-        return found or await self._card_rail.query(order, card)
+        answer = await self._query_issuer(order, card)
+        return answer or await self._card_rail.query(order, card)
 
     async def refund(self, order: CollectionOrder) -> Answer:
         if may_be_issued_here(order):
             wanted = RefundOrder(order.key, order.refund_of, order.amount)
-            answer = await self._issuer.refund(msgspec.structs.replace(wanted, scenario=scenario_of(order)))
+            answer = await self._issuer.refund(msgspec.structs.replace(wanted, scenario=choose_scenario(order)))
             if answer.status == orders.SUCCESSFUL and order.scenario.delay > 0:
                 return IN_PROGRESS
             if answer.status != orders.NOT_FOUND or order.session == ISSUED_SESSION:
@@ -84,8 +84,8 @@ class IssuedCardRail:
         return await self._card_rail.refund(order)
 
     async def query_refund(self, order: CollectionOrder) -> Answer:
-        found = await self._query_issuer(order, None)
-        return found or await self._card_rail.query_refund(order)
+        answer = await self._query_issuer(order, None)
+        return answer or await self._card_rail.query_refund(order)
 
     async def deactivate_token(self, token: VendorToken) -> Answer:
         if isinstance(self._card_rail, TokenRail):
@@ -120,7 +120,7 @@ def with_issued_session(answer: Answer) -> Answer:
     return msgspec.structs.replace(answer, facts=FACTS)
 
 
-def purchase_of(order: CollectionOrder, card: CardSecrets) -> PurchaseOrder:
+def make_purchase(order: CollectionOrder, card: CardSecrets) -> PurchaseOrder:
     return PurchaseOrder(
         key=order.key,
         pan=card.number,
@@ -129,11 +129,11 @@ def purchase_of(order: CollectionOrder, card: CardSecrets) -> PurchaseOrder:
         amount=order.amount,
         currency=order.currency,
         merchant_name=order.merchant_name,
-        scenario=scenario_of(order),
+        scenario=choose_scenario(order),
     )
 
 
-def scenario_of(order: CollectionOrder) -> Scenario:
+def choose_scenario(order: CollectionOrder) -> Scenario:
     """Returns the scenario of this call. An issuer that was unavailable for the first call is available later."""
     if order.scenario.http == "unavailable" and order.age_seconds >= OUTAGE_SECONDS:
         return msgspec.structs.replace(order.scenario, http=None)

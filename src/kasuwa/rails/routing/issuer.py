@@ -56,10 +56,10 @@ class LedgerIssuer:
         self._rules = rules
 
     async def authorize(self, order: PurchaseOrder) -> Answer:
-        found = await token_index.find_owner(self._reader, self._vault, self._rules.pan_kind, order.pan)
-        if found is None:
+        owner = await token_index.find_owner(self._reader, self._vault, self._rules.pan_kind, order.pan)
+        if owner is None:
             return NO_SUCH_CARD
-        merchant_id, reference = found
+        merchant_id, reference = owner
         known = await self._find_order(order.key)
         if known is not None and known[0] != merchant_id:
             return DUPLICATE  # under this key another merchant's card was asked for
@@ -69,27 +69,27 @@ class LedgerIssuer:
         return await self._ask(merchant, needs, rule, order.scenario)
 
     async def refund(self, order: RefundOrder) -> Answer:
-        found = await self._find_order(order.purchase_key)
-        if found is None:
+        purchase = await self._find_order(order.purchase_key)
+        if purchase is None:
             return NO_SUCH_ORDER
-        merchant = await self._merchants.get_by_id(found[0])
+        merchant = await self._merchants.get_by_id(purchase[0])
         needs = self._rules.refund_needs(order, merchant)
         return await self._ask(merchant, needs, partial(self._rules.decide_refund, order), order.scenario)
 
     async def take_back(self, order: TakeBackOrder) -> Answer:
-        found = await self._find_order(order.refund_key)
-        if found is None:
+        refund = await self._find_order(order.refund_key)
+        if refund is None:
             return NO_SUCH_ORDER
-        merchant = await self._merchants.get_by_id(found[0])
+        merchant = await self._merchants.get_by_id(refund[0])
         needs = self._rules.take_back_needs(order, merchant)
         return await self._ask(merchant, needs, partial(self._rules.decide_take_back, order), NO_SCENARIO)
 
     async def query(self, key: str) -> Answer:
         """Returns the state of a purchase or refund by its key."""
-        found = await self._find_order(key)
-        if found is None:
+        owner = await self._find_order(key)
+        if owner is None:
             return NO_SUCH_ORDER
-        merchant_id, txn_ref = found
+        merchant_id, txn_ref = owner
         status, code, message = await self._reader.fetchrow(BY_REFERENCE, merchant_id, txn_ref)
         rail_status = orders.SUCCESSFUL if status == SUCCESSFUL else orders.FAILED
         return Answer(rail_status, code, message, {"txnRef": txn_ref})

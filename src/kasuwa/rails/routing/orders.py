@@ -261,9 +261,9 @@ class Router:
         rails = self.sets.get(purpose)
         return 0 if rails is None else len(rails.candidates(preferred))
 
-    def find_account(self, rail: str, kept: str = "") -> str:
+    def find_account(self, rail: str, account: str = "") -> str:
         own = self.accounts.own.get(rail, "")
-        return (self.accounts.find(rail, kept) or own) if kept else own
+        return (self.accounts.find(rail, account) or own) if account else own
 
     def list_rails(self) -> Iterator[tuple[str, str, object]]:
         """Yields every configured rail with its purpose and name."""

@@ -58,7 +58,7 @@ class KnownAccounts:
         An order at a rail without accounts, such as the sandbox, has none: ""."""
         if not account:
             return ""
-        seen, waiting = {account}, [account]
+        same_accounts, waiting = {account}, [account]
         while waiting:
             current = waiting.pop()
             if current == self.own.get(rail) or (rail, current) in self.former:
@@ -66,8 +66,8 @@ class KnownAccounts:
             for alias in self._aliases:
                 pair = {alias.account, alias.same_as}
                 if alias.rail == rail and current in pair:
-                    waiting += pair - seen
-                    seen |= pair
+                    waiting += pair - same_accounts
+                    same_accounts |= pair
         return None
 
     def learn(self, rail: str, account: str) -> None:
@@ -118,5 +118,5 @@ class AccountRails(Generic[RailT]):
 
     def list_all(self, rail: str) -> list[RailT]:
         """Returns the rail with every account whose keys are set, the current one first."""
-        former = [found for (name, _), found in self.former.items() if name == rail]
+        former = [former_rail for (name, _), former_rail in self.former.items() if name == rail]
         return [*([self.current[rail]] if rail in self.current else []), *former]

@@ -1,7 +1,7 @@
 """The account rail of the test environment: every account is opened at once, with a number of the preferred bank.
 
 It keeps no state: the number follows from the order. The `pay_account` action of the sandbox pays into accounts, so
-the rail itself has no receipts to tell of. (data/magic_values.md)
+the rail itself has no receipts to report. (data/magic_values.md)
 """
 
 from datetime import datetime

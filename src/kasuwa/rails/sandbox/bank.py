@@ -64,14 +64,14 @@ def response_codes() -> dict[str, ResponseCode]:
     return {row.code: row for row in rows}
 
 
-def response_code_of(order: TransferOrder) -> str:
+def choose_response_code(order: TransferOrder) -> str:
     if order.scenario.rr is not None:
         return order.scenario.rr
     account = order.account_number
     return account[6:8] if account.startswith(MAGIC_PREFIX) else APPROVED
 
 
-def answer_mode_of(order: TransferOrder) -> str:
+def choose_answer_mode(order: TransferOrder) -> str:
     account = order.account_number
     if order.scenario.rr is not None or not account.startswith(MAGIC_PREFIX):
         return "0"
@@ -80,12 +80,12 @@ def answer_mode_of(order: TransferOrder) -> str:
 
 def answer_send(order: TransferOrder) -> Answer:
     """Returns the rail's answer when the transfer is sent."""
-    mode = answer_mode_of(order)
+    mode = choose_answer_mode(order)
     if mode == PROCESSING_FIRST:
         return Answer(orders.PROCESSING, IN_PROGRESS, "Transfer is being processed")
     if mode == UNTIL_CALLBACK or order.scenario.delay > 0:
         return in_progress()
-    return answer_for_code(response_code_of(order))
+    return answer_for_code(choose_response_code(order))
 
 
 def in_progress() -> Answer:
@@ -107,8 +107,10 @@ def answer_query(order: TransferOrder) -> Answer:
     """Returns the rail's answer to a query for the outcome of a transfer."""
     if order.scenario.http == "reset":
         return not_found()
-    code = response_code_of(order)
-    if answer_mode_of(order) == UNTIL_CALLBACK or order.age_seconds < max(order.scenario.delay, FIRST_REQUERY_SECONDS):
+    code = choose_response_code(order)
+    if choose_answer_mode(order) == UNTIL_CALLBACK or order.age_seconds < max(
+        order.scenario.delay, FIRST_REQUERY_SECONDS
+    ):
         return in_progress()
     return answer_requery(code)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.core.money import minor_of
+from kasuwa.core.money import convert_to_minor
 from kasuwa.core.reference_tables import load_reference_data
 from kasuwa.core.references import reference_of_rail_key
 from kasuwa.rails.catalogue.catalogue import (
@@ -88,7 +88,7 @@ def first_edition() -> CatalogueEdition:
 
 def read_biller(row: Any, terms: Any) -> Biller:
     least, most = (
-        None if limit is None else minor_of(str(limit)) for limit in (terms["min_amount"], terms["max_amount"])
+        None if limit is None else convert_to_minor(str(limit)) for limit in (terms["min_amount"], terms["max_amount"])
     )
     pattern = terms["reference_regex"]
     return Biller(row["id"], row["name"], row["reference"], row["category"], terms["slug"], pattern, least, most)
@@ -100,7 +100,7 @@ def read_item(row: Any, terms: Any) -> Item:
         bills_id=row["bills_id"],
         amount=row["amount"],
         discount=str(row["discount"]),
-        fee=minor_of(str(row["fee"])),
+        fee=convert_to_minor(str(row["fee"])),
         paycode=row["paycode"],
         require_name_query=bool(row["require_name_query"]),
         fulfilment=terms.get("item_fulfilment", {}).get(row["paycode"], terms["fulfilment"]),
@@ -117,7 +117,7 @@ def rotate_paycode(item: Item, edition: int) -> Item:
 # --- the answers --------------------------------------------------------------------------------------------
 
 
-def response_code_of(order: BillOrder | CustomerQuery) -> str:
+def choose_response_code(order: BillOrder | CustomerQuery) -> str:
     if order.scenario.rr is not None:
         return order.scenario.rr
     return order.reference[-2:] if is_magic(order.reference) else APPROVED
@@ -131,11 +131,11 @@ def is_silent_phone(order: BillOrder) -> bool:
 
 
 def answer_send(order: BillOrder) -> Answer:
-    code = response_code_of(order)
+    code = choose_response_code(order)
     if order.scenario.delay > 0 or code in (IN_PROGRESS, FAILS_LATER, NEVER_ENDS):
         return in_progress()
     if code in UNREACHABLE and order.age_seconds < FIRST_REQUERY_SECONDS:
-        raise Unavailable(meaning_of(code))
+        raise Unavailable(get_meaning(code))
     if code == TIMED_OUT:
         raise NoAnswer("the biller rail: timeout")
     return answer_for_code(code, order)
@@ -143,7 +143,7 @@ def answer_send(order: BillOrder) -> Answer:
 
 def answer_query(order: BillOrder) -> Answer:
     """Returns the rail's answer to a query for the outcome of an order."""
-    code = response_code_of(order)
+    code = choose_response_code(order)
     if order.scenario.http == "reset" or code == RECORD_NOT_FOUND or is_silent_phone(order):
         return Answer(orders.NOT_FOUND, RECORD_NOT_FOUND, "No such order")
     if code == NEVER_ENDS or order.age_seconds < max(order.scenario.delay, FIRST_REQUERY_SECONDS):
@@ -171,18 +171,18 @@ def in_progress() -> Answer:
 
 
 def failed(code: str) -> Answer:
-    return Answer(orders.FAILED, code, meaning_of(code))
+    return Answer(orders.FAILED, code, get_meaning(code))
 
 
-def meaning_of(code: str) -> str:
+def get_meaning(code: str) -> str:
     return MEANINGS.get(code) or response_codes()[code].meaning
 
 
 def delivered(order: BillOrder) -> Answer:
-    return Answer(orders.SUCCESSFUL, APPROVED, "Delivered", fulfillment_of(order))
+    return Answer(orders.SUCCESSFUL, APPROVED, "Delivered", make_fulfillment(order))
 
 
-def fulfillment_of(order: BillOrder) -> dict[str, str]:
+def make_fulfillment(order: BillOrder) -> dict[str, str]:
     """Returns the token or PIN that an order delivers. It is the same for every call."""
     if order.fulfillment == GIVES_TOKEN:
         hundredths = order.amount * 100 // KOBO_PER_UNIT
@@ -202,7 +202,7 @@ class SandboxBiller:
         return msgspec.structs.replace(first, items=tuple(rotate_paycode(item, edition) for item in first.items))
 
     async def find_customer(self, query: CustomerQuery) -> CustomerAnswer:
-        http, code = query.scenario.http, response_code_of(query)
+        http, code = query.scenario.http, choose_response_code(query)
         if http == "timeout" or (http is None and code in LOOKUP_TIMEOUT_CODES):
             raise NoAnswer("the biller rail: timeout")
         if http is not None or code in UNREACHABLE | LOOKUP_UNAVAILABLE_CODES:
@@ -225,4 +225,4 @@ class SandboxBiller:
         return answer_query(order)
 
     async def reprint(self, order: BillOrder) -> Mapping[str, str]:
-        return fulfillment_of(order)
+        return make_fulfillment(order)

@@ -4,7 +4,7 @@ The payer's details hold two-digit response codes: RR, SS and FF of a magic card
 telephone number. A card's session passes the codes from one step to the next, as a real network's session would. An
 open order ends by business time, not by being queried. (data/magic_values.md)
 
-Each rail computes the result of a step in one place (`result_of`). The step returns it at once. A query returns the
+Each rail computes the result of a step in one place (`decide_result`). The step returns it at once. A query returns the
 same result for a step whose answer was lost, from the order's `sandbox_outcome` (its card and the payer's proof).
 """
 
@@ -24,8 +24,8 @@ from kasuwa.rails.sandbox.magic import (
     SAMPLE_CARD,
     SandboxOutcome,
     card_outcome_codes,
+    choose_proof,
     outcome_of_card,
-    proof_of,
 )
 
 CANCELLED, CANCELLATION = "17", "Customer cancellation"
@@ -123,15 +123,15 @@ def with_facts(answer: Answer, facts: dict[str, str]) -> Answer:
 class SandboxCollection:
     """Base of the three rails: answers a step at once, or when it is queried."""
 
-    def result_of(self, order: CollectionOrder, card: CardSecrets | None) -> Answer | str:
+    def decide_result(self, order: CollectionOrder, card: CardSecrets | None) -> Answer | str:
         """Returns the result of the step: an answer, or the response code that decides it at once or later."""
         raise NotImplementedError
 
-    def facts_of(self, order: CollectionOrder, card: CardSecrets | None) -> dict[str, str]:
+    def make_facts(self, order: CollectionOrder, card: CardSecrets | None) -> dict[str, str]:
         """Returns the facts that the answers to the step and to its queries carry."""
         return {}
 
-    def refund_code_of(self, order: CollectionOrder) -> str:
+    def choose_refund_code(self, order: CollectionOrder) -> str:
         return order.scenario.rr or APPROVED
 
     async def begin(self, order: CollectionOrder, card: CardSecrets | None) -> Answer:
@@ -141,29 +141,29 @@ class SandboxCollection:
         return self._send(msgspec.structs.replace(order, step=orders.CHARGE), card)
 
     async def validate(self, order: CollectionOrder, otp: str | None) -> Answer:
-        outcome = msgspec.structs.replace(order.sandbox_outcome, proof=proof_of(otp))
+        outcome = msgspec.structs.replace(order.sandbox_outcome, proof=choose_proof(otp))
         return self._send(msgspec.structs.replace(order, step=orders.VALIDATE, sandbox_outcome=outcome), None)
 
     def _send(self, order: CollectionOrder, card: CardSecrets | None) -> Answer:
         bank.raise_scenario_fault(order, "rail")
-        result = self.result_of(order, card)
+        result = self.decide_result(order, card)
         if isinstance(result, str):
             if order.step == orders.VALIDATE and order.sandbox_outcome.proof == "lost":
                 raise NoAnswer("the rail does not answer")
             result = self.answer_sent_code(order, result)
-        return with_facts(result, self.facts_of(order, card))
+        return with_facts(result, self.make_facts(order, card))
 
     async def query(self, order: CollectionOrder, card: CardSecrets | None) -> Answer:
         if order.scenario.http == "reset":
             return NOT_FOUND
-        result = self.result_of(order, card)
+        result = self.decide_result(order, card)
         if result is NOT_FOUND:
             return result
         if is_before_requery(order):
             result = in_progress(NEVER_ENDS if result == NEVER_ENDS else "09")
         elif isinstance(result, str):
             result = self.answer_queried_code(order, result)
-        return with_facts(result, self.facts_of(order, card))
+        return with_facts(result, self.make_facts(order, card))
 
     def answer_sent_code(self, order: CollectionOrder, code: str) -> Answer:
         return answer_send(order, code)
@@ -173,12 +173,12 @@ class SandboxCollection:
 
     async def refund(self, order: CollectionOrder) -> Answer:
         bank.raise_scenario_fault(order, "rail")
-        return answer_send(order, self.refund_code_of(order))
+        return answer_send(order, self.choose_refund_code(order))
 
     async def query_refund(self, order: CollectionOrder) -> Answer:
         if order.scenario.http == "reset":
             return NOT_FOUND
-        code = self.refund_code_of(order)
+        code = self.choose_refund_code(order)
         if is_before_requery(order):
             return in_progress(code if code == NEVER_ENDS else "09")
         return answer_query(order, code)
@@ -197,10 +197,10 @@ class SandboxCards(SandboxCollection):
     """The card rail. Sessions are `sbx-RR-FF-AUTH`. The charge of a saved card opens its own session, which queries
     return too, because a refund needs it."""
 
-    def result_of(self, order: CollectionOrder, card: CardSecrets | None) -> Answer | str:
+    def decide_result(self, order: CollectionOrder, card: CardSecrets | None) -> Answer | str:
         if order.method == "token":
             return self.token_code(order, card)
-        session = self.session_of(order, card)
+        session = self.make_session(order, card)
         if not session:
             # Neither the session nor the card is known, so the session counts as never opened.
             return NOT_FOUND
@@ -215,7 +215,7 @@ class SandboxCards(SandboxCollection):
         return self.pin_result(order, card, code)
 
     def pin_result(self, order: CollectionOrder, card: CardSecrets | None, code: str) -> Answer | str:
-        outcome = self.sandbox_outcome_of(order, card)
+        outcome = self.choose_outcome(order, card)
         if order.step != orders.CHARGE or not outcome.auth:
             # It is not known which PIN was sent, or whether one was.
             return NOT_FOUND
@@ -227,22 +227,22 @@ class SandboxCards(SandboxCollection):
         assert card is not None, "a saved card is charged by its number"
         return order.scenario.rr or (EXPIRED_CARD if has_expired(order, card) else card_outcome_codes(card.number)[1])
 
-    def sandbox_outcome_of(self, order: CollectionOrder, card: CardSecrets | None) -> SandboxOutcome:
+    def choose_outcome(self, order: CollectionOrder, card: CardSecrets | None) -> SandboxOutcome:
         return order.sandbox_outcome if card is None else outcome_of_card(card.number, card.cvv, card.pin)
 
-    def session_of(self, order: CollectionOrder, card: CardSecrets | None) -> str:
-        outcome = self.sandbox_outcome_of(order, card)
+    def make_session(self, order: CollectionOrder, card: CardSecrets | None) -> str:
+        outcome = self.choose_outcome(order, card)
         return order.session or (f"sbx-{outcome.charge}-{outcome.refund}-{outcome.auth}" if outcome.auth else "")
 
-    def facts_of(self, order: CollectionOrder, card: CardSecrets | None) -> dict[str, str]:
+    def make_facts(self, order: CollectionOrder, card: CardSecrets | None) -> dict[str, str]:
         if order.method == "token":
             assert card is not None, "a saved card is charged by its number"
             _, charge, refund = card_outcome_codes(card.number)
             return {"session": f"sbx-{charge}-{refund}-token"}
-        session = self.session_of(order, card)
+        session = self.make_session(order, card)
         return {} if order.session or not session else {"session": session, "auth": session.split("-")[3]}
 
-    def refund_code_of(self, order: CollectionOrder) -> str:
+    def choose_refund_code(self, order: CollectionOrder) -> str:
         return order.scenario.rr or (order.session.split("-")[2] if order.session else APPROVED)
 
 
@@ -253,15 +253,15 @@ class SandboxDebit(SandboxCollection):
     """The direct debit rail. An account is debited after its holder's OTP. An inbound transfer stays open until the
     scenario or a simulated call-back ends it."""
 
-    def result_of(self, order: CollectionOrder, card: CardSecrets | None) -> Answer | str:
+    def decide_result(self, order: CollectionOrder, card: CardSecrets | None) -> Answer | str:
         if order.step == orders.VALIDATE and order.sandbox_outcome.proof:
-            return check_proof(order) or self.code_of(order)
-        return Answer(orders.CHALLENGE, None, "") if order.method == "account" else self.code_of(order)
+            return check_proof(order) or self.choose_code(order)
+        return Answer(orders.CHALLENGE, None, "") if order.method == "account" else self.choose_code(order)
 
-    def facts_of(self, order: CollectionOrder, card: CardSecrets | None) -> dict[str, str]:
+    def make_facts(self, order: CollectionOrder, card: CardSecrets | None) -> dict[str, str]:
         return {"auth": "OTP" if order.method == "account" else "device"}
 
-    def code_of(self, order: CollectionOrder) -> str:
+    def choose_code(self, order: CollectionOrder) -> str:
         if order.scenario.rr is not None:
             return order.scenario.rr
         if order.method != "account":
@@ -287,8 +287,8 @@ class SandboxMobile(SandboxCollection):
     """The mobile operators' rail. The payer confirms at the operator: at once, later, or by a simulated call-back. On a
     wallet's page the payer's answer comes by `validate`."""
 
-    def result_of(self, order: CollectionOrder, card: CardSecrets | None) -> Answer | str:
-        code = self.code_of(order)
+    def decide_result(self, order: CollectionOrder, card: CardSecrets | None) -> Answer | str:
+        code = self.choose_code(order)
         if order.step != orders.VALIDATE or not order.sandbox_outcome.proof:
             return code
         if order.sandbox_outcome.proof == "declined":
@@ -300,7 +300,7 @@ class SandboxMobile(SandboxCollection):
             return Answer(orders.CHALLENGE, None, "")
         return final_answer(code)
 
-    def facts_of(self, order: CollectionOrder, card: CardSecrets | None) -> dict[str, str]:
+    def make_facts(self, order: CollectionOrder, card: CardSecrets | None) -> dict[str, str]:
         if order.step == orders.VALIDATE:
             return {}
         if order.method != "ussd":
@@ -309,7 +309,7 @@ class SandboxMobile(SandboxCollection):
         number = int.from_bytes(chance, "big") % 9000 + 1000
         return {"auth": "ussd", "ussd_code": f"{USSD_PREFIX[order.provider]}{number}#"}
 
-    def code_of(self, order: CollectionOrder) -> str:
+    def choose_code(self, order: CollectionOrder) -> str:
         if order.scenario.rr is not None:
             return order.scenario.rr
         magic = next((head for head in MAGIC_PHONES if order.payer.startswith(head)), None)

@@ -23,7 +23,7 @@ from kasuwa.rails.ports.identities import (
     ConsentRefused,
     IdentityClaim,
     Match,
-    Way,
+    VerificationMethod,
 )
 from kasuwa.rails.ports.orders import IdentityQuery, LookupDeclined, NoAnswer, Person, Unavailable
 from kasuwa.rails.sandbox.bank import FIRST_NAMES, LAST_NAMES, raise_for_code
@@ -53,7 +53,7 @@ FIRST_BIRTHDAY = date(1950, 1, 1)
 BIRTHDAYS = 365 * 50
 
 
-def response_code_of(enquiry: IdentityQuery) -> str:
+def choose_response_code(enquiry: IdentityQuery) -> str:
     if enquiry.scenario.rr is not None:
         return enquiry.scenario.rr
     return enquiry.bvn[-2:] if enquiry.bvn in magic_bvns() - UNCODED_BVNS else FOUND
@@ -66,7 +66,7 @@ def raise_for_outage(http: str | None, code: str) -> None:
         raise Unavailable("the identity register refuses calls")
 
 
-def person_of(bvn: str) -> Person:
+def make_person(bvn: str) -> Person:
     """Returns a person who is always the same for the same BVN."""
     chance = blake2b(bvn.encode(), digest_size=12).digest()
     return Person(
@@ -90,30 +90,30 @@ def find_consenting(enquiry: IdentityQuery, code: str, person: Person) -> Person
     return replace(person, always_matching=ALL_FIELDS)
 
 
-def query_of(claim: IdentityClaim) -> IdentityQuery:
+def make_query(claim: IdentityClaim) -> IdentityQuery:
     return IdentityQuery(claim.bvn, claim.scenario)
 
 
 class SandboxIdentity:
-    def choose_way(self, claim: IdentityClaim) -> Way:
-        code = response_code_of(query_of(claim))
+    def choose_method(self, claim: IdentityClaim) -> VerificationMethod:
+        code = choose_response_code(make_query(claim))
         return MATCH if code in SCORES else CONSENT if code in CONSENT_CODES else FIND
 
     async def match_person(self, claim: IdentityClaim) -> Match | None:
-        code = response_code_of(query_of(claim))
+        code = choose_response_code(make_query(claim))
         raise_for_outage(claim.scenario.http, code)
         return Match({"name": FULL if code == MATCHES else PARTIAL, "dob": FULL, "phone": FULL}, SCORES[code])
 
     async def begin_consent(self, claim: IdentityClaim) -> Consent:
         raise_for_outage(claim.scenario.http, FOUND)
-        code = response_code_of(query_of(claim))
+        code = choose_response_code(make_query(claim))
         reference = f"BVC{code}-{blake2b(claim.bvn.encode(), digest_size=8).hexdigest()}"
         return Consent(reference, CONSENT_URL + reference)
 
     async def find_person(self, enquiry: IdentityQuery) -> Person | None:
-        code = response_code_of(enquiry)
+        code = choose_response_code(enquiry)
         raise_for_outage(enquiry.scenario.http, code)
-        person = person_of(enquiry.bvn)
+        person = make_person(enquiry.bvn)
         if code in SCORES:
             raise LookupDeclined(TELLS_NOBODY)
         if code in CONSENT_CODES:

@@ -55,7 +55,7 @@ def outcome_of_card(number: str, cvv: str, pin: str) -> SandboxOutcome:
     return SandboxOutcome(charge=charge, refund=refund, auth=auth, pin=PIN_CODES.get(pin, APPROVED) if pin else "")
 
 
-def proof_of(otp: str | None) -> Proof:
+def choose_proof(otp: str | None) -> Proof:
     """Returns the authentication result of an OTP. None: the payer declined. Empty: approved without a code."""
     if otp is None:
         return "declined"

@@ -62,13 +62,13 @@ class DojahRules:
         refusal = self.refuse_bvn(request.query["bvn"])
         if refusal is not None:
             return refusal
-        asked, person = request.query, describe_person(request.query["bvn"])
-        compared: dict[str, Any] = {"bvn": {"value": asked["bvn"], "status": True}}
+        query, person = request.query, describe_person(request.query["bvn"])
+        compared: dict[str, Any] = {"bvn": {"value": query["bvn"], "status": True}}
         for name in ("first_name", "last_name"):
-            is_same = asked.get(name, "").upper() == person[name]
+            is_same = query.get(name, "").upper() == person[name]
             compared[name] = {"confidence_value": 100 if is_same else 0, "status": is_same}
-        if "dob" in asked:
-            compared["dob"] = {"value": asked["dob"], "status": asked["dob"] == "1990-06-28"}
+        if "dob" in query:
+            compared["dob"] = {"value": query["dob"], "status": query["dob"] == "1990-06-28"}
         return web.json_response({"entity": compared})
 
     def refuse_bvn(self, bvn: str) -> web.Response | None:

@@ -59,7 +59,7 @@ PAYSTACK = VendorFacts(
         Fact("the bank's reason of a failed transfer is gateway_response, which may be null", "specification"),
         Fact("a transfer can be received, blocked, rejected or abandoned", "specification"),
         Fact("a transfer can be queued or processing", "observed"),
-        Fact("call-backs tell of transfers that succeeded, failed or were reversed, and of no others", "documentation"),
+        Fact("call-backs report transfers that succeeded, failed or were reversed, and no others", "documentation"),
         Fact("a used reference of a transfer is refused with HTTP 400", "observed"),
         Fact("the refusal has the code duplicate_transfer_reference", "observed", "tells_duplicate_code"),
         Fact("the refusal has its message alone", "specification", "tells_duplicate_code"),

@@ -81,10 +81,10 @@ def decode_body(content: bytes) -> Any:
 
 
 def read_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
         raise ValueError("a name occurs twice")
-    return found
+    return fields
 
 
 def check_query(call: Call, query: Iterable[tuple[str, str]]) -> Problem | None:

@@ -1,7 +1,7 @@
 """Reserved accounts and settlements of the twin of Monnify.
 
 An account needs our contract, a reference of at most 64 characters that is used once, a customer and a BVN. It has a
-number at each of the vendor's banks. `pay_into` is a stranger who pays; the returned call-back need not be delivered.
+number at each of the vendor's banks. `pay_into` simulates a payer. The returned call-back need not be delivered.
 BVNs choose the outcome:
 
     …01  refused for the BVN     …02  refused with the catch-all code     …03  refused for want of a permission
@@ -34,7 +34,7 @@ class Account(msgspec.Struct):
 
 
 class Payment(msgspec.Struct):
-    """Money that a stranger paid into an account."""
+    """Money that a payer paid into an account."""
 
     reference: str
     account: str
@@ -80,7 +80,7 @@ class MonnifyAccountRules:
 
     def pay_into(self, number: str, amount: Decimal, sender: str = "CHIDI EZE") -> tuple[bytes, dict[str, str]]:
         """Pays into an account. Returns the body and the headers of the call-back."""
-        account = next(found for found in self.accounts.values() if number in found.numbers.values())
+        account = next(candidate for candidate in self.accounts.values() if number in candidate.numbers.values())
         reference = f"MNFY|{len(self.payments):02d}|20260105103000|{number}"
         self.payments[reference] = Payment(
             reference, account.reference, number, amount, "PAID", datetime.now(UTC), sender
@@ -89,9 +89,9 @@ class MonnifyAccountRules:
 
     async def pay_on_request(self, request: web.Request) -> web.Response:
         """Pays into an account for a person who tries the twin: `account_number`, `amount` in naira, `callback_url`."""
-        asked = await request.json()
-        event = self.pay_into(asked["account_number"], Decimal(str(asked["amount"])))
-        status = await deliver(asked["callback_url"], event) if asked.get("callback_url") else None
+        body = await request.json()
+        event = self.pay_into(body["account_number"], Decimal(str(body["amount"])))
+        status = await deliver(body["callback_url"], event) if body.get("callback_url") else None
         return web.json_response({"event": event[0].decode(), "headers": event[1], "answer": status})
 
     def announce(self, reference: str) -> tuple[bytes, dict[str, str]]:
@@ -141,32 +141,34 @@ class MonnifyAccountRules:
         return good(self.describe_account(self.accounts[reference]))
 
     async def show_account(self, request: web.Request) -> web.Response:
-        found = self.accounts.get(request.match_info["reference"])
-        if found is None:
+        account = self.accounts.get(request.match_info["reference"])
+        if account is None:
             return refused(404, "99", "Cannot find reserved account")
-        return good(self.describe_account(found))
+        return good(self.describe_account(account))
 
     async def release(self, request: web.Request) -> web.Response:
-        found = self.accounts.pop(request.match_info["reference"], None)
-        if found is None:
+        account = self.accounts.pop(request.match_info["reference"], None)
+        if account is None:
             return refused(404, "99", "Cannot find reserved account")
-        return good({**self.describe_account(found), "status": "INACTIVE"})
+        return good({**self.describe_account(account), "status": "INACTIVE"})
 
     # --- payments and settlements ------------------------------------------------------------------------------------
 
     async def show_payment(self, request: web.Request) -> web.Response:
-        found = self.payments.get(request.match_info["reference"])
-        if found is None and self.show_other is not None:
+        payment = self.payments.get(request.match_info["reference"])
+        if payment is None and self.show_other is not None:
             return await self.show_other(request)
-        if found is None:
+        if payment is None:
             return refused(404, "99", "Could not find a transaction with this reference")
-        return good(self.describe_payment(found))
+        return good(self.describe_payment(payment))
 
     async def list_payments(self, request: web.Request) -> web.Response:
         account = request.query["accountReference"]
         if account not in self.accounts:
             return refused(404, "99", "Cannot find reserved account")
-        rows = [self.describe_payment(found) for found in reversed(self.payments.values()) if found.account == account]
+        rows = [
+            self.describe_payment(payment) for payment in reversed(self.payments.values()) if payment.account == account
+        ]
         return paged(rows, request.query, self.page_marker)
 
     async def list_settled(self, request: web.Request) -> web.Response:

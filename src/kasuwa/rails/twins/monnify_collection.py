@@ -144,14 +144,14 @@ class MonnifyCollectionRules:
             return refusal
         methods = body.get("paymentMethods") or ["CARD"]
         payment = self.take(body, methods[0])
-        found = {
+        response_body = {
             "transactionReference": payment.vendor_reference,
             "paymentReference": payment.reference,
             "merchantName": "Test",
             "enabledPaymentMethod": methods,
             "checkoutUrl": f"{self.base_url}/checkout/{quote(payment.vendor_reference)}",
         }
-        return good(found)
+        return good(response_body)
 
     async def open_account(self, request: web.Request) -> web.Response:
         payment = self.find_by_vendor_reference(request[BODY]["transactionReference"])
@@ -160,7 +160,7 @@ class MonnifyCollectionRules:
         if payment.method != "ACCOUNT_TRANSFER":
             return refused(400, "99", "This transaction takes no transfers")
         payment.account_number = payment.account_number or f"50{len(self.payments):08d}"
-        found = {
+        response_body = {
             "accountNumber": payment.account_number,
             "accountName": "Test - CHECKOUT",
             "bankName": "Wema bank",
@@ -168,7 +168,7 @@ class MonnifyCollectionRules:
             "accountDurationSeconds": 2400,
             "totalPayable": float(payment.amount),
         }
-        return good(found)
+        return good(response_body)
 
     async def charge_token(self, request: web.Request) -> web.Response:
         body = request[BODY]
@@ -226,7 +226,7 @@ class MonnifyCollectionRules:
 
     def describe(self, payment: CollectedPayment) -> dict[str, Any]:
         is_paid = payment.status in ("PAID", "OVERPAID")
-        found: dict[str, Any] = {
+        description: dict[str, Any] = {
             "transactionReference": payment.vendor_reference,
             "paymentReference": payment.reference,
             "amountPaid": f"{payment.paid:.2f}",
@@ -242,8 +242,8 @@ class MonnifyCollectionRules:
             token = f"MNFY_{payment.vendor_reference[-12:]}"
             self.saved_cards.setdefault(token, payment.email)
             card = {"cardType": "Mastercard", "last4": "1111", "bin": "539983", "expMonth": "10", "expYear": "30"}
-            found["cardDetails"] = {**card, "reusable": True, "cardToken": token}
-        return found
+            description["cardDetails"] = {**card, "reusable": True, "cardToken": token}
+        return description
 
     # --- refunds ---------------------------------------------------------------------------------------------------
 

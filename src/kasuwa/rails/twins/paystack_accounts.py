@@ -1,7 +1,7 @@
 """Accounts, disputes and settlements of the twin of Paystack.
 
 An account needs a customer with a name and a telephone number, and a bank that the vendor offers. A customer who has an
-account gets the same one again. `pay_into` is a stranger who pays; the returned call-back need not be delivered. A test
+account gets the same one again. `pay_into` simulates a payer. The returned call-back need not be delivered. A test
 may change `holds_assignments`: accounts then have no number until `assign` is called.
 
 The last name of a customer chooses the outcome: `Refused` is refused for want of an identity, `Limited` because of our
@@ -46,7 +46,7 @@ class Account(msgspec.Struct):
 
 
 class Payment(msgspec.Struct):
-    """Money that a stranger paid into an account."""
+    """Money that a payer paid into an account."""
 
     reference: str
     amount: int  # in kobo
@@ -120,9 +120,9 @@ class PaystackAccountRules:
 
     async def pay_on_request(self, request: web.Request) -> web.Response:
         """Pays into an account for a person who tries the twin: `account_number`, `amount` in kobo, `callback_url`."""
-        asked = await request.json()
-        event = self.pay_into(asked["account_number"], int(asked["amount"]))
-        status = await deliver(asked["callback_url"], event) if asked.get("callback_url") else None
+        body = await request.json()
+        event = self.pay_into(body["account_number"], int(body["amount"]))
+        status = await deliver(body["callback_url"], event) if body.get("callback_url") else None
         return web.json_response({"event": event[0].decode(), "headers": event[1], "answer": status})
 
     def announce(self, reference: str) -> tuple[bytes, dict[str, str]]:
@@ -147,9 +147,9 @@ class PaystackAccountRules:
 
     def resolve(self, number: int, resolution: str) -> tuple[bytes, dict[str, str]]:
         """Ends a dispute. Returns the body and the headers of the call-back."""
-        found = self.disputes[number]
-        found.status, found.resolution = "resolved", resolution
-        return self.sign({"event": "charge.dispute.resolve", "data": self.describe_dispute(found)})
+        dispute = self.disputes[number]
+        dispute.status, dispute.resolution = "resolved", resolution
+        return self.sign({"event": "charge.dispute.resolve", "data": self.describe_dispute(dispute)})
 
     def settle_payments(self) -> None:
         """Pays out what came in."""
@@ -182,14 +182,16 @@ class PaystackAccountRules:
         return good("Customer created", self.describe_customer(self.customers[email]))
 
     async def show_customer(self, request: web.Request) -> web.Response:
-        found = self.customers.get(request.match_info["customer"].lower())
-        if found is None:
+        customer = self.customers.get(request.match_info["customer"].lower())
+        if customer is None:
             return refused(404, "Customer not found", type="validation_error", code="customer_not_found")
-        return good("Customer retrieved", self.describe_customer(found))
+        return good("Customer retrieved", self.describe_customer(customer))
 
     async def open_account(self, request: web.Request) -> web.Response:
         body = request[BODY]
-        customer = next((found for found in self.customers.values() if found.code == body["customer"]), None)
+        customer = next(
+            (candidate for candidate in self.customers.values() if candidate.code == body["customer"]), None
+        )
         if customer is None:
             return refused(404, "Customer not found", type="validation_error")
         if not customer.first_name or not customer.last_name or not customer.phone:
@@ -239,10 +241,10 @@ class PaystackAccountRules:
     # --- payments, disputes, settlements ---------------------------------------------------------------------------
 
     async def verify(self, request: web.Request) -> web.Response:
-        found = self.payments.get(request.match_info["reference"])
-        if found is None and self.verify_other is not None:
+        payment = self.payments.get(request.match_info["reference"])
+        if payment is None and self.verify_other is not None:
             return await self.verify_other(request)
-        return self.not_found() if found is None else good("Verification successful", self.describe_payment(found))
+        return self.not_found() if payment is None else good("Verification successful", self.describe_payment(payment))
 
     def not_found(self) -> web.Response:
         words = "Transaction reference not found."
@@ -275,11 +277,11 @@ class PaystackAccountRules:
         return self.disputes.get(int(number)) if number.isdigit() else None
 
     async def show_dispute(self, request: web.Request) -> web.Response:
-        found = self.find_dispute(request.match_info["id"])
+        dispute = self.find_dispute(request.match_info["id"])
         return (
             refused(404, "Dispute not found")
-            if found is None
-            else good("Dispute retrieved", self.describe_dispute(found))
+            if dispute is None
+            else good("Dispute retrieved", self.describe_dispute(dispute))
         )
 
     async def list_settlements(self, request: web.Request) -> web.Response:

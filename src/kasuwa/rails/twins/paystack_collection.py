@@ -315,10 +315,10 @@ class PaystackCollectionRules:
             "channel": payment.channel,
             "gateway_response": "Approved" if payment.status == "success" else payment.words,
             "customer": {"email": payment.email, "customer_code": f"CUS_{payment.id}"},
-            "authorization": self.authorization_of(payment) if is_paid else {},
+            "authorization": self.make_authorization(payment) if is_paid else {},
         }
 
-    def authorization_of(self, payment: CollectedPayment) -> dict[str, Any]:
+    def make_authorization(self, payment: CollectedPayment) -> dict[str, Any]:
         if payment.channel != "card":
             return {"channel": payment.channel, "reusable": False}
         code = payment.saved or f"AUTH_{payment.id}"
@@ -387,10 +387,10 @@ class PaystackCollectionRules:
         return paged("Refunds retrieved", rows, request.query, marker=self.access.accounts.page_marker)
 
     async def show_refund(self, request: web.Request) -> web.Response:
-        found = [refund for refund in self.refunds if str(refund.id) == request.match_info["id"]]
-        if not found:
+        refunds = [refund for refund in self.refunds if str(refund.id) == request.match_info["id"]]
+        if not refunds:
             return refused(404, "Refund not found", type="validation_error")
-        return good("Refund retrieved", describe_refund(found[0]))
+        return good("Refund retrieved", describe_refund(refunds[0]))
 
 
 def first_step(channel: str, body: dict[str, Any]) -> str:

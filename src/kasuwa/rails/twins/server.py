@@ -172,14 +172,14 @@ class Twin:
             await asyncio.sleep(60)
             return cut(request)
         content = await request.read()
-        seen = SeenRequest(
+        record = SeenRequest(
             request.method,
             request.path,
             dict(request.query),
             dict(request.headers),
             read_seen_body(request, content),
         )
-        self.requests.append(seen)
+        self.requests.append(record)
         refusal = self._refuse(request, content)
         response: web.Response = await handler(request) if refusal is None else refusal
         match fault:

@@ -292,8 +292,8 @@ class VtpassRules:
         """Wants the key of the kind of request, and no key of the other kind."""
         api_key, public_key, secret_key = self.keys
         wanted = {"public-key": public_key} if request.method == "GET" else {"secret-key": secret_key}
-        given = {name: request.headers[name] for name in ("public-key", "secret-key") if name in request.headers}
-        if request.headers.get("api-key") == api_key and given == wanted:
+        keys = {name: request.headers[name] for name in ("public-key", "secret-key") if name in request.headers}
+        if request.headers.get("api-key") == api_key and keys == wanted:
             return None
         return answer("087", "INVALID CREDENTIALS")
 

@@ -15,19 +15,19 @@ BALANCE = re.compile(r"-?[0-9]{1,16}(\.[0-9]{1,9})?", re.ASCII)
 
 def read_major(value: Any) -> int | None:
     """Returns an amount in minor units, or None if it is not an amount of whole minor units."""
-    text = text_of(value)
+    text = format_value(value)
     return int(Decimal(text) * MINOR_PER_MAJOR) if AMOUNT.fullmatch(text) else None
 
 
 def read_balance(value: Any) -> int:
     """Returns a balance in minor units, rounded down. Raises UnreadableAnswer if it is not one."""
-    text = text_of(value)
+    text = format_value(value)
     if not BALANCE.fullmatch(text):
         raise UnreadableAnswer("the balance has another form than documented")
     return int((Decimal(text) * MINOR_PER_MAJOR).to_integral_value(ROUND_FLOOR))
 
 
-def text_of(value: Any) -> str:
+def format_value(value: Any) -> str:
     """Returns the digits of a decoded JSON number or text, or "" for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | Decimal | str):
         return ""

@@ -1,8 +1,8 @@
 """Finds the code by which a vendor knows a bank.
 
-A wrong code sends money to a stranger, so a bank is mapped only by what identifies it, in this order: the NIP code that
-the vendor gives, a table of exceptions, a name by which vendors are known to list the bank, or an equal CBN code
-together with an agreeing name. What fits several banks of a vendor fits none. Transfers to other banks are refused
+A wrong code sends money to the wrong account, so a bank is mapped only by what identifies it, in this order: the NIP
+code that the vendor gives, a table of exceptions, a name by which vendors are known to list the bank, or an equal CBN
+code together with an agreeing name. What fits several banks of a vendor fits none. Transfers to other banks are refused
 before anything is sent.
 """
 
@@ -125,8 +125,8 @@ def map_banks(listed: Iterable[VendorBank], exceptions: Mapping[str, str]) -> di
     `exceptions` holds vendor codes by NIP code.
     """
     listed = list(listed)
-    found = {bank: find_code(bank, listed, exceptions) for bank in dict.fromkeys(banks_by_code().values())}
-    return {bank: code for bank, code in found.items() if code is not None}
+    codes = {bank: find_code(bank, listed, exceptions) for bank in dict.fromkeys(banks_by_code().values())}
+    return {bank: code for bank, code in codes.items() if code is not None}
 
 
 def find_code(bank: Bank, listed: list[VendorBank], exceptions: Mapping[str, str]) -> str | None:

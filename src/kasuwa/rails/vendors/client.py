@@ -146,19 +146,19 @@ class VendorClient:
         Look-ups are throttled, unless they are a step of an order (`is_throttled` is False)."""
         url = f"{self._base_url}{path}" + (f"?{urlencode(query)}" if query else "")
         content = b"" if body is None else msgspec.json.encode(body)
-        sent = {**headers, "Accept": "application/json", "Accept-Encoding": "identity"}
+        request_headers = {**headers, "Accept": "application/json", "Accept-Encoding": "identity"}
         if body is not None:
-            sent["Content-Type"] = "application/json"
+            request_headers["Content-Type"] = "application/json"
         operation = describe_call(method, path)
         async with self._turn(operation, is_throttled and not moves_money, moves_money):
             began = self._clock()
             outcome = "lost"
             self._calls_in_flight += 1
             try:
-                reply = await self._transport.send(method, url, content, sent)
+                reply = await self._transport.send(method, url, content, request_headers)
                 self._compare_clock(reply.date)
                 outcome = f"{reply.status // 100}xx"
-                found = self._judge(operation, reply, moves_money)
+                vendor_reply = self._judge(operation, reply, moves_money)
             except NotSent as error:
                 outcome = "not sent"
                 self._fail(operation)
@@ -174,7 +174,7 @@ class VendorClient:
                     log.warning(
                         "a rail did not answer a call", rail=self.name, call=f"{method} {path}", outcome=outcome
                     )
-        return found
+        return vendor_reply
 
     def _turn(self, operation: str, is_throttled: bool, moves_money: bool) -> "Turn":
         kind = NothingSent if moves_money else Unavailable

@@ -10,7 +10,16 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.rails.ports.identities import FULL, MATCH, NO_MATCH, TELLS_NOBODY, Consent, IdentityClaim, Match, Way
+from kasuwa.rails.ports.identities import (
+    FULL,
+    MATCH,
+    NO_MATCH,
+    TELLS_NOBODY,
+    Consent,
+    IdentityClaim,
+    Match,
+    VerificationMethod,
+)
 from kasuwa.rails.ports.orders import IdentityQuery, LookupDeclined, Person, Unavailable, UnreadableAnswer
 from kasuwa.rails.ports.transport import HttpTransport
 from kasuwa.rails.vendors.amounts import read_balance
@@ -61,7 +70,7 @@ class DojahIdentity:
 class DojahMatching(DojahIdentity):
     """The same vendor, which only compares."""
 
-    def choose_way(self, claim: IdentityClaim) -> Way:
+    def choose_method(self, claim: IdentityClaim) -> VerificationMethod:
         return MATCH
 
     async def find_person(self, enquiry: IdentityQuery) -> Person | None:
@@ -90,7 +99,7 @@ def read_match(reply: VendorReply) -> Match | None:
         raise UnreadableAnswer("the entity is not a comparison")
     if bvn.get("status") is False:
         return None
-    scores = {"firstname": score_of(entity, "first_name"), "lastname": score_of(entity, "last_name")}
+    scores = {"firstname": read_score(entity, "first_name"), "lastname": read_score(entity, "last_name")}
     compared = {name: FULL if score == HIGHEST_SCORE else NO_MATCH for name, score in scores.items()}
     if "dob" in entity:
         compared["dob"] = FULL if read_status(entity["dob"]) else NO_MATCH
@@ -103,9 +112,9 @@ def read_status(part: Any) -> bool:
     return part.get("status") is True
 
 
-def score_of(entity: dict[str, Any], name: str) -> int:
-    found = entity.get(name)
-    value = found.get("confidence_value") if isinstance(found, dict) else None
+def read_score(entity: dict[str, Any], name: str) -> int:
+    field = entity.get(name)
+    value = field.get("confidence_value") if isinstance(field, dict) else None
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= HIGHEST_SCORE:
         raise UnreadableAnswer("the comparison has another form than documented")
     return value
@@ -152,14 +161,14 @@ def read_entity(entity: Any, bvn: str) -> Person | None:
         bvn=bvn,
         firstname=first,
         lastname=last,
-        middlename=text_of(entity, "middle_name"),
-        dob=read_birth_date(text_of(entity, "date_of_birth")),
-        phone=text_of(entity, "phone_number1"),
-        is_watch_listed=text_of(entity, "watch_listed").upper() in ("YES", "TRUE"),
+        middlename=read_text(entity, "middle_name"),
+        dob=read_birth_date(read_text(entity, "date_of_birth")),
+        phone=read_text(entity, "phone_number1"),
+        is_watch_listed=read_text(entity, "watch_listed").upper() in ("YES", "TRUE"),
     )
 
 
-def text_of(entity: dict[str, Any], name: str) -> str:
+def read_text(entity: dict[str, Any], name: str) -> str:
     value = entity.get(name)
     return value if isinstance(value, str) else ""
 

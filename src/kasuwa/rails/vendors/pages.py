@@ -46,7 +46,7 @@ async def read_pages(read: ReadPage, identify: Callable[[dict[str, Any]], Hashab
     Raises what `read` raises, and UnreadableAnswer for a list that does not end."""
     yielded: set[Hashable] = set()
     for _ in range(MOST_PASSES):
-        seen: set[Hashable] = set()
+        known_keys: set[Hashable] = set()
         most, is_shorter = 0, False
         number, repeats, cursor = 0, 0, ""
         while True:
@@ -54,15 +54,15 @@ async def read_pages(read: ReadPage, identify: Callable[[dict[str, Any]], Hashab
                 raise UnreadableAnswer("a list does not end")
             page = await read(number, cursor)
             keys = [identify(row) for row in page.rows]
-            repeats = 0 if set(keys) - seen else repeats + 1
-            seen.update(keys)
+            repeats = 0 if set(keys) - known_keys else repeats + 1
+            known_keys.update(keys)
             for key, row in zip(keys, page.rows, strict=True):
                 if key not in yielded:
                     yielded.add(key)
                     yield row
             is_shorter = is_shorter or (page.total is not None and page.total < most)
             most = max(most, page.total or 0)
-            if not page.rows or not expects_more(page, len(seen)):
+            if not page.rows or not expects_more(page, len(known_keys)):
                 break
             if repeats >= MOST_REPEATS:
                 log.warning("the list of a vendor promises more than it has", pages=number + 1)
@@ -72,10 +72,10 @@ async def read_pages(read: ReadPage, identify: Callable[[dict[str, Any]], Hashab
             return
 
 
-def expects_more(page: Page, seen: int) -> bool:
+def expects_more(page: Page, row_count: int) -> bool:
     """Whether a list goes on after a page. A number of rows that was not reached counts more than a last page."""
     if page.cursor:
         return True
-    if page.total is not None and seen < page.total:
+    if page.total is not None and row_count < page.total:
         return True
     return page.has_more is not False and (page.has_more is True or page.total is None)

@@ -120,10 +120,10 @@ class ShadowComparer:
 
 def are_same_name(ours: str | None, theirs: str | None) -> bool:
     """Tells whether two rails gave the same name: order of words, case, accents and punctuation do not matter."""
-    return words_of(ours) == words_of(theirs)
+    return split_words(ours) == split_words(theirs)
 
 
-def words_of(name: str | None) -> list[str] | None:
+def split_words(name: str | None) -> list[str] | None:
     if name is None:
         return None
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()

@@ -46,8 +46,8 @@ async def record_use(connection: Connection, accounts: Mapping[str, str]) -> Non
 
 
 async def list_uses(reader: Reader) -> list[AccountUse]:
-    found = [AccountUse(*row) for row in await reader.fetch(SELECT_USES)]
-    return sorted(found, key=lambda use: (use.rail, use.began_at, use.account))
+    uses = [AccountUse(*row) for row in await reader.fetch(SELECT_USES)]
+    return sorted(uses, key=lambda use: (use.rail, use.began_at, use.account))
 
 
 async def list_aliases(reader: Reader) -> list[AccountAlias]:

@@ -84,11 +84,11 @@ class RailWatch:
     async def run_once(self) -> None:
         async with self._pool.acquire() as connection:
             await records.store_health(connection, self._read_states())
-            found = await records.list_balances(connection)
+            balances = await records.list_balances(connection)
             if self._accounts is not None:
                 await share_accounts(connection, self._accounts)
         # Each reading is passed on once: later ones of this process would undo what it has subtracted since.
-        new = [row for row in found if self._read_at.get((row.rail, row.currency)) != row.read_at]
+        new = [row for row in balances if self._read_at.get((row.rail, row.currency)) != row.read_at]
         self._read_at.update({(row.rail, row.currency): row.read_at for row in new})
         if new:
             self._use_balances({(row.rail, row.currency): row.amount for row in new})

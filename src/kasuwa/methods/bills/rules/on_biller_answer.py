@@ -63,12 +63,12 @@ def need_answer(job: Job, answer: Answer, merchant: Merchant) -> Needs:
     return Needs(rows, (WALLET, RAIL, INCOME, VAT))
 
 
-def decide_answer(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision:
-    row = seen.get(Transaction, job.subject)
+def decide_answer(job: Job, answer: Answer, context: Context, rows: LoadedRows) -> Decision:
+    row = rows.get(Transaction, job.subject)
     assert row is not None
-    current_job = seen.get(Job, job.key)
+    current_job = rows.get(Job, job.key)
     if row.is_final:
-        return reply_final(row, answer, current_job, find_delivery(row, context, seen))
+        return reply_final(row, answer, current_job, find_delivery(row, context, rows))
     assert current_job is not None
     job_data = JOB_DATA_DECODER.decode(current_job.work)
     answer = check_delivery_format(answer, job_data.order.fulfillment)

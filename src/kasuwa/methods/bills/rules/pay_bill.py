@@ -32,7 +32,7 @@ from kasuwa.core.decision import (
     refuse_fields,
     replace_faults,
 )
-from kasuwa.core.money import format_minor, percent_of
+from kasuwa.core.money import compute_percent, format_minor
 from kasuwa.core.references import account_key, movement_reference
 from kasuwa.core.routing import RailDemand
 from kasuwa.core.scenario import take_call_scenario
@@ -139,16 +139,16 @@ def need_pay(request: PayRequest, merchant: Merchant) -> Needs:
     return Needs(((Transaction, key), (Voucher, voucher), (Paycode, paycode)), (WALLET,))
 
 
-def decide_pay(request: PayRequest, context: Context, seen: LoadedRows) -> Decision[PayReply] | Refusal | NeedsMore:
+def decide_pay(request: PayRequest, context: Context, rows: LoadedRows) -> Decision[PayReply] | Refusal | NeedsMore:
     merchant = context.merchant
     digest = digest_request(request, context)
-    first = seen.get(Transaction, transaction_key(merchant.merchant_id, KIND, request.order_ref))
+    first = rows.get(Transaction, transaction_key(merchant.merchant_id, KIND, request.order_ref))
     if first is not None:
-        repeated = replay_bill(first, digest, context, seen)
+        repeated = replay_bill(first, digest, context, rows)
         if request.dry_run and isinstance(repeated, Decision):
             return Decision(reply=msgspec.structs.replace(repeated.reply, dry_run=True))
         return repeated
-    item = seen.get(Paycode, paycode_key(request.paycode))
+    item = rows.get(Paycode, paycode_key(request.paycode))
     if item is None or not item.accepted:
         return UNKNOWN_PAYCODE
     faults = find_faults(request, item.terms, merchant)
@@ -156,17 +156,17 @@ def decide_pay(request: PayRequest, context: Context, seen: LoadedRows) -> Decis
         return refuse_fields(*faults)
     amount = int(request.amount or item.price)
     guarded = duplicate_guard_key(merchant.merchant_id, item.bills_id, request.reference, amount)
-    if not seen.is_loaded(guarded):
+    if not rows.is_loaded(guarded):
         return NeedsMore(Needs(((DuplicateGuard, guarded),)))
-    guard = seen.get(DuplicateGuard, guarded)
+    guard = rows.get(DuplicateGuard, guarded)
     if guard is not None and context.now - guard.at < LIKELY_DUPLICATE_WITHIN:
         earlier = transaction_key(merchant.merchant_id, KIND, guard.order_ref)
-        if not seen.is_loaded(earlier):
+        if not rows.is_loaded(earlier):
             return NeedsMore(Needs(((Transaction, earlier),)))
-        if not has_failed(seen.get(Transaction, earlier)):
+        if not has_failed(rows.get(Transaction, earlier)):
             return LIKELY_DUPLICATE
     if request.dry_run:
-        return dry_run_bill(request, item, amount, context, seen)
+        return dry_run_bill(request, item, amount, context, rows)
     decision = start_bill(request, item, amount, digest, context)
     decision.rows += (DuplicateGuard(guarded, merchant.merchant_id, request.order_ref, context.now),)
     return decision
@@ -195,33 +195,33 @@ def has_failed(earlier: Transaction | None) -> bool:
     return earlier is not None and earlier.status == FAILED
 
 
-def replay_bill(first: Transaction, digest: bytes, context: Context, seen: LoadedRows) -> Decision | Refusal:
+def replay_bill(first: Transaction, digest: bytes, context: Context, rows: LoadedRows) -> Decision | Refusal:
     """Returns the reply of the first request, with the bill's current status.
 
     `in_progress` while the biller has not answered yet: the caller may wait for the answer. Contract: #repeats
     """
     if first.digest != digest:
         return REFERENCE_USED
-    reply = reply_bill(first, find_delivery(first, context, seen))
+    reply = reply_bill(first, find_delivery(first, context, rows))
     return Decision(reply=reply, in_progress=first.code is None and not first.is_final)
 
 
-def find_delivery(row: Transaction, context: Context, seen: LoadedRows) -> BillDelivery:
-    voucher = seen.get(Voucher, voucher_key(row.merchant_id, row.key))
+def find_delivery(row: Transaction, context: Context, rows: LoadedRows) -> BillDelivery:
+    voucher = rows.get(Voucher, voucher_key(row.merchant_id, row.key))
     if voucher is None:
         return NO_DELIVERY
     return DELIVERY_DECODER.decode(context.unseal(voucher_aad(row.txn_ref), voucher.sealed))
 
 
 def dry_run_bill(
-    request: PayRequest, item: Paycode, amount: int, context: Context, seen: LoadedRows
+    request: PayRequest, item: Paycode, amount: int, context: Context, rows: LoadedRows
 ) -> Decision | Refusal:
     """Returns what a bill would cost. Refused for every reason that would refuse the payment, also insufficient funds.
 
     Contract: bills#dry-run
     """
-    vat = percent_of(item.fee, context.merchant.terms(Tariff).vat_percent_on_fees)
-    wallet = seen.get(chart.Account, account_key(context.merchant.merchant_id, WALLET))
+    vat = compute_percent(item.fee, context.merchant.terms(Tariff).vat_percent_on_fees)
+    wallet = rows.get(chart.Account, account_key(context.merchant.merchant_id, WALLET))
     if wallet is None or wallet.available < amount + item.fee + vat:
         return WALLET_INSUFFICIENT
     reply = PayReply(
@@ -232,7 +232,7 @@ def dry_run_bill(
         amount=format_minor(amount),
         fee=format_minor(item.fee),
         vat=format_minor(vat),
-        commission=format_minor(percent_of(amount, item.discount)),
+        commission=format_minor(compute_percent(amount, item.discount)),
     )
     return Decision(reply=reply)
 
@@ -240,10 +240,10 @@ def dry_run_bill(
 def start_bill(request: PayRequest, item: Paycode, amount: int, digest: bytes, context: Context) -> Decision:
     """Holds the money, and writes the transaction and the job that calls the biller."""
     merchant = context.merchant
-    vat = percent_of(item.fee, merchant.terms(Tariff).vat_percent_on_fees)
+    vat = compute_percent(item.fee, merchant.terms(Tariff).vat_percent_on_fees)
     random_number = int.from_bytes(context.entropy[:8], "big") + context.number
     scenario, faults = take_call_scenario(context.scenario, context.injected_faults, LANE, random_number)
-    commission = percent_of(amount, item.discount)
+    commission = compute_percent(amount, item.discount)
     order = BillDetail(
         paycode=item.paycode,
         item=item.name,
@@ -290,7 +290,7 @@ def demand_rail(order: BillDetail, amount: int) -> RailDemand:
     return RailDemand(PURPOSE, amount, CURRENCY, order.paycode)
 
 
-def commission_of(row: Transaction) -> int:
+def get_commission(row: Transaction) -> int:
     """Returns the commission credited to the wallet: 0 for a failed bill."""
     return 0 if row.status == FAILED else BILL_DETAIL_DECODER.decode(row.detail).commission
 
@@ -302,7 +302,7 @@ def reply_bill(row: Transaction, delivery: BillDelivery, code: int = 200) -> Pay
         txn_ref=row.txn_ref,
         order_ref=row.order_ref,
         message=row.message,
-        commission=format_minor(commission_of(row)),
+        commission=format_minor(get_commission(row)),
         token=delivery.token,
         units=delivery.units,
         pin=delivery.pin,

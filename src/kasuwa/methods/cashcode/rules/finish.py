@@ -41,7 +41,13 @@ from kasuwa.methods.cashcode.model import (
 from kasuwa.methods.cashcode.rules.issue import WALLET_INSUFFICIENT
 from kasuwa.methods.cashcode.wire import CancelReply, OrderRequest
 from kasuwa.rails.ports.orders import Answer
-from kasuwa.transactions.purpose import PurposeEffects, TransactionPurpose, effects_of_purpose, rules_of, subject_of
+from kasuwa.transactions.purpose import (
+    PurposeEffects,
+    TransactionPurpose,
+    effects_of_purpose,
+    get_purpose_rules,
+    make_subject_field,
+)
 from kasuwa.transactions.transactions import (
     FAILED,
     SUCCESSFUL,
@@ -89,12 +95,12 @@ def need_code(merchant_id: int, order_ref: str) -> Needs:
     return Needs(rows, ACCOUNTS)
 
 
-def find_cashcode(merchant_id: int, order_ref: str, seen: LoadedRows) -> CashcodeRows | None:
-    code = seen.get(Cashcode, cashcode_key(merchant_id, order_ref))
-    row = seen.get(Transaction, transaction_key(merchant_id, KIND, order_ref))
+def find_cashcode(merchant_id: int, order_ref: str, rows: LoadedRows) -> CashcodeRows | None:
+    code = rows.get(Cashcode, cashcode_key(merchant_id, order_ref))
+    row = rows.get(Transaction, transaction_key(merchant_id, KIND, order_ref))
     if code is None or row is None:
         return None
-    return CashcodeRows(code, row, seen.get(Job, expiry_key(merchant_id, order_ref)))
+    return CashcodeRows(code, row, rows.get(Job, expiry_key(merchant_id, order_ref)))
 
 
 def refuse_ended(code: Cashcode, context: Context) -> Refusal | None:
@@ -107,12 +113,12 @@ def refuse_ended(code: Cashcode, context: Context) -> Refusal | None:
 # --- ending a code ------------------------------------------------------------------------------------------
 
 
-def end_code(cashcode: CashcodeRows, state: str, paid: int, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
+def end_code(cashcode: CashcodeRows, state: str, paid: int, context: Context, rows: LoadedRows) -> Decision | NeedsMore:
     """Returns the decision that ends an active code, without a reply. Includes the effects of the code's purpose."""
     code, row, expiry = cashcode.code, cashcode.row, cashcode.expiry
     assert expiry is not None, "an active code has an expiry job"
     purpose = DETAIL_DECODER.decode(row.detail).purpose
-    unseen = need_source(code, purpose, context, seen)
+    unseen = need_source(code, purpose, context, rows)
     if unseen is not None:
         return unseen
     end = end_transaction(
@@ -127,7 +133,7 @@ def end_code(cashcode: CashcodeRows, state: str, paid: int, context: Context, se
             event_fields=build_event_fields(row, purpose),
         ),
     )
-    effects = effects_of_purpose(end.row, purpose, context, seen)
+    effects = effects_of_purpose(end.row, purpose, context, rows)
     if isinstance(effects, NeedsMore):
         return effects
     ended = msgspec.structs.replace(code, state=state, paid=paid)
@@ -142,15 +148,17 @@ def end_code(cashcode: CashcodeRows, state: str, paid: int, context: Context, se
 
 
 def need_source(
-    code: Cashcode, purpose: TransactionPurpose | None, context: Context, seen: LoadedRows
+    code: Cashcode, purpose: TransactionPurpose | None, context: Context, rows: LoadedRows
 ) -> NeedsMore | None:
     """Asks for the source account and the rows of the purpose, which are known only once the code is loaded.
 
     Returns None if they are loaded already.
     """
-    if seen.is_loaded(account_key(code.merchant_id, code.source)):
+    if rows.is_loaded(account_key(code.merchant_id, code.source)):
         return None
-    needs = Needs() if purpose is None else rules_of(purpose, context).needs(context.merchant, purpose.reference)
+    needs = (
+        Needs() if purpose is None else get_purpose_rules(purpose, context).needs(context.merchant, purpose.reference)
+    )
     return NeedsMore(Needs(needs.rows, (*needs.accounts, code.source)))
 
 
@@ -160,7 +168,7 @@ def build_event_fields(row: Transaction, purpose: TransactionPurpose | None) -> 
     Contract: events#payload
     """
     if purpose is not None:
-        return {"txn_ref": row.txn_ref, **subject_of(purpose)}
+        return {"txn_ref": row.txn_ref, **make_subject_field(purpose)}
     return {"txn_ref": row.order_ref, "order_ref": row.order_ref}
 
 
@@ -190,15 +198,15 @@ def need_expiry(job: Job, answer: Answer, merchant: Merchant) -> Needs:
     return need_code(merchant.merchant_id, JOB_DATA_DECODER.decode(job.work).order_ref)
 
 
-def decide_expiry(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
+def decide_expiry(job: Job, answer: Answer, context: Context, rows: LoadedRows) -> Decision | NeedsMore:
     """Expires an active code whose lifetime is over. Does nothing if the code ended after the job was claimed."""
-    cashcode = find_cashcode(context.merchant.merchant_id, JOB_DATA_DECODER.decode(job.work).order_ref, seen)
+    cashcode = find_cashcode(context.merchant.merchant_id, JOB_DATA_DECODER.decode(job.work).order_ref, rows)
     assert cashcode is not None
     if cashcode.code.state != ACTIVE:
         return Decision()
     if context.now < cashcode.code.expires_at and cashcode.expiry is not None:
         return Decision(jobs=(cashcode.expiry,))  # not due yet: put the job back
-    return end_code(cashcode, EXPIRED, 0, context, seen)
+    return end_code(cashcode, EXPIRED, 0, context, rows)
 
 
 # --- cancel -------------------------------------------------------------------------------------------------
@@ -209,10 +217,10 @@ def need_cancel(request: OrderRequest, merchant: Merchant) -> Needs:
 
 
 def decide_cancel(
-    request: OrderRequest, context: Context, seen: LoadedRows
+    request: OrderRequest, context: Context, rows: LoadedRows
 ) -> Decision[CancelReply] | Refusal | NeedsMore:
     """Cancels an active code. Cancelling a cancelled code succeeds and changes nothing."""
-    cashcode = find_cashcode(context.merchant.merchant_id, request.order_ref, seen)
+    cashcode = find_cashcode(context.merchant.merchant_id, request.order_ref, rows)
     if cashcode is None:
         return UNKNOWN_ORDER
     reply = CancelReply(
@@ -223,7 +231,7 @@ def decide_cancel(
     refusal = refuse_ended(cashcode.code, context)
     if refusal is not None:
         return refusal
-    decision = end_code(cashcode, CANCELLED, 0, context, seen)
+    decision = end_code(cashcode, CANCELLED, 0, context, rows)
     if isinstance(decision, Decision):
         decision.reply = reply
     return decision

@@ -105,13 +105,13 @@ def need_generate(request: GenerateRequest, merchant: Merchant) -> Needs:
 
 
 def decide_generate(
-    request: GenerateRequest, context: Context, seen: LoadedRows
+    request: GenerateRequest, context: Context, rows: LoadedRows
 ) -> Decision[GenerateReply] | Refusal | NeedsMore:
     digest = digest_request(request, context)
     merchant_id = context.merchant.merchant_id
-    first = seen.get(Transaction, transaction_key(merchant_id, KIND, request.order_ref))
+    first = rows.get(Transaction, transaction_key(merchant_id, KIND, request.order_ref))
     if first is not None:
-        code = seen.get(Cashcode, cashcode_key(merchant_id, request.order_ref))
+        code = rows.get(Cashcode, cashcode_key(merchant_id, request.order_ref))
         assert code is not None
         return Decision(reply=reply_generate(first, code)) if first.digest == digest else REFERENCE_USED
     order = CashcodeOrder(
@@ -122,7 +122,7 @@ def decide_generate(
         lifetime_minutes=DEFAULT_MINUTES if request.life_time is None else int(request.life_time),
         digest=digest,
     )
-    issued = issue_code(order, context, seen)
+    issued = issue_code(order, context, rows)
     if isinstance(issued, NeedsMore):
         return issued
     decision = issued.decision
@@ -189,12 +189,12 @@ class IssuedCashcode(msgspec.Struct):
     decision: Decision
 
 
-def issue_code(order: CashcodeOrder, context: Context, seen: LoadedRows) -> IssuedCashcode | NeedsMore:
+def issue_code(order: CashcodeOrder, context: Context, rows: LoadedRows) -> IssuedCashcode | NeedsMore:
     """Returns the new code, or NeedsMore, which the caller must return.
 
     The caller's needs must include the accounts of the source and of the wallet.
     """
-    code_digits = generate_code(order, context, seen)
+    code_digits = generate_code(order, context, rows)
     if isinstance(code_digits, NeedsMore):
         return code_digits
     merchant_id = context.merchant.merchant_id
@@ -249,7 +249,7 @@ def issue_code(order: CashcodeOrder, context: Context, seen: LoadedRows) -> Issu
     return IssuedCashcode(code_digits, row, code, decision)
 
 
-def generate_code(order: CashcodeOrder, context: Context, seen: LoadedRows) -> str | NeedsMore:
+def generate_code(order: CashcodeOrder, context: Context, rows: LoadedRows) -> str | NeedsMore:
     """Returns ten digits that no code of any merchant ever had, so that the token index finds at most one code."""
     salt = order.order_ref or (order.purpose.reference if order.purpose is not None else "")
     attempt = 0
@@ -257,9 +257,9 @@ def generate_code(order: CashcodeOrder, context: Context, seen: LoadedRows) -> s
         random_bytes = derive(context.entropy, f"cashcode {salt} {attempt}")
         digits = str(int.from_bytes(random_bytes[:16], "big") % 10**CODE_DIGITS).zfill(CODE_DIGITS)
         key = token_key(context.vault, KIND, digits)
-        if not seen.is_loaded(key):
+        if not rows.is_loaded(key):
             return NeedsMore(Needs(((TokenIndexEntry, key),)))
-        if seen.get(TokenIndexEntry, key) is None:
+        if rows.get(TokenIndexEntry, key) is None:
             return digits
         attempt += 1
 

@@ -56,49 +56,49 @@ def need_redeem(request: RedeemRequest, merchant: Merchant) -> Needs:
 
 
 def decide_redeem(
-    request: RedeemRequest, context: Context, seen: LoadedRows
+    request: RedeemRequest, context: Context, rows: LoadedRows
 ) -> Decision[RedeemReply | Refusal] | Refusal | NeedsMore:
     merchant_id = context.merchant.merchant_id
-    attempts = current_failed_attempts(context, seen)
+    attempts = current_failed_attempts(context, rows)
     if attempts.wrong >= MAX_FAILED_ATTEMPTS:
         return TOO_MANY_FAILED_ATTEMPTS
     key = token_key(context.vault, KIND, request.cashcode)
-    if not seen.is_loaded(key):
+    if not rows.is_loaded(key):
         return NeedsMore(Needs(((TokenIndexEntry, key),)))
-    entry = seen.get(TokenIndexEntry, key)
+    entry = rows.get(TokenIndexEntry, key)
     if entry is None or entry.merchant_id != merchant_id:
         return Decision(reply=UNKNOWN_CODE, rows=(msgspec.structs.replace(attempts, wrong=attempts.wrong + 1),))
     needs = need_code(merchant_id, entry.reference)
-    if not all(seen.is_loaded(asked) for _, asked in needs.rows):
+    if not all(rows.is_loaded(needed_key) for _, needed_key in needs.rows):
         return NeedsMore(needs)
-    cashcode = find_cashcode(merchant_id, entry.reference, seen)
+    cashcode = find_cashcode(merchant_id, entry.reference, rows)
     assert cashcode is not None, "the token index refers to an existing code"
-    return redeem(cashcode, request, context, seen)
+    return redeem(cashcode, request, context, rows)
 
 
-def current_failed_attempts(context: Context, seen: LoadedRows) -> FailedAttempts:
+def current_failed_attempts(context: Context, rows: LoadedRows) -> FailedAttempts:
     """Returns the count of the current window, 0 if the last window is over."""
     key = failed_attempts_key(context.merchant.merchant_id)
-    attempts = seen.get(FailedAttempts, key)
+    attempts = rows.get(FailedAttempts, key)
     if attempts is None or context.now - attempts.since >= FAILED_ATTEMPT_WINDOW:
         return FailedAttempts(key, context.merchant.merchant_id, 0, context.now)
     return attempts
 
 
 def redeem(
-    cashcode: CashcodeRows, request: RedeemRequest, context: Context, seen: LoadedRows
+    cashcode: CashcodeRows, request: RedeemRequest, context: Context, rows: LoadedRows
 ) -> Decision | Refusal | NeedsMore:
     code, row = cashcode.code, cashcode.row
     ended = refuse_ended(code, context)
     if ended is not None:
         return ended
     if not is_equal_constant_time(code.pin, hash_pin(context, code.order_ref, request.pin)):
-        return count_wrong_pin(cashcode, context, seen)
+        return count_wrong_pin(cashcode, context, rows)
     faults = [fault for fault in (find_channel_fault(cashcode, request), find_amount_fault(cashcode, request)) if fault]
     if faults:
         return refuse_fields(*faults)
     paid = int(request.amount)
-    decision = end_code(cashcode, REDEEMED, paid, context, seen)
+    decision = end_code(cashcode, REDEEMED, paid, context, rows)
     if isinstance(decision, Decision):
         decision.reply = RedeemReply(
             order_ref=row.order_ref,
@@ -111,12 +111,12 @@ def redeem(
     return decision
 
 
-def count_wrong_pin(cashcode: CashcodeRows, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
+def count_wrong_pin(cashcode: CashcodeRows, context: Context, rows: LoadedRows) -> Decision | NeedsMore:
     """Refuses the redemption and counts it. The third wrong PIN locks the code and releases its holds."""
     counted = msgspec.structs.replace(cashcode.code, tries=cashcode.code.tries + 1)
     if counted.tries < MAX_WRONG_PINS:
         return Decision(reply=WRONG_PIN, rows=(counted,))
-    decision = end_code(msgspec.structs.replace(cashcode, code=counted), LOCKED, 0, context, seen)
+    decision = end_code(msgspec.structs.replace(cashcode, code=counted), LOCKED, 0, context, rows)
     if isinstance(decision, Decision):
         decision.reply = LOCKED_NOW
     return decision

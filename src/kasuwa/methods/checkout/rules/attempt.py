@@ -110,43 +110,45 @@ def need_checkout_row(request: PayerRequest, merchant: Merchant) -> Needs:
     return Needs(((Checkout, checkout_key(merchant.merchant_id, request.reference)),))
 
 
-def find_checkout(request: PayerRequest, context: Context, seen: LoadedRows) -> Checkout | None:
-    return seen.get(Checkout, checkout_key(context.merchant.merchant_id, request.reference))
+def find_checkout(request: PayerRequest, context: Context, rows: LoadedRows) -> Checkout | None:
+    return rows.get(Checkout, checkout_key(context.merchant.merchant_id, request.reference))
 
 
 # --- begin ------------------------------------------------------------------------------------------------------
 
 
-def decide_begin(request: BeginAttempt, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
-    checkout = find_checkout(request, context, seen)
+def decide_begin(request: BeginAttempt, context: Context, rows: LoadedRows) -> Decision | Refusal | NeedsMore:
+    checkout = find_checkout(request, context, rows)
     if checkout is None:
         return UNKNOWN_CHECKOUT
-    refused = check_begin(request, checkout, context, seen)
+    refused = check_begin(request, checkout, context, rows)
     if refused is not None:
         return refused
     known = read_checkout_detail(checkout, context.vault.unseal)
     detail = name_payer(known, request)
-    order = build_attempt_order(request, checkout, detail, context, seen)
+    order = build_attempt_order(request, checkout, detail, context, rows)
     if not isinstance(order, PaymentOrder):
         return order
     if order.price.charged != request.shown_total:
         return refuse_total(order.price.charged, checkout.currency)
-    added = ask_source(checkout, context, seen)
+    added = ask_source(checkout, context, rows)
     if not isinstance(added, PurposeEffects):
         return added
     is_session = request.channel == "card" and not order.is_hosted
-    begun = begin_payment(order, context, OPEN_SESSION if is_session else CHARGE)
-    kept = msgspec.structs.replace(checkout, attempt_ref=begun.reply.txn_ref, attempts=checkout.attempts + 1)
+    decision = begin_payment(order, context, OPEN_SESSION if is_session else CHARGE)
+    open_checkout = msgspec.structs.replace(
+        checkout, attempt_ref=decision.reply.txn_ref, attempts=checkout.attempts + 1
+    )
     if detail != known:
         stored, payer_sealed = seal_checkout_detail(detail, checkout.txn_ref, context)
-        kept = msgspec.structs.replace(kept, detail=stored, payer_sealed=payer_sealed)
-    begun.rows += (kept, *added.rows)
-    begun.groups += added.groups
-    begun.jobs += added.jobs
-    begun.jobs_done += added.jobs_done
-    begun.notices += added.notices
-    begun.events += added.events
-    return begun
+        open_checkout = msgspec.structs.replace(open_checkout, detail=stored, payer_sealed=payer_sealed)
+    decision.rows += (open_checkout, *added.rows)
+    decision.groups += added.groups
+    decision.jobs += added.jobs
+    decision.jobs_done += added.jobs_done
+    decision.notices += added.notices
+    decision.events += added.events
+    return decision
 
 
 def refuse_total(total: int, currency: str) -> Refusal:
@@ -156,10 +158,10 @@ def refuse_total(total: int, currency: str) -> Refusal:
 
 
 def check_begin(
-    request: BeginAttempt, checkout: Checkout, context: Context, seen: LoadedRows
+    request: BeginAttempt, checkout: Checkout, context: Context, rows: LoadedRows
 ) -> Decision | Refusal | NeedsMore | None:
     """Returns why no attempt can begin, the attempt that the same form has begun, or None."""
-    attempt = find_attempt(checkout, seen)
+    attempt = find_attempt(checkout, rows)
     if isinstance(attempt, NeedsMore):
         return attempt
     if request.number == checkout.attempts and attempt is not None:
@@ -181,13 +183,13 @@ def check_begin(
     return None if request.channel in served else NOT_OFFERED
 
 
-def ask_source(checkout: Checkout, context: Context, seen: LoadedRows) -> PurposeEffects | Refusal | NeedsMore:
-    source = find_source(checkout, context, seen)
+def ask_source(checkout: Checkout, context: Context, rows: LoadedRows) -> PurposeEffects | Refusal | NeedsMore:
+    source = find_source(checkout, context, rows)
     if isinstance(source, NeedsMore):
         return source
     if source is None or source.on_attempt is None:
         return PurposeEffects()
-    return source.on_attempt(checkout, context, seen)
+    return source.on_attempt(checkout, context, rows)
 
 
 def name_payer(detail: CheckoutDetail, request: BeginAttempt) -> CheckoutDetail:
@@ -206,13 +208,13 @@ def name_payer(detail: CheckoutDetail, request: BeginAttempt) -> CheckoutDetail:
 
 
 def build_attempt_order(
-    request: BeginAttempt, checkout: Checkout, detail: CheckoutDetail, context: Context, seen: LoadedRows
+    request: BeginAttempt, checkout: Checkout, detail: CheckoutDetail, context: Context, rows: LoadedRows
 ) -> PaymentOrder | Refusal | NeedsMore:
     """Builds the order of an attempt as the API would, from the checkout's terms and what the payer entered."""
     channel = PAYMENT_CHANNELS[request.channel]
     shared = shared_fields(request, checkout, detail, context)
     needed = rows_of_attempt(request, shared, context)
-    if not all(seen.is_loaded(key) for _, key in needed.rows):
+    if not all(rows.is_loaded(key) for _, key in needed.rows):
         return NeedsMore(needed)
     fields = msgspec.structs.asdict(shared) | own_fields(request)
     if detail.frequency and request.channel == "card":
@@ -221,10 +223,10 @@ def build_attempt_order(
             value=detail.frequency_value or None,
         )
     if detail.schedule:
-        fields["installment"] = installment_of(detail, lagos_day(context.now))
+        fields["installment"] = make_installment_plan(detail, lagos_day(context.now))
     else:
         fields["amount"] = Amount(checkout.amount)
-    order = channel.build_order(channel.request(**fields), context, seen)
+    order = channel.build_order(channel.request(**fields), context, rows)
     if not isinstance(order, PaymentOrder):
         return order
     purpose = TransactionPurpose(CHECKOUT, checkout.txn_ref)
@@ -298,7 +300,7 @@ def read_card(card: EnteredCard) -> Card:
     )
 
 
-def installment_of(detail: CheckoutDetail, today: date) -> Installment:
+def make_installment_plan(detail: CheckoutDetail, today: date) -> Installment:
     """Returns the plan of a checkout. Parts whose date has passed since it was opened are due today.
 
     Contract: payment#checkout
@@ -315,7 +317,7 @@ def due_today(checkout: Checkout, detail: CheckoutDetail, today: date) -> tuple[
     """Returns what an attempt of today charges, without a fee, and the plan that it starts, or None."""
     if not detail.schedule:
         return checkout.amount, None
-    planned = read_installment_terms(installment_of(detail, today), None, today)
+    planned = read_installment_terms(make_installment_plan(detail, today), None, today)
     # Parts of less than a naira may be rounded to nothing when they fall due together: the attempt names the reason.
     return (checkout.amount, None) if isinstance(planned, list) else planned
 
@@ -342,26 +344,26 @@ def is_current(checkout: Checkout | None, attempt_ref: str) -> bool:
     return checkout is not None and checkout.attempt_ref == attempt_ref
 
 
-def decide_charge_attempt(request: ChargeAttempt, context: Context, seen: LoadedRows) -> Decision | Refusal:
-    if not is_current(find_checkout(request, context, seen), request.attempt_ref):
+def decide_charge_attempt(request: ChargeAttempt, context: Context, rows: LoadedRows) -> Decision | Refusal:
+    if not is_current(find_checkout(request, context, rows), request.attempt_ref):
         return UNKNOWN_CHECKOUT
-    return decide_charge(ChargeCard(txn_ref=request.attempt_ref, card=read_card(request.card)), context, seen)
+    return decide_charge(ChargeCard(txn_ref=request.attempt_ref, card=read_card(request.card)), context, rows)
 
 
-def decide_confirm(request: ConfirmAttempt, context: Context, seen: LoadedRows) -> Decision | Refusal:
-    if not is_current(find_checkout(request, context, seen), request.attempt_ref):
+def decide_confirm(request: ConfirmAttempt, context: Context, rows: LoadedRows) -> Decision | Refusal:
+    if not is_current(find_checkout(request, context, rows), request.attempt_ref):
         return UNKNOWN_CHECKOUT
-    return submit_code(request.attempt_ref, request.otp, context, seen, awaited_stage=AWAITING_OTP)
+    return submit_code(request.attempt_ref, request.otp, context, rows, awaited_stage=AWAITING_OTP)
 
 
-def decide_abandon(request: AbandonAttempt, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
+def decide_abandon(request: AbandonAttempt, context: Context, rows: LoadedRows) -> Decision | Refusal | NeedsMore:
     merchant_id = context.merchant.merchant_id
-    if not is_current(find_checkout(request, context, seen), request.attempt_ref):
+    if not is_current(find_checkout(request, context, rows), request.attempt_ref):
         return UNKNOWN_CHECKOUT
     key = transaction_key(merchant_id, KIND, request.attempt_ref)
-    row = seen.get(Transaction, key)
-    payment = seen.get(Payment, payment_key(merchant_id, request.attempt_ref))
-    job = seen.get(Job, job_key(key))
+    row = rows.get(Transaction, key)
+    payment = rows.get(Payment, payment_key(merchant_id, request.attempt_ref))
+    job = rows.get(Job, job_key(key))
     if row is None or payment is None:
         return UNKNOWN_CHECKOUT
     if row.is_final:
@@ -371,11 +373,13 @@ def decide_abandon(request: AbandonAttempt, context: Context, seen: LoadedRows) 
     assert job is not None, "an open payment has a job"
     if payment.stage in ENDABLE_STAGES:
         accounts = finish_accounts(JOB_DATA_DECODER.decode(job.work))
-        if not all(seen.is_loaded(account_key(merchant_id, name)) for name in accounts):
+        if not all(rows.is_loaded(account_key(merchant_id, name)) for name in accounts):
             return NeedsMore(Needs(accounts=accounts))
-        return end_payment(row, payment, job, ABANDONED_OUTCOME, context, seen)
+        return end_payment(row, payment, job, ABANDONED_OUTCOME, context, rows)
     if payment.stage != AWAITING_PAYER:
         return STILL_CONFIRMING
     facts = msgspec.structs.replace(FACTS_DECODER.decode(payment.facts), is_abandoned=True)
-    asked = msgspec.structs.replace(job, kind=QUERY, due=context.now)
-    return Decision(rows=(msgspec.structs.replace(payment, facts=encode_text(facts)),), jobs=(asked,), follow_up=asked)
+    query_job = msgspec.structs.replace(job, kind=QUERY, due=context.now)
+    return Decision(
+        rows=(msgspec.structs.replace(payment, facts=encode_text(facts)),), jobs=(query_job,), follow_up=query_job
+    )

@@ -21,24 +21,24 @@ def need_purpose(merchant: Merchant, reference: str) -> Needs:
     return Needs(((Checkout, key), (Job, job_key(key))))
 
 
-def on_answer(row: Transaction, reference: str, context: Context, seen: LoadedRows) -> PurposeEffects | NeedsMore:
+def on_answer(row: Transaction, reference: str, context: Context, rows: LoadedRows) -> PurposeEffects | NeedsMore:
     """Marks the checkout as paid, or leaves it to the next attempt. Does nothing while the attempt is open."""
     key = checkout_key(context.merchant.merchant_id, reference)
-    checkout = seen.get(Checkout, key)
+    checkout = rows.get(Checkout, key)
     if checkout is None or not row.is_final:
         return NO_EFFECTS
     if checkout.state != OPEN:
         # Cannot happen while one attempt waits for the other. If it does, a person must know.
         paid_twice = OperatorNotice(row.txn_ref, PAID_TWICE.format(reference))
         return PurposeEffects(notices=(paid_twice,)) if row.status == SUCCESSFUL else NO_EFFECTS
-    source = find_source(checkout, context, seen)
+    source = find_source(checkout, context, rows)
     if isinstance(source, NeedsMore):
         return source
-    job = seen.get(Job, job_key(key))
+    job = rows.get(Job, job_key(key))
     jobs_done = () if job is None else (job,)
     if row.status == SUCCESSFUL:
-        added = NO_EFFECTS if source is None or source.on_paid is None else source.on_paid(checkout, row, context, seen)
-        paid = mark_paid(checkout, row, context, seen)
+        added = NO_EFFECTS if source is None or source.on_paid is None else source.on_paid(checkout, row, context, rows)
+        paid = mark_paid(checkout, row, context, rows)
         if isinstance(added, NeedsMore):
             return added
         if isinstance(paid, NeedsMore):
@@ -47,21 +47,21 @@ def on_answer(row: Transaction, reference: str, context: Context, seen: LoadedRo
     failed = (
         NO_EFFECTS
         if source is None or source.on_attempt_failed is None
-        else source.on_attempt_failed(checkout, context, seen)
+        else source.on_attempt_failed(checkout, context, rows)
     )
     if isinstance(failed, NeedsMore) or context.now < checkout.expires_at:
         return failed
-    ended = expire(checkout, context, seen)
+    ended = expire(checkout, context, rows)
     if isinstance(ended, NeedsMore):
         return ended
     return merge_effects(ended, merge_effects(PurposeEffects(jobs_done=jobs_done), failed))
 
 
-def mark_paid(checkout: Checkout, row: Transaction, context: Context, seen: LoadedRows) -> PurposeEffects | NeedsMore:
+def mark_paid(checkout: Checkout, row: Transaction, context: Context, rows: LoadedRows) -> PurposeEffects | NeedsMore:
     key = payment_key(checkout.merchant_id, row.txn_ref)
-    if not seen.is_loaded(key):
+    if not rows.is_loaded(key):
         return NeedsMore(Needs(((Payment, key),)))
-    payment = seen.get(Payment, key)
+    payment = rows.get(Payment, key)
     assert payment is not None, "the decision ends this payment"
     fields = {
         "charged_amount": format_minor(payment.charged),
@@ -71,17 +71,17 @@ def mark_paid(checkout: Checkout, row: Transaction, context: Context, seen: Load
     return PurposeEffects(rows=(ended,), jobs=deliveries, events=(event,))
 
 
-def on_refund(reference: str, amount: int, context: Context, seen: LoadedRows) -> PurposeEffects | NeedsMore:
+def on_refund(reference: str, amount: int, context: Context, rows: LoadedRows) -> PurposeEffects | NeedsMore:
     """Returns what the source of a checkout does if a part of its payment was refunded."""
-    checkout = seen.get(Checkout, checkout_key(context.merchant.merchant_id, reference))
+    checkout = rows.get(Checkout, checkout_key(context.merchant.merchant_id, reference))
     if checkout is None:
         return NO_EFFECTS
-    source = find_source(checkout, context, seen)
+    source = find_source(checkout, context, rows)
     if isinstance(source, NeedsMore):
         return source
     if source is None or source.on_refund is None:
         return NO_EFFECTS
-    return source.on_refund(checkout, amount, context, seen)
+    return source.on_refund(checkout, amount, context, rows)
 
 
 CHECKOUT_PURPOSE = PurposeRules(name=CHECKOUT, needs=need_purpose, on_answer=on_answer, on_refund=on_refund)

@@ -38,7 +38,7 @@ from kasuwa.transactions.checkouts import (
     end_checkout,
     find_source,
 )
-from kasuwa.transactions.pricing import bearer_of
+from kasuwa.transactions.pricing import choose_bearer
 from kasuwa.transactions.purpose import NO_EFFECTS, PurposeEffects
 from kasuwa.transactions.transactions import Transaction, transaction_key
 
@@ -72,7 +72,7 @@ def need_checkout(request: CheckoutRequest, merchant: Merchant) -> Needs:
     return check_request.need_split(as_card_request(request), merchant)
 
 
-def decide_checkout(request: CheckoutRequest, context: Context, seen: LoadedRows) -> Decision[CheckoutReply] | Refusal:
+def decide_checkout(request: CheckoutRequest, context: Context, rows: LoadedRows) -> Decision[CheckoutReply] | Refusal:
     card_request = as_card_request(request)
     _, currency = check_request.country_and_currency(card_request)
     faults = check_request.recurrent_faults(card_request)
@@ -86,13 +86,13 @@ def decide_checkout(request: CheckoutRequest, context: Context, seen: LoadedRows
     amount, installments = amount_now
     if not amount:
         faults.append(NOTHING_DUE)
-    bearer = bearer_of(context.merchant.terms(Tariff), request.bearer)
+    bearer = choose_bearer(context.merchant.terms(Tariff), request.bearer)
     fee_class = check_request.card_fee_class(UNKNOWN_CARD)
-    price = check_request.price_of(bearer, context.merchant, fee_class, currency, amount)
+    price = check_request.price_request(bearer, context.merchant, fee_class, currency, amount)
     charges = check_request.CardCharges(UNKNOWN_CARD, bearer, currency, price, installments)
     parts = check_request.read_split_parts(card_request)
-    faults += check_request.card_split_faults(parts, charges, context, seen)
-    detail = detail_of(request, context)
+    faults += check_request.card_split_faults(parts, charges, context, rows)
+    detail = make_checkout_detail(request, context)
     if not detail.channels:
         faults.append(NO_CHANNEL if request.channels is None else FieldError("channels", NOT_SERVED))
     if faults:
@@ -116,7 +116,7 @@ def reply_opened(checkout: Checkout, context: Context) -> CheckoutReply:
     )
 
 
-def detail_of(request: CheckoutRequest, context: Context) -> CheckoutDetail:
+def make_checkout_detail(request: CheckoutRequest, context: Context) -> CheckoutDetail:
     """Returns the terms of a checkout, with the channels that its currency, plan and rails have in common."""
     card_request, user = as_card_request(request), request.user or User()
     country, currency = check_request.country_and_currency(card_request)
@@ -125,7 +125,7 @@ def detail_of(request: CheckoutRequest, context: Context) -> CheckoutDetail:
     detail = CheckoutDetail(
         title=request.title or "",
         description=request.description or "",
-        bearer=bearer_of(context.merchant.terms(Tariff), request.bearer),
+        bearer=choose_bearer(context.merchant.terms(Tariff), request.bearer),
         country=country,
         split=check_request.read_split_parts(card_request),
         frequency="" if recurrent is None else recurrent.frequency,
@@ -151,23 +151,23 @@ def need_expiry(job: Job, answer: Answer, merchant: Merchant) -> Needs:
     return Needs(((Checkout, checkout_key(merchant.merchant_id, job.reference)), (Job, job.key)))
 
 
-def decide_expiry(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
+def decide_expiry(job: Job, answer: Answer, context: Context, rows: LoadedRows) -> Decision | NeedsMore:
     """Ends a checkout whose time is over. One whose last attempt is still open waits for it.
 
     Contract: payment#checkout-expiry
     """
-    checkout = seen.get(Checkout, checkout_key(context.merchant.merchant_id, job.reference))
-    current_job = seen.get(Job, job.key)
+    checkout = rows.get(Checkout, checkout_key(context.merchant.merchant_id, job.reference))
+    current_job = rows.get(Job, job.key)
     if checkout is None or current_job is None:
         return Decision()
     if checkout.state != OPEN:
         return Decision(jobs_done=(current_job,))
-    attempt = find_attempt(checkout, seen)
+    attempt = find_attempt(checkout, rows)
     if isinstance(attempt, NeedsMore):
         return attempt
     if attempt is not None and not attempt[0].is_final:
         return Decision(jobs=(msgspec.structs.replace(current_job, due=next_look(attempt[1], context)),))
-    effects = expire(checkout, context, seen)
+    effects = expire(checkout, context, rows)
     if isinstance(effects, NeedsMore):
         return effects
     return Decision(
@@ -185,31 +185,31 @@ def next_look(payment: Payment, context: Context) -> datetime:
     return max(payment.expires_at, context.now) + ATTEMPT_WAIT
 
 
-def find_attempt(checkout: Checkout, seen: LoadedRows) -> tuple[Transaction, Payment] | NeedsMore | None:
+def find_attempt(checkout: Checkout, rows: LoadedRows) -> tuple[Transaction, Payment] | NeedsMore | None:
     """Returns the newest attempt of a checkout, or None if there was none."""
     if not checkout.attempt_ref:
         return None
     key = transaction_key(checkout.merchant_id, KIND, checkout.attempt_ref)
     payment_row_key = payment_key(checkout.merchant_id, checkout.attempt_ref)
-    if not seen.is_loaded(key) or not seen.is_loaded(payment_row_key):
+    if not rows.is_loaded(key) or not rows.is_loaded(payment_row_key):
         return NeedsMore(Needs(((Transaction, key), (Payment, payment_row_key))))
-    row, payment = seen.get(Transaction, key), seen.get(Payment, payment_row_key)
+    row, payment = rows.get(Transaction, key), rows.get(Payment, payment_row_key)
     assert row is not None, "a checkout's attempt is written with it"
     assert payment is not None, "a payment has both rows"
     return row, payment
 
 
-def expire(checkout: Checkout, context: Context, seen: LoadedRows) -> PurposeEffects | NeedsMore:
+def expire(checkout: Checkout, context: Context, rows: LoadedRows) -> PurposeEffects | NeedsMore:
     """Returns the end of a checkout that was not paid, with what its source adds. Its job is not among them."""
-    source = find_source(checkout, context, seen)
+    source = find_source(checkout, context, rows)
     if isinstance(source, NeedsMore):
         return source
     added = NO_EFFECTS
     if source is not None and source.on_expired is not None:
-        found = source.on_expired(checkout, context, seen)
-        if isinstance(found, NeedsMore):
-            return found
-        added = found
+        effects = source.on_expired(checkout, context, rows)
+        if isinstance(effects, NeedsMore):
+            return effects
+        added = effects
     ended, event, deliveries = end_checkout(checkout, None, {}, context)
     return merge_effects(PurposeEffects(rows=(ended,), jobs=deliveries, events=(event,)), added)
 

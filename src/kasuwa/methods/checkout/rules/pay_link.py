@@ -43,7 +43,7 @@ from kasuwa.methods.checkout.wire import PaylinkRecord, PaylinkReply, PaylinkReq
 from kasuwa.terms.tariff import Tariff
 from kasuwa.terms.vendors import CollectionVendors
 from kasuwa.transactions.checkouts import LINK_SOURCE, CheckoutDetail, NewCheckout, begin_checkout
-from kasuwa.transactions.pricing import bearer_of
+from kasuwa.transactions.pricing import choose_bearer
 from kasuwa.transactions.transactions import encode_text
 
 SLUG_TAKEN = refuse_fields(FieldError("custom_link", "taken: choose another"))
@@ -61,16 +61,16 @@ def need_link(request: PaylinkRequest, merchant: Merchant) -> Needs:
 
 
 def decide_link(
-    request: PaylinkRequest, context: Context, seen: LoadedRows, kind: str = PLAIN
+    request: PaylinkRequest, context: Context, rows: LoadedRows, kind: str = PLAIN
 ) -> Decision[PaylinkReply] | Refusal | NeedsMore:
     """Makes a link. Its row is the first of the decision. Links of other kinds than PLAIN have no amount."""
     slug = str(request.custom_link or "") or derive(context.entropy, "pay link").hex()[:RANDOM_SLUG_DIGITS]
     key = token_key(context.vault, LINK, slug)
-    if not seen.is_loaded(key):
+    if not rows.is_loaded(key):
         return NeedsMore(Needs(((TokenIndexEntry, key),)))
     link = build_link(request, slug, kind, context)
     faults = link_faults(link, context)
-    if seen.get(TokenIndexEntry, key) is not None:
+    if rows.get(TokenIndexEntry, key) is not None:
         faults.append(SLUG_TAKEN.field_errors[0])
     if faults:
         return refuse_fields(*faults)
@@ -82,7 +82,7 @@ def build_link(request: PaylinkRequest, slug: str, kind: str, context: Context) 
     link_id = opaque_id(ID_PREFIX, context.entropy)
     link_type = str(request.type or ONE_TIME)
     bears = request.payer_bears_fees
-    default_bearer = bearer_of(context.merchant.terms(Tariff), None)
+    default_bearer = choose_bearer(context.merchant.terms(Tariff), None)
     detail = LinkDetail(
         description=request.description or "",
         type=link_type,
@@ -112,10 +112,10 @@ def build_link(request: PaylinkRequest, slug: str, kind: str, context: Context) 
 def link_faults(link: PayLink, context: Context) -> list[FieldError]:
     reason = check_amount_limits(context.merchant, link.currency, link.amount) if link.amount else None
     faults = [] if reason is None else [FieldError("amount", reason)]
-    return faults if channels_of(link, context) else [*faults, NOT_SERVED]
+    return faults if list_channels(link, context) else [*faults, NOT_SERVED]
 
 
-def channels_of(link: PayLink, context: Context) -> tuple[str, ...]:
+def list_channels(link: PayLink, context: Context) -> tuple[str, ...]:
     """Returns the channels that a link can be paid by now."""
     plan = CheckoutDetail(frequency=LINK_DETAIL_DECODER.decode(link.detail).frequency)
     wanted = tuple(channel for channel in DEFAULT_CHANNELS if channel in channels_of_plan(plan))
@@ -142,10 +142,10 @@ def need_switch(request: SwitchPaylink, merchant: Merchant) -> Needs:
 
 
 def decide_switch(
-    status: str, request: SwitchPaylink, context: Context, seen: LoadedRows
+    status: str, request: SwitchPaylink, context: Context, rows: LoadedRows
 ) -> Decision[PaylinkReply] | Refusal:
     """Disables or enables a link. Checkouts that are open stay open. May be repeated."""
-    link = seen.get(PayLink, link_key(context.merchant.merchant_id, request.link_id))
+    link = rows.get(PayLink, link_key(context.merchant.merchant_id, request.link_id))
     if link is None:
         return UNKNOWN_LINK
     state = DISABLED if status == "disable" else ACTIVE
@@ -163,8 +163,8 @@ def need_open(request: OpenFromLink, merchant: Merchant) -> Needs:
     return Needs(((PayLink, link_key(merchant.merchant_id, request.reference)),))
 
 
-def decide_open(request: OpenFromLink, context: Context, seen: LoadedRows) -> Decision | Refusal:
-    link = seen.get(PayLink, link_key(context.merchant.merchant_id, request.reference))
+def decide_open(request: OpenFromLink, context: Context, rows: LoadedRows) -> Decision | Refusal:
+    link = rows.get(PayLink, link_key(context.merchant.merchant_id, request.reference))
     if link is None or link.kind != PLAIN:
         return UNKNOWN_LINK
     if link.state != ACTIVE:
@@ -173,7 +173,7 @@ def decide_open(request: OpenFromLink, context: Context, seen: LoadedRows) -> De
     reason = check_amount_limits(context.merchant, link.currency, amount)
     if reason is not None:
         return refuse_fields(FieldError("amount", reason))
-    channels = channels_of(link, context)
+    channels = list_channels(link, context)
     if not channels:
         return NOT_SERVED_NOW
     terms = LINK_DETAIL_DECODER.decode(link.detail)

@@ -120,7 +120,7 @@ def bvn_aad(client_id: str) -> str:
 # --- personal data ------------------------------------------------------------------------------------------
 
 
-def detail_of(data: Any) -> Detail:
+def make_detail(data: Any) -> Detail:
     """Returns the fields of a request as they are stored, without the BVN."""
     named = zip(data.__struct_fields__, data.__struct_encode_fields__, strict=True)
     values = {wire: getattr(data, field) for field, wire in named if field != "bvn"}
@@ -161,7 +161,7 @@ class BvnChange(msgspec.Struct, frozen=True):
     guards: tuple[BvnGuard, ...] = ()
 
 
-def assign_bvn(bvn: str, client: Client, context: Context, seen: LoadedRows) -> BvnChange | Refusal | NeedsMore:
+def assign_bvn(bvn: str, client: Client, context: Context, rows: LoadedRows) -> BvnChange | Refusal | NeedsMore:
     """Encrypts a new BVN, guards it, and releases the guard of the previous one.
 
     Refused if another client has this BVN. A magic BVN of the test environment may belong to many clients.
@@ -174,11 +174,11 @@ def assign_bvn(bvn: str, client: Client, context: Context, seen: LoadedRows) -> 
     keys = [bvn_guard_key(merchant.merchant_id, bvn_hash) for bvn_hash in bvn_hashes]
     before = bvn_guard_keys(client)
     needs = Needs((*((BvnGuard, key) for key in keys), *before))
-    if not all(seen.is_loaded(wanted) for _, wanted in needs.rows):
+    if not all(rows.is_loaded(wanted) for _, wanted in needs.rows):
         return NeedsMore(needs)
-    guards = release_guards(client, seen)
+    guards = release_guards(client, rows)
     if not is_magic_bvn(merchant, bvn):
-        for owner in (seen.get(BvnGuard, key) for key in keys):
+        for owner in (rows.get(BvnGuard, key) for key in keys):
             if owner is not None and owner.client_id is not None:
                 return refuse_fields(FieldError("data.bvn", f"this is the BVN of client {owner.client_id}"))
         guards += (BvnGuard(keys[0], merchant.merchant_id, client.client_id),)
@@ -191,10 +191,10 @@ def bvn_guard_keys(client: Client) -> tuple[tuple[type[Row], bytes], ...]:
     return () if client.bvn_hash is None else ((BvnGuard, bvn_guard_key(client.merchant_id, client.bvn_hash)),)
 
 
-def release_guards(client: Client, seen: LoadedRows) -> tuple[BvnGuard, ...]:
+def release_guards(client: Client, rows: LoadedRows) -> tuple[BvnGuard, ...]:
     """Returns the guard of a client's BVN with no owner."""
-    found = [seen.get(BvnGuard, key) for _, key in bvn_guard_keys(client)]
-    mine = [guard for guard in found if guard is not None and guard.client_id == client.client_id]
+    guards = [rows.get(BvnGuard, key) for _, key in bvn_guard_keys(client)]
+    mine = [guard for guard in guards if guard is not None and guard.client_id == client.client_id]
     return tuple(msgspec.structs.replace(guard, client_id=None) for guard in mine)
 
 
@@ -206,7 +206,7 @@ def need_create(request: CreateRequest, merchant: Merchant) -> Needs:
 
 
 def decide_create(
-    request: CreateRequest, context: Context, seen: LoadedRows, answer: RegistryAnswer | None = None
+    request: CreateRequest, context: Context, rows: LoadedRows, answer: RegistryAnswer | None = None
 ) -> Decision[ClientReply] | Refusal | NeedsMore:
     client_id = opaque_id("CL", context.entropy)
     merchant_id, now = context.merchant.merchant_id, context.now
@@ -225,7 +225,7 @@ def decide_create(
         changed_at=now,
         erased_at=None,
     )
-    decision = save_client(client, request, answer, context, seen, PENDING_APPROVAL)
+    decision = save_client(client, request, answer, context, rows, PENDING_APPROVAL)
     if isinstance(decision, Decision) and decision.question is None:
         decision.numbers_used = 1
         if decision.reply.status != AWAITS_CONSENT:
@@ -242,9 +242,9 @@ def need_update(request: UpdateRequest, merchant: Merchant) -> Needs:
 
 
 def decide_update(
-    request: UpdateRequest, context: Context, seen: LoadedRows, answer: RegistryAnswer | None = None
+    request: UpdateRequest, context: Context, rows: LoadedRows, answer: RegistryAnswer | None = None
 ) -> Decision[ClientReply] | Refusal | NeedsMore:
-    client = seen.get(Client, client_key(context.merchant.merchant_id, request.client_id))
+    client = rows.get(Client, client_key(context.merchant.merchant_id, request.client_id))
     if client is None:
         return UNKNOWN_CLIENT
     if client.erased_at is not None:
@@ -253,7 +253,7 @@ def decide_update(
         return NOTHING_TO_UPDATE
     status_refusal = refuse_transition(client, request.status)
     moved = client if request.status is None else msgspec.structs.replace(client, status=request.status)
-    saved = save_client(moved, request, answer, context, seen, client.status, status_refusal)
+    saved = save_client(moved, request, answer, context, rows, client.status, status_refusal)
     return preview_client(saved) if request.dry_run and isinstance(saved, Decision) else saved
 
 
@@ -279,7 +279,7 @@ def save_client(
     request: CreateRequest | UpdateRequest,
     registry_answer: RegistryAnswer | None,
     context: Context,
-    seen: LoadedRows,
+    rows: LoadedRows,
     status_before: str,
     status_refusal: Refusal | None = None,
 ) -> Decision | Refusal | NeedsMore:
@@ -290,7 +290,7 @@ def save_client(
     """
     data = request.data
     stored = read_document(unseal_detail(client, context.vault.unseal))
-    changes = {} if data is None else detail_of(data)
+    changes = {} if data is None else make_detail(data)
     detail = merge(stored, changes)
     text = write_document(detail)
     bvn = bvn_to_verify(request, client, context) if request.verify_bvn else None
@@ -299,7 +299,7 @@ def save_client(
     )
     if refusal is not None:
         return refusal
-    bvn_change = BvnChange({}) if data is None or data.bvn is None else assign_bvn(data.bvn, client, context, seen)
+    bvn_change = BvnChange({}) if data is None or data.bvn is None else assign_bvn(data.bvn, client, context, rows)
     if not isinstance(bvn_change, BvnChange):
         return bvn_change
     check = None if bvn_change.columns else read_check(client, context.vault.unseal)
@@ -315,11 +315,13 @@ def save_client(
         check = None
     is_awaited = bvn is not None and check is not None and check.is_awaited
     is_verified = (bvn is not None and not is_awaited) or (client.bvn_verified and is_still_verified)
-    kept = msgspec.structs.replace(client, status=status_before, bvn_verified=is_verified) if is_awaited else client
+    stored_client = (
+        msgspec.structs.replace(client, status=status_before, bvn_verified=is_verified) if is_awaited else client
+    )
     if bvn is None and request.status is None and text == write_document(stored) and not bvn_change.columns:
         # The same data again. A new client has none stored.
         return Decision(reply=ClientReply(message="Client updated", data=show_client(client, context.vault.unseal)))
-    decision = store_client(VerifiedClient(kept, text, bvn_change, check, is_verified), context)
+    decision = store_client(VerifiedClient(stored_client, text, bvn_change, check, is_verified), context)
     if is_awaited:
         decision.reply = ClientReply(status=AWAITS_CONSENT, message=CONSENT_AWAITED, data=decision.reply.data)
     return decision
@@ -335,20 +337,20 @@ class VerifiedClient(msgspec.Struct, frozen=True):
     is_verified: bool
 
 
-def store_client(found: VerifiedClient, context: Context) -> Decision:
-    client, check = found.client, found.check
+def store_client(verified: VerifiedClient, context: Context) -> Decision:
+    client, check = verified.client, verified.check
     nonce = derive(context.entropy, f"nonce {detail_aad(client.client_id)}")
-    sealed = seal_detail(context.vault, client.merchant_id, client.client_id, found.text, nonce)
+    sealed = seal_detail(context.vault, client.merchant_id, client.client_id, verified.text, nonce)
     changed = msgspec.structs.replace(
         client,
         changed_at=context.now,
-        bvn_verified=found.is_verified,
+        bvn_verified=verified.is_verified,
         bvn_check_sealed=seal_check(check, client.client_id, context),
-        **found.bvn_change.columns,
+        **verified.bvn_change.columns,
         **msgspec.structs.asdict(sealed),
     )
     reply = ClientReply(message="Client updated", data=show_client(changed, context.vault.unseal))
-    return Decision(reply=reply, rows=(changed, *found.bvn_change.guards))
+    return Decision(reply=reply, rows=(changed, *verified.bvn_change.guards))
 
 
 def forget_consent(refusal: Refusal, client: Client) -> Decision | Refusal:
@@ -380,23 +382,23 @@ def need_erase(client_id: str, traces: tuple[RowErasure, ...], merchant: Merchan
 
 
 def decide_erase(
-    client_id: str, traces: tuple[RowErasure, ...], context: Context, seen: LoadedRows
+    client_id: str, traces: tuple[RowErasure, ...], context: Context, rows: LoadedRows
 ) -> Decision | Refusal | NeedsMore:
     """Erases the personal data of a client, in its own row and in the rows of other slices (`traces`).
 
     The row itself stays, because loans, savings and the books refer to it. A status that could still change becomes
     `exited`. Refused while money can still reach or leave the client (`refuse_leaving`). May be repeated.
     """
-    client = seen.get(Client, client_key(context.merchant.merchant_id, client_id))
+    client = rows.get(Client, client_key(context.merchant.merchant_id, client_id))
     if client is None:
         return UNKNOWN_CLIENT
     refusal = refuse_leaving(client)
     if refusal is not None:
         return refusal
     needs = Needs(bvn_guard_keys(client))
-    if not all(seen.is_loaded(key) for _, key in needs.rows):
+    if not all(rows.is_loaded(key) for _, key in needs.rows):
         return NeedsMore(needs)
-    others = erase_rows(traces, context, seen)
+    others = erase_rows(traces, context, rows)
     if isinstance(others, Refusal):
         return others
     if client.erased_at is not None:
@@ -422,7 +424,7 @@ def decide_erase(
     )
     return Decision(
         reply=show_client(erased, context.vault.unseal),
-        rows=(erased, *release_guards(client, seen), *others.rows),
+        rows=(erased, *release_guards(client, rows), *others.rows),
         jobs=others.jobs,
         jobs_done=others.jobs_done,
     )

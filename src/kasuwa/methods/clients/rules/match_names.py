@@ -98,13 +98,13 @@ def find_differing_fields(claimed: ClaimedIdentity, person: Person) -> tuple[str
 
 
 def differing_names(claimed: ClaimedIdentity, person: Person) -> tuple[str, ...]:
-    claimed_words, registered_words = names_of(claimed), names_of(person)
+    claimed_words, registered_words = split_names(claimed), split_names(person)
     claim = {field: join_known_words(name, registered_words) for field, name in claimed_words.items()}
     registered = {field: join_known_words(name, claimed_words) for field, name in registered_words.items()}
     return find_unmatched_names(claim, registered) or find_conflicting_fields(claim, registered)
 
 
-def names_of(person: ClaimedIdentity | Person) -> Names:
+def split_names(person: ClaimedIdentity | Person) -> Names:
     return {field: split_name(getattr(person, field)) for field in FIELDS}
 
 
@@ -129,11 +129,11 @@ def is_name_match(one: Words, other: Words) -> bool:
 def find_unmatched_names(claim: Names, registered: Names) -> tuple[str, ...]:
     """Returns which of first and last name do not match the register in either order."""
     first, last, surname = claim["firstname"], claim["lastname"], registered["lastname"]
-    given = (registered["firstname"], registered["middlename"])
+    first_names = (registered["firstname"], registered["middlename"])
     for one, other in ((first, last), (last, first)):
-        if is_name_match(other, surname) and any(is_name_match(one, name) for name in given):
+        if is_name_match(other, surname) and any(is_name_match(one, name) for name in first_names):
             return ()
-    everything = (*given, surname)
+    everything = (*first_names, surname)
     names = {"firstname": first, "lastname": last}
     unknown = [field for field, name in names.items() if not any(is_name_match(name, known) for known in everything)]
     misplaced = [field for field, name in names.items() if not is_name_match(name, registered[field])]
@@ -159,7 +159,7 @@ def unmatched_words(one: Names, other: Names) -> list[str]:
     mine, others = mine - others, others - mine
     rest = []
     for word in mine.elements():
-        match = next((seen for seen in +others if is_initial(seen, word) or is_initial(word, seen)), None)
+        match = next((other for other in +others if is_initial(other, word) or is_initial(word, other)), None)
         if match is None:
             rest.append(word)
         else:

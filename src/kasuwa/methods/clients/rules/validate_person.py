@@ -9,7 +9,7 @@ Contract: clients#create
 from datetime import datetime
 from typing import Any
 
-from kasuwa.core.action import FieldRule, PreflightContext, one_of
+from kasuwa.core.action import FieldRule, PreflightContext, require_one
 from kasuwa.core.banks import check_account_number, check_bank_code
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.decision import Context, FieldError, Merchant
@@ -68,7 +68,7 @@ SHARED_RULES = (
 )
 CREATE_RULES = (
     *SHARED_RULES,
-    one_of("data.email", "data.phone", reason="required, or an email"),
+    require_one("data.email", "data.phone", reason="required, or an email"),
     FieldRule(("data.addresses", "data.phone"), check_phone),
     FieldRule(("verify_bvn", "data.bvn"), check_bvn_given),
 )
@@ -80,13 +80,13 @@ def find_person_faults(changes: Detail, detail: Detail, context: Context) -> lis
 
     Only fields in `changes` are checked: a stored value stays valid, even if its bank has closed since.
     """
-    found = []
+    errors = []
     if "phone" in changes and not is_telephone(changes["phone"], home_calling_codes(detail.get("addresses", []))):
-        found.append(FieldError("data.phone", PHONE_REASON))
+        errors.append(FieldError("data.phone", PHONE_REASON))
     reason = check_birth_date(context.now, changes.get("dob"))
     if reason is not None:
-        found.append(FieldError("data.dob", reason))
-    return found + (
+        errors.append(FieldError("data.dob", reason))
+    return errors + (
         find_bank_account_faults(detail["bankAccount"], context.merchant) if "bankAccount" in changes else []
     )
 

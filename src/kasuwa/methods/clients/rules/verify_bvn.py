@@ -87,10 +87,10 @@ def seal_check(check: BvnCheck | None, client_id: str, context: Context) -> byte
 
 def make_question(bvn: str, detail: Detail, check: BvnCheck | None) -> BvnQuestion:
     consent = None if check is None else check.consent
-    return BvnQuestion(bvn, claim_of(detail), detail.get("phone", ""), consent)
+    return BvnQuestion(bvn, make_claimed_identity(detail), detail.get("phone", ""), consent)
 
 
-def claim_of(detail: Detail) -> ClaimedIdentity:
+def make_claimed_identity(detail: Detail) -> ClaimedIdentity:
     return ClaimedIdentity(**{name: detail.get(name, "") for name in VERIFIED_FIELDS})
 
 
@@ -112,7 +112,7 @@ def judge_answer(detail: Detail, answer: RegistryAnswer, before: BvnCheck | None
 def refuse_differing(person: Person, detail: Detail) -> Refusal | None:
     if person.is_watch_listed:
         return WATCH_LISTED
-    differing = find_differing_fields(claim_of(detail), person)
+    differing = find_differing_fields(make_claimed_identity(detail), person)
     return refuse_fields(*(FieldError(f"data.{name}", DIFFERS) for name in differing)) if differing else None
 
 

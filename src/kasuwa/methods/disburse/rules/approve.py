@@ -112,41 +112,41 @@ def need_verdict(request: VerdictRequest, merchant: Merchant) -> Needs:
     return Needs(tuple(rows), (WALLET,))
 
 
-def need_transfer_of(approval: TransferApproval) -> tuple[tuple[type[Row], bytes], ...]:
+def need_approved_transfer(approval: TransferApproval) -> tuple[tuple[type[Row], bytes], ...]:
     transaction = transaction_key(approval.merchant_id, KIND, approval.order_ref)
     return (Transaction, transaction), (Job, job_key(approval.key))
 
 
-def load_transfers(approvals: list[TransferApproval], seen: LoadedRows) -> list[WaitingTransfer] | NeedsMore:
+def load_transfers(approvals: list[TransferApproval], rows: LoadedRows) -> list[WaitingTransfer] | NeedsMore:
     """Returns the rows of transfers, or NeedsMore: first their own, then the counters that their jobs name."""
-    own = [need for approval in approvals for need in need_transfer_of(approval)]
-    if not all(seen.is_loaded(key) for _, key in own):
+    own = [need for approval in approvals for need in need_approved_transfer(approval)]
+    if not all(rows.is_loaded(key) for _, key in own):
         return NeedsMore(Needs(tuple(own)))
-    found, counters = [], dict[tuple[type[Row], bytes], None]()
+    transfers, counters = [], dict[tuple[type[Row], bytes], None]()
     for approval in approvals:
-        row = seen.get(Transaction, transaction_key(approval.merchant_id, KIND, approval.order_ref))
+        row = rows.get(Transaction, transaction_key(approval.merchant_id, KIND, approval.order_ref))
         assert row is not None, "an approval is written with its transfer"
-        expiry = seen.get(Job, job_key(approval.key))
-        found.append(WaitingTransfer(approval, row, expiry))
+        expiry = rows.get(Job, job_key(approval.key))
+        transfers.append(WaitingTransfer(approval, row, expiry))
         if expiry is not None:
             counters |= dict.fromkeys(need_counted(approval.merchant_id, decode_job_data(expiry.work)))
-    if not all(seen.is_loaded(key) for _, key in counters):
+    if not all(rows.is_loaded(key) for _, key in counters):
         return NeedsMore(Needs(tuple(counters)))
-    return found
+    return transfers
 
 
 # --- deciding -------------------------------------------------------------------------------------------------------
 
 
 def decide_verdict(
-    verdict: str, request: VerdictRequest, context: Context, seen: LoadedRows
+    verdict: str, request: VerdictRequest, context: Context, rows: LoadedRows
 ) -> Decision[ApprovalReply] | Refusal | NeedsMore:
     """Decides one transfer, or those of a bulk that still wait. `verdict` is APPROVED or REJECTED."""
     merchant_id = context.merchant.merchant_id
-    approval = seen.get(TransferApproval, approval_key(merchant_id, request.txn_ref))
+    approval = rows.get(TransferApproval, approval_key(merchant_id, request.txn_ref))
     if approval is None:
-        return decide_batch(verdict, request, context, seen)
-    loaded = load_transfers([approval], seen)
+        return decide_batch(verdict, request, context, rows)
+    loaded = load_transfers([approval], rows)
     if isinstance(loaded, NeedsMore):
         return loaded
     [waiting] = loaded
@@ -155,7 +155,7 @@ def decide_verdict(
         return refusal
     if approval.state == verdict:
         return Decision(reply=reply_verdict(waiting.row), in_progress=is_being_sent(waiting.row))
-    decision = apply_verdict(verdict, waiting, context, seen)
+    decision = apply_verdict(verdict, waiting, context, rows)
     if verdict == APPROVED:
         decision.follow_up = decision.jobs[0]
     decision.audit_facts = sum_transfers(loaded)
@@ -182,32 +182,32 @@ def refuse_verdict(verdict: str, approval: TransferApproval, context: Context) -
 
 
 def decide_batch(
-    verdict: str, request: VerdictRequest, context: Context, seen: LoadedRows
+    verdict: str, request: VerdictRequest, context: Context, rows: LoadedRows
 ) -> Decision[ApprovalReply] | Refusal | NeedsMore:
     merchant_id = context.merchant.merchant_id
     is_batch = request.txn_ref.startswith(BATCH_PREFIX)
-    batch = seen.get(TransferBatch, batch_key(merchant_id, request.txn_ref)) if is_batch else None
+    batch = rows.get(TransferBatch, batch_key(merchant_id, request.txn_ref)) if is_batch else None
     if batch is None:
         return UNKNOWN_REFERENCE
     txn_refs = [order.txn_ref for order in BATCH_ORDERS_DECODER.decode(batch.detail) if order.txn_ref is not None]
     keys = [approval_key(merchant_id, txn_ref) for txn_ref in txn_refs]
-    if not all(seen.is_loaded(key) for key in keys):
+    if not all(rows.is_loaded(key) for key in keys):
         return NeedsMore(Needs(tuple((TransferApproval, key) for key in keys)))
-    found = [seen.get(TransferApproval, key) for key in keys]
+    approvals = [rows.get(TransferApproval, key) for key in keys]
     # An order that repeats one of an earlier bulk belongs to that bulk.
-    own = [approval for approval in found if approval is not None and approval.batch_ref == request.txn_ref]
+    own = [approval for approval in approvals if approval is not None and approval.batch_ref == request.txn_ref]
     waiting = [approval for approval in own if approval.state == WAITING]
     if not waiting:
-        return repeat_batch(verdict, request.txn_ref, own, seen)
+        return repeat_batch(verdict, request.txn_ref, own, rows)
     for approval in waiting:
         refusal = refuse_verdict(verdict, approval, context)
         if refusal is not None:
             return refusal
-    loaded = load_transfers(waiting, seen)
+    loaded = load_transfers(waiting, rows)
     if isinstance(loaded, NeedsMore):
         return loaded
     return Decision(
-        sub_decisions=decide_each(verdict, loaded, context, seen),
+        sub_decisions=decide_each(verdict, loaded, context, rows),
         combine=partial(combine_verdicts, verdict, request.txn_ref),
         audit_facts=sum_transfers(loaded),
     )
@@ -220,22 +220,22 @@ def sum_transfers(loaded: list[WaitingTransfer]) -> dict[str, str | int]:
 
 
 def repeat_batch(
-    verdict: str, batch_ref: str, approvals: list[TransferApproval], seen: LoadedRows
+    verdict: str, batch_ref: str, approvals: list[TransferApproval], rows: LoadedRows
 ) -> Decision[ApprovalReply] | Refusal | NeedsMore:
     """Answers a verdict on a bulk of which nothing waits: with the state of the orders that were decided alike."""
     alike = [approval for approval in approvals if approval.state == verdict]
     if not alike:
         return NOTHING_WAITS
-    loaded = load_transfers(alike, seen)
+    loaded = load_transfers(alike, rows)
     if isinstance(loaded, NeedsMore):
         return loaded
     lines = [reply_order(reply_transfer(transfer.row)) for transfer in loaded]
     return Decision(reply=reply_verdicts(verdict, batch_ref, lines))
 
 
-def decide_each(verdict: str, loaded: list[WaitingTransfer], context: Context, seen: LoadedRows) -> Iterator[Decision]:
+def decide_each(verdict: str, loaded: list[WaitingTransfer], context: Context, rows: LoadedRows) -> Iterator[Decision]:
     for waiting in loaded:
-        decision = apply_verdict(verdict, waiting, context, seen)
+        decision = apply_verdict(verdict, waiting, context, rows)
         decision.reply = reply_order(reply_transfer(first_row(decision)))
         if decision.sandbox is not None and decision.sandbox.injected_faults is not None:
             context = msgspec.structs.replace(context, injected_faults=decision.sandbox.injected_faults)
@@ -259,12 +259,12 @@ def reply_verdicts(verdict: str, batch_ref: str, lines: list[OrderReply]) -> App
     )
 
 
-def apply_verdict(verdict: str, waiting: WaitingTransfer, context: Context, seen: LoadedRows) -> Decision:
+def apply_verdict(verdict: str, waiting: WaitingTransfer, context: Context, rows: LoadedRows) -> Decision:
     by = context.merchant.caller.label or context.merchant.name
     decided = msgspec.structs.replace(waiting.approval, state=verdict, decided_by=by, decided_at=context.now)
     if verdict == APPROVED:
         return send_approved(decided, waiting, context)
-    return end_waiting(decided, waiting, f"Rejected by {by}", context, seen)
+    return end_waiting(decided, waiting, f"Rejected by {by}", context, rows)
 
 
 def send_approved(decided: TransferApproval, waiting: WaitingTransfer, context: Context) -> Decision:
@@ -284,11 +284,11 @@ def send_approved(decided: TransferApproval, waiting: WaitingTransfer, context: 
         rail_account=context.find_rail_account(rail),
         trail=extend_trail(waiting.row.trail, context.now, APPROVED, f"by {decided.decided_by}"),
     )
-    sent = msgspec.structs.replace(data, sent_at=context.now.timestamp(), scenario=scenario, is_approved=True)
+    job_data = msgspec.structs.replace(data, sent_at=context.now.timestamp(), scenario=scenario, is_approved=True)
     event, deliveries = tell_approval(row, decided, scenario, context)
     return Decision(
         rows=(row, decided),
-        jobs=(make_transaction_job(context, SEND, LANE, row, encode_text(sent)), *deliveries),
+        jobs=(make_transaction_job(context, SEND, LANE, row, encode_text(job_data)), *deliveries),
         jobs_done=(expiry,),
         events=(event,),
         sandbox=replace_faults(faults),
@@ -296,7 +296,7 @@ def send_approved(decided: TransferApproval, waiting: WaitingTransfer, context: 
 
 
 def end_waiting(
-    decided: TransferApproval, waiting: WaitingTransfer, message: str, context: Context, seen: LoadedRows
+    decided: TransferApproval, waiting: WaitingTransfer, message: str, context: Context, rows: LoadedRows
 ) -> Decision:
     """Returns the decision that fails a transfer which was not approved, and voids its hold."""
     expiry = waiting.expiry
@@ -307,7 +307,7 @@ def end_waiting(
     event, deliveries = tell_approval(end.row, decided, data.scenario, context)
     return Decision(
         groups=end_holds(end.row, data.order, ()),
-        rows=(end.row, decided, *settle_counters(end.row, data, context, seen)),
+        rows=(end.row, decided, *settle_counters(end.row, data, context, rows)),
         jobs=(*end.jobs, *deliveries),
         jobs_done=(expiry,),
         events=(event, place_final_event(end.event)),
@@ -339,17 +339,17 @@ def need_expiry(job: Job, answer: Answer, merchant: Merchant) -> Needs:
     return Needs((approval, (Job, job.key), *counters), (WALLET,))
 
 
-def decide_expiry(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
+def decide_expiry(job: Job, answer: Answer, context: Context, rows: LoadedRows) -> Decision | NeedsMore:
     """Fails a transfer that nobody decided in time. Does nothing if it was decided after the job was claimed."""
-    approval = seen.get(TransferApproval, approval_key(context.merchant.merchant_id, job.reference))
+    approval = rows.get(TransferApproval, approval_key(context.merchant.merchant_id, job.reference))
     assert approval is not None, "an approval is written with its job"
-    current = seen.get(Job, job.key)
+    current = rows.get(Job, job.key)
     if approval.state != WAITING or current is None:
         return Decision()
     if context.now < approval.expires_at:
         return Decision(jobs=(current,))  # not due yet: put the job back
-    loaded = load_transfers([approval], seen)
+    loaded = load_transfers([approval], rows)
     if isinstance(loaded, NeedsMore):
         return loaded
     expired = msgspec.structs.replace(approval, state=EXPIRED, decided_at=context.now)
-    return end_waiting(expired, loaded[0], EXPIRED_MESSAGE, context, seen)
+    return end_waiting(expired, loaded[0], EXPIRED_MESSAGE, context, rows)

@@ -33,7 +33,7 @@ from kasuwa.methods.disburse.model import (
     batch_key,
 )
 from kasuwa.methods.disburse.rules.payout_checks import check_payout, need_counters
-from kasuwa.methods.disburse.rules.transfer import digest_request, order_of, replay_transfer, start_transfer
+from kasuwa.methods.disburse.rules.transfer import digest_request, make_order, replay_transfer, start_transfer
 from kasuwa.methods.disburse.wire import BulkReply, BulkRequest, OrderReply, TransferReply, TransferRequest
 from kasuwa.terms.payouts import PayoutTerms
 from kasuwa.transactions.transactions import (
@@ -101,10 +101,14 @@ def sum_orders(request: BulkRequest, merchant: Merchant, *, rules: Any) -> int |
 
 def read_order(raw: Any, merchant: Merchant, rules: Any) -> BulkOrder:
     try:
-        read = decode(TransferRequest, bytes(raw), rules, merchant)
+        request_or_errors = decode(TransferRequest, bytes(raw), rules, merchant)
     except msgspec.DecodeError:
-        read = ()
-    return read if isinstance(read, TransferRequest) else read_invalid_order(read_untyped(bytes(raw)), read)
+        request_or_errors = ()
+    return (
+        request_or_errors
+        if isinstance(request_or_errors, TransferRequest)
+        else read_invalid_order(read_untyped(bytes(raw)), request_or_errors)
+    )
 
 
 def read_invalid_order(body: Any, faults: tuple[FieldError, ...]) -> InvalidOrder:
@@ -166,16 +170,16 @@ def need_bulk(orders: list[BulkOrder], merchant: Merchant) -> Needs:
     return Needs(tuple(rows), (WALLET,))
 
 
-def decide_bulk(orders: list[BulkOrder], context: Context, seen: LoadedRows) -> Decision[BulkReply]:
+def decide_bulk(orders: list[BulkOrder], context: Context, rows: LoadedRows) -> Decision[BulkReply]:
     batch_ref = movement_reference(BATCH_REFERENCE_TYPE, context.permutation(context.number), lagos_day(context.now))
     return Decision(
         numbers_used=len(orders) + 1,
-        sub_decisions=decide_orders(orders, context, seen, batch_ref),
+        sub_decisions=decide_orders(orders, context, rows, batch_ref),
         combine=partial(combine_bulk, batch_ref, context),
     )
 
 
-def decide_orders(orders: list[BulkOrder], context: Context, seen: LoadedRows, batch_ref: str) -> Iterator[Decision]:
+def decide_orders(orders: list[BulkOrder], context: Context, rows: LoadedRows, batch_ref: str) -> Iterator[Decision]:
     """Yields one decision per order. Of several orders with one orderRef, all but the first are in conflict."""
     first_number = context.number
     places: dict[str, int] = {}
@@ -184,16 +188,16 @@ def decide_orders(orders: list[BulkOrder], context: Context, seen: LoadedRows, b
         if order_ref is not None and places.setdefault(order_ref, place) != place:
             yield reply_conflict(order_ref, USED_IN_BULK.format(places[order_ref]))
             continue
-        decision = decide_order(order, context, seen, first_number + place, batch_ref)
+        decision = decide_order(order, context, rows, first_number + place, batch_ref)
         if decision.sandbox is not None and decision.sandbox.injected_faults is not None:
             context = msgspec.structs.replace(context, injected_faults=decision.sandbox.injected_faults)
         yield decision
 
 
-def decide_order(order: BulkOrder, context: Context, seen: LoadedRows, number: int, batch_ref: str) -> Decision:
+def decide_order(order: BulkOrder, context: Context, rows: LoadedRows, number: int, batch_ref: str) -> Decision:
     digest = context.digest(order.digest_input) if isinstance(order, InvalidOrder) else digest_request(order, context)
     if order.order_ref is not None:
-        first = seen.get(Transaction, transaction_key(context.merchant.merchant_id, KIND, order.order_ref))
+        first = rows.get(Transaction, transaction_key(context.merchant.merchant_id, KIND, order.order_ref))
         if first is not None:
             replay = replay_transfer(first, digest)
             if isinstance(replay, Refusal):
@@ -201,9 +205,9 @@ def decide_order(order: BulkOrder, context: Context, seen: LoadedRows, number: i
             return Decision(reply=reply_order(replay.reply))
     if isinstance(order, InvalidOrder):
         return refuse_order(order, digest, context, number, batch_ref)
-    detail = order_of(order)
+    detail = make_order(order)
     # Counters that earlier orders of the bulk have changed are seen here: each is recorded before the next is decided.
-    checked = check_payout(detail, int(order.amount), context, seen, is_bulk=True)
+    checked = check_payout(detail, int(order.amount), context, rows, is_bulk=True)
     if isinstance(checked, Refusal):
         limited = InvalidOrder(checked.message, order.order_ref, int(order.amount), detail, b"")
         return refuse_order(limited, digest, context, number, batch_ref)
@@ -282,11 +286,11 @@ def bulk_message(lines: list[OrderReply]) -> str:
 def shorten_messages(lines: list[OrderReply]) -> Iterator[OrderReply]:
     """Yields the lines, so that the reply to a thousand orders with many faults each has a limited size. Their
     transfers keep the whole messages."""
-    left = MAX_FAULT_CHARACTERS
+    room = MAX_FAULT_CHARACTERS
     for line in lines:
         fields = [fault.partition(": ")[0] for fault in line.message.split("; ") if ": " in fault]
         if line.txn_status == "failed" and len(fields) > 1:
-            left -= len(line.message)
-            if left < 0:
+            room -= len(line.message)
+            if room < 0:
                 line = msgspec.structs.replace(line, message=FIELDS_AT_FAULT.format(", ".join(fields)))
         yield line

@@ -40,7 +40,7 @@ from kasuwa.methods.disburse.rules.waiting import place_final_event
 from kasuwa.rails.ports import orders
 from kasuwa.rails.ports.orders import BENEFICIARY_NAME, Answer
 from kasuwa.terms.tariff import Tariff
-from kasuwa.transactions.purpose import SCHEDULED_PAYOUT, effects_of_purpose, reply_of_purpose, subject_of
+from kasuwa.transactions.purpose import SCHEDULED_PAYOUT, effects_of_purpose, make_subject_field, reply_of_purpose
 from kasuwa.transactions.requery import (
     RequeryJobKinds,
     age_on_schedule,
@@ -88,19 +88,19 @@ def need_answer(job: Job, answer: Answer, merchant: Merchant) -> Needs:
     return Needs(rows, accounts)
 
 
-def decide_answer(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
-    row = seen.get(Transaction, job.subject)
+def decide_answer(job: Job, answer: Answer, context: Context, rows: LoadedRows) -> Decision | NeedsMore:
+    row = rows.get(Transaction, job.subject)
     assert row is not None
-    current_job = seen.get(Job, job.key)
+    current_job = rows.get(Job, job.key)
     if row.is_final:
-        return reply_final(row, job, answer, current_job, context, seen)
+        return reply_final(row, job, answer, current_job, context, rows)
     assert current_job is not None
     job_data = decode_job_data(current_job.work)
     ending = final_status(answer, seconds_since_sent(current_job, JOB_KINDS, job_data, context.now))
     rail = find_next_rail(job, current_job, answer, context, demand_rail(job_data.order, row.amount), SEND)
     if ending is None or (answer.is_unsent and rail != current_job.rail):
-        return schedule_query(row, current_job, answer, rail, context, seen)
-    return end_transfer(row, current_job, answer, ending, context, seen)
+        return schedule_query(row, current_job, answer, rail, context, rows)
+    return end_transfer(row, current_job, answer, ending, context, rows)
 
 
 def find_name(job_data: TransferJobData, answer: Answer) -> str:
@@ -109,14 +109,14 @@ def find_name(job_data: TransferJobData, answer: Answer) -> str:
 
 
 def reply_final(
-    row: Transaction, job: Job, answer: Answer, current_job: Job | None, context: Context, seen: LoadedRows
+    row: Transaction, job: Job, answer: Answer, current_job: Job | None, context: Context, rows: LoadedRows
 ) -> Decision | NeedsMore:
     """Returns the reply for a transfer that a call-back has ended in the meantime.
 
     The purpose of the transfer may replace the reply. Nothing is posted twice. An answer that contradicts the final
     status becomes an operator notice.
     """
-    purpose_reply = reply_of_purpose(row, decode_job_data(job.work).order.purpose, context, seen)
+    purpose_reply = reply_of_purpose(row, decode_job_data(job.work).order.purpose, context, rows)
     if isinstance(purpose_reply, NeedsMore):
         return purpose_reply
     notices = contradiction_notices(row, final_status(answer, 0) or row.status)
@@ -128,12 +128,12 @@ def reply_final(
 
 
 def end_transfer(
-    row: Transaction, job: Job, answer: Answer, ending: str, context: Context, seen: LoadedRows
+    row: Transaction, job: Job, answer: Answer, ending: str, context: Context, rows: LoadedRows
 ) -> Decision | NeedsMore:
     # The bank's words alone ("No sufficient funds") could be read as being about the merchant's own wallet.
     message = MESSAGES[SUCCESSFUL] if ending == SUCCESSFUL else f"{BANK_SAYS}{answer.message}"
     job_data = decode_job_data(job.work)
-    event_fields = {"order_ref": row.order_ref, **subject_of(job_data.order.purpose)}
+    event_fields = {"order_ref": row.order_ref, **make_subject_field(job_data.order.purpose)}
     end = end_transaction(
         context,
         row,
@@ -146,13 +146,13 @@ def end_transfer(
             event_fields=event_fields,
         ),
     )
-    added = effects_of_purpose(end.row, job_data.order.purpose, context, seen)
+    added = effects_of_purpose(end.row, job_data.order.purpose, context, rows)
     if isinstance(added, NeedsMore):
         return added
     return Decision(
         reply=added.reply or reply_transfer(end.row),
         groups=(*end_holds(end.row, job_data.order, added.posts), *added.groups),
-        rows=(end.row, *added.rows, *settle_counters(end.row, job_data, context, seen)),
+        rows=(end.row, *added.rows, *settle_counters(end.row, job_data, context, rows)),
         jobs=(*end.jobs, *added.jobs),
         jobs_done=(job, *added.jobs_done),
         events=(place_final_event(end.event) if job_data.is_approved else end.event, *added.events),
@@ -191,7 +191,7 @@ def post_fees(row: Transaction) -> tuple[Posting, ...]:
 
 
 def schedule_query(
-    row: Transaction, job: Job, answer: Answer, rail: str, context: Context, seen: LoadedRows
+    row: Transaction, job: Job, answer: Answer, rail: str, context: Context, rows: LoadedRows
 ) -> Decision | NeedsMore:
     """Keeps the transfer open and reschedules its job, to query the bank again, or to send it to its next rail."""
     job_data = decode_job_data(job.work)
@@ -199,13 +199,13 @@ def schedule_query(
     status = PENDING if answer.status in UNCONFIRMED and answer.code is not None else PROCESSING
     still_open = msgspec.structs.replace(row, status=status, message=MESSAGES[status])
     updated, next_job = schedule_requery(still_open, job, answer, context, age, JOB_KINDS, rail)
-    kept = msgspec.structs.replace(job_data, beneficiary_name=find_name(job_data, answer))
+    next_data = msgspec.structs.replace(job_data, beneficiary_name=find_name(job_data, answer))
     if is_sent_late(job, JOB_KINDS, answer):
-        kept = msgspec.structs.replace(kept, resent_at=context.now.timestamp())
-    if kept != job_data:
-        next_job = msgspec.structs.replace(next_job, work=encode_text(kept))
+        next_data = msgspec.structs.replace(next_data, resent_at=context.now.timestamp())
+    if next_data != job_data:
+        next_job = msgspec.structs.replace(next_job, work=encode_text(next_data))
     code = UNREADABLE_ANSWER if answer.status == orders.UNREADABLE else 200
-    added = effects_of_purpose(updated, job_data.order.purpose, context, seen)
+    added = effects_of_purpose(updated, job_data.order.purpose, context, rows)
     if isinstance(added, NeedsMore):
         return added
     return Decision(reply=added.reply or reply_transfer(updated, code), rows=(updated,), jobs=(next_job,))

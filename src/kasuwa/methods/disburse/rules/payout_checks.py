@@ -58,7 +58,7 @@ class CheckedPayout(msgspec.Struct, frozen=True):
 UNCHECKED = CheckedPayout()
 
 
-def subjects_of(bank_code: str, account_number: str, client_id: str = "") -> tuple[str, ...]:
+def list_subjects(bank_code: str, account_number: str, client_id: str = "") -> tuple[str, ...]:
     """Returns the subjects whose counters a transfer belongs to."""
     common = (EVERYTHING, beneficiary_subject(bank_code, account_number))
     return (*common, client_subject(client_id)) if client_id else common
@@ -70,7 +70,7 @@ def need_counters(
     """Returns the counters that `check_payout` reads; none if the merchant has no policy."""
     if merchant.terms(PayoutTerms).rules is None:
         return ()
-    subjects = subjects_of(bank_code, account_number, client_id)
+    subjects = list_subjects(bank_code, account_number, client_id)
     return tuple((PayoutCounter, counter_key(merchant.merchant_id, subject)) for subject in subjects)
 
 
@@ -78,7 +78,7 @@ def check_payout(
     order: TransferDetail,
     amount: int,
     context: Context,
-    seen: LoadedRows,
+    rows: LoadedRows,
     *,
     is_bulk: bool = False,
     client: ClientLimits | None = None,
@@ -91,15 +91,15 @@ def check_payout(
     if rules is None:
         return UNCHECKED
     client_id = "" if client is None else client.client_id
-    subjects = subjects_of(order.bank_code, order.account_number, client_id)
-    found = [find_counter(context.merchant.merchant_id, subject, context.now, seen) for subject in subjects]
-    exceeded = find_exceeded(rules, found, amount, "" if client is None else client.tier)
+    subjects = list_subjects(order.bank_code, order.account_number, client_id)
+    before = [find_counter(context.merchant.merchant_id, subject, context.now, rows) for subject in subjects]
+    exceeded = find_exceeded(rules, before, amount, "" if client is None else client.tier)
     if exceeded and (client is not None or not rules.is_limit_approvable):
         return refuse_fields(FieldError("amount", f"beyond the limit {'; '.join(exceeded)}"))
-    counters = tuple(add_to_counter(counter, amount) for counter in found)
+    counters = tuple(add_to_counter(counter, amount) for counter in before)
     if client is not None:
         return CheckedPayout((), counters, client_id)
-    everything, beneficiary = found[:2]
+    everything, beneficiary = before[:2]
     reasons = [f"beyond the limit {limit}" for limit in exceeded]
     if rules.approve_above is not None and amount > rules.approve_above:
         reasons.append(f"the amount is above {format_minor(rules.approve_above)}")
@@ -113,13 +113,13 @@ def check_payout(
 
 
 def check_client_payout(
-    order: TransferDetail, amount: int, client: ClientLimits, context: Context, seen: LoadedRows
+    order: TransferDetail, amount: int, client: ClientLimits, context: Context, rows: LoadedRows
 ) -> CheckedPayout | Refusal | NeedsMore:
     """Checks what a client is sent, for a loan or from savings, or asks for the counters first."""
     needs = need_counters(context.merchant, order.bank_code, order.account_number, client.client_id)
-    if not all(seen.is_loaded(key) for _, key in needs):
+    if not all(rows.is_loaded(key) for _, key in needs):
         return NeedsMore(Needs(needs))
-    return check_payout(order, amount, context, seen, client=client)
+    return check_payout(order, amount, context, rows, client=client)
 
 
 def find_exceeded(rules: PayoutRules, counters: list[PayoutCounter], amount: int, tier: str) -> list[str]:
@@ -141,7 +141,7 @@ def need_counted(merchant_id: int, data: TransferJobData) -> tuple[tuple[type[Ro
     """Returns the counters that counted a transfer."""
     if not data.counted_at:
         return ()
-    subjects = subjects_of(data.order.bank_code, data.order.account_number, data.counted_client)
+    subjects = list_subjects(data.order.bank_code, data.order.account_number, data.counted_client)
     return tuple((PayoutCounter, counter_key(merchant_id, subject)) for subject in subjects)
 
 
@@ -162,7 +162,7 @@ def need_beneficiary(merchant: Merchant, data: TransferJobData) -> tuple[tuple[t
 
 
 def settle_counters(
-    row: Transaction, data: TransferJobData, context: Context, seen: LoadedRows
+    row: Transaction, data: TransferJobData, context: Context, rows: LoadedRows
 ) -> tuple[PayoutCounter, ...]:
     """Returns the counters after a transfer has ended: a failed one is taken off, the beneficiary of another is known
     from then on."""
@@ -170,11 +170,11 @@ def settle_counters(
         if not (data.counted_at or makes_known(context.merchant, data)):
             return ()
         subject = beneficiary_subject(data.order.bank_code, data.order.account_number)
-        beneficiary = find_counter(row.merchant_id, subject, context.now, seen)
+        beneficiary = find_counter(row.merchant_id, subject, context.now, rows)
         return () if beneficiary.paid_at else (msgspec.structs.replace(beneficiary, paid_at=context.now),)
     if not data.counted_at:
         return ()
-    subjects = subjects_of(data.order.bank_code, data.order.account_number, data.counted_client)
-    found = [find_counter(row.merchant_id, subject, context.now, seen) for subject in subjects]
+    subjects = list_subjects(data.order.bank_code, data.order.account_number, data.counted_client)
+    counters = [find_counter(row.merchant_id, subject, context.now, rows) for subject in subjects]
     counted_at = datetime.fromtimestamp(data.counted_at, UTC)
-    return tuple(take_from_counter(counter, row.amount, counted_at) for counter in found)
+    return tuple(take_from_counter(counter, row.amount, counted_at) for counter in counters)

@@ -93,14 +93,14 @@ def need_transfer(request: TransferRequest, merchant: Merchant) -> Needs:
     return Needs(((Transaction, key), *counters), (WALLET,), (key,))
 
 
-def decide_transfer(request: TransferRequest, context: Context, seen: LoadedRows) -> Decision[TransferReply] | Refusal:
+def decide_transfer(request: TransferRequest, context: Context, rows: LoadedRows) -> Decision[TransferReply] | Refusal:
     digest = digest_request(request, context)
     if request.order_ref is not None:
         key = transaction_key(context.merchant.merchant_id, KIND, request.order_ref)
-        first = seen.get(Transaction, key)
+        first = rows.get(Transaction, key)
         if first is not None:
             return replay_transfer(first, digest)
-    checked = check_payout(order_of(request), int(request.amount), context, seen)
+    checked = check_payout(make_order(request), int(request.amount), context, rows)
     if isinstance(checked, Refusal):
         return checked
     decision = start_transfer(request, digest, context, context.number, None, checked)
@@ -160,7 +160,7 @@ class NewTransfer(msgspec.Struct, frozen=True, kw_only=True):
     checked: CheckedPayout = UNCHECKED  # against the merchant's policy for money out
 
 
-def order_of(request: TransferRequest) -> TransferDetail:
+def make_order(request: TransferRequest) -> TransferDetail:
     return TransferDetail(request.bank_code, request.account_number, request.sender_name or "", request.narration or "")
 
 
@@ -173,7 +173,7 @@ def start_transfer(
     checked: CheckedPayout = UNCHECKED,
 ) -> Decision:
     new = NewTransfer(
-        order=order_of(request),
+        order=make_order(request),
         amount=int(request.amount),
         order_ref=request.order_ref,
         batch_ref=batch_ref,

@@ -37,35 +37,35 @@ from kasuwa.methods.disputes.rules.steps_of_dispute import (
 )
 from kasuwa.rails.ports.orders import Answer
 
-# The operator is told of a review that takes long every so many times that its rail was asked.
+# The operator gets a notice of a long review once per this many queries of its rail.
 ASKS_UNTIL_NOTICE = REVIEW_INTERVAL // ASK_INTERVAL
 
 
-def decide_asked(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
+def decide_asked(job: Job, answer: Answer, context: Context, rows: LoadedRows) -> Decision | NeedsMore:
     """Follows the rail's answer. Without one, or without a decision of the rail, it is asked again.
 
     The dispute may have ended while the rail was asked: an answer that contradicts its end corrects it."""
-    dispute, current_job = seen.get(Dispute, job.subject), seen.get(Job, job.key)
+    dispute, current_job = rows.get(Dispute, job.subject), rows.get(Job, job.key)
     assert dispute is not None
     outcome = answer.facts.get(OUTCOME_FACT)
     if not dispute.is_open and outcome and contradicts(dispute, outcome):
-        return correct_dispute(dispute, outcome, context, seen)
+        return correct_dispute(dispute, outcome, context, rows)
     if current_job is None or current_job.kind != ASK:
         return Decision()
     if not dispute.is_open:
         return Decision(jobs_done=(current_job,))
     if outcome:
-        return end_dispute(dispute, outcome, context, seen)
+        return end_dispute(dispute, outcome, context, rows)
     due = answer.facts.get(DUE_FACT)
     due_at = None if due is None else datetime.fromtimestamp(float(due), UTC)
-    followed = follow_rail(dispute, REVIEW_FACT in answer.facts, due_at, context, seen)
+    followed = follow_rail(dispute, REVIEW_FACT in answer.facts, due_at, context, rows)
     return followed if followed.jobs else ask_again(dispute, current_job, answer, context)
 
 
 def follow_rail(
-    dispute: Dispute, is_under_review: bool, due_at: datetime | None, context: Context, seen: LoadedRows
+    dispute: Dispute, is_under_review: bool, due_at: datetime | None, context: Context, rows: LoadedRows
 ) -> Decision:
-    """Applies what a rail tells of a dispute that it has not decided: it has an answer, or gives more time."""
+    """Applies what a rail reports about a dispute that it has not decided: it has an answer, or gives more time."""
     if dispute.state != NEEDS_RESPONSE:
         return Decision(reply=reply_dispute(dispute))
     if is_under_review:

@@ -73,10 +73,10 @@ def need_card_answer(job: Job, answer: Answer, merchant: Merchant) -> Needs:
     return Needs(((Job, job.key), (Dispute, dispute_key(merchant.merchant_id, dispute_id))))
 
 
-def decide_card_answer(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision:
+def decide_card_answer(job: Job, answer: Answer, context: Context, rows: LoadedRows) -> Decision:
     """Ends the order, or has it repeated on the requery schedule."""
-    current, order = seen.get(Job, job.key), CARD_ORDER_DECODER.decode(job.work)
-    dispute = seen.get(Dispute, dispute_key(context.merchant.merchant_id, order.dispute_id))
+    current, order = rows.get(Job, job.key), CARD_ORDER_DECODER.decode(job.work)
+    dispute = rows.get(Dispute, dispute_key(context.merchant.merchant_id, order.dispute_id))
     assert dispute is not None
     if current is None or answer.status == orders.SUCCESSFUL:
         return Decision(reply=reply_dispute(dispute), jobs_done=() if current is None else (current,))

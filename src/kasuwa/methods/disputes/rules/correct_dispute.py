@@ -35,18 +35,18 @@ def need_outcome(request: OutcomeRequest, merchant: Merchant) -> Needs:
 
 
 def decide_outcome(
-    request: OutcomeRequest, context: Context, seen: LoadedRows
+    request: OutcomeRequest, context: Context, rows: LoadedRows
 ) -> Decision[DisputeChanged] | Refusal | NeedsMore:
     """Applies the decision of the payer's bank, as a merchant simulates it in the test environment. There it may also
     contradict the first one. In live a rail alone does that: one operator must not give money back."""
-    dispute = seen.get(Dispute, dispute_key(context.merchant.merchant_id, request.dispute_id))
+    dispute = rows.get(Dispute, dispute_key(context.merchant.merchant_id, request.dispute_id))
     if dispute is None:
         return UNKNOWN_DISPUTE
     if dispute.is_open:
-        return end_dispute(dispute, request.outcome, context, seen)
+        return end_dispute(dispute, request.outcome, context, rows)
     if context.merchant.environment != "test" or not contradicts(dispute, request.outcome):
         return ALREADY_ENDED
-    return correct_dispute(dispute, request.outcome, context, seen)
+    return correct_dispute(dispute, request.outcome, context, rows)
 
 
 def contradicts(dispute: Dispute, outcome: str) -> bool:
@@ -55,28 +55,28 @@ def contradicts(dispute: Dispute, outcome: str) -> bool:
 
 
 def correct_dispute(
-    dispute: Dispute, outcome: str, context: Context, seen: LoadedRows
+    dispute: Dispute, outcome: str, context: Context, rows: LoadedRows
 ) -> Decision[DisputeChanged] | NeedsMore:
     """Ends a dispute otherwise than it has ended. `seen` has its `dispute_rows`."""
     key = payment_key(dispute.merchant_id, dispute.txn_ref)
-    if not seen.is_loaded(key):
+    if not rows.is_loaded(key):
         return NeedsMore(Needs(((Payment, key),)))
-    missing = missing_accounts(dispute.method, dispute.currency, dispute.merchant_id, seen)
+    missing = missing_accounts(dispute.method, dispute.currency, dispute.merchant_id, rows)
     if missing is not None:
         return missing
-    payment = seen.get(Payment, key)
+    payment = rows.get(Payment, key)
     assert payment is not None
-    return give_back(dispute, payment, context, seen) if outcome == WON else take_again(dispute, payment, context, seen)
+    return give_back(dispute, payment, context, rows) if outcome == WON else take_again(dispute, payment, context, rows)
 
 
-def give_back(dispute: Dispute, payment: Payment, context: Context, seen: LoadedRows) -> Decision[DisputeChanged]:
+def give_back(dispute: Dispute, payment: Payment, context: Context, rows: LoadedRows) -> Decision[DisputeChanged]:
     """Gives amount, fee and VAT back to the wallet. A debt of the dispute that is still owed is then collected."""
     postings = tuple(
         Posting(posting.credit, posting.debit, posting.amount, posting.kind) for posting in taken_postings(dispute)
     )
     step = take_step(msgspec.structs.replace(dispute, state=WON, ended_at=context.now), WON, context)
-    owed = -available_in(chart.dispute_debt(dispute.currency), dispute.merchant_id, seen)
-    debts = debt_job(dispute.currency, context.now, context, seen) if owed > 0 else ()
+    owed = -available_in(chart.dispute_debt(dispute.currency), dispute.merchant_id, rows)
+    debts = debt_job(dispute.currency, context.now, context, rows) if owed > 0 else ()
     card = take_card(dispute, step.row, payment, context)
     return Decision(
         reply=reply_dispute(step.row),
@@ -88,13 +88,13 @@ def give_back(dispute: Dispute, payment: Payment, context: Context, seen: Loaded
     )
 
 
-def take_again(dispute: Dispute, payment: Payment, context: Context, seen: LoadedRows) -> Decision[DisputeChanged]:
+def take_again(dispute: Dispute, payment: Payment, context: Context, rows: LoadedRows) -> Decision[DisputeChanged]:
     """Takes amount, fee and VAT although the dispute was won before. Its hold is gone: all of it is owed, and collected
     from the wallet at once."""
     if payment.undisputed < dispute.amount:
         return Decision(reply=reply_dispute(dispute), notices=(explain_refunded(dispute, payment),))
     step = take_step(msgspec.structs.replace(dispute, state=LOST, ended_at=context.now), LOST, context)
-    debts = debt_job(dispute.currency, context.now, context, seen)
+    debts = debt_job(dispute.currency, context.now, context, rows)
     card = pay_card(step.row, payment, context)
     return Decision(
         reply=reply_dispute(step.row),
@@ -107,9 +107,9 @@ def take_again(dispute: Dispute, payment: Payment, context: Context, seen: Loade
 
 
 def explain_refunded(dispute: Dispute, payment: Payment) -> OperatorNotice:
-    amount, left = (f"{dispute.currency} {format_minor(minor)}" for minor in (dispute.amount, payment.undisputed))
+    amount, rest = (f"{dispute.currency} {format_minor(minor)}" for minor in (dispute.amount, payment.undisputed))
     message = (
-        f"the dispute of {dispute.txn_ref} was won, and its rail now says lost: it took {amount}, but only {left} was "
+        f"the dispute of {dispute.txn_ref} was won, and its rail now says lost: it took {amount}, but only {rest} was "
         "not refunded or disputed since. Propose a posting of what the merchant owes"
     )
     return OperatorNotice(dispute.dispute_id, message)

@@ -30,12 +30,12 @@ def need_dispute_job(job: Job, answer: Answer, merchant: Merchant) -> Needs:
     return Needs(dispute_rows(merchant.merchant_id, job.reference))
 
 
-def decide_deadline(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
+def decide_deadline(job: Job, answer: Answer, context: Context, rows: LoadedRows) -> Decision | NeedsMore:
     """Reminds the merchant. If the time is over, ends the dispute, or has the rail asked that announced it.
 
     If several steps lie behind, because nothing ran for days, the deadline counts and missed reminders are left out.
     """
-    dispute, current_job = seen.get(Dispute, job.subject), seen.get(Job, job.key)
+    dispute, current_job = rows.get(Dispute, job.subject), rows.get(Job, job.key)
     if current_job is None or current_job.kind != DEADLINE:
         return Decision()
     assert dispute is not None
@@ -44,7 +44,7 @@ def decide_deadline(job: Job, answer: Answer, context: Context, seen: LoadedRows
     if dispute.due_at <= context.now and dispute.rail:
         return Decision(jobs=(ask_job(dispute, context.now),))  # the rail decides
     if dispute.due_at <= context.now:
-        return end_dispute(dispute, EXPIRED, context, seen)
+        return end_dispute(dispute, EXPIRED, context, rows)
     following = dispute_job(dispute, DEADLINE, next_deadline_step(dispute, context.now))
     first_reminder = dispute.due_at - timedelta(hours=max(REMINDER_HOURS))
     if context.now < first_reminder:
@@ -53,9 +53,9 @@ def decide_deadline(job: Job, answer: Answer, context: Context, seen: LoadedRows
     return Decision(rows=(step.row,), jobs=(following, *step.jobs), events=(step.event,))
 
 
-def decide_review(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision:
+def decide_review(job: Job, answer: Answer, context: Context, rows: LoadedRows) -> Decision:
     """Tells the operator that there is no outcome yet."""
-    dispute, current_job = seen.get(Dispute, job.subject), seen.get(Job, job.key)
+    dispute, current_job = rows.get(Dispute, job.subject), rows.get(Job, job.key)
     if current_job is None or current_job.kind != REVIEW:
         return Decision()
     assert dispute is not None

@@ -54,11 +54,11 @@ def need_debt_job(merchant_id: int, currency: str) -> tuple[type[Row], bytes]:
     return Job, job_key(debt_key(merchant_id, currency))
 
 
-def debt_job(currency: str, due: datetime, context: Context, seen: LoadedRows) -> tuple[Job, ...]:
+def debt_job(currency: str, due: datetime, context: Context, rows: LoadedRows) -> tuple[Job, ...]:
     """Returns the job that collects a debt, or none if there is one that is due no later."""
     merchant_id = context.merchant.merchant_id
     subject = debt_key(merchant_id, currency)
-    known = seen.get(Job, job_key(subject))
+    known = rows.get(Job, job_key(subject))
     if known is not None and known.due <= due:
         return ()
     return (collection_job(currency, due, merchant_id),)
@@ -87,14 +87,14 @@ def need_collection(job: Job, answer: Answer, merchant: Merchant) -> Needs:
     return Needs(((Job, job.key), *rows), accounts)
 
 
-def decide_collection(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision:
+def decide_collection(job: Job, answer: Answer, context: Context, rows: LoadedRows) -> Decision:
     """Takes what the wallet has of the debt. Comes again in an hour if something is left."""
-    current_job = seen.get(Job, job.key)
+    current_job = rows.get(Job, job.key)
     if current_job is None:
         return Decision()
     currency, merchant_id = COLLECTION_DATA_DECODER.decode(job.work).currency, context.merchant.merchant_id
-    wallet = seen.get(chart.Account, account_key(merchant_id, chart.wallet(currency)))
-    debt = seen.get(chart.Account, account_key(merchant_id, chart.dispute_debt(currency)))
+    wallet = rows.get(chart.Account, account_key(merchant_id, chart.wallet(currency)))
+    debt = rows.get(chart.Account, account_key(merchant_id, chart.dispute_debt(currency)))
     owed = 0 if debt is None else max(0, -debt.posted)
     amount = min(owed, 0 if wallet is None else max(0, wallet.available))
     posting = Posting(chart.wallet(currency), chart.dispute_debt(currency), amount, "dispute debt")

@@ -38,16 +38,16 @@ def dispute_rows(merchant_id: int, dispute_id: str) -> tuple[tuple[type[Row], by
 
 
 def end_dispute(
-    dispute: Dispute, state: str, context: Context, seen: LoadedRows
+    dispute: Dispute, state: str, context: Context, loaded_rows: LoadedRows
 ) -> Decision[DisputeChanged] | NeedsMore:
     """Ends an open dispute. `seen` has its `dispute_rows`."""
     key = payment_key(dispute.merchant_id, dispute.txn_ref)
-    if not seen.is_loaded(key):
+    if not loaded_rows.is_loaded(key):
         return NeedsMore(Needs(((Payment, key),)))
-    missing = missing_accounts(dispute.method, dispute.currency, dispute.merchant_id, seen)
+    missing = missing_accounts(dispute.method, dispute.currency, dispute.merchant_id, loaded_rows)
     if missing is not None:
         return missing
-    payment, job = seen.get(Payment, key), seen.get(Job, job_key(dispute.key))
+    payment, job = loaded_rows.get(Payment, key), loaded_rows.get(Job, job_key(dispute.key))
     assert payment is not None
     step = take_step(msgspec.structs.replace(dispute, state=state, ended_at=context.now), state, context)
     rows: tuple[Row, ...] = (step.row,)
@@ -55,9 +55,9 @@ def end_dispute(
         rows = (*rows, msgspec.structs.replace(payment, disputed=payment.disputed - dispute.amount))
     paid_card = None if state == WON else pay_card(step.row, payment, context)
     # What was lent for the hold, or is owed for what it did not cover, is collected at once.
-    owed = -available_in(chart.dispute_debt(dispute.currency), dispute.merchant_id, seen)
+    owed = -available_in(chart.dispute_debt(dispute.currency), dispute.merchant_id, loaded_rows)
     has_debt = owed > 0 or (state != WON and dispute.covered < dispute.total)
-    debts = debt_job(dispute.currency, context.now, context, seen) if has_debt else ()
+    debts = debt_job(dispute.currency, context.now, context, loaded_rows) if has_debt else ()
     return Decision(
         reply=reply_dispute(step.row),
         groups=end_groups(dispute, state),
@@ -79,9 +79,9 @@ def end_groups(dispute: Dispute, state: str) -> tuple[PostingGroup, ...]:
 
 def take_groups(dispute: Dispute, covered: int, held: HeldAmount | None) -> tuple[PostingGroup, ...]:
     """Returns the groups that take a dispute from the wallet as far as it covers it, and from a debt beyond that."""
-    reference, taken = dispute.dispute_id, taken_postings(dispute)
-    paid = tuple(split_off(taken, covered))
-    owed = tuple(charge_debt(taken, paid, chart.dispute_debt(dispute.currency)))
+    reference, postings = dispute.dispute_id, taken_postings(dispute)
+    paid = tuple(split_off(postings, covered))
+    owed = tuple(charge_debt(postings, paid, chart.dispute_debt(dispute.currency)))
     groups = (PostingGroup(reference, WALLET_INSUFFICIENT, postings=paid, releases=held),) if paid else ()
     return (*groups, PostingGroup(reference, WALLET_INSUFFICIENT, postings=owed)) if owed else groups
 
@@ -99,6 +99,6 @@ def charge_debt(postings: Iterable[Posting], paid: Iterable[Posting], debt: str)
     """Yields what `paid` leaves of the postings, taken from the account of the debt."""
     done = {posting.credit: posting.amount for posting in paid}
     for posting in postings:
-        left = posting.amount - done.get(posting.credit, 0)
-        if left:
-            yield msgspec.structs.replace(posting, debit=debt, amount=left)
+        rest = posting.amount - done.get(posting.credit, 0)
+        if rest:
+            yield msgspec.structs.replace(posting, debit=debt, amount=rest)

@@ -98,59 +98,59 @@ def need_payment(txn_ref: str, merchant: Merchant) -> Needs:
 
 
 def decide_open(
-    request: OpenRequest, context: Context, seen: LoadedRows
+    request: OpenRequest, context: Context, rows: LoadedRows
 ) -> Decision[DisputeChanged] | Refusal | NeedsMore:
     """Opens the dispute that a merchant simulates in the test environment."""
     due_at = None if request.hours is None else context.now + timedelta(hours=request.hours)
     amount = None if request.amount is None else int(request.amount)
     new = NewDispute(txn_ref=request.txn_ref, reason=request.reason, amount=amount, due_at=due_at)
-    return open_dispute(new, context, seen)
+    return open_dispute(new, context, rows)
 
 
-def open_dispute(new: NewDispute, context: Context, seen: LoadedRows) -> Decision[DisputeChanged] | Refusal | NeedsMore:
+def open_dispute(new: NewDispute, context: Context, rows: LoadedRows) -> Decision[DisputeChanged] | Refusal | NeedsMore:
     """Opens a dispute. Refused if the payment is not successful, or less is left than is disputed."""
     merchant_id = context.merchant.merchant_id
-    row = seen.get(Transaction, transaction_key(merchant_id, KIND, new.txn_ref))
-    payment = seen.get(Payment, payment_key(merchant_id, new.txn_ref))
+    row = rows.get(Transaction, transaction_key(merchant_id, KIND, new.txn_ref))
+    payment = rows.get(Payment, payment_key(merchant_id, new.txn_ref))
     if row is None or payment is None:
         return UNKNOWN_REFERENCE
     if row.status != SUCCESSFUL:
         return NOT_DISPUTABLE
-    if payment.undisputed <= 0 or seen.get(RailReversal, reversal_key(merchant_id, new.txn_ref)) is not None:
+    if payment.undisputed <= 0 or rows.get(RailReversal, reversal_key(merchant_id, new.txn_ref)) is not None:
         return NOTHING_LEFT
     amount = payment.undisputed if new.amount is None else new.amount
     if amount > payment.undisputed:
         return refuse_fields(
             FieldError("amount", f"at most {format_minor(payment.undisputed)}, what was not refunded or disputed")
         )
-    missing = missing_accounts(payment.method, row.currency, merchant_id, seen)
-    return missing or record_dispute(new, amount, row.currency, payment, context, seen)
+    missing = missing_accounts(payment.method, row.currency, merchant_id, rows)
+    return missing or record_dispute(new, amount, row.currency, payment, context, rows)
 
 
-def missing_accounts(method: str, currency: str, merchant_id: int, seen: LoadedRows) -> NeedsMore | None:
+def missing_accounts(method: str, currency: str, merchant_id: int, loaded_rows: LoadedRows) -> NeedsMore | None:
     """Returns the accounts and the job that a dispute in a currency needs, if they are not loaded."""
     accounts, job = dispute_accounts(method, currency), need_debt_job(merchant_id, currency)
     keys = [job[1], *(account_key(merchant_id, name) for name in accounts)]
-    if all(seen.is_loaded(key) for key in keys):
+    if all(loaded_rows.is_loaded(key) for key in keys):
         return None
     rows = tuple((chart.Account, account_key(merchant_id, name)) for name in accounts)
     return NeedsMore(Needs((job, *rows), accounts))
 
 
-def available_in(account: str, merchant_id: int, seen: LoadedRows) -> int:
+def available_in(account: str, merchant_id: int, rows: LoadedRows) -> int:
     """Returns what an account has and does not hold."""
-    row = seen.get(chart.Account, account_key(merchant_id, account))
+    row = rows.get(chart.Account, account_key(merchant_id, account))
     return 0 if row is None else row.available
 
 
 def record_dispute(
-    new: NewDispute, amount: int, currency: str, payment: Payment, context: Context, seen: LoadedRows
+    new: NewDispute, amount: int, currency: str, payment: Payment, context: Context, loaded_rows: LoadedRows
 ) -> Decision[DisputeChanged]:
     merchant = context.merchant
     fees = calculate_dispute_fees(merchant.terms(Tariff), currency)
     total = amount + fees.total
-    there = max(0, available_in(chart.wallet(currency), merchant.merchant_id, seen))
-    owed = max(0, -available_in(chart.dispute_debt(currency), merchant.merchant_id, seen))
+    there = max(0, available_in(chart.wallet(currency), merchant.merchant_id, loaded_rows))
+    owed = max(0, -available_in(chart.dispute_debt(currency), merchant.merchant_id, loaded_rows))
     credit = max(0, merchant.dispute_credit.get(currency, 0) - owed)
     lent = min(max(0, total - there), credit)
     dispute_id = movement_reference(REFERENCE_TYPE, context.permutation(context.number), lagos_day(context.now))
@@ -194,7 +194,7 @@ def record_dispute(
         jobs=(
             dispute_job(step.row, DEADLINE, next_deadline_step(step.row, context.now)),
             *step.jobs,
-            *(debt_job(currency, context.now + COLLECT_INTERVAL, context, seen) if lent else ()),
+            *(debt_job(currency, context.now + COLLECT_INTERVAL, context, loaded_rows) if lent else ()),
         ),
         events=(step.event,),
         notices=uncovered_notices(step.row),

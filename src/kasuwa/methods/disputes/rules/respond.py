@@ -31,11 +31,11 @@ from kasuwa.methods.disputes.model import (
     Dispute,
     DisputeFile,
     EvidenceTexts,
+    detect_media_type,
     dispute_key,
     evidence_aad,
     file_aad,
     file_key,
-    media_type_of,
 )
 from kasuwa.methods.disputes.rules.end_dispute import dispute_rows, end_dispute
 from kasuwa.methods.disputes.rules.steps_of_dispute import name_at_rail, reply_dispute, review_job, take_step
@@ -50,9 +50,9 @@ def need_response(request: RespondRequest, merchant: Merchant) -> Needs:
 
 
 def decide_response(
-    request: RespondRequest, context: Context, seen: LoadedRows
+    request: RespondRequest, context: Context, rows: LoadedRows
 ) -> Decision[DisputeChanged] | Refusal | NeedsMore:
-    dispute = seen.get(Dispute, dispute_key(context.merchant.merchant_id, request.dispute_id))
+    dispute = rows.get(Dispute, dispute_key(context.merchant.merchant_id, request.dispute_id))
     if dispute is None:
         return UNKNOWN_DISPUTE
     if bool(request.accept) == (request.evidence is not None):
@@ -63,14 +63,14 @@ def decide_response(
         return TOO_LATE  # its job is about to end it
     if request.evidence is None:
         answered = msgspec.structs.replace(dispute, responded_at=context.now)
-        accepted = end_dispute(answered, ACCEPTED, context, seen)
+        accepted = end_dispute(answered, ACCEPTED, context, rows)
         if isinstance(accepted, Decision) and dispute.rail and dispute.rail not in ANSWERED_BY_API:
             message = f"the merchant accepts dispute {dispute.rail_dispute_id} at {dispute.rail}: accept it there"
             accepted.notices = (*accepted.notices, OperatorNotice(dispute.dispute_id, message))
         return accepted
     if not has_content(request.evidence):
         return EMPTY_EVIDENCE
-    return submit_evidence(dispute, request.evidence, context, seen)
+    return submit_evidence(dispute, request.evidence, context, rows)
 
 
 def refuse_state(dispute: Dispute) -> Refusal:
@@ -84,7 +84,7 @@ def has_content(evidence: Evidence) -> bool:
 
 
 def submit_evidence(
-    dispute: Dispute, evidence: Evidence, context: Context, seen: LoadedRows
+    dispute: Dispute, evidence: Evidence, context: Context, loaded_rows: LoadedRows
 ) -> Decision[DisputeChanged]:
     files = evidence.files or []
     texts = EvidenceTexts(
@@ -110,7 +110,7 @@ def submit_evidence(
         step.row,
         *(seal_file(dispute, n, file.content.content, context) for n, file in enumerate(files)),
     )
-    job = seen.get(Job, job_key(dispute.key))
+    job = loaded_rows.get(Job, job_key(dispute.key))
     review = review_job(step.row, context.now)
     return Decision(
         reply=reply_dispute(step.row),
@@ -131,7 +131,7 @@ def evidence_notice(dispute: Dispute) -> OperatorNotice:
 
 
 def seal_file(dispute: Dispute, place: int, content: bytes, context: Context) -> DisputeFile:
-    media_type = media_type_of(content)
+    media_type = detect_media_type(content)
     assert media_type is not None, "FileContent accepts no other file"
     return DisputeFile(
         key=file_key(dispute.merchant_id, dispute.dispute_id, place),

@@ -33,9 +33,9 @@ from kasuwa.methods.clients.model import (
     NO_BANK_ACCOUNT,
     BankAccount,
     Client,
-    bank_account_of,
     client_key,
     kyc_tier,
+    read_bank_account,
 )
 from kasuwa.methods.disburse.model import TransferDetail
 from kasuwa.methods.disburse.rules import transfer as disburse
@@ -104,8 +104,8 @@ def need_cashout(request: CashoutFields, merchant: Merchant) -> Needs:
     return Needs(needs.rows, (*needs.accounts, WALLET))
 
 
-def find_savings(request: CashoutFields, context: Context, seen: LoadedRows) -> Savings | Refusal:
-    savings = seen.get(Savings, savings_key(context.merchant.merchant_id, read_savings_id(request)))
+def find_savings(request: CashoutFields, context: Context, rows: LoadedRows) -> Savings | Refusal:
+    savings = rows.get(Savings, savings_key(context.merchant.merchant_id, read_savings_id(request)))
     if savings is None:
         return UNKNOWN_SAVINGS
     if savings.client_id != request.client_id:
@@ -114,10 +114,10 @@ def find_savings(request: CashoutFields, context: Context, seen: LoadedRows) -> 
 
 
 def prepare_cashout(
-    request: CashoutFields, savings: Savings, context: Context, seen: LoadedRows
+    request: CashoutFields, savings: Savings, context: Context, rows: LoadedRows
 ) -> SavingsChanges | Refusal | NeedsMore:
     """Repays thrift debts first and checks that the rest covers the cash-out. Contract: investments#debts"""
-    changes = SavingsChanges(context, seen)
+    changes = SavingsChanges(context, rows)
     available = changes.account(savings.savings_id).available
     least = context.merchant.limits[CURRENCY].min_amount
     if request.amount < least and request.amount != available:
@@ -134,19 +134,19 @@ def prepare_cashout(
 
 
 def decide_cashout(
-    request: CashoutRequest, context: Context, seen: LoadedRows
+    request: CashoutRequest, context: Context, rows: LoadedRows
 ) -> Decision[CashoutReply] | Refusal | NeedsMore:
-    savings = find_savings(request, context, seen)
+    savings = find_savings(request, context, rows)
     if isinstance(savings, Refusal):
         return savings
     if not request.amount:
-        return close_empty(request, savings, context, seen)
-    client = seen.get(Client, client_key(context.merchant.merchant_id, savings.client_id))
+        return close_empty(request, savings, context, rows)
+    client = rows.get(Client, client_key(context.merchant.merchant_id, savings.client_id))
     assert client is not None
-    account = bank_account_of(client, context.vault.unseal) if request.method == "transfer" else None
+    account = read_bank_account(client, context.vault.unseal) if request.method == "transfer" else None
     if request.method == "transfer" and account is None:
         return NO_BANK_ACCOUNT
-    changes = prepare_cashout(request, savings, context, seen)
+    changes = prepare_cashout(request, savings, context, rows)
     if not isinstance(changes, SavingsChanges):
         return changes
     if request.dry_run:
@@ -160,11 +160,11 @@ def decide_cashout(
 
 
 def close_empty(
-    request: CashoutFields, savings: Savings, context: Context, seen: LoadedRows
+    request: CashoutFields, savings: Savings, context: Context, rows: LoadedRows
 ) -> Decision | Refusal | NeedsMore:
     """Closes savings that are empty, such as those without any deposit. No money moves, so there is no transaction,
     whatever the method. Contract: investments#close"""
-    changes = SavingsChanges(context, seen)
+    changes = SavingsChanges(context, rows)
     reason = changes.kept_open_by(savings.savings_id)
     if reason is not None:
         return refuse_fields(
@@ -262,11 +262,11 @@ def send_cashout(
     )
     decision = disburse.begin_transfer(new, context, context.number)
     decision.follow_up = decision.jobs[0]
-    sent = decision.reply
+    transfer_reply = decision.reply
     decision.reply = CashoutReply(
-        message=sent.message,
-        txn_ref=sent.txn_ref,
-        txn_status=sent.txn_status,
+        message=transfer_reply.message,
+        txn_ref=transfer_reply.txn_ref,
+        txn_status=transfer_reply.txn_status,
         savings_id=savings.savings_id,
         balance=balance_after(changes, savings.savings_id, amount),
     )
@@ -285,14 +285,14 @@ def prepend_debt_repayments(decision: Decision, changes: SavingsChanges, savings
 
 
 def decide_cashcode(
-    request: CashcodeRequest, context: Context, seen: LoadedRows
+    request: CashcodeRequest, context: Context, rows: LoadedRows
 ) -> Decision[CashcodeReply] | Refusal | NeedsMore:
-    savings = find_savings(request, context, seen)
+    savings = find_savings(request, context, rows)
     if isinstance(savings, Refusal):
         return savings
     if not request.amount:
-        return close_empty(request, savings, context, seen)
-    changes = prepare_cashout(request, savings, context, seen)
+        return close_empty(request, savings, context, rows)
+    changes = prepare_cashout(request, savings, context, rows)
     if not isinstance(changes, SavingsChanges):
         return changes
     if request.dry_run:

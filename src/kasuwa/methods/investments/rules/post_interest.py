@@ -57,25 +57,25 @@ MAX_SAVINGS_PER_BATCH = 64
 
 
 def add_to_interest_batch(
-    savings_id: str, opened_on: date, context: Context, seen: LoadedRows
+    savings_id: str, opened_on: date, context: Context, rows: LoadedRows
 ) -> NeedsMore | tuple[tuple[Row, ...], Job | None]:
     """Adds new savings to the last batch of their day. Returns the changed rows, and the job if the batch is new."""
     merchant_id = context.merchant.merchant_id
     first_key = interest_batch_key(merchant_id, opened_on, 0)
-    if not seen.is_loaded(first_key):
+    if not rows.is_loaded(first_key):
         return NeedsMore(Needs(((InterestBatch, first_key),)))
-    first = seen.get(InterestBatch, first_key) or InterestBatch(first_key, merchant_id, opened_on, 0, 0, "")
+    first = rows.get(InterestBatch, first_key) or InterestBatch(first_key, merchant_id, opened_on, 0, 0, "")
     number = first.opened // MAX_SAVINGS_PER_BATCH
     key = interest_batch_key(merchant_id, opened_on, number)
-    if not seen.is_loaded(key):
+    if not rows.is_loaded(key):
         return NeedsMore(Needs(((InterestBatch, key),)))
     counted = msgspec.structs.replace(first, opened=first.opened + 1)
     batch = (
         counted
         if number == 0
-        else seen.get(InterestBatch, key) or InterestBatch(key, merchant_id, opened_on, number, 0, "")
+        else rows.get(InterestBatch, key) or InterestBatch(key, merchant_id, opened_on, number, 0, "")
     )
-    is_new = seen.get(InterestBatch, key) is None
+    is_new = rows.get(InterestBatch, key) is None
     batch = msgspec.structs.replace(batch, members=",".join((*batch.savings_ids, savings_id)))
     job = first_posting_job(context, batch) if is_new else None
     return ((batch,) if number == 0 else (counted, batch)), job
@@ -97,15 +97,15 @@ def need_interest_posting(job: Job, answer: Answer, merchant: Merchant) -> Needs
     return Needs(((Job, job.key), (InterestBatch, job.subject), (Account, wallet)), (WALLET, WITHHOLDING))
 
 
-def decide_interest_posting(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
-    current_job, batch = seen.get(Job, job.key), seen.get(InterestBatch, job.subject)
+def decide_interest_posting(job: Job, answer: Answer, context: Context, rows: LoadedRows) -> Decision | NeedsMore:
+    current_job, batch = rows.get(Job, job.key), rows.get(InterestBatch, job.subject)
     if current_job is None or current_job.due != job.due or batch is None:
         return Decision()
     references = batch.savings_ids
     needs = need_savings(batch.merchant_id, references)
-    if has_unseen_rows(needs, seen):
+    if has_unseen_rows(needs, rows):
         return NeedsMore(needs)
-    changes = SavingsChanges(context, seen)
+    changes = SavingsChanges(context, rows)
     changes.close_emptied(references)
     more = changes.missing_clients()
     if more is not None:
@@ -119,15 +119,15 @@ def pay_interest(changes: SavingsChanges, references: list[str]) -> list[Posting
     The balance is read under the merchant's lock, so counting it down here gives the ledger's result.
     """
     wallet = changes.seen.get(Account, account_key(changes.merchant_id, WALLET))
-    left = 0 if wallet is None else wallet.available
+    available = 0 if wallet is None else wallet.available
     groups = []
     for savings_id in references:
         savings = changes.load_savings(savings_id)
         if savings.state in (PENDING, ACTIVE) and changes.today >= savings.matures_on:
             savings.state = MATURED
         room = LARGEST_BALANCE - changes.account(savings_id).posted
-        if 0 < savings.due_interest <= min(left, room):
-            left -= savings.due_interest
+        if 0 < savings.due_interest <= min(available, room):
+            available -= savings.due_interest
             groups.append(PostingGroup(savings_id, WALLET_INSUFFICIENT, postings=interest_posts(savings)))
             savings.due_interest = savings.due_tax = 0
     return groups

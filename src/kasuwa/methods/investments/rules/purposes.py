@@ -19,10 +19,10 @@ def need_purpose(merchant: Merchant, savings_id: str) -> Needs:
     return need_savings(merchant.merchant_id, (savings_id,))
 
 
-def end_cashout(row: Transaction, savings_id: str, context: Context, seen: LoadedRows) -> PurposeEffects | NeedsMore:
+def end_cashout(row: Transaction, savings_id: str, context: Context, rows: LoadedRows) -> PurposeEffects | NeedsMore:
     """Applies the result of a cash-out by transfer or cashcode. The savings row changes only now; until then the
     amount was held."""
-    changes = SavingsChanges(context, seen)
+    changes = SavingsChanges(context, rows)
     available = changes.account(savings_id).available
     if not row.is_final:
         return PurposeEffects(reply=reply_cashout(row, savings_id, available))
@@ -42,8 +42,8 @@ def end_cashout(row: Transaction, savings_id: str, context: Context, seen: Loade
     return PurposeEffects(reply=reply, groups=debt_groups(changes, savings_id), rows=changes.rows)
 
 
-def reply_ended_cashout(row: Transaction, savings_id: str, context: Context, seen: LoadedRows) -> CashoutReply:
-    return reply_cashout(row, savings_id, SavingsChanges(context, seen).account(savings_id).available)
+def reply_ended_cashout(row: Transaction, savings_id: str, context: Context, rows: LoadedRows) -> CashoutReply:
+    return reply_cashout(row, savings_id, SavingsChanges(context, rows).account(savings_id).available)
 
 
 def reply_cashout(row: Transaction, savings_id: str, balance: int) -> CashoutReply:
@@ -56,12 +56,12 @@ def reply_cashout(row: Transaction, savings_id: str, balance: int) -> CashoutRep
     )
 
 
-def end_deposit(row: Transaction, savings_id: str, context: Context, seen: LoadedRows) -> PurposeEffects | NeedsMore:
+def end_deposit(row: Transaction, savings_id: str, context: Context, rows: LoadedRows) -> PurposeEffects | NeedsMore:
     """Applies the result of a payment for a deposit. The payment's own postings credit the savings with the whole
     amount; debts are repaid from it. A failed one closes savings that were emptied meanwhile and have matured."""
     if not row.is_final:
         return NO_EFFECTS
-    changes = SavingsChanges(context, seen)
+    changes = SavingsChanges(context, rows)
     changes.count_deposit(savings_id, -1)
     more = None
     if row.status == SUCCESSFUL:

@@ -40,9 +40,9 @@ from kasuwa.methods.investments.model import (
     SavingsChanges,
     ThriftLinks,
     has_unseen_rows,
+    make_savings_record,
     need_repayments,
     need_savings,
-    record_of,
     savings_key,
     set_thrift_links,
 )
@@ -108,20 +108,20 @@ def need_opening(request: CreateSavingsRequest, merchant: Merchant) -> Needs:
 
 
 def decide_opening(
-    request: CreateSavingsRequest, context: Context, seen: LoadedRows
+    request: CreateSavingsRequest, context: Context, loaded_rows: LoadedRows
 ) -> Decision[SavingsReply] | Refusal | NeedsMore:
-    client = seen.get(Client, client_key(context.merchant.merchant_id, request.client_id))
+    client = loaded_rows.get(Client, client_key(context.merchant.merchant_id, request.client_id))
     if client is None:
         return UNKNOWN_CLIENT
     refusal = refuse_inactive(client)
     if refusal is not None:
         return refusal
     savings = open_savings(request, context)
-    enrolled = add_to_interest_batch(savings.savings_id, savings.opened_on, context, seen)
+    enrolled = add_to_interest_batch(savings.savings_id, savings.opened_on, context, loaded_rows)
     if isinstance(enrolled, NeedsMore):
         return enrolled
     rows, job = enrolled
-    record = record_of(savings, 0, 0, [], savings.opened_on)
+    record = make_savings_record(savings, 0, 0, [], savings.opened_on)
     if request.dry_run:
         record.savings_id = None
         return Decision(reply=SavingsReply(message=DRY_RUN_MESSAGE, data=record, dry_run=True))
@@ -183,46 +183,46 @@ def check_currency(merchant: Merchant, currency: str | None) -> str | None:
 
 
 def decide_deposit(
-    request: DepositRequest, context: Context, seen: LoadedRows
+    request: DepositRequest, context: Context, rows: LoadedRows
 ) -> Decision[DepositReply] | Refusal | NeedsMore:
-    savings = seen.get(Savings, savings_key(context.merchant.merchant_id, request.savings_id))
+    savings = rows.get(Savings, savings_key(context.merchant.merchant_id, request.savings_id))
     if savings is None:
         return UNKNOWN_SAVINGS
     if savings.state == CLOSED:
         return SAVINGS_CLOSED
     if request.payment_method == WALLET_METHOD:
-        return deposit_from_wallet(request, savings, context, seen)
+        return deposit_from_wallet(request, savings, context, rows)
     purpose = TransactionPurpose(DEPOSIT_PURPOSE, savings.savings_id, **payer_metadata(request))
     amount = int(request.amount)
-    begun = collect_payment(
-        request.payment_method, request, amount, purpose, context, seen, otp_reply_state="validated"
+    decision = collect_payment(
+        request.payment_method, request, amount, purpose, context, rows, otp_reply_state="validated"
     )
-    if not isinstance(begun, Decision):
-        return begun
-    changes = SavingsChanges(context, seen)
+    if not isinstance(decision, Decision):
+        return decision
+    changes = SavingsChanges(context, rows)
     if not request.dry_run:
-        return await_deposit(begun, changes, savings.savings_id)
+        return await_deposit(decision, changes, savings.savings_id)
     more = receive_deposit(changes, savings.savings_id, amount)
     if more is not None:
         return more
-    [row] = [row for row in begun.rows if isinstance(row, Transaction)]
+    [row] = [row for row in decision.rows if isinstance(row, Transaction)]
     return dry_run_payment_deposit(changes, savings, row, request.payment_method)
 
 
-def await_deposit(begun: Decision, changes: SavingsChanges, savings_id: str) -> Decision | NeedsMore:
+def await_deposit(decision: Decision, changes: SavingsChanges, savings_id: str) -> Decision | NeedsMore:
     """Adds to the begin of a payment that the savings await it. It keeps them open until it has ended."""
     changes.count_deposit(savings_id, 1)
     more = changes.missing_clients()
     if more is not None:
         return more
-    begun.rows = (*begun.rows, *changes.rows)
-    return begun
+    decision.rows = (*decision.rows, *changes.rows)
+    return decision
 
 
 def deposit_from_wallet(
-    request: DepositRequest, savings: Savings, context: Context, seen: LoadedRows
+    request: DepositRequest, savings: Savings, context: Context, rows: LoadedRows
 ) -> Decision | Refusal | NeedsMore:
-    amount, changes = int(request.amount), SavingsChanges(context, seen)
+    amount, changes = int(request.amount), SavingsChanges(context, rows)
     more = receive_deposit(changes, savings.savings_id, amount)
     if more is not None:
         return more
@@ -260,9 +260,9 @@ def deposit_from_wallet(
     )
 
 
-def decide_validation(request: ValidateDeposit, context: Context, seen: LoadedRows) -> Decision[PaymentReply] | Refusal:
+def decide_validation(request: ValidateDeposit, context: Context, rows: LoadedRows) -> Decision[PaymentReply] | Refusal:
     """Submits the payer's code for a deposit."""
-    return validate_for_purpose(request, DEPOSIT_PURPOSE, context, seen)
+    return validate_for_purpose(request, DEPOSIT_PURPOSE, context, rows)
 
 
 def receive_deposit(changes: SavingsChanges, savings_id: str, amount: int) -> NeedsMore | None:
@@ -277,12 +277,12 @@ def repay_thrift_debts(changes: SavingsChanges, savings_id: str, money: int) -> 
     Returns NeedsMore if rows are missing, else None. Contract: investments#debts
     """
     savings = changes.load_savings(savings_id)
-    repayments, left = repay(max(0, money), savings.thrift_links.debts)
+    repayments, open_debts = repay(max(0, money), savings.thrift_links.debts)
     needs = need_repayments(changes.merchant_id, repayments)
     if has_unseen_rows(needs, changes.seen):
         return NeedsMore(needs)
     if repayments:
-        set_thrift_links(savings, ThriftLinks(savings.thrift_links.plans, left))
+        set_thrift_links(savings, ThriftLinks(savings.thrift_links.plans, open_debts))
         changes.repay_debts(savings_id, repayments)
     return changes.missing_clients()
 

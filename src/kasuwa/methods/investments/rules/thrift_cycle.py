@@ -32,7 +32,7 @@ from kasuwa.methods.investments.model import (
     need_savings,
     set_thrift_links,
 )
-from kasuwa.methods.investments.rules.thrift_plan import leave_plan, members_of, need_members
+from kasuwa.methods.investments.rules.thrift_plan import leave_plan, list_members, need_members
 from kasuwa.methods.investments.thrift import RETRY_DAYS, MemberFunds, ThriftCycle, is_fully_funded, run_cycle
 from kasuwa.methods.investments.thrift_model import COMPLETED, RUNNING, ThriftMember, ThriftPlan
 from kasuwa.rails.ports.orders import Answer
@@ -48,25 +48,25 @@ def need_cycle(job: Job, answer: Answer, merchant: Merchant) -> Needs:
     return Needs(((Job, job.key), (ThriftPlan, job.subject)), (chart.thrift(job.reference), WALLET))
 
 
-def decide_cycle(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
+def decide_cycle(job: Job, answer: Answer, context: Context, rows: LoadedRows) -> Decision | NeedsMore:
     """Runs the next cycle, or postpones it while a member is short. After RETRY_DAYS shortfalls become debts."""
-    current_job, plan = seen.get(Job, job.key), seen.get(ThriftPlan, job.subject)
+    current_job, plan = rows.get(Job, job.key), rows.get(ThriftPlan, job.subject)
     if current_job is None or current_job.due != job.due or plan is None:
         return Decision()
     needs = need_members(plan)
-    if has_unseen_rows(needs, seen):
+    if has_unseen_rows(needs, rows):
         return NeedsMore(needs)
-    members = members_of(plan, seen)
+    members = list_members(plan, rows)
     needs = need_savings(plan.merchant_id, [member.savings_id for member in members])
-    if has_unseen_rows(needs, seen):
+    if has_unseen_rows(needs, rows):
         return NeedsMore(needs)
-    changes, cycle = SavingsChanges(context, seen), plan.cycle + 1
+    changes, cycle = SavingsChanges(context, rows), plan.cycle + 1
     seats = [cycle_member(changes, member) for member in members]
     if not is_fully_funded(plan.amount, cycle, seats) and plan.tries < RETRY_DAYS:
         return postpone_cycle(plan, current_job, changes)
     turn = run_cycle(plan.thrift_id, plan.amount, cycle, seats)
     needs = need_repayments(plan.merchant_id, turn.repayments)
-    if has_unseen_rows(needs, seen):
+    if has_unseen_rows(needs, rows):
         return NeedsMore(needs)
     pay_pot(changes, plan, members, turn)
     return end_cycle(plan, current_job, changes, members)

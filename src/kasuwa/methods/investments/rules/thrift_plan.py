@@ -82,9 +82,9 @@ def need_members(plan: ThriftPlan) -> Needs:
     return Needs(tuple((ThriftMember, key) for key in keys))
 
 
-def members_of(plan: ThriftPlan, seen: LoadedRows) -> list[ThriftMember]:
-    found = (seen.get(ThriftMember, key) for _, key in need_members(plan).rows)
-    return [member for member in found if member is not None]
+def list_members(plan: ThriftPlan, rows: LoadedRows) -> list[ThriftMember]:
+    candidates = (rows.get(ThriftMember, key) for _, key in need_members(plan).rows)
+    return [member for member in candidates if member is not None]
 
 
 def plan_record(plan: ThriftPlan, today: date) -> PlanRecord:
@@ -135,7 +135,7 @@ def need_nothing(request: CreatePlanRequest, merchant: Merchant) -> Needs:
     return Needs()
 
 
-def decide_create_plan(request: CreatePlanRequest, context: Context, seen: LoadedRows) -> Decision[PlanReply] | Refusal:
+def decide_create_plan(request: CreatePlanRequest, context: Context, rows: LoadedRows) -> Decision[PlanReply] | Refusal:
     start, today = date.fromisoformat(request.start_date), lagos_day(context.now)
     if not today <= start <= add_months(today, LATEST_START):
         return INVALID_START_DATE
@@ -171,22 +171,22 @@ def need_plan(request: PlanRequest, merchant: Merchant) -> Needs:
 
 
 def decide_cancel(
-    request: CancelPlanRequest, context: Context, seen: LoadedRows
+    request: CancelPlanRequest, context: Context, rows: LoadedRows
 ) -> Decision[PlanReply] | Refusal | NeedsMore:
     """Cancels a plan that is not running yet, full or not."""
-    plan = seen.get(ThriftPlan, thrift_plan_key(context.merchant.merchant_id, request.thrift_id))
+    plan = rows.get(ThriftPlan, thrift_plan_key(context.merchant.merchant_id, request.thrift_id))
     if plan is None:
         return UNKNOWN_PLAN
     if plan.state != OPEN:
         return refuse_not_open(plan, "only an open one can be cancelled")
     needs = need_members(plan)
-    if has_unseen_rows(needs, seen):
+    if has_unseen_rows(needs, rows):
         return NeedsMore(needs)
-    savings = [member.savings_id for member in members_of(plan, seen)]
+    savings = [member.savings_id for member in list_members(plan, rows)]
     needs = need_savings(plan.merchant_id, savings)
-    if has_unseen_rows(needs, seen):
+    if has_unseen_rows(needs, rows):
         return NeedsMore(needs)
-    changes = SavingsChanges(context, seen)
+    changes = SavingsChanges(context, rows)
     for savings_id in savings:
         leave_plan(changes, savings_id, plan.thrift_id)
     changes.close_emptied(savings)
@@ -194,7 +194,7 @@ def decide_cancel(
     if more is not None:
         return more
     ended = msgspec.structs.replace(plan, state=CANCELLED, next_date=None)
-    job = seen.get(Job, job_key(plan.key))
+    job = rows.get(Job, job_key(plan.key))
     if request.dry_run:
         return Decision(reply=PlanReply(message=DRY_RUN_MESSAGE, data=plan_record(ended, changes.today), dry_run=True))
     return Decision(
@@ -222,11 +222,11 @@ def need_subscription(request: SubscribeRequest, merchant: Merchant) -> Needs:
 
 
 def decide_subscription(
-    request: SubscribeRequest, context: Context, seen: LoadedRows
+    request: SubscribeRequest, context: Context, rows: LoadedRows
 ) -> Decision[SubscriptionReply] | Refusal:
     merchant_id = context.merchant.merchant_id
-    plan = seen.get(ThriftPlan, thrift_plan_key(merchant_id, request.thrift_id))
-    savings = seen.get(Savings, savings_key(merchant_id, request.savings_id))
+    plan = rows.get(ThriftPlan, thrift_plan_key(merchant_id, request.thrift_id))
+    savings = rows.get(Savings, savings_key(merchant_id, request.savings_id))
     if plan is None:
         return UNKNOWN_PLAN
     if savings is None:
@@ -239,10 +239,10 @@ def decide_subscription(
         return refuse_not_open(plan, "nobody can join it any more")
     if plan.members >= plan.member_required:
         return PLAN_FULL
-    return join_plan(plan, savings, context, seen, dry_run=bool(request.dry_run))
+    return join_plan(plan, savings, context, rows, dry_run=bool(request.dry_run))
 
 
-def join_plan(plan: ThriftPlan, savings: Savings, context: Context, seen: LoadedRows, *, dry_run: bool) -> Decision:
+def join_plan(plan: ThriftPlan, savings: Savings, context: Context, rows: LoadedRows, *, dry_run: bool) -> Decision:
     """Subscribes savings at the next position. The last member to join schedules the first cycle."""
     position = plan.members + 1
     key = thrift_member_key(plan.merchant_id, plan.thrift_id, position)
@@ -260,7 +260,7 @@ def join_plan(plan: ThriftPlan, savings: Savings, context: Context, seen: Loaded
             message=DRY_RUN_MESSAGE, data=record, dry_run=True, explained=plan_figures(joined, record)
         )
         return Decision(reply=reply)
-    changes = SavingsChanges(context, seen)
+    changes = SavingsChanges(context, rows)
     linked = changes.load_savings(savings.savings_id)
     set_thrift_links(linked, ThriftLinks((*linked.thrift_links.plans, plan.thrift_id), linked.thrift_links.debts))
     reply = SubscriptionReply(message="Subscription Successful", data=record)
@@ -272,7 +272,7 @@ def schedule_first_cycle(plan: ThriftPlan, context: Context) -> tuple[ThriftPlan
     Contract: investments#pot"""
     today = lagos_day(context.now)
     begins = max(plan.start_date, today)
-    begun = msgspec.structs.replace(
+    scheduled_plan = msgspec.structs.replace(
         plan, begins=begins, next_date=begins, state=RUNNING if begins == today else plan.state
     )
     job = make_job(
@@ -284,7 +284,7 @@ def schedule_first_cycle(plan: ThriftPlan, context: Context) -> tuple[ThriftPlan
         subject=plan.key,
         due=max(context.now, lagos_moment(begins, 0)),
     )
-    return begun, (job,)
+    return scheduled_plan, (job,)
 
 
 def plan_figures(plan: ThriftPlan, record: SubscriptionRecord) -> list[DryRunFigure]:

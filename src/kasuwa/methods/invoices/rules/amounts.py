@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from kasuwa.core.money import LARGEST_AMOUNT, format_minor, parse_minor, percent_of
+from kasuwa.core.money import LARGEST_AMOUNT, compute_percent, format_minor, parse_minor
 
 FLAT = "flat"
 PERCENTAGE = "percentage"
@@ -47,7 +47,7 @@ class InvoiceAmounts(msgspec.Struct, frozen=True):
         return self.subtotal - self.discount + self.vat + self.shipping
 
 
-def subtotal_of(items: Sequence[InvoiceItem]) -> int:
+def sum_items(items: Sequence[InvoiceItem]) -> int:
     return sum(item.total for item in items)
 
 
@@ -63,7 +63,7 @@ def find_discount_fault(discount_type: str, discount: str) -> str | None:
 def compute_discount(subtotal: int, discount_type: str, discount: str) -> int:
     """Returns the discount of a subtotal. A flat one may exceed the subtotal: the caller refuses that."""
     if discount_type == PERCENTAGE:
-        return percent_of(subtotal, discount)
+        return compute_percent(subtotal, discount)
     minor = parse_minor(discount)
     assert minor is not None, "find_discount_fault refuses it"
     return minor
@@ -73,9 +73,9 @@ def compute_amounts(
     items: Sequence[InvoiceItem], discount_type: str, discount: str, vat_rate: str, shipping: int
 ) -> InvoiceAmounts:
     """Returns the amounts of an invoice whose discount `find_discount_fault` accepts."""
-    subtotal = subtotal_of(items)
+    subtotal = sum_items(items)
     off = compute_discount(subtotal, discount_type, discount)
-    return InvoiceAmounts(subtotal, off, percent_of(max(0, subtotal - off), vat_rate), shipping)
+    return InvoiceAmounts(subtotal, off, compute_percent(max(0, subtotal - off), vat_rate), shipping)
 
 
 def find_amount_faults(amounts: InvoiceAmounts) -> list[tuple[str, str]]:

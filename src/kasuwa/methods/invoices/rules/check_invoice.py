@@ -27,17 +27,17 @@ def check_items(merchant: Merchant, items: list[ItemFields]) -> str | None:
     faults = [f"{place}.{fault}" for place, item in enumerate(items) for fault in item_faults(item)]
     if not faults:
         return None
-    left = len(faults) - MAX_FAULTS_NAMED
-    return "; ".join(faults[:MAX_FAULTS_NAMED]) + (f"; and {left} more" if left > 0 else "")
+    further = len(faults) - MAX_FAULTS_NAMED
+    return "; ".join(faults[:MAX_FAULTS_NAMED]) + (f"; and {further} more" if further > 0 else "")
 
 
 def item_faults(item: ItemFields) -> list[str]:
     faults = []
     if item.description is None and item.name is None:
         faults.append("description: required, or name")
-    if not 1 <= quantity_of(item) <= MAX_QUANTITY:
+    if not 1 <= read_quantity(item) <= MAX_QUANTITY:
         faults.append(f"quantity: 1 to {MAX_QUANTITY}")
-    if amount_of(item) is None:
+    if read_amount(item) is None:
         faults.append("amount: required, or unit_cost or price")
     return faults
 
@@ -53,26 +53,26 @@ def check_discount(merchant: Merchant, discount_type: str | None, discount: str 
 # --- the request as a whole -------------------------------------------------------------------------------------------
 
 
-def quantity_of(item: ItemFields) -> int:
-    given = item.qty if item.quantity is None else item.quantity
-    return 1 if given is None else int(given)
+def read_quantity(item: ItemFields) -> int:
+    quantity = item.qty if item.quantity is None else item.quantity
+    return 1 if quantity is None else int(quantity)
 
 
-def amount_of(item: ItemFields) -> int | None:
-    given = next((each for each in (item.amount, item.unit_cost, item.price) if each is not None), None)
-    return None if given is None else int(given)
+def read_amount(item: ItemFields) -> int | None:
+    amount = next((each for each in (item.amount, item.unit_cost, item.price) if each is not None), None)
+    return None if amount is None else int(amount)
 
 
-def items_of(request: InvoiceRequest) -> tuple[InvoiceItem, ...]:
+def make_items(request: InvoiceRequest) -> tuple[InvoiceItem, ...]:
     return tuple(
-        InvoiceItem(item.description or item.name or "", quantity_of(item), amount_of(item) or 0)
+        InvoiceItem(item.description or item.name or "", read_quantity(item), read_amount(item) or 0)
         for item in request.items
     )
 
 
-def amounts_of(request: InvoiceRequest) -> InvoiceAmounts:
+def compute_request_amounts(request: InvoiceRequest) -> InvoiceAmounts:
     return compute_amounts(
-        items_of(request),
+        make_items(request),
         request.discount_type or FLAT,
         request.discount or NO_DISCOUNT,
         request.vat or NO_VAT,
@@ -82,7 +82,7 @@ def amounts_of(request: InvoiceRequest) -> InvoiceAmounts:
 
 def find_faults(request: InvoiceRequest, merchant: Merchant) -> list[FieldError]:
     """Returns the faults of a request's amounts: the discount, and the total that must be payable."""
-    amounts = amounts_of(request)
+    amounts = compute_request_amounts(request)
     faults = [FieldError(field, reason) for field, reason in find_amount_faults(amounts)]
     if faults:
         return faults

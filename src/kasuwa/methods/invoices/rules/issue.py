@@ -44,8 +44,8 @@ from kasuwa.methods.invoices.model import (
     personal_aad,
 )
 from kasuwa.methods.invoices.rules.amounts import FLAT, NO_VAT
-from kasuwa.methods.invoices.rules.check_invoice import amounts_of, find_faults, items_of
-from kasuwa.methods.invoices.rules.states import read_person, record_change, show_invoice, state_of
+from kasuwa.methods.invoices.rules.check_invoice import compute_request_amounts, find_faults, make_items
+from kasuwa.methods.invoices.rules.states import choose_state, read_person, record_change, show_invoice
 from kasuwa.methods.invoices.wire import InvoiceReply, InvoiceRequest, InvoiceVoidRequest
 from kasuwa.rails.ports.orders import Answer
 from kasuwa.transactions.transactions import encode_text
@@ -69,15 +69,15 @@ def need_invoice(request: InvoiceRequest | InvoiceVoidRequest, merchant: Merchan
 
 
 def decide_invoice(
-    request: InvoiceRequest, context: Context, seen: LoadedRows
+    request: InvoiceRequest, context: Context, rows: LoadedRows
 ) -> Decision[InvoiceReply] | Refusal | NeedsMore:
     earlier: Invoice | None = None
     if request.invoice_id is not None:
-        found = find_changeable(request.invoice_id, context, seen)
-        if isinstance(found, Refusal):
-            return found
-        earlier = found
-    person = find_person(request, context, seen)
+        invoice_or_refusal = find_changeable(request.invoice_id, context, rows)
+        if isinstance(invoice_or_refusal, Refusal):
+            return invoice_or_refusal
+        earlier = invoice_or_refusal
+    person = find_person(request, context, rows)
     if isinstance(person, NeedsMore):
         return person
     due_on = None if request.date_due is None else date.fromisoformat(request.date_due)
@@ -88,15 +88,15 @@ def decide_invoice(
         faults = [*faults, FieldError("date_due", f"not before today, {lagos_day(context.now)}")]
     if faults or person is None:
         return refuse_fields(*faults)
-    base = earlier or begin_invoice(context, seen)
+    base = earlier or begin_invoice(context, rows)
     filled = fill_invoice(base, request, person, due_on, context)
     message = "Invoice Created" if earlier is None else "Invoice Updated"
-    return write_invoice(filled, person, is_new=earlier is None, message=message, context=context, seen=seen)
+    return write_invoice(filled, person, is_new=earlier is None, message=message, context=context, loaded_rows=rows)
 
 
-def find_changeable(invoice_id: str, context: Context, seen: LoadedRows) -> Invoice | Refusal:
+def find_changeable(invoice_id: str, context: Context, rows: LoadedRows) -> Invoice | Refusal:
     """Returns an invoice that may be changed or voided, or why it may not."""
-    invoice = seen.get(Invoice, invoice_key(context.merchant.merchant_id, invoice_id))
+    invoice = rows.get(Invoice, invoice_key(context.merchant.merchant_id, invoice_id))
     if invoice is None:
         return UNKNOWN_INVOICE
     if invoice.status == VOID:
@@ -106,19 +106,19 @@ def find_changeable(invoice_id: str, context: Context, seen: LoadedRows) -> Invo
     return BEING_PAID if invoice.reserved else invoice
 
 
-def find_person(request: InvoiceRequest, context: Context, seen: LoadedRows) -> InvoicePerson | NeedsMore | None:
+def find_person(request: InvoiceRequest, context: Context, rows: LoadedRows) -> InvoicePerson | NeedsMore | None:
     """Returns the customer as the invoice will show it, None if there is no such customer or it was erased."""
-    customer = find_customer_row(request.customer_id, context, seen)
+    customer = find_customer_row(request.customer_id, context, rows)
     if customer is None or isinstance(customer, NeedsMore):
         return customer
     data = read_data(customer, context.vault.unseal)
     return None if data is None else InvoicePerson(data.name, data.email, data.phone, data.address, request.note)
 
 
-def begin_invoice(context: Context, seen: LoadedRows) -> Invoice:
+def begin_invoice(context: Context, rows: LoadedRows) -> Invoice:
     """Returns a new invoice without contents. Its number is the next of the merchant's."""
     merchant_id = context.merchant.merchant_id
-    counter = seen.get(InvoiceCounter, counter_key(merchant_id))
+    counter = rows.get(InvoiceCounter, counter_key(merchant_id))
     invoice_id = opaque_id(ID_PREFIX, context.entropy)
     token = derive(context.entropy, "invoice page").hex()[:PAGE_TOKEN_DIGITS]
     return Invoice(
@@ -153,9 +153,9 @@ def fill_invoice(
     base: Invoice, request: InvoiceRequest, person: InvoicePerson, due_on: date | None, context: Context
 ) -> Invoice:
     """Returns an invoice with the contents of a request that has no faults."""
-    amounts = amounts_of(request)
+    amounts = compute_request_amounts(request)
     detail = InvoiceDetail(
-        items=items_of(request),
+        items=make_items(request),
         discount_type=str(request.discount_type or FLAT),
         discount=str(request.discount or NO_DISCOUNT),
         vat_rate=str(request.vat or NO_VAT),
@@ -175,16 +175,16 @@ def fill_invoice(
         detail=encode_text(detail),
         personal_sealed=context.seal(personal_aad(base.invoice_id), msgspec.json.encode(person)),
     )
-    return msgspec.structs.replace(filled, status=state_of(filled, context))
+    return msgspec.structs.replace(filled, status=choose_state(filled, context))
 
 
 def write_invoice(
-    filled: Invoice, person: InvoicePerson, *, is_new: bool, message: str, context: Context, seen: LoadedRows
+    filled: Invoice, person: InvoicePerson, *, is_new: bool, message: str, context: Context, loaded_rows: LoadedRows
 ) -> Decision[InvoiceReply]:
     """Returns the decision that writes a new or changed invoice with its event and its due date's job."""
     invoice, event = record_change(filled, context)
     rows: tuple[Row, ...] = (invoice,)
-    pending = None if is_new else seen.get(Job, job_key(invoice.key))
+    pending = None if is_new else loaded_rows.get(Job, job_key(invoice.key))
     if is_new:
         token = DETAIL_DECODER.decode(invoice.detail).page_token
         counter = InvoiceCounter(counter_key(invoice.merchant_id), invoice.merchant_id, invoice.number)
@@ -201,17 +201,19 @@ def write_invoice(
 # --- void -------------------------------------------------------------------------------------------------------------
 
 
-def decide_void(request: InvoiceVoidRequest, context: Context, seen: LoadedRows) -> Decision[InvoiceReply] | Refusal:
+def decide_void(request: InvoiceVoidRequest, context: Context, rows: LoadedRows) -> Decision[InvoiceReply] | Refusal:
     """Voids an invoice on which nothing was paid. One that is void already is returned as it is."""
-    found = find_changeable(request.invoice_id, context, seen)
-    if found is ALREADY_VOID:
-        invoice = seen.get(Invoice, invoice_key(context.merchant.merchant_id, request.invoice_id))
+    invoice_or_refusal = find_changeable(request.invoice_id, context, rows)
+    if invoice_or_refusal is ALREADY_VOID:
+        invoice = rows.get(Invoice, invoice_key(context.merchant.merchant_id, request.invoice_id))
         assert invoice is not None
         return Decision(reply=reply_void(invoice, context))
-    if isinstance(found, Refusal):
-        return found
-    invoice, event = record_change(msgspec.structs.replace(found, status=VOID, voided_at=context.now), context)
-    pending = seen.get(Job, job_key(invoice.key))
+    if isinstance(invoice_or_refusal, Refusal):
+        return invoice_or_refusal
+    invoice, event = record_change(
+        msgspec.structs.replace(invoice_or_refusal, status=VOID, voided_at=context.now), context
+    )
+    pending = rows.get(Job, job_key(invoice.key))
     return Decision(
         reply=reply_void(invoice, context),
         rows=(invoice,),
@@ -246,13 +248,13 @@ def need_due_invoice(job: Job, answer: Answer, merchant: Merchant) -> Needs:
     return Needs(((Invoice, job.subject), (Job, job.key)))
 
 
-def decide_overdue(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision:
+def decide_overdue(job: Job, answer: Answer, context: Context, rows: LoadedRows) -> Decision:
     """Makes an invoice overdue that was not paid in full by its due date."""
-    invoice, current_job = seen.get(Invoice, job.subject), seen.get(Job, job.key)
+    invoice, current_job = rows.get(Invoice, job.subject), rows.get(Job, job.key)
     assert invoice is not None
     if current_job is None or context.now < current_job.due:
         return Decision()  # it was paid, voided or given another due date meanwhile
-    status = state_of(invoice, context)
+    status = choose_state(invoice, context)
     if invoice.status not in PAYABLE or status == invoice.status:
         return Decision(jobs_done=(current_job,))
     changed, event = record_change(msgspec.structs.replace(invoice, status=status), context)

@@ -38,7 +38,7 @@ from kasuwa.methods.invoices.model import (
     invoice_key,
 )
 from kasuwa.methods.invoices.payer_model import OpenInvoicePayment
-from kasuwa.methods.invoices.rules.states import read_person, record_change, state_of
+from kasuwa.methods.invoices.rules.states import choose_state, read_person, record_change
 from kasuwa.terms.tariff import Tariff
 from kasuwa.terms.vendors import CollectionVendors
 from kasuwa.transactions.checkouts import (
@@ -49,7 +49,7 @@ from kasuwa.transactions.checkouts import (
     NewCheckout,
     begin_checkout,
 )
-from kasuwa.transactions.pricing import bearer_of
+from kasuwa.transactions.pricing import choose_bearer
 from kasuwa.transactions.purpose import PurposeEffects
 from kasuwa.transactions.transactions import Transaction
 
@@ -67,14 +67,14 @@ OTHER_PAYMENT = Refusal(
 
 def find_part_fault(invoice: Invoice, amount: int, limits: AmountLimits) -> str | None:
     """Returns why an amount cannot be paid of an invoice, or None."""
-    left = invoice.outstanding - invoice.reserved
+    payable = invoice.outstanding - invoice.reserved
     if not invoice.allows_parts and amount != invoice.outstanding:
         return f"{format_minor(invoice.outstanding)}: this invoice is paid in full"
-    if amount > left:
-        return f"at most {format_minor(left)}"
+    if amount > payable:
+        return f"at most {format_minor(payable)}"
     if amount > limits.max_amount:
         return f"at most {format_minor(limits.max_amount)} at a time"
-    if amount < min(limits.min_amount, left):
+    if amount < min(limits.min_amount, payable):
         return f"at least {format_minor(limits.min_amount)}"
     rest = invoice.outstanding - amount
     if 0 < rest < limits.min_amount:
@@ -97,9 +97,9 @@ def need_payment(request: OpenInvoicePayment, merchant: Merchant) -> Needs:
     return Needs(((Invoice, invoice_key(merchant.merchant_id, request.reference)),))
 
 
-def decide_payment(request: OpenInvoicePayment, context: Context, seen: LoadedRows) -> Decision | Refusal:
+def decide_payment(request: OpenInvoicePayment, context: Context, rows: LoadedRows) -> Decision | Refusal:
     """Opens a checkout for an invoice or a part of it."""
-    invoice = seen.get(Invoice, invoice_key(context.merchant.merchant_id, request.reference))
+    invoice = rows.get(Invoice, invoice_key(context.merchant.merchant_id, request.reference))
     if invoice is None:
         return UNKNOWN_INVOICE
     refused = refuse_unpayable(invoice)
@@ -141,7 +141,7 @@ def checkout_detail(
         channels=served_channels(
             DEFAULT_CHANNELS, invoice.currency, context.terms(CollectionVendors), context.merchant
         ),
-        bearer=bearer_of(context.merchant.terms(Tariff), None),
+        bearer=choose_bearer(context.merchant.terms(Tariff), None),
         fullname="" if person is None else person.name,
         email="" if person is None else person.email,
         phone="" if person is None else person.phone or "",
@@ -152,20 +152,20 @@ def checkout_detail(
 # --- the rules of its checkouts -------------------------------------------------------------------------------------
 
 
-def need_invoice_of(merchant: Merchant, checkout: Checkout) -> Needs:
+def need_paid_invoice(merchant: Merchant, checkout: Checkout) -> Needs:
     key = invoice_key(merchant.merchant_id, checkout.source_id)
     return Needs(((Invoice, key), (Job, job_key(key))))
 
 
-def load_invoice(checkout: Checkout, seen: LoadedRows) -> Invoice:
-    invoice = seen.get(Invoice, invoice_key(checkout.merchant_id, checkout.source_id))
+def load_invoice(checkout: Checkout, rows: LoadedRows) -> Invoice:
+    invoice = rows.get(Invoice, invoice_key(checkout.merchant_id, checkout.source_id))
     assert invoice is not None, "an invoice is never deleted"
     return invoice
 
 
-def reserve_payment(checkout: Checkout, context: Context, seen: LoadedRows) -> PurposeEffects | Refusal:
+def reserve_payment(checkout: Checkout, context: Context, rows: LoadedRows) -> PurposeEffects | Refusal:
     """Reserves what an attempt would pay. Refused if the invoice cannot be paid, or not by this amount."""
-    invoice = load_invoice(checkout, seen)
+    invoice = load_invoice(checkout, rows)
     refused = refuse_unpayable(invoice)
     if refused is not None:
         return refused
@@ -178,22 +178,22 @@ def reserve_payment(checkout: Checkout, context: Context, seen: LoadedRows) -> P
     return PurposeEffects(rows=(msgspec.structs.replace(invoice, reserved=invoice.reserved + checkout.amount),))
 
 
-def release_payment(checkout: Checkout, context: Context, seen: LoadedRows) -> PurposeEffects:
+def release_payment(checkout: Checkout, context: Context, rows: LoadedRows) -> PurposeEffects:
     """Gives back what an attempt had reserved that has failed."""
-    invoice = load_invoice(checkout, seen)
+    invoice = load_invoice(checkout, rows)
     return PurposeEffects(rows=(msgspec.structs.replace(invoice, reserved=invoice.reserved - checkout.amount),))
 
 
-def record_payment(checkout: Checkout, paid: Transaction, context: Context, seen: LoadedRows) -> PurposeEffects:
+def record_payment(checkout: Checkout, paid: Transaction, context: Context, rows: LoadedRows) -> PurposeEffects:
     """Counts a successful payment. The invoice's state, its event and the job of its due date follow."""
-    invoice = load_invoice(checkout, seen)
+    invoice = load_invoice(checkout, rows)
     counted = msgspec.structs.replace(
         invoice, paid=invoice.paid + checkout.amount, reserved=invoice.reserved - checkout.amount
     )
-    status = state_of(counted, context)
+    status = choose_state(counted, context)
     settled = msgspec.structs.replace(counted, status=status, paid_at=context.now if status == PAID else None)
     changed, event = record_change(settled, context, paid.txn_ref)
-    job = seen.get(Job, job_key(invoice.key))
+    job = rows.get(Job, job_key(invoice.key))
     return PurposeEffects(
         rows=(changed,),
         jobs=event.jobs,
@@ -202,16 +202,16 @@ def record_payment(checkout: Checkout, paid: Transaction, context: Context, seen
     )
 
 
-def record_refund(checkout: Checkout, amount: int, context: Context, seen: LoadedRows) -> PurposeEffects | NeedsMore:
+def record_refund(checkout: Checkout, amount: int, context: Context, rows: LoadedRows) -> PurposeEffects | NeedsMore:
     """Shows a refund on the invoice. Its state stays. Contract: resources#invoice-refunds"""
-    invoice = load_invoice(checkout, seen)
+    invoice = load_invoice(checkout, rows)
     refunded = msgspec.structs.replace(invoice, refunded=invoice.refunded + amount, changed_at=context.now)
     return PurposeEffects(rows=(refunded,))
 
 
 INVOICE_SOURCE = CheckoutSource(
     name=SOURCE,
-    needs=need_invoice_of,
+    needs=need_paid_invoice,
     on_attempt=reserve_payment,
     on_paid=record_payment,
     on_attempt_failed=release_payment,

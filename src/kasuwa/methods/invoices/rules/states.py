@@ -44,7 +44,7 @@ Unsealer = Callable[[int, str, bytes], bytes]
 EVENT_STATUS = {PAID: "successful", VOID: "failed"}
 
 
-def state_of(invoice: Invoice, context: Context) -> str:
+def choose_state(invoice: Invoice, context: Context) -> str:
     """Returns the state of an invoice that is not void, by what was paid and the merchant's date."""
     if invoice.paid >= invoice.total:
         return PAID

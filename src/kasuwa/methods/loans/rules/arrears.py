@@ -25,7 +25,7 @@ from kasuwa.methods.loans.model import (
     waiver_posts,
 )
 from kasuwa.methods.loans.rules.loan_position import compute_position
-from kasuwa.methods.loans.rules.loan_record import record_of
+from kasuwa.methods.loans.rules.loan_record import make_loan_record
 from kasuwa.methods.loans.rules.origination import arrears_check_jobs, change_state
 from kasuwa.methods.loans.rules.repay import changed_installments, find_installments, penalty_posts
 from kasuwa.methods.loans.wire import LoanReply
@@ -37,13 +37,13 @@ def need_arrears_check(job: Job, answer: Answer, merchant: Merchant) -> Needs:
     return need_loan(merchant, job.reference)
 
 
-def decide_arrears_check(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
+def decide_arrears_check(job: Job, answer: Answer, context: Context, rows: LoadedRows) -> Decision | NeedsMore:
     """Charges penalties up to today and sets or clears arrears. The job is rescheduled, or ends if nothing changes."""
-    loan, current_job = seen.get(Loan, job.subject), seen.get(Job, job.key)
+    loan, current_job = rows.get(Loan, job.subject), rows.get(Job, job.key)
     assert loan is not None
     if current_job is None:
         return Decision()  # the loan was closed meanwhile
-    stored = find_installments(loan, seen)
+    stored = find_installments(loan, rows)
     if stored is None:
         return NeedsMore(need_installments(loan))
     position = compute_position(loan, stored, lagos_day(context.now))
@@ -67,23 +67,23 @@ def need_write_off(loan_id: str, merchant: Merchant) -> Needs:
     return need_loan(merchant, loan_id)
 
 
-def decide_write_off(loan_id: str, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
+def decide_write_off(loan_id: str, context: Context, rows: LoadedRows) -> Decision | Refusal | NeedsMore:
     """Writes off all that the ledger says is owed and closes the loan. Penalties not charged yet are not charged."""
-    loan = seen.get(Loan, loan_key(context.merchant.merchant_id, loan_id))
+    loan = rows.get(Loan, loan_key(context.merchant.merchant_id, loan_id))
     if loan is None:
         return UNKNOWN_LOAN
     if loan.state not in OWING_STATES:
         return refuse_in_state(loan.state, "written off")
-    lines = find_installments(loan, seen)
+    lines = find_installments(loan, rows)
     if lines is None:
         return NeedsMore(need_installments(loan))
-    client = seen.get(Client, client_key(loan.merchant_id, loan.client_id))
+    client = rows.get(Client, client_key(loan.merchant_id, loan.client_id))
     assert client is not None
     closed = msgspec.structs.replace(change_state(loan, context, WRITTEN_OFF), closed_at=context.now)
     owed = sum_amounts(line.owed for line in lines)
     return Decision(
-        reply=LoanReply(message="Loan Written Off", data=record_of(closed, lines, context.now)),
+        reply=LoanReply(message="Loan Written Off", data=make_loan_record(closed, lines, context.now)),
         groups=(PostingGroup(loan_id, MORE_THAN_OWED, postings=waiver_posts(loan_id, owed, "written off")),),
         rows=(closed, adjust_open_accounts(client, -1)),
-        jobs_done=arrears_check_jobs(loan, seen),
+        jobs_done=arrears_check_jobs(loan, rows),
     )

@@ -34,7 +34,7 @@ from kasuwa.terms.loan_schedule import (
     due_date,
     late_on,
     make_schedule,
-    rate_of,
+    parse_rate,
     share_half_up,
     sum_amounts,
 )
@@ -64,15 +64,15 @@ class LoanPosition(msgspec.Struct, frozen=True, dict=True):
         Of a loan that was written off, all that was written off and not recovered. Contract: loans#payoff"""
         if self.loan.state == WRITTEN_OFF:
             return tuple(line.owed for line in self.lines)
-        tax_rate, asked, previous_due = rate_of(self.loan.terms.tax), [], date.min
+        tax_rate, amounts, previous_due = parse_rate(self.loan.terms.tax), [], date.min
         for line in self.lines:
             has_begun = previous_due < self.day or line.accrued_on is not None
             earned = interest_earned(line, self.loan, self.day) if has_begun else 0
             tax = line.tax if earned == line.interest else share_half_up(earned, tax_rate)
             interest, tax = max(0, earned - line.paid_interest), max(0, tax - line.paid_tax)
             owed, previous_due = line.owed, line.due
-            asked.append(LoanAmounts(owed.penalty, 0, interest, tax, owed.principal))
-        return tuple(asked)
+            amounts.append(LoanAmounts(owed.penalty, 0, interest, tax, owed.principal))
+        return tuple(amounts)
 
     @property
     def default_repayment(self) -> int:
@@ -84,7 +84,7 @@ class LoanPosition(msgspec.Struct, frozen=True, dict=True):
     def next_change_on(self) -> date | None:
         """The next day on which the loan changes by time alone, or None."""
         late = [line for line in self.lines if is_late(line, self.loan, self.day)]
-        if rate_of(self.loan.penalty_rate) and any(line.owed.principal for line in late):
+        if parse_rate(self.loan.penalty_rate) and any(line.owed.principal for line in late):
             return self.day + timedelta(days=1)
         coming = (late_on(line.due, self.loan.tolerance_days) for line in self.lines if line.owed.total)
         return next((day for day in coming if day > self.day), None)
@@ -156,7 +156,7 @@ def age_lines(loan: Loan, lines: tuple[LoanInstallment, ...], aged_to: date, day
 
 def charge_late_days(line: LoanInstallment, loan: Loan, computed_to: date, day: date) -> LoanInstallment:
     """Charges the late days after `computed_to`. The overdue principal has not changed since that day."""
-    if day <= line.due or not rate_of(loan.penalty_rate):
+    if day <= line.due or not parse_rate(loan.penalty_rate):
         return line
     first = max(late_on(line.due, loan.tolerance_days), computed_to + timedelta(days=1))
     days = (day - first).days + 1
@@ -237,9 +237,9 @@ def spread_repayment(position: LoanPosition, amount: int) -> tuple[LoanAmounts, 
     )
     paid = [NOTHING] * len(payoff)
     for step in steps:
-        taken = allocate(amount, step)
-        amount -= sum_amounts(taken).total
-        paid = [before + parts for before, parts in zip(paid, taken, strict=True)]
+        allocation = allocate(amount, step)
+        amount -= sum_amounts(allocation).total
+        paid = [before + parts for before, parts in zip(paid, allocation, strict=True)]
     if amount:
         running = is_due.index(False)
         paid[running] += LoanAmounts(principal=amount)
@@ -260,9 +260,9 @@ def recompute_schedule(position: LoanPosition, lines: tuple[LoanInstallment, ...
     loan, day = position.loan, position.day
     past = [line for line in lines if line.due <= day]
     coming = [line for line in lines if line.due > day]
-    asked = sum(line.principal for line in position.lines if line.due > day)
-    left = asked - sum(line.paid_principal for line in coming)
-    terms = msgspec.structs.replace(loan.terms, principal=left, period=len(coming))
+    future_principal = sum(line.principal for line in position.lines if line.due > day)
+    principal = future_principal - sum(line.paid_principal for line in coming)
+    terms = msgspec.structs.replace(loan.terms, principal=principal, period=len(coming))
     planned = make_schedule(terms, day)
     changed = []
     for line, plan in zip(coming, planned, strict=True):
@@ -272,14 +272,14 @@ def recompute_schedule(position: LoanPosition, lines: tuple[LoanInstallment, ...
         elif line is coming[0]:
             accrued, accrued_on = interest_earned(line, loan, day), day
             whole = (line.due - interval_start(loan, line.n)).days
-            interest = accrued + share_half_up(left, terms.interval_rate * Fraction((line.due - day).days, whole))
+            interest = accrued + share_half_up(principal, terms.interval_rate * Fraction((line.due - day).days, whole))
         interest = max(interest, line.paid_interest)
         changed.append(
             msgspec.structs.replace(
                 line,
                 principal=line.paid_principal + plan.principal,
                 interest=interest,
-                tax=max(share_half_up(interest, rate_of(terms.tax)), line.paid_tax),
+                tax=max(share_half_up(interest, parse_rate(terms.tax)), line.paid_tax),
                 accrued=accrued,
                 accrued_on=accrued_on,
             )

@@ -42,8 +42,8 @@ from kasuwa.transactions.transactions import Transaction
 from kasuwa.wire.interest_wire import DryRunFigure, InterestReply
 
 
-def record_of(
-    loan: Loan, kept: tuple[LoanInstallment, ...], now: datetime, *, credit: int = 0, dry_run: bool = False
+def make_loan_record(
+    loan: Loan, installments: tuple[LoanInstallment, ...], now: datetime, *, credit: int = 0, dry_run: bool = False
 ) -> LoanRecord:
     """Returns the record of a loan as of `now`.
 
@@ -51,14 +51,14 @@ def record_of(
     was closed. Only a closed loan can have a credit.
     """
     today = lagos_day(now)
-    lines = kept or make_installments(
+    lines = installments or make_installments(
         loan, today if loan.state in UNDISBURSED_STATES else lagos_day(loan.closed_at or now)
     )
     position = compute_position(loan, lines, today)
     facts = common_loan_fields(position, credit)
     if dry_run:
         facts["loan_id"] = None
-    return LoanRecord(**facts, schedule=[line_of(line, position) for line in position.lines])
+    return LoanRecord(**facts, schedule=[make_schedule_line(line, position) for line in position.lines])
 
 
 def common_loan_fields(position: LoanPosition, credit: int) -> dict[str, Any]:
@@ -75,7 +75,7 @@ def common_loan_fields(position: LoanPosition, credit: int) -> dict[str, Any]:
         "tax_rate": plain_number(loan.tax_rate),
         "penalty_rate": loan.penalty_rate,
         "tolerance_days": loan.tolerance_days,
-        "outstanding": outstanding_of(position),
+        "outstanding": make_outstanding(position),
         "credit": format_minor(credit),
         "txn_ref": loan.transfer,
         "created_at": utc_text(loan.created_at),
@@ -93,7 +93,7 @@ class InstallmentSummary(msgspec.Struct, frozen=True):
     later_total: LoanInstallment | None  # the sum of all others that are not due yet
 
 
-def summary_of(loan: Loan, counted: InstallmentSummary, today: date, credit: int) -> LoanSummary:
+def make_loan_summary(loan: Loan, counted: InstallmentSummary, today: date, credit: int) -> LoanSummary:
     """Returns a loan's entry in a list. `later_total` counts as one installment without earned interest."""
     lines = counted.lines if counted.later_total is None else (*counted.lines, counted.later_total)
     position = compute_position(loan, lines, today)
@@ -115,7 +115,7 @@ def plain_number(percent: str) -> Any:
     return int(exact) if exact == int(exact) else float(exact)
 
 
-def line_of(line: LoanInstallment, position: LoanPosition) -> ScheduleLine:
+def make_schedule_line(line: LoanInstallment, position: LoanPosition) -> ScheduleLine:
     return ScheduleLine(
         n=line.n,
         due=line.due.isoformat(),
@@ -142,7 +142,7 @@ def installment_state(line: LoanInstallment, position: LoanPosition) -> str:
     return "partially_paid" if paid else "pending"
 
 
-def outstanding_of(position: LoanPosition) -> Outstanding:
+def make_outstanding(position: LoanPosition) -> Outstanding:
     owes = position.loan.state in OWING_STATES
     owed = position.owed if owes else LoanAmounts()
     payoff = sum_amounts(position.payoff).total if owes else 0
@@ -156,7 +156,7 @@ def outstanding_of(position: LoanPosition) -> Outstanding:
     )
 
 
-def allocation_of(paid: tuple[LoanAmounts, ...]) -> Allocation:
+def make_allocation(paid: tuple[LoanAmounts, ...]) -> Allocation:
     parts = sum_amounts(paid)
     return Allocation(
         penalty=format_minor(parts.penalty),

@@ -33,9 +33,9 @@ from kasuwa.methods.clients.model import (
     BankAccount,
     Client,
     adjust_open_accounts,
-    bank_account_of,
     client_key,
     kyc_tier,
+    read_bank_account,
     refuse_inactive,
 )
 from kasuwa.methods.disburse.model import WALLET, TransferDetail
@@ -61,9 +61,9 @@ from kasuwa.methods.loans.model import (
     refuse_in_state,
 )
 from kasuwa.methods.loans.rules.loan_position import LoanPosition, make_installments
-from kasuwa.methods.loans.rules.loan_record import explain_schedule, record_of
+from kasuwa.methods.loans.rules.loan_record import explain_schedule, make_loan_record
 from kasuwa.methods.loans.wire import LoanReply, LoanRequest, ProcessRequest
-from kasuwa.terms.loan_schedule import LendingSettings, make_schedule, rate_of
+from kasuwa.terms.loan_schedule import LendingSettings, make_schedule, parse_rate
 from kasuwa.terms.tariff import Tariff, calculate_transfer_fees
 from kasuwa.transactions.purpose import PurposeEffects, PurposeRules, TransactionPurpose
 from kasuwa.transactions.requery import MAX_TRAIL_LENGTH
@@ -103,7 +103,7 @@ def check_period(merchant: Merchant, period: int) -> str | None:
 def check_tax_rate(merchant: Merchant, tax_applied: bool | None, tax_rate: str | None) -> str | None:
     if tax_rate is None:
         return "required if tax_applied is true" if tax_applied else None
-    return None if rate_of(tax_rate) <= 1 else "a percentage from 0 to 100"
+    return None if parse_rate(tax_rate) <= 1 else "a percentage from 0 to 100"
 
 
 TOO_LARGE = refuse_fields(FieldError("amount", f"with its interest and tax, more than {format_minor(LARGEST_AMOUNT)}"))
@@ -116,8 +116,8 @@ def need_request(request: LoanRequest, merchant: Merchant) -> Needs:
     return Needs(((Client, client_key(merchant.merchant_id, request.client_id)),))
 
 
-def decide_request(request: LoanRequest, context: Context, seen: LoadedRows) -> Decision[LoanReply] | Refusal:
-    client = seen.get(Client, client_key(context.merchant.merchant_id, request.client_id))
+def decide_request(request: LoanRequest, context: Context, rows: LoadedRows) -> Decision[LoanReply] | Refusal:
+    client = rows.get(Client, client_key(context.merchant.merchant_id, request.client_id))
     if client is None:
         return UNKNOWN_CLIENT
     refusal = refuse_inactive(client)
@@ -131,12 +131,12 @@ def decide_request(request: LoanRequest, context: Context, seen: LoadedRows) -> 
         cost = calculate_transfer_fees(context.merchant.terms(Tariff), loan.amount)
         reply = LoanReply(
             message="This is what the loan would be; nothing was changed",
-            data=record_of(loan, (), context.now, dry_run=True),
+            data=make_loan_record(loan, (), context.now, dry_run=True),
             dry_run=True,
             explained=explain_schedule(loan.terms, lines, cost),
         )
         return Decision(reply=reply)
-    reply = LoanReply(message="Loan Requested", data=record_of(loan, (), context.now))
+    reply = LoanReply(message="Loan Requested", data=make_loan_record(loan, (), context.now))
     return Decision(reply=reply, rows=(loan, adjust_open_accounts(client, 1)), numbers_used=1)
 
 
@@ -178,26 +178,26 @@ def need_process(request: ProcessRequest, merchant: Merchant) -> Needs:
 
 
 def decide_process(
-    request: ProcessRequest, context: Context, seen: LoadedRows
+    request: ProcessRequest, context: Context, rows: LoadedRows
 ) -> Decision[LoanReply] | Refusal | NeedsMore:
     merchant_id = context.merchant.merchant_id
-    loan = seen.get(Loan, loan_key(merchant_id, request.loan_id))
+    loan = rows.get(Loan, loan_key(merchant_id, request.loan_id))
     if loan is None:
         return UNKNOWN_LOAN
     states, state, named = PROCESS_TRANSITIONS[request.status]
     if loan.state not in states:
         return refuse_in_state(loan.state, named)
     key = client_key(merchant_id, loan.client_id)
-    if not seen.is_loaded(key):
+    if not rows.is_loaded(key):
         return NeedsMore(Needs(((Client, key),)))
-    client = seen.get(Client, key)
+    client = rows.get(Client, key)
     assert client is not None
     if state == DISBURSING:
-        decision = approve(loan, client, context, seen)
+        decision = approve(loan, client, context, rows)
         is_dry_run = request.dry_run and not isinstance(decision, NeedsMore)
-        return dry_run_approval(decision, loan, context, seen) if is_dry_run else decision
+        return dry_run_approval(decision, loan, context, rows) if is_dry_run else decision
     closed = msgspec.structs.replace(change_state(loan, context, state), closed_at=context.now)
-    record = record_of(closed, (), context.now)
+    record = make_loan_record(closed, (), context.now)
     if request.dry_run:
         return Decision(reply=LoanReply(message=DRY_RUN_MESSAGE, data=record, dry_run=True))
     reply = LoanReply(message=f"Loan {named.capitalize()}", data=record)
@@ -205,7 +205,7 @@ def decide_process(
 
 
 def dry_run_approval(
-    decision: Decision | Refusal | NeedsMore, loan: Loan, context: Context, seen: LoadedRows
+    decision: Decision | Refusal | NeedsMore, loan: Loan, context: Context, rows: LoadedRows
 ) -> Decision | Refusal:
     """Returns the dry-run reply of an approval: the active loan if the transfer succeeds, and its cost to the wallet.
 
@@ -214,7 +214,7 @@ def dry_run_approval(
     if isinstance(decision, Refusal):
         return decision
     assert isinstance(decision, Decision)
-    wallet = seen.get(Account, account_key(loan.merchant_id, WALLET))
+    wallet = rows.get(Account, account_key(loan.merchant_id, WALLET))
     cost = calculate_transfer_fees(context.merchant.terms(Tariff), loan.amount)
     if wallet is None or wallet.available < loan.amount + cost.total:
         return WALLET_INSUFFICIENT
@@ -223,24 +223,24 @@ def dry_run_approval(
     return Decision(
         reply=LoanReply(
             message=DRY_RUN_MESSAGE,
-            data=record_of(active, make_installments(active, today), context.now),
+            data=make_loan_record(active, make_installments(active, today), context.now),
             dry_run=True,
             explained=explain_schedule(loan.terms, make_schedule(loan.terms, today), cost),
         )
     )
 
 
-def approve(loan: Loan, client: Client, context: Context, seen: LoadedRows) -> Decision | Refusal | NeedsMore:
+def approve(loan: Loan, client: Client, context: Context, rows: LoadedRows) -> Decision | Refusal | NeedsMore:
     """Holds the principal and the fees on the wallet and starts the transfer to the client's bank account."""
     refusal = refuse_inactive(client)
     if refusal is not None:
         return refusal
-    account = bank_account_of(client, context.vault.unseal)
+    account = read_bank_account(client, context.vault.unseal)
     if account is None or check_account_number(context.merchant, account.bank_code, account.account_number):
         return NO_BANK_ACCOUNT
-    order = order_of(loan, account, context)
+    order = make_disbursement_order(loan, account, context)
     limits = ClientLimits(client.client_id, kyc_tier(client))
-    checked = check_client_payout(order, loan.amount, limits, context, seen)
+    checked = check_client_payout(order, loan.amount, limits, context, rows)
     if not isinstance(checked, CheckedPayout):
         return checked
     new = NewTransfer(order=order, amount=loan.amount, reference_type="LD", checked=checked)
@@ -254,7 +254,7 @@ def approve(loan: Loan, client: Client, context: Context, seen: LoadedRows) -> D
     return decision
 
 
-def order_of(loan: Loan, account: BankAccount, context: Context) -> TransferDetail:
+def make_disbursement_order(loan: Loan, account: BankAccount, context: Context) -> TransferDetail:
     purpose = TransactionPurpose(DISBURSEMENT_PURPOSE, loan.loan_id)
     narration = f"Loan {loan.loan_id}"
     return TransferDetail(account.bank_code, account.account_number, context.merchant.name, narration, WALLET, purpose)
@@ -271,9 +271,9 @@ def change_state(loan: Loan, context: Context, state: str, message: str = "") ->
 # --- result of the disbursement -----------------------------------------------------------------------------------
 
 
-def end_disbursement(row: Transaction, loan_id: str, context: Context, seen: LoadedRows) -> PurposeEffects:
+def end_disbursement(row: Transaction, loan_id: str, context: Context, rows: LoadedRows) -> PurposeEffects:
     """Returns what the transfer's result does to the loan: activates it, or returns it to approved if it failed."""
-    loan = seen.get(Loan, loan_key(context.merchant.merchant_id, loan_id))
+    loan = rows.get(Loan, loan_key(context.merchant.merchant_id, loan_id))
     assert loan is not None
     assert loan.transfer == row.txn_ref, "one disbursement at a time"
     if not row.is_final:
@@ -293,7 +293,7 @@ def reply_disbursement(
         txn_ref=row.txn_ref,
         txn_status=row.status,
         loan_id=loan.loan_id,
-        data=record_of(loan, lines, context.now),
+        data=make_loan_record(loan, lines, context.now),
     )
 
 
@@ -302,18 +302,18 @@ def failure_message(row: Transaction) -> str:
 
 
 def reply_ended_disbursement(
-    row: Transaction, loan_id: str, context: Context, seen: LoadedRows
+    row: Transaction, loan_id: str, context: Context, rows: LoadedRows
 ) -> LoanReply | NeedsMore:
     """Returns the reply for a request that still waits while a callback has already ended the disbursement."""
-    loan = seen.get(Loan, loan_key(context.merchant.merchant_id, loan_id))
+    loan = rows.get(Loan, loan_key(context.merchant.merchant_id, loan_id))
     assert loan is not None
     needs = need_installments(loan)
-    if not all(seen.is_loaded(key) for _, key in needs.rows):
+    if not all(rows.is_loaded(key) for _, key in needs.rows):
         return NeedsMore(needs)
-    lines = [seen.get(LoanInstallment, key) for kind, key in needs.rows if kind is LoanInstallment]
-    kept = tuple(line for line in lines if line is not None)
+    lines = [rows.get(LoanInstallment, key) for kind, key in needs.rows if kind is LoanInstallment]
+    installments = tuple(line for line in lines if line is not None)
     message = DISBURSED_MESSAGE if row.status == SUCCESSFUL else failure_message(row)
-    return reply_disbursement(row, loan, kept, message, context)
+    return reply_disbursement(row, loan, installments, message, context)
 
 
 def activate_loan(row: Transaction, loan: Loan, context: Context) -> PurposeEffects:
@@ -346,17 +346,17 @@ def schedule_arrears_check(position: LoanPosition, context: Context) -> tuple[Jo
     return (job,)
 
 
-def reschedule_arrears_check(position: LoanPosition, seen: LoadedRows) -> tuple[Job, ...]:
+def reschedule_arrears_check(position: LoanPosition, rows: LoadedRows) -> tuple[Job, ...]:
     """Returns the arrears check with an earlier due time if the recomputed schedule requires one, else nothing."""
-    job, day = seen.get(Job, job_key(position.loan.key)), position.next_change_on
+    job, day = rows.get(Job, job_key(position.loan.key)), position.next_change_on
     if job is None or day is None or lagos_moment(day, 0) >= job.due:
         return ()
     return (msgspec.structs.replace(job, due=lagos_moment(day, 0)),)
 
 
-def arrears_check_jobs(loan: Loan, seen: LoadedRows) -> tuple[Job, ...]:
+def arrears_check_jobs(loan: Loan, rows: LoadedRows) -> tuple[Job, ...]:
     """Returns the pending arrears check of a loan, to be ended when the loan closes."""
-    job = seen.get(Job, job_key(loan.key))
+    job = rows.get(Job, job_key(loan.key))
     return () if job is None else (job,)
 
 

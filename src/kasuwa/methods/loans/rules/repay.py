@@ -60,7 +60,7 @@ from kasuwa.methods.loans.model import (
     waiver_posts,
 )
 from kasuwa.methods.loans.rules.loan_position import LoanPosition, RepaymentResult, allocate_repayment, compute_position
-from kasuwa.methods.loans.rules.loan_record import allocation_of, explain_repayment, record_of
+from kasuwa.methods.loans.rules.loan_record import explain_repayment, make_allocation, make_loan_record
 from kasuwa.methods.loans.rules.origination import arrears_check_jobs, change_state, reschedule_arrears_check
 from kasuwa.methods.loans.wire import RepayReply, RepayRequest, ValidateRepayment
 from kasuwa.methods.payment.rules.collect import collect_payment, need_collect, payer_metadata, validate_for_purpose
@@ -84,26 +84,26 @@ WALLET_METHOD: Final = "wallet"
 # --- effects on the loan --------------------------------------------------------------------------------------------
 
 
-def find_installments(loan: Loan, seen: LoadedRows) -> tuple[LoanInstallment, ...] | None:
+def find_installments(loan: Loan, rows: LoadedRows) -> tuple[LoanInstallment, ...] | None:
     """Returns the loan's installments, or None if they are not loaded yet."""
     lines = []
     for n in range(1, loan.period + 1):
         key = installment_key(loan.merchant_id, loan.loan_id, n)
-        if not seen.is_loaded(key):
+        if not rows.is_loaded(key):
             return None
-        lines.append(seen.get(LoanInstallment, key))
+        lines.append(rows.get(LoanInstallment, key))
     return tuple(line for line in lines if line is not None)
 
 
 def changed_installments(
-    kept: tuple[LoanInstallment, ...], now: tuple[LoanInstallment, ...]
+    before: tuple[LoanInstallment, ...], now: tuple[LoanInstallment, ...]
 ) -> tuple[LoanInstallment, ...]:
-    return tuple(line for was, line in zip(kept, now, strict=True) if line != was)
+    return tuple(line for was, line in zip(before, now, strict=True) if line != was)
 
 
-def penalty_posts(kept: tuple[LoanInstallment, ...], position: LoanPosition) -> tuple[Posting, ...]:
+def penalty_posts(stored_lines: tuple[LoanInstallment, ...], position: LoanPosition) -> tuple[Posting, ...]:
     """Returns the postings of the penalties that the position adds to the stored installments."""
-    charged = sum(line.penalty for line in position.lines) - sum(line.penalty for line in kept)
+    charged = sum(line.penalty for line in position.lines) - sum(line.penalty for line in stored_lines)
     return charge_posts(position.loan.loan_id, LoanAmounts(penalty=charged), "for lateness")
 
 
@@ -124,41 +124,41 @@ class RepaymentEffects(msgspec.Struct, frozen=True):
 
 def apply_repayment(
     loan: Loan,
-    kept: tuple[LoanInstallment, ...],
+    installments: tuple[LoanInstallment, ...],
     before: LoanPosition,
     amount: int,
     context: Context,
-    seen: LoadedRows,
+    loaded_rows: LoadedRows,
 ) -> RepaymentEffects:
     """Allocates a repayment. `before` is today's position of the loan, of which `kept` is stored. If the repayment
     closes the loan, the arrears check ends and the client is released."""
     done = allocate_repayment(before, amount)
     after = done.after.loan
-    client = adjust_credit(find_client(loan, seen), done.excess)
+    client = adjust_credit(find_client(loan, loaded_rows), done.excess)
     if after.state != loan.state:
         after = change_state(after, context, after.state)
-    rows: tuple[Row, ...] = changed_installments(kept, done.after.lines)
+    rows: tuple[Row, ...] = changed_installments(installments, done.after.lines)
     jobs_done: tuple[Job, ...] = ()
     if after.state == REPAID:
         after = msgspec.structs.replace(after, closed_at=context.now)
-        client, jobs_done = adjust_open_accounts(client, -1), arrears_check_jobs(loan, seen)
+        client, jobs_done = adjust_open_accounts(client, -1), arrears_check_jobs(loan, loaded_rows)
     paid = sum_amounts(done.paid)
     posts = (
-        *penalty_posts(kept, before),
+        *penalty_posts(installments, before),
         *charge_posts(loan.loan_id, done.added, "by the schedule computed anew"),
         *(recovery_posts(paid) if after.state == WRITTEN_OFF else repayment_posts(loan.loan_id, paid)),
         *waiver_posts(loan.loan_id, done.waived, "not used"),
         *credit_posts(loan.loan_id, done.excess),
     )
     position = msgspec.structs.replace(done.after, loan=after)
-    jobs = () if jobs_done else reschedule_arrears_check(position, seen)
+    jobs = () if jobs_done else reschedule_arrears_check(position, loaded_rows)
     result = msgspec.structs.replace(done, after=position)
     return RepaymentEffects(result, posts, (after, *rows), client, jobs, jobs_done)
 
 
-def find_client(loan: Loan, seen: LoadedRows) -> Client:
+def find_client(loan: Loan, rows: LoadedRows) -> Client:
     """Returns the client of a loan, which `need_installments` loads."""
-    client = seen.get(Client, client_key(loan.merchant_id, loan.client_id))
+    client = rows.get(Client, client_key(loan.merchant_id, loan.client_id))
     assert client is not None
     return client
 
@@ -179,33 +179,33 @@ def need_repay(request: RepayRequest, merchant: Merchant) -> Needs:
 
 
 def decide_repay(
-    request: RepayRequest, context: Context, seen: LoadedRows
+    request: RepayRequest, context: Context, rows: LoadedRows
 ) -> Decision[RepayReply] | Refusal | NeedsMore:
-    loan = seen.get(Loan, loan_key(context.merchant.merchant_id, request.loan_id))
+    loan = rows.get(Loan, loan_key(context.merchant.merchant_id, request.loan_id))
     if loan is None:
         return UNKNOWN_LOAN
     if loan.state not in REPAYABLE_STATES:
         return refuse_in_state(loan.state, "repaid")
-    kept = find_installments(loan, seen)
-    if kept is None:
+    installments = find_installments(loan, rows)
+    if installments is None:
         return NeedsMore(need_installments(loan))
-    before = compute_position(loan, kept, lagos_day(context.now))
+    before = compute_position(loan, installments, lagos_day(context.now))
     payoff = sum_amounts(before.payoff).total
     if not payoff and loan.state == WRITTEN_OFF:
         return refuse_in_state(loan.state, "repaid: all of it was recovered")
     amount = before.default_repayment if request.amount is None else int(request.amount)
     if amount > payoff:
         return refuse_fields(FieldError("amount", f"at most {format_minor(payoff)}, which closes the loan today"))
-    credited = apply_repayment(loan, kept, before, amount, context, seen)
+    credited = apply_repayment(loan, installments, before, amount, context, rows)
     paid: Decision | Refusal | NeedsMore
     if request.payment_method == WALLET_METHOD:
         paid = repay_from_wallet(request, credited, amount, context)
     else:
         purpose = TransactionPurpose(REPAYMENT_PURPOSE, loan.loan_id, **payer_metadata(request))
-        paid = collect_payment(request.payment_method, request, amount, purpose, context, seen)
+        paid = collect_payment(request.payment_method, request, amount, purpose, context, rows)
         if isinstance(paid, Decision):
             # The client does not leave before the payment has ended.
-            paid.rows = (*paid.rows, adjust_pending_payments(find_client(loan, seen), 1))
+            paid.rows = (*paid.rows, adjust_pending_payments(find_client(loan, rows), 1))
     if request.dry_run and isinstance(paid, Decision):
         return reply_repay_dry_run(request, before, credited, paid, context)
     return paid
@@ -275,8 +275,8 @@ def reply_repay(
         currency=CURRENCY,
         payment_method=WALLET_METHOD,
         loan_id=credited.loan.loan_id,
-        allocation=allocation_of(credited.result.paid),
-        data=record_of(position.loan, position.lines, context.now),
+        allocation=make_allocation(credited.result.paid),
+        data=make_loan_record(position.loan, position.lines, context.now),
     )
     if end is not None:
         reply.txn_ref, reply.txn_status = end.row.txn_ref, "successful"
@@ -287,32 +287,32 @@ def reply_repay(
 
 
 def decide_validation(
-    request: ValidateRepayment, context: Context, seen: LoadedRows
+    request: ValidateRepayment, context: Context, rows: LoadedRows
 ) -> Decision[PaymentReply] | Refusal:
     """Submits the payer's code for a repayment."""
-    return validate_for_purpose(request, REPAYMENT_PURPOSE, context, seen)
+    return validate_for_purpose(request, REPAYMENT_PURPOSE, context, rows)
 
 
-def end_repayment(row: Transaction, loan_id: str, context: Context, seen: LoadedRows) -> PurposeEffects | NeedsMore:
+def end_repayment(row: Transaction, loan_id: str, context: Context, rows: LoadedRows) -> PurposeEffects | NeedsMore:
     """Credits the loan with a successful payment, whatever its state is by now. An amount above the payoff is kept as
     the client's credit, and an operator is notified. Contract: loans#overpaid"""
-    loan = seen.get(Loan, loan_key(context.merchant.merchant_id, loan_id))
+    loan = rows.get(Loan, loan_key(context.merchant.merchant_id, loan_id))
     assert loan is not None
     if not row.is_final:
         return NO_EFFECTS
-    kept = find_installments(loan, seen)
-    if kept is None or not seen.is_loaded(client_key(loan.merchant_id, loan.client_id)):
+    installments = find_installments(loan, rows)
+    if installments is None or not rows.is_loaded(client_key(loan.merchant_id, loan.client_id)):
         return NeedsMore(need_installments(loan))
     if row.status != SUCCESSFUL:
-        return PurposeEffects(rows=(adjust_pending_payments(find_client(loan, seen), -1),))
+        return PurposeEffects(rows=(adjust_pending_payments(find_client(loan, rows), -1),))
     if loan.state not in REPAYABLE_STATES:
-        client = adjust_credit(adjust_pending_payments(find_client(loan, seen), -1), row.amount)
+        client = adjust_credit(adjust_pending_payments(find_client(loan, rows), -1), row.amount)
         notices = (overpayment_notice(row, loan_id, row.amount),)
         return PurposeEffects(
             posts=credit_posts(loan_id, row.amount), rows=(client,), notices=notices, surplus=row.amount
         )
-    before = compute_position(loan, kept, lagos_day(context.now))
-    credited = apply_repayment(loan, kept, before, row.amount, context, seen)
+    before = compute_position(loan, installments, lagos_day(context.now))
+    credited = apply_repayment(loan, installments, before, row.amount, context, rows)
     excess = credited.result.excess
     return PurposeEffects(
         posts=credited.posts,
@@ -324,15 +324,15 @@ def end_repayment(row: Transaction, loan_id: str, context: Context, seen: Loaded
     )
 
 
-def end_credit_refund(loan_id: str, amount: int, context: Context, seen: LoadedRows) -> PurposeEffects | NeedsMore:
+def end_credit_refund(loan_id: str, amount: int, context: Context, rows: LoadedRows) -> PurposeEffects | NeedsMore:
     """Removes a refunded amount from the client's credit."""
-    loan = seen.get(Loan, loan_key(context.merchant.merchant_id, loan_id))
+    loan = rows.get(Loan, loan_key(context.merchant.merchant_id, loan_id))
     assert loan is not None
     key = client_key(loan.merchant_id, loan.client_id)
-    if not seen.is_loaded(key):
+    if not rows.is_loaded(key):
         return NeedsMore(Needs(((Client, key),)))
     post = Posting(loan_account("credit", loan_id), LENDING_OVERPAID, amount, "paid back")
-    return PurposeEffects(posts=(post,), rows=(adjust_credit(find_client(loan, seen), -amount),))
+    return PurposeEffects(posts=(post,), rows=(adjust_credit(find_client(loan, rows), -amount),))
 
 
 def overpayment_notice(row: Transaction, loan_id: str, excess: int) -> OperatorNotice:

@@ -12,12 +12,12 @@ import msgspec
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.decision import Context, FieldError, LoadedRows, Row
 from kasuwa.methods.payment.model import DETAIL_DECODER, INITIATED, InstallmentTerms, Payment, PaymentDetail
-from kasuwa.methods.payment.payer_model import add_payer, payer_of, read_detail, seal_detail
+from kasuwa.methods.payment.payer_model import add_payer, make_payer_data, read_detail, seal_detail
 from kasuwa.methods.payment.rules import check_request
 from kasuwa.methods.payment.wire import ChargeCard
 from kasuwa.terms.tariff import Tariff
-from kasuwa.transactions.payers import mark_of, mark_payment
-from kasuwa.transactions.pricing import Price, bearer_of
+from kasuwa.transactions.payers import make_mark, mark_payment
+from kasuwa.transactions.pricing import Price, choose_bearer
 from kasuwa.transactions.transactions import Transaction
 from kasuwa.wire.documents import same_document
 
@@ -50,7 +50,7 @@ def amend_row(kind: type[R], row: Row, **changes: object) -> R:
 
 
 def amend_payment(
-    request: ChargeCard, row: Transaction, payment: Payment, context: Context, seen: LoadedRows
+    request: ChargeCard, row: Transaction, payment: Payment, context: Context, rows: LoadedRows
 ) -> tuple[Transaction, Payment] | list[FieldError]:
     """Returns both rows with what the charge step adds, or the field errors.
 
@@ -68,7 +68,7 @@ def amend_payment(
     order_ref = row.order_ref or request.customer_txnref or ""
     if wanted == detail and order_ref == row.order_ref:
         return row, payment
-    return apply_terms(wanted, order_ref, row, payment, context, seen)
+    return apply_terms(wanted, order_ref, row, payment, context, rows)
 
 
 def read_charge_plan(
@@ -91,9 +91,9 @@ def find_differences(
 ) -> list[FieldError]:
     """Returns an error for each field that both steps have with different values."""
     parts = check_request.read_split_parts(request)
-    bearer = bearer_of(context.merchant.terms(Tariff), request.bearer)
+    bearer = choose_bearer(context.merchant.terms(Tariff), request.bearer)
     recurrent = check_request.read_recurrent_terms(request)
-    found = {
+    comparisons = {
         "customer_txnref": bool(row.order_ref and request.customer_txnref) and request.customer_txnref != row.order_ref,
         "meta": bool(detail.meta and request.meta) and not same_document(request.meta or "", detail.meta),
         "split": bool(detail.split and parts) and parts != detail.split,
@@ -102,7 +102,7 @@ def find_differences(
         "is_recurring": detail.recurrent is not None and request.is_recurring is False,
         "installment": differs_from_plan(detail.installments, planned),
     }
-    return [FieldError(name, AS_INITIATED) for name, differs in found.items() if differs]
+    return [FieldError(name, AS_INITIATED) for name, differs in comparisons.items() if differs]
 
 
 def differs_from_plan(stored: InstallmentTerms | None, planned: InstallmentTerms | None) -> bool:
@@ -114,10 +114,10 @@ def merge_terms(
     request: ChargeCard, detail: PaymentDetail, planned: InstallmentTerms | None, context: Context
 ) -> PaymentDetail:
     """Returns the payment detail with the fields that only the charge step has."""
-    added = check_request.detail_of(request, context)
+    added = check_request.make_payment_detail(request, context)
     bearer = added if request.bearer is not None and not detail.is_bearer_explicit else detail
     return msgspec.structs.replace(
-        add_payer(detail, payer_of(added)),
+        add_payer(detail, make_payer_data(added)),
         redirect_url=detail.redirect_url or added.redirect_url,
         split=detail.split or added.split,
         bearer=bearer.bearer,
@@ -128,25 +128,25 @@ def merge_terms(
 
 
 def apply_terms(
-    detail: PaymentDetail, order_ref: str, row: Transaction, payment: Payment, context: Context, seen: LoadedRows
+    detail: PaymentDetail, order_ref: str, row: Transaction, payment: Payment, context: Context, rows: LoadedRows
 ) -> tuple[Transaction, Payment] | list[FieldError]:
     """Returns both rows with the merged detail and, if the bearer changed, the new price. Checks the split again."""
     assert detail.card is not None, "a card payment has its card"
     before = DETAIL_DECODER.decode(payment.detail)
     price = Price(row.amount, row.fee, row.vat, payment.charged, payment.settled)
-    bearer = bearer_of(context.merchant.terms(Tariff), "customer" if detail.bearer == "customer" else "merchant")
+    bearer = choose_bearer(context.merchant.terms(Tariff), "customer" if detail.bearer == "customer" else "merchant")
     if detail.bearer != before.bearer:
         fee_class = check_request.card_fee_class(detail.card)
-        price = check_request.price_of(bearer, context.merchant, fee_class, row.currency, row.amount)
+        price = check_request.price_request(bearer, context.merchant, fee_class, row.currency, row.amount)
     charges = check_request.CardCharges(detail.card, bearer, row.currency, price, detail.installments)
-    beneficiaries = None if detail.split == before.split else seen
+    beneficiaries = None if detail.split == before.split else rows
     faults = check_request.card_split_faults(detail.split, charges, context, beneficiaries)
     if faults:
         return faults
     if detail.bearer != before.bearer or before.installments is None:
         installments = check_request.price_installments(charges, context.merchant)
         detail = msgspec.structs.replace(detail, installments=installments)
-    mark = mark_of(payment.method, detail.vendor, price.charged)
+    mark = make_mark(payment.method, detail.vendor, price.charged)
     marked = mark_payment(context.digest, row.merchant_id, detail.email, mark)
     stored, sealed = seal_detail(detail, payment.txn_ref, context)
     return (

@@ -42,9 +42,9 @@ from kasuwa.rails.ports.orders import CardSecrets
 from kasuwa.rails.sandbox.magic import DEFAULT_OUTCOME, SandboxOutcome, outcome_of_card
 from kasuwa.terms.issuing import CardIssuingSettings
 from kasuwa.transactions.inbound_accounts import ACCOUNT, PAYMENT
-from kasuwa.transactions.payers import mark_of, mark_payment
+from kasuwa.transactions.payers import make_mark, mark_payment
 from kasuwa.transactions.pricing import Price
-from kasuwa.transactions.purpose import rules_of, subject_of
+from kasuwa.transactions.purpose import get_purpose_rules, make_subject_field
 from kasuwa.transactions.sealed_payers import PayerData
 from kasuwa.transactions.transactions import PENDING, Transaction, begin_trail, encode_text, transaction_key
 
@@ -108,7 +108,7 @@ def begin_payment(order: PaymentOrder, context: Context, kind: str, number: int 
         sealed_card=order.sealed_card,
         merchant_name=context.merchant.name,
         vendor=order.detail.vendor,
-        return_url=return_url_of(order.detail, context),
+        return_url=make_return_url(order.detail, context),
         expires_at=payment.expires_at.timestamp() if order.detail.vendor else 0,
         is_hosted=order.is_hosted,
         is_own_card=order.card_secrets is not None
@@ -119,7 +119,10 @@ def begin_payment(order: PaymentOrder, context: Context, kind: str, number: int 
     job = payment_job(row, order.method, kind, context.now, work)
     return Decision(
         reply=PaymentReply(
-            txn_ref=row.txn_ref, txn_status="pending", message=PENDING_MESSAGE, **subject_of(order.detail.purpose)
+            txn_ref=row.txn_ref,
+            txn_status="pending",
+            message=PENDING_MESSAGE,
+            **make_subject_field(order.detail.purpose),
         ),
         groups=hold_fee(row),
         rows=(row, payment, *order.rows, *make_token_entries(order.detail, row.txn_ref, context)),
@@ -145,11 +148,13 @@ def find_vendor(order: PaymentOrder, context: Context) -> str:
 
 def find_vendor_account(order: PaymentOrder, context: Context) -> str:
     """Returns our account with the vendor of a payment. A saved card is known to the account it was saved with."""
-    kept = "" if order.saved_card is None else CARD_SUMMARY_DECODER.decode(order.saved_card.detail).vendor_account
-    return context.find_rail_account(order.detail.vendor, kept)
+    card_account = (
+        "" if order.saved_card is None else CARD_SUMMARY_DECODER.decode(order.saved_card.detail).vendor_account
+    )
+    return context.find_rail_account(order.detail.vendor, card_account)
 
 
-def return_url_of(detail: PaymentDetail, context: Context) -> str:
+def make_return_url(detail: PaymentDetail, context: Context) -> str:
     """Returns the page to which a vendor sends the payer back: our own if the payment has one, else the merchant's."""
     if not detail.vendor:
         return ""
@@ -203,7 +208,7 @@ def make_transaction(order: PaymentOrder, number: int, context: Context) -> Tran
             context.digest,
             merchant_id,
             order.detail.email,
-            mark_of(order.method, order.detail.vendor, order.price.charged),
+            make_mark(order.method, order.detail.vendor, order.price.charged),
         ),
         trail=begin_trail(context.now, "requested", order.method),
         created_at=context.now,
@@ -266,7 +271,7 @@ def calculate_held_fees(order: PaymentOrder, context: Context) -> int:
     """Returns the fee and VAT that are held on the wallet: all if the payment's money goes in full to its purpose's
     account. Other payments pay the fee out of the money collected."""
     purpose = order.detail.purpose
-    if purpose is None or rules_of(purpose, context).destination_account is None:
+    if purpose is None or get_purpose_rules(purpose, context).destination_account is None:
         return 0
     return order.price.fee + order.price.vat
 

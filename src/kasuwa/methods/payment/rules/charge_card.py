@@ -68,9 +68,9 @@ from kasuwa.methods.payment.rules.dry_run import preview_charge, preview_code, p
 from kasuwa.methods.payment.rules.replies import reply_payment, reply_validated
 from kasuwa.methods.payment.wire import ChargeCard, ChargeToken, InitiateCard, ValidateRequest
 from kasuwa.methods.payment.wire_reply import PaymentReply
-from kasuwa.rails.sandbox.magic import DEFAULT_OUTCOME, SandboxOutcome, proof_of
+from kasuwa.rails.sandbox.magic import DEFAULT_OUTCOME, SandboxOutcome, choose_proof
 from kasuwa.terms.tariff import Tariff
-from kasuwa.transactions.pricing import bearer_of
+from kasuwa.transactions.pricing import choose_bearer
 from kasuwa.transactions.transactions import SUCCESSFUL, Transaction, extend_trail, transaction_key
 
 # Methods whose payer approves or declines on a hosted page. Pages of other methods only show how to pay.
@@ -92,8 +92,8 @@ def need_initiate(request: InitiateCard, merchant: Merchant) -> Needs:
     return check_request.need_split(request, merchant)
 
 
-def decide_initiate(request: InitiateCard, context: Context, seen: LoadedRows) -> Decision[PaymentReply] | Refusal:
-    order = build_card_order(request, context, seen)
+def decide_initiate(request: InitiateCard, context: Context, rows: LoadedRows) -> Decision[PaymentReply] | Refusal:
+    order = build_card_order(request, context, rows)
     if isinstance(order, Refusal):
         return order
     if request.dry_run:
@@ -101,10 +101,10 @@ def decide_initiate(request: InitiateCard, context: Context, seen: LoadedRows) -
     return begin_payment(order, context, CHARGE if order.is_hosted else OPEN)
 
 
-def build_card_order(request: InitiateCard, context: Context, seen: LoadedRows) -> PaymentOrder | Refusal:
+def build_card_order(request: InitiateCard, context: Context, rows: LoadedRows) -> PaymentOrder | Refusal:
     faults = hosted_card.card_presence_faults(request, context)
     if request.card is None:
-        return hosted_card.build_hosted_order(request, context, seen, faults)
+        return hosted_card.build_hosted_order(request, context, rows, faults)
     country, currency = check_request.country_and_currency(request)
     card, today = request.card, lagos_day(context.now)
     faults += check_request.expiry_faults(card.expiry_month, card.expiry_year, today, context.merchant, card.card_no)
@@ -116,15 +116,17 @@ def build_card_order(request: InitiateCard, context: Context, seen: LoadedRows) 
         return refuse_fields(*faults, *amount_now)
     amount, installments = amount_now
     summary = check_request.summarize_card(context, request.card)
-    bearer = bearer_of(context.merchant.terms(Tariff), request.bearer)
-    price = check_request.price_of(bearer, context.merchant, check_request.card_fee_class(summary), currency, amount)
+    bearer = choose_bearer(context.merchant.terms(Tariff), request.bearer)
+    price = check_request.price_request(
+        bearer, context.merchant, check_request.card_fee_class(summary), currency, amount
+    )
     charges = check_request.CardCharges(summary, bearer, currency, price, installments)
     parts = check_request.read_split_parts(request)
-    faults += check_request.card_split_faults(parts, charges, context, seen)
+    faults += check_request.card_split_faults(parts, charges, context, rows)
     if faults:
         return refuse_fields(*faults)
     detail = msgspec.structs.replace(
-        check_request.detail_of(request, context),
+        check_request.make_payment_detail(request, context),
         card=summary,
         page_token=make_page_token(context),
         recurrent=check_request.read_recurrent_terms(request),
@@ -154,15 +156,15 @@ def need_charge(request: ChargeCard, merchant: Merchant) -> Needs:
     return Needs((*need_payment(request.txn_ref, merchant).rows, *check_request.need_split(request, merchant).rows))
 
 
-def decide_charge(request: ChargeCard, context: Context, seen: LoadedRows) -> Decision[PaymentReply] | Refusal:
-    row, payment, job = find_payment(request.txn_ref, context.merchant, seen)
+def decide_charge(request: ChargeCard, context: Context, loaded_rows: LoadedRows) -> Decision[PaymentReply] | Refusal:
+    row, payment, job = find_payment(request.txn_ref, context.merchant, loaded_rows)
     if row is None or payment is None or payment.method != "card":
         return UNKNOWN_REFERENCE
     if DETAIL_DECODER.decode(payment.detail).vendor:
         return hosted_card.repeat_step(request, row, payment, context)
     if request.card is None:
         return refuse_fields(hosted_card.CARD_REQUIRED)
-    terms = amend_payment(request, row, payment, context, seen)
+    terms = amend_payment(request, row, payment, context, loaded_rows)
     faults = charge_faults(request, row, payment, context)
     if isinstance(terms, list) or faults:
         return refuse_fields(*faults, *(terms if isinstance(terms, list) else ()))
@@ -179,9 +181,9 @@ def decide_charge(request: ChargeCard, context: Context, seen: LoadedRows) -> De
     scenario, faults_left = next_call_scenario(context, work)
     assert request.card is not None
     secrets = check_request.read_card_secrets(request.card)
-    sent = renew_job_data(work, payment, context, scenario, read_card_test_outcomes(secrets, context.merchant))
+    job_data = renew_job_data(work, payment, context, scenario, read_card_test_outcomes(secrets, context.merchant))
     rows = advance_stage(row, amended, CHARGING, context, "charged")
-    job = requeue_for_rail(job, CHARGE, sent, context)
+    job = requeue_for_rail(job, CHARGE, job_data, context)
     reply = reply_payment(*rows, context)
     return Decision(
         reply=reply, rows=rows, jobs=(job,), follow_up=job, secrets=secrets, sandbox=replace_faults(faults_left)
@@ -208,12 +210,12 @@ def charge_faults(request: ChargeCard, row: Transaction, payment: Payment, conte
 
 
 def find_payment(
-    txn_ref: str, merchant: Merchant, seen: LoadedRows
+    txn_ref: str, merchant: Merchant, rows: LoadedRows
 ) -> tuple[Transaction | None, Payment | None, Job | None]:
     """Returns the transaction, payment and job of a reference, each None if absent."""
     key = transaction_key(merchant.merchant_id, KIND, txn_ref)
-    payment = seen.get(Payment, payment_key(merchant.merchant_id, txn_ref))
-    return seen.get(Transaction, key), payment, seen.get(Job, job_key(key))
+    payment = rows.get(Payment, payment_key(merchant.merchant_id, txn_ref))
+    return rows.get(Transaction, key), payment, rows.get(Job, job_key(key))
 
 
 def next_call_scenario(context: Context, work: PaymentJobData) -> tuple[Scenario, tuple[InjectedFault, ...] | None]:
@@ -242,7 +244,7 @@ def renew_job_data(
 def read_otp_test_outcomes(work: PaymentJobData, otp: str | None, merchant: Merchant) -> SandboxOutcome:
     """Returns the card's test outcomes with the one that a magic OTP selects, the default ones in live."""
     return (
-        msgspec.structs.replace(work.test_outcomes, proof=proof_of(otp))
+        msgspec.structs.replace(work.test_outcomes, proof=choose_proof(otp))
         if merchant.environment == "test"
         else DEFAULT_OUTCOME
     )
@@ -263,8 +265,8 @@ def need_validate(request: ValidateRequest, merchant: Merchant) -> Needs:
     return need_payment(request.txn_ref, merchant)
 
 
-def decide_validate(request: ValidateRequest, context: Context, seen: LoadedRows) -> Decision[PaymentReply] | Refusal:
-    submitted = submit_code(request.txn_ref, request.otp, context, seen, awaited_stage=AWAITING_OTP)
+def decide_validate(request: ValidateRequest, context: Context, rows: LoadedRows) -> Decision[PaymentReply] | Refusal:
+    submitted = submit_code(request.txn_ref, request.otp, context, rows, awaited_stage=AWAITING_OTP)
     if not request.dry_run or isinstance(submitted, Refusal):
         return submitted
     return preview_code(request.txn_ref) if submitted.follow_up else preview_unchanged(submitted)
@@ -287,23 +289,23 @@ def need_challenge(request: ChallengeAnswer, merchant: Merchant) -> Needs:
     return need_payment(request.txn_ref, merchant)
 
 
-def answer_challenge(request: ChallengeAnswer, context: Context, seen: LoadedRows) -> Decision | Refusal:
+def answer_challenge(request: ChallengeAnswer, context: Context, rows: LoadedRows) -> Decision | Refusal:
     """Sends the payer's answer on a hosted page to the rail: 3-D Secure, or a mobile-money approval.
 
     Contract: payment#3ds-page, payment#mobile-money
     """
-    _, payment, _ = find_payment(request.txn_ref, context.merchant, seen)
+    _, payment, _ = find_payment(request.txn_ref, context.merchant, rows)
     if payment is not None and payment.method not in PAGE_APPROVED_METHODS:
         return VALIDATION_NOT_AWAITED
     awaited = AWAITING_3DS if payment is not None and payment.method == "card" else AWAITING_PAYER
-    return submit_code(request.txn_ref, request.otp, context, seen, awaited_stage=awaited)
+    return submit_code(request.txn_ref, request.otp, context, rows, awaited_stage=awaited)
 
 
 def submit_code(
-    txn_ref: str, otp: str | None, context: Context, seen: LoadedRows, *, awaited_stage: str
+    txn_ref: str, otp: str | None, context: Context, loaded_rows: LoadedRows, *, awaited_stage: str
 ) -> Decision | Refusal:
     """Sends the payer's OTP to the rail. None means that the payer declined."""
-    row, payment, job = find_payment(txn_ref, context.merchant, seen)
+    row, payment, job = find_payment(txn_ref, context.merchant, loaded_rows)
     if row is None or payment is None:
         return UNKNOWN_REFERENCE
     if payment.stage in RAIL_CALL_STAGES:
@@ -377,16 +379,16 @@ def need_token_charge(request: ChargeToken, merchant: Merchant) -> Needs:
     return Needs((saved, *check_request.need_split(request, merchant).rows))
 
 
-def decide_token_charge(request: ChargeToken, context: Context, seen: LoadedRows) -> Decision[PaymentReply] | Refusal:
-    order = build_token_order(request, context, seen)
+def decide_token_charge(request: ChargeToken, context: Context, rows: LoadedRows) -> Decision[PaymentReply] | Refusal:
+    order = build_token_order(request, context, rows)
     if isinstance(order, Refusal):
         return order
     return preview_order(order) if request.dry_run else begin_payment(order, context, CHARGE)
 
 
-def build_token_order(request: ChargeToken, context: Context, seen: LoadedRows) -> PaymentOrder | Refusal:
+def build_token_order(request: ChargeToken, context: Context, rows: LoadedRows) -> PaymentOrder | Refusal:
     country, currency = check_request.country_and_currency(request)
-    saved = find_chargeable_card(context.merchant.merchant_id, request.token, seen)
+    saved = find_chargeable_card(context.merchant.merchant_id, request.token, rows)
     faults = [] if saved is not None else [FieldError("token", "no saved card has this token")]
     faults += check_request.card_money_faults(country, currency)
     faults += check_request.unsupported_schedule_faults(request, installments=True)
@@ -397,16 +399,18 @@ def build_token_order(request: ChargeToken, context: Context, seen: LoadedRows) 
         return refuse_fields(*faults)
     amount, installments = amount_now
     summary = CARD_SUMMARY_DECODER.decode(saved.detail)
-    bearer = bearer_of(context.merchant.terms(Tariff), request.bearer)
-    price = check_request.price_of(bearer, context.merchant, check_request.card_fee_class(summary), currency, amount)
+    bearer = choose_bearer(context.merchant.terms(Tariff), request.bearer)
+    price = check_request.price_request(
+        bearer, context.merchant, check_request.card_fee_class(summary), currency, amount
+    )
     charges = check_request.CardCharges(summary, bearer, currency, price, installments)
     parts = check_request.read_split_parts(request)
-    faults = check_request.card_split_faults(parts, charges, context, seen)
+    faults = check_request.card_split_faults(parts, charges, context, rows)
     faults += check_request.saved_card_faults(summary, currency, price.charged, context)
     if faults:
         return refuse_fields(*faults)
     detail = msgspec.structs.replace(
-        check_request.detail_of(request, context),
+        check_request.make_payment_detail(request, context),
         card=summary,
         installments=check_request.price_installments(charges, context.merchant),
     )

@@ -20,7 +20,7 @@ from kasuwa.rails.ports.orders import CardSecrets
 from kasuwa.rails.sandbox.magic import SAMPLE_CARD
 from kasuwa.terms.tariff import Bearer, FeeClass, Tariff
 from kasuwa.terms.vendors import CollectionVendors, find_closest
-from kasuwa.transactions.pricing import Price, bearer_of, card_class, price_collection
+from kasuwa.transactions.pricing import Price, card_class, choose_bearer, price_collection
 from kasuwa.transactions.schedule import Frequency, amount_due, check_recurrence_value, plan_installments
 from kasuwa.transactions.splits import SplitShare, check_and_split, check_share
 
@@ -109,7 +109,7 @@ def limit_faults(merchant: Merchant, currency: str, amount: int) -> list[FieldEr
 # --- price and split ----------------------------------------------------------------------------------------------
 
 
-def price_of(bearer: Bearer, merchant: Merchant, fee_class: FeeClass, currency: str, amount: int) -> Price:
+def price_request(bearer: Bearer, merchant: Merchant, fee_class: FeeClass, currency: str, amount: int) -> Price:
     if not amount:
         return NO_PRICE
     return price_collection(merchant.terms(Tariff), fee_class, currency, amount, bearer)
@@ -135,7 +135,7 @@ def price_installments(charges: CardCharges, merchant: Merchant) -> InstallmentT
         return None
     fee_class = card_fee_class(charges.card)
     prices = tuple(
-        price_of(charges.bearer, merchant, fee_class, charges.currency, amount)
+        price_request(charges.bearer, merchant, fee_class, charges.currency, amount)
         for _, amount in installments.later_charges
     )
     return msgspec.structs.replace(installments, prices=prices)
@@ -167,7 +167,7 @@ def need_split(request: PaymentFields, merchant: Merchant) -> Needs:
 
 
 def split_faults(
-    parts: Sequence[SplitShare], currency: str, settled: Sequence[int], context: Context, seen: LoadedRows
+    parts: Sequence[SplitShare], currency: str, settled: Sequence[int], context: Context, rows: LoadedRows
 ) -> list[FieldError]:
     """Returns the errors of a split. `settled` holds what each charge settles: now, and by installments."""
     faults = []
@@ -180,7 +180,7 @@ def split_faults(
         share_reason = check_share(part)
         if share_reason is not None:
             faults.append(FieldError(f"split.{n}", share_reason))
-        if seen.get(Beneficiary, beneficiary_key(context.merchant.merchant_id, part.ref_code)) is None:
+        if rows.get(Beneficiary, beneficiary_key(context.merchant.merchant_id, part.ref_code)) is None:
             faults.append(FieldError(f"split.{n}.ref_code", "no beneficiary has this ref_code"))
     return faults or division_faults(parts, settled)
 
@@ -191,7 +191,7 @@ def division_faults(parts: Sequence[SplitShare], settled: Sequence[int]) -> list
 
 
 def card_split_faults(
-    parts: tuple[SplitShare, ...], charges: CardCharges, context: Context, seen: LoadedRows | None
+    parts: tuple[SplitShare, ...], charges: CardCharges, context: Context, rows: LoadedRows | None
 ) -> list[FieldError]:
     """Returns the errors of a card payment's split.
 
@@ -200,9 +200,9 @@ def card_split_faults(
     if not parts:
         return []
     settled = settled_amounts(charges, context.merchant)
-    if seen is None:
+    if rows is None:
         return division_faults(parts, settled)
-    return split_faults(parts, charges.currency, settled, context, seen)
+    return split_faults(parts, charges.currency, settled, context, rows)
 
 
 # --- schedules ----------------------------------------------------------------------------------------------------
@@ -218,7 +218,7 @@ def recurrent_faults(request: InitiateCard) -> list[FieldError]:
         return []
     if request.is_recurring is False:
         return [FieldError("is_recurring", "true or absent, where recurrent says when")]
-    reason = None if recurrent.value is None else check_recurrence_value(frequency_of(recurrent), recurrent.value)
+    reason = None if recurrent.value is None else check_recurrence_value(get_frequency(recurrent), recurrent.value)
     return [] if reason is None else [FieldError("recurrent.value", reason)]
 
 
@@ -230,14 +230,14 @@ def schedule_conflict_faults(recurrent: bool, installment: bool) -> list[FieldEr
     return [FieldError("installment", "not together with recurrent")] if recurrent and installment else []
 
 
-def frequency_of(recurrent: Recurrent) -> Frequency:
+def get_frequency(recurrent: Recurrent) -> Frequency:
     return recurrent.frequency or "monthly"
 
 
 def read_recurrent_terms(request: InitiateCard) -> RecurrentTerms | None:
     if request.recurrent is None:
         return None
-    return RecurrentTerms(frequency_of(request.recurrent), request.recurrent.value)
+    return RecurrentTerms(get_frequency(request.recurrent), request.recurrent.value)
 
 
 def read_installment_terms(
@@ -283,7 +283,7 @@ def later_faults(installments: InstallmentTerms, merchant: Merchant, currency: s
 # --- who pays -----------------------------------------------------------------------------------------------------
 
 
-def detail_of(request: PaymentFields, context: Context) -> PaymentDetail:
+def make_payment_detail(request: PaymentFields, context: Context) -> PaymentDetail:
     """Returns the stored detail of the fields that all payment requests share."""
     user = request.user or User()
     return PaymentDetail(
@@ -294,7 +294,7 @@ def detail_of(request: PaymentFields, context: Context) -> PaymentDetail:
         fingerprint=user.fingerprint or "",
         meta=str(request.meta or ""),
         redirect_url=request.redirect_url or "",
-        bearer=bearer_of(context.merchant.terms(Tariff), request.bearer),
+        bearer=choose_bearer(context.merchant.terms(Tariff), request.bearer),
         is_bearer_explicit=request.bearer is not None,
         split=read_split_parts(request),
     )

@@ -180,8 +180,8 @@ SHARED_FIELDS = ("country", "currency", "redirect_url", "user", "customer_txnref
 
 def payer_metadata(fields: PayerFields) -> dict[str, str]:
     """Returns the payer data to store with a purpose or a wallet movement: meta, IP address and device."""
-    given = {"meta": fields.meta, "ip": fields.ip, "fingerprint": fields.fingerprint}
-    return {name: str(value) for name, value in given.items() if value}
+    values = {"meta": fields.meta, "ip": fields.ip, "fingerprint": fields.fingerprint}
+    return {name: str(value) for name, value in values.items() if value}
 
 
 def need_collect(method: str, fields: PayerFields, merchant: Merchant) -> Needs:
@@ -196,7 +196,7 @@ def collect_payment(
     amount: int,
     purpose: TransactionPurpose,
     context: Context,
-    seen: LoadedRows,
+    rows: LoadedRows,
     otp_reply_state: str = "",
 ) -> Decision | Refusal | NeedsMore:
     """Begins a payment for a purpose. The merchant bears the fee.
@@ -212,9 +212,9 @@ def collect_payment(
     if missing:
         return refuse_fields(*missing)
     channel = PAYMENT_CHANNELS[method]
-    given: dict[str, Any] = {name: getattr(fields, name) for name in (*channel.fields, *SHARED_FIELDS)}
-    request = channel.request(amount=Amount(amount), bearer="merchant", **given)
-    order = channel.build_order(request, context, seen)
+    values: dict[str, Any] = {name: getattr(fields, name) for name in (*channel.fields, *SHARED_FIELDS)}
+    request = channel.request(amount=Amount(amount), bearer="merchant", **values)
+    order = channel.build_order(request, context, rows)
     if isinstance(order, Refusal):
         return name_method_field(order)
     if not isinstance(order, PaymentOrder):
@@ -236,11 +236,11 @@ def name_method_field(refusal: Refusal) -> Refusal:
 
 
 def validate_for_purpose(
-    request: ValidateRequest, purpose_name: str, context: Context, seen: LoadedRows
+    request: ValidateRequest, purpose_name: str, context: Context, rows: LoadedRows
 ) -> Decision[PaymentReply] | Refusal:
     """Submits the payer's code for a payment with the given purpose. Other payments are refused as unknown."""
-    payment = seen.get(Payment, payment_key(context.merchant.merchant_id, request.txn_ref))
+    payment = rows.get(Payment, payment_key(context.merchant.merchant_id, request.txn_ref))
     purpose = None if payment is None else DETAIL_DECODER.decode(payment.detail).purpose
     if purpose is None or purpose.purpose != purpose_name:
         return UNKNOWN_REFERENCE
-    return decide_validate(request, context, seen)
+    return decide_validate(request, context, rows)

@@ -33,7 +33,13 @@ from kasuwa.methods.payment.rules.plans.scheduled_charges import PlanEffects, st
 from kasuwa.methods.payment.rules.receipts.late_money import start_watch
 from kasuwa.methods.payment.rules.replies import reply_completed
 from kasuwa.methods.payment.rules.split_settlement import SettlementEffects, fee_posts, settle_payment
-from kasuwa.transactions.purpose import PurposeEffects, TransactionPurpose, effects_of_purpose, rules_of, subject_of
+from kasuwa.transactions.purpose import (
+    PurposeEffects,
+    TransactionPurpose,
+    effects_of_purpose,
+    get_purpose_rules,
+    make_subject_field,
+)
 from kasuwa.transactions.transactions import (
     FAILED,
     SUCCESSFUL,
@@ -79,7 +85,7 @@ def end_payment(
     job: Job | None,
     outcome: PaymentOutcome,
     context: Context,
-    seen: LoadedRows,
+    rows: LoadedRows,
 ) -> Decision | NeedsMore:
     """Ends a payment. `job` is None for a transfer into a personalized account, which was never pending."""
     detail = read_detail(payment, context.vault.unseal)
@@ -96,13 +102,13 @@ def end_payment(
     end = end_transaction(context, row, ending)
     paid = outcome.status == SUCCESSFUL
     done, saved = tokenize_card(payment, end.row, detail, context) if paid else (discard_card(payment), ())
-    added = effects_of_purpose(end.row, detail.purpose, context, seen)
+    added = effects_of_purpose(end.row, detail.purpose, context, rows)
     if isinstance(added, PurposeEffects) and added.surplus:
         event_fields = {**event_fields, "unapplied_amount": format_minor(added.surplus)}
         end = end_transaction(context, row, msgspec.structs.replace(ending, event_fields=event_fields))
         done = record_surplus(done, added)
-    settling = settle_payment(end.row, done, detail, context, seen) if paid else SettlementEffects()
-    following = start_plans(end.row, done, detail, context, seen)
+    settling = settle_payment(end.row, done, detail, context, rows) if paid else SettlementEffects()
+    following = start_plans(end.row, done, detail, context, rows)
     for part in (added, settling, following):
         if isinstance(part, NeedsMore):
             return part
@@ -114,7 +120,7 @@ def end_payment(
     return Decision(
         reply=added.reply or reply_completed(end.row, done, detail),
         groups=(
-            *end_groups(end.row, payment, detail, (*settling.posts, *added.posts), context, seen),
+            *end_groups(end.row, payment, detail, (*settling.posts, *added.posts), context, rows),
             *added.groups,
         ),
         rows=(end.row, done, *saved, *settling.rows, *added.rows, *following.rows),
@@ -147,7 +153,7 @@ def build_event_fields(row: Transaction, detail: PaymentDetail) -> dict[str, str
     account. Contract: resources#personalized-accounts, events#payload
     """
     fields = {"customer_txnref": row.order_ref} if row.order_ref else {}
-    fields |= subject_of(detail.purpose)
+    fields |= make_subject_field(detail.purpose)
     if not detail.account_reference:
         return fields
     return {
@@ -168,7 +174,7 @@ def end_groups(
     detail: PaymentDetail,
     added: tuple[Posting, ...],
     context: Context,
-    seen: LoadedRows,
+    rows: LoadedRows,
 ) -> tuple[PostingGroup, ...]:
     """Returns the posting groups of the end. An ordinary payment is one group.
 
@@ -200,7 +206,7 @@ def purpose_account(purpose: TransactionPurpose | None, currency: str, context: 
     """Returns the account to which the purpose takes the amount in full, or None."""
     if purpose is None:
         return None
-    account = rules_of(purpose, context).destination_account
+    account = get_purpose_rules(purpose, context).destination_account
     return None if account is None else str(account(purpose.reference, currency))
 
 

@@ -47,9 +47,9 @@ def need_deactivation(job: Job, answer: Answer, merchant: Merchant) -> Needs:
     return Needs(((Job, job.key),))
 
 
-def decide_deactivation(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision:
+def decide_deactivation(job: Job, answer: Answer, context: Context, rows: LoadedRows) -> Decision:
     """Ends the job once the vendor has deactivated the token, or refused to."""
-    current = seen.get(Job, job.key)
+    current = rows.get(Job, job.key)
     if current is None:
         return Decision()
     work = FORGOTTEN_CARD_DECODER.decode(current.work)

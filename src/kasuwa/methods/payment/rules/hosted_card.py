@@ -20,7 +20,7 @@ from kasuwa.methods.payment.wire_reply import PaymentReply
 from kasuwa.terms.issuing import CardIssuingSettings
 from kasuwa.terms.tariff import Tariff
 from kasuwa.terms.vendors import CollectionVendors
-from kasuwa.transactions.pricing import bearer_of, card_class, fee_and_vat
+from kasuwa.transactions.pricing import card_class, choose_bearer, fee_and_vat
 from kasuwa.transactions.transactions import Transaction
 
 CARD_REQUIRED = FieldError("card", "required")
@@ -46,29 +46,29 @@ def card_presence_faults(request: InitiateCard, context: Context) -> list[FieldE
 
 
 def build_hosted_order(
-    request: InitiateCard, context: Context, seen: LoadedRows, found: list[FieldError]
+    request: InitiateCard, context: Context, rows: LoadedRows, errors: list[FieldError]
 ) -> PaymentOrder | Refusal:
     """Builds the order of a payment without a card. `found` are the errors found so far."""
     country, currency = check_request.country_and_currency(request)
-    faults = [*found, *check_request.card_money_faults(country, currency)]
+    faults = [*errors, *check_request.card_money_faults(country, currency)]
     faults += check_request.recurrent_faults(request)
     faults += check_request.schedule_conflict_faults(request.recurrent is not None, request.installment is not None)
     amount_now = check_request.amount_to_charge(request, currency, context)
     if isinstance(amount_now, list):
         return refuse_fields(*faults, *amount_now)
     amount, installments = amount_now
-    if not amount and not found:
+    if not amount and not errors:
         faults.append(NOTHING_DUE)
-    bearer = bearer_of(context.merchant.terms(Tariff), request.bearer)
+    bearer = choose_bearer(context.merchant.terms(Tariff), request.bearer)
     fee_class = check_request.card_fee_class(UNKNOWN_CARD)
-    price = check_request.price_of(bearer, context.merchant, fee_class, currency, amount)
+    price = check_request.price_request(bearer, context.merchant, fee_class, currency, amount)
     charges = check_request.CardCharges(UNKNOWN_CARD, bearer, currency, price, installments)
     faults += check_request.vendor_faults("card", "", currency, price.charged, context)
-    faults += check_request.card_split_faults(check_request.read_split_parts(request), charges, context, seen)
+    faults += check_request.card_split_faults(check_request.read_split_parts(request), charges, context, rows)
     if faults:
         return refuse_fields(*faults)
     detail = msgspec.structs.replace(
-        check_request.detail_of(request, context),
+        check_request.make_payment_detail(request, context),
         page_token=make_page_token(context),
         recurrent=check_request.read_recurrent_terms(request),
         installments=check_request.price_installments(charges, context.merchant),

@@ -40,7 +40,7 @@ from kasuwa.methods.payment.model import (
 from kasuwa.methods.payment.rules.charge_card import MAX_OTP_ATTEMPTS, expected_stage
 from kasuwa.methods.payment.rules.finish import PaymentOutcome, end_payment, finish_accounts
 from kasuwa.methods.payment.rules.hosted_card import price_by_card
-from kasuwa.methods.payment.rules.receipts.late_money import PAID_TOO_MUCH, add_return, excess_of
+from kasuwa.methods.payment.rules.receipts.late_money import PAID_TOO_MUCH, add_return, read_excess
 from kasuwa.methods.payment.rules.replies import reply_payer_step, reply_payment, reply_validated
 from kasuwa.methods.payment.rules.vendor_choice import find_next_vendor, move_payment
 from kasuwa.methods.payment.wire_reply import PaymentReply
@@ -81,12 +81,12 @@ def need_answer(job: Job, answer: Answer, merchant: Merchant) -> Needs:
     return Needs(rows, finish_accounts(JOB_DATA_DECODER.decode(job.work)))
 
 
-def decide_answer(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
-    row = seen.get(Transaction, job.subject)
-    payment = seen.get(Payment, payment_key(context.merchant.merchant_id, job.reference))
+def decide_answer(job: Job, answer: Answer, context: Context, rows: LoadedRows) -> Decision | NeedsMore:
+    row = rows.get(Transaction, job.subject)
+    payment = rows.get(Payment, payment_key(context.merchant.merchant_id, job.reference))
     assert row is not None
     assert payment is not None
-    current_job = seen.get(Job, job.key)
+    current_job = rows.get(Job, job.key)
     if row.is_final or current_job is None:
         notices = contradiction_notices(row, final_status(answer, 0) or row.status)
         done = () if current_job is None or not row.is_final else (current_job,)
@@ -96,7 +96,7 @@ def decide_answer(job: Job, answer: Answer, context: Context, seen: LoadedRows) 
         return Decision(reply=reply_payment(row, payment, context))
     updated = apply_rail_facts(payment, answer, context)
     if job.kind == EXPIRE and answer.code is None:
-        return end_payment(row, updated, current_job, EXPIRED_OUTCOME, context, seen)
+        return end_payment(row, updated, current_job, EXPIRED_OUTCOME, context, rows)
     vendor = find_next_vendor(job, current_job, updated, answer, context)
     if vendor is not None and (current_job.attempt == 0 or not needs_payer_secrets(updated, current_job)):
         return move_payment(row, updated, current_job, vendor, context)
@@ -105,16 +105,16 @@ def decide_answer(job: Job, answer: Answer, context: Context, seen: LoadedRows) 
         # The session is open and nothing was charged. Without its authentication it cannot be charged either.
         if updated.auth:
             return await_payer(row, updated, current_job, INITIATED, context)
-        return schedule_retry(row, updated, current_job, answer, context, seen)
+        return schedule_retry(row, updated, current_job, answer, context, rows)
     if ending is not None:
         outcome = PaymentOutcome(ending, answer.code, answer.message)
         if ending == SUCCESSFUL:
             row, updated = price_by_card(row, updated, context)
-        decision = end_payment(row, updated, current_job, outcome, context, seen)
+        decision = end_payment(row, updated, current_job, outcome, context, rows)
         if isinstance(decision, Decision) and ending == SUCCESSFUL:
-            decision = add_return(decision, row, excess_of(answer), PAID_TOO_MUCH, context)
+            decision = add_return(decision, row, read_excess(answer), PAID_TOO_MUCH, context)
         return adapt_reply_to_step(decision, row, updated, job, ending, context)
-    return continue_payment(row, updated, current_job, answer, context, seen)
+    return continue_payment(row, updated, current_job, answer, context, rows)
 
 
 def is_opening_session(job: Job) -> bool:
@@ -187,16 +187,16 @@ def adapt_reply_to_step(
 
 
 def continue_payment(
-    row: Transaction, payment: Payment, job: Job, answer: Answer, context: Context, seen: LoadedRows
+    row: Transaction, payment: Payment, job: Job, answer: Answer, context: Context, rows: LoadedRows
 ) -> Decision | NeedsMore:
     """Handles an answer that is not final: a challenge, a wrong OTP, or an unknown outcome."""
     if answer.status == orders.CHALLENGE and context.now < payment.expires_at:
         return await_payer(row, payment, job, payer_stage(payment), context)
     if answer.status == orders.WRONG_CODE:
-        return count_wrong_otp(row, payment, job, context, seen)
+        return count_wrong_otp(row, payment, job, context, rows)
     if answer.status == orders.UNAVAILABLE and (job.kind in (OPEN, VALIDATE) or needs_payer_secrets(payment, job)):
-        return revert_step(row, payment, job, context, seen)
-    return schedule_retry(row, payment, job, answer, context, seen)
+        return revert_step(row, payment, job, context, rows)
+    return schedule_retry(row, payment, job, answer, context, rows)
 
 
 def needs_payer_secrets(payment: Payment, job: Job) -> bool:
@@ -216,10 +216,12 @@ def payer_stage(payment: Payment) -> str:
 
 def await_payer(row: Transaction, payment: Payment, job: Job, stage: str, context: Context) -> Decision:
     """Moves the payment to a stage in which the payer must act before it expires."""
-    asked = msgspec.structs.replace(payment, stage=stage)
-    kept = msgspec.structs.replace(row, trail=extend_trail(row.trail, context.now, stage))
-    reply = reply_payment(row, asked, context)
-    return Decision(reply=reply, rows=(kept, asked), jobs=(schedule_payer_wait(job, asked, context),))
+    payment_after = msgspec.structs.replace(payment, stage=stage)
+    open_row = msgspec.structs.replace(row, trail=extend_trail(row.trail, context.now, stage))
+    reply = reply_payment(row, payment_after, context)
+    return Decision(
+        reply=reply, rows=(open_row, payment_after), jobs=(schedule_payer_wait(job, payment_after, context),)
+    )
 
 
 def schedule_payer_wait(job: Job, payment: Payment, context: Context) -> Job:
@@ -247,21 +249,21 @@ def next_query_time(payment: Payment, sent_at: float, context: Context) -> datet
 
 
 def count_wrong_otp(
-    row: Transaction, payment: Payment, job: Job, context: Context, seen: LoadedRows
+    row: Transaction, payment: Payment, job: Job, context: Context, rows: LoadedRows
 ) -> Decision | NeedsMore:
     """Counts a wrong OTP. The third one fails the payment. Contract: payment#validate"""
     tried = msgspec.structs.replace(payment, tries=payment.tries + 1, stage=payer_stage(payment))
     if tried.tries >= MAX_OTP_ATTEMPTS:
-        decision = end_payment(row, tried, job, OTP_EXHAUSTED_OUTCOME, context, seen)
+        decision = end_payment(row, tried, job, OTP_EXHAUSTED_OUTCOME, context, rows)
         if isinstance(decision, Decision):
             decision.reply = OTP_EXHAUSTED
         return decision
-    kept = msgspec.structs.replace(row, trail=extend_trail(row.trail, context.now, "wrong code"))
-    return Decision(reply=WRONG_OTP, rows=(kept, tried), jobs=(schedule_payer_wait(job, tried, context),))
+    open_row = msgspec.structs.replace(row, trail=extend_trail(row.trail, context.now, "wrong code"))
+    return Decision(reply=WRONG_OTP, rows=(open_row, tried), jobs=(schedule_payer_wait(job, tried, context),))
 
 
 def revert_step(
-    row: Transaction, payment: Payment, job: Job, context: Context, seen: LoadedRows
+    row: Transaction, payment: Payment, job: Job, context: Context, rows: LoadedRows
 ) -> Decision | NeedsMore:
     """Returns a payment to the stage before a step that the rail refused without effect.
 
@@ -270,20 +272,22 @@ def revert_step(
     Contract: payment#rail-away
     """
     if job.kind == OPEN or not payment.auth:
-        decision = end_payment(row, payment, job, RAIL_UNAVAILABLE_OUTCOME, context, seen)
+        decision = end_payment(row, payment, job, RAIL_UNAVAILABLE_OUTCOME, context, rows)
         if isinstance(decision, Decision):
             decision.reply = RAIL_UNAVAILABLE
         return decision
     reverted = msgspec.structs.replace(payment, stage=INITIATED if job.kind == CHARGE else payer_stage(payment))
-    kept = msgspec.structs.replace(row, trail=extend_trail(row.trail, context.now, "rail away"))
-    return Decision(reply=RAIL_UNAVAILABLE, rows=(kept, reverted), jobs=(schedule_payer_wait(job, reverted, context),))
+    open_row = msgspec.structs.replace(row, trail=extend_trail(row.trail, context.now, "rail away"))
+    return Decision(
+        reply=RAIL_UNAVAILABLE, rows=(open_row, reverted), jobs=(schedule_payer_wait(job, reverted, context),)
+    )
 
 
 # --- not known yet ----------------------------------------------------------------------------------------------------
 
 
 def schedule_retry(
-    row: Transaction, payment: Payment, job: Job, answer: Answer, context: Context, seen: LoadedRows
+    row: Transaction, payment: Payment, job: Job, answer: Answer, context: Context, rows: LoadedRows
 ) -> Decision | NeedsMore:
     """Schedules the next query of the outcome, or sends a step again that the rail refused without effect.
 
@@ -292,25 +296,25 @@ def schedule_retry(
     is_sent = job.kind == CHARGE and answer.status != orders.UNAVAILABLE
     work = count_from_sending(JOB_DATA_DECODER.decode(job.work), is_sent, context.now)
     age = context.now.timestamp() - work.sent_at
-    asked = msgspec.structs.replace(payment, stage=stage_while_unknown(payment, work, answer))
+    payment_after = msgspec.structs.replace(payment, stage=stage_while_unknown(payment, work, answer))
     if work.method == "token" and final_status(answer, age) == FAILED:
-        return end_payment(row, payment, job, PaymentOutcome(FAILED, answer.code, answer.message), context, seen)
+        return end_payment(row, payment, job, PaymentOutcome(FAILED, answer.code, answer.message), context, rows)
     is_abandoned = FACTS_DECODER.decode(payment.facts).is_abandoned
-    if (is_abandoned or context.now >= payment.expires_at) and is_certainly_unpaid(asked, job, answer):
+    if (is_abandoned or context.now >= payment.expires_at) and is_certainly_unpaid(payment_after, job, answer):
         outcome = ABANDONED_OUTCOME if is_abandoned else EXPIRED_OUTCOME
-        return end_payment(row, payment, job, outcome, context, seen)
-    kept, again = requery.schedule_requery(row, job, answer, context, age, JOB_KINDS)
+        return end_payment(row, payment, job, outcome, context, rows)
+    open_row, again = requery.schedule_requery(row, job, answer, context, age, JOB_KINDS)
     if work.method != "token":
         # A saved card's charge has no payer, so it does not expire.
         again.due = next_query_time(payment, work.sent_at, context)
     # The rail finds the payment by its session, which a card opened and charged in one step learns from this answer.
     again.work = encode_text(hand_back_facts(work, payment))
-    added = effects_of_purpose(kept, DETAIL_DECODER.decode(payment.detail).purpose, context, seen)
+    added = effects_of_purpose(open_row, DETAIL_DECODER.decode(payment.detail).purpose, context, rows)
     if isinstance(added, NeedsMore):
         return added
     code = UNREADABLE_ANSWER if answer.status == orders.UNREADABLE else 200
-    reply = added.reply or reply_payment(kept, asked, context, code)
-    return Decision(reply=reply, rows=(kept, asked), jobs=(again,))
+    reply = added.reply or reply_payment(open_row, payment_after, context, code)
+    return Decision(reply=reply, rows=(open_row, payment_after), jobs=(again,))
 
 
 def stage_while_unknown(payment: Payment, work: PaymentJobData, answer: Answer) -> str:
@@ -321,8 +325,8 @@ def stage_while_unknown(payment: Payment, work: PaymentJobData, answer: Answer) 
     """
     if payment.method not in PAYER_APPROVED_METHODS and payment.auth not in PAYER_ACTS_ELSEWHERE:
         return OUTCOME_UNKNOWN
-    begun = work.last_step == CHARGE and is_known_to_rail(answer)
-    return AWAITING_PAYER if payment.stage == AWAITING_PAYER or begun else OUTCOME_UNKNOWN
+    is_begun = work.last_step == CHARGE and is_known_to_rail(answer)
+    return AWAITING_PAYER if payment.stage == AWAITING_PAYER or is_begun else OUTCOME_UNKNOWN
 
 
 def is_known_to_rail(answer: Answer) -> bool:

@@ -63,9 +63,9 @@ from kasuwa.transactions.purpose import (
     NO_EFFECTS,
     PurposeEffects,
     TransactionPurpose,
+    get_purpose_rules,
+    make_subject_field,
     missing_needs,
-    rules_of,
-    subject_of,
 )
 from kasuwa.transactions.requery import RequeryJobKinds, final_status, schedule_requery
 from kasuwa.transactions.transactions import (
@@ -129,11 +129,11 @@ def need_refund(request: RefundRequest, merchant: Merchant) -> Needs:
 
 
 def decide_refund(
-    request: RefundRequest, context: Context, seen: LoadedRows
+    request: RefundRequest, context: Context, rows: LoadedRows
 ) -> Decision[RefundReply] | Refusal | NeedsMore:
     merchant = context.merchant
-    row = seen.get(Transaction, transaction_key(merchant.merchant_id, KIND, request.txn_ref))
-    payment = seen.get(Payment, payment_key(merchant.merchant_id, request.txn_ref))
+    row = rows.get(Transaction, transaction_key(merchant.merchant_id, KIND, request.txn_ref))
+    payment = rows.get(Payment, payment_key(merchant.merchant_id, request.txn_ref))
     if row is None or payment is None:
         return UNKNOWN_REFERENCE
     if row.status != SUCCESSFUL:
@@ -147,7 +147,7 @@ def decide_refund(
             FieldError("amount", f"at most {format_minor(refundable(payment))}, what is left to refund")
         )
     if request.dry_run:
-        return preview_refund(int(request.amount), row, payment, seen)
+        return preview_refund(int(request.amount), row, payment, rows)
     return start_refund(request, row, payment, context)
 
 
@@ -175,14 +175,14 @@ def refundable_total(detail: str, facts: str, charged: int) -> int:
 
 
 def preview_refund(
-    amount: int, paid_transaction: Transaction, payment: Payment, seen: LoadedRows
+    amount: int, paid_transaction: Transaction, payment: Payment, rows: LoadedRows
 ) -> Decision[RefundReply] | Refusal:
     """Returns the dry run of a refund. Refused for every reason that would refuse the refund, also insufficient funds.
 
     Contract: payment#dry-run
     """
     currency = paid_transaction.currency
-    account = seen.get(chart.Account, account_key(payment.merchant_id, chart.wallet(currency)))
+    account = rows.get(chart.Account, account_key(payment.merchant_id, chart.wallet(currency)))
     if account is None or account.available < amount:
         return WALLET_INSUFFICIENT
     reply = RefundReply(
@@ -275,11 +275,11 @@ def need_refund_answer(job: Job, answer: Answer, merchant: Merchant) -> Needs:
     return Needs(rows, (source, rail_account(work.method, work.currency)))
 
 
-def decide_refund_answer(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
-    row = seen.get(Transaction, job.subject)
+def decide_refund_answer(job: Job, answer: Answer, context: Context, rows: LoadedRows) -> Decision | NeedsMore:
+    row = rows.get(Transaction, job.subject)
     assert row is not None
     key = payment_key(context.merchant.merchant_id, REFUND_DETAIL_DECODER.decode(row.detail).payment)
-    payment, current_job = seen.get(Payment, key), seen.get(Job, job.key)
+    payment, current_job = rows.get(Payment, key), rows.get(Job, job.key)
     assert payment is not None
     if row.is_final or current_job is None:
         notices = contradiction_notices(row, final_status(answer, 0) or row.status)
@@ -292,10 +292,10 @@ def decide_refund_answer(job: Job, answer: Answer, context: Context, seen: Loade
     ending = final_status(answer, age)
     if ending is None:
         pending = msgspec.structs.replace(row, status=PENDING, message=MESSAGES[PENDING])
-        kept, again = schedule_requery(pending, current_job, answer, context, age, REFUND_JOB_KINDS)
+        open_row, again = schedule_requery(pending, current_job, answer, context, age, REFUND_JOB_KINDS)
         again.work = encode_text(keep_refund_id(work, answer))
-        return Decision(reply=reply_refund(kept, payment), rows=(kept,), jobs=(again,))
-    return end_refund(row, payment, current_job, answer, ending, context, seen)
+        return Decision(reply=reply_refund(open_row, payment), rows=(open_row,), jobs=(again,))
+    return end_refund(row, payment, current_job, answer, ending, context, rows)
 
 
 def keep_refund_id(work: PaymentJobData, answer: Answer) -> PaymentJobData:
@@ -307,18 +307,18 @@ def keep_refund_id(work: PaymentJobData, answer: Answer) -> PaymentJobData:
 
 
 def end_refund(
-    row: Transaction, payment: Payment, job: Job, answer: Answer, ending: str, context: Context, seen: LoadedRows
+    row: Transaction, payment: Payment, job: Job, answer: Answer, ending: str, context: Context, rows: LoadedRows
 ) -> Decision | NeedsMore:
     if REFUND_DETAIL_DECODER.decode(row.detail).is_return:
         return end_return(row, payment, job, answer, ending, context)
     purpose = DETAIL_DECODER.decode(payment.detail).purpose
     paid_back = ending == SUCCESSFUL
     work = JOB_DATA_DECODER.decode(job.work)
-    event_fields = {"refund_of": payment.txn_ref, **subject_of(purpose)}
-    paid_row = seen.get(Transaction, transaction_key(row.merchant_id, KIND, payment.txn_ref))
+    event_fields = {"refund_of": payment.txn_ref, **make_subject_field(purpose)}
+    paid_row = rows.get(Transaction, transaction_key(row.merchant_id, KIND, payment.txn_ref))
     assert paid_row is not None
     of_price = share_of_price(paid_row.amount, payment.refunded, row.amount)
-    added = effects_of_refund(of_price, purpose, context, seen) if paid_back else NO_EFFECTS
+    added = effects_of_refund(of_price, purpose, context, rows) if paid_back else NO_EFFECTS
     if isinstance(added, NeedsMore):
         return added
     if paid_back and of_price != row.amount:
@@ -335,7 +335,7 @@ def end_refund(
             event_fields=event_fields,
         ),
     )
-    left = msgspec.structs.replace(
+    payment_after = msgspec.structs.replace(
         payment,
         refunding=payment.refunding - row.amount,
         refunded=payment.refunded + (row.amount if paid_back else 0),
@@ -344,11 +344,11 @@ def end_refund(
     post = Posting(chart.wallet(row.currency), rail_account(payment.method, row.currency), row.amount, "refund")
     posts = (post, *added.posts) if paid_back else ()
     # A refund's event belongs to its payment and is numbered after the payment's own event.
-    event = msgspec.structs.replace(end.event, object=payment.txn_ref, object_seq=left.refunds + 1)
+    event = msgspec.structs.replace(end.event, object=payment.txn_ref, object_seq=payment_after.refunds + 1)
     return Decision(
-        reply=reply_refund(end.row, left),
+        reply=reply_refund(end.row, payment_after),
         groups=(PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, postings=posts, releases=find_hold(row)),),
-        rows=(end.row, left, *added.rows),
+        rows=(end.row, payment_after, *added.rows),
         jobs=(*end.jobs, *added.jobs),
         jobs_done=(job, *added.jobs_done),
         events=(event, *added.events),
@@ -361,7 +361,7 @@ def record_price(row: Transaction, of_price: int) -> Transaction:
 
 
 def effects_of_refund(
-    amount: int, purpose: TransactionPurpose | None, context: Context, seen: LoadedRows
+    amount: int, purpose: TransactionPurpose | None, context: Context, rows: LoadedRows
 ) -> PurposeEffects | NeedsMore:
     """Returns what the payment's purpose adds to a successful refund. The charges of plans add nothing.
 
@@ -369,11 +369,11 @@ def effects_of_refund(
     """
     if purpose is None or purpose.purpose in CHARGE_JOB_KINDS:
         return NO_EFFECTS
-    rules = rules_of(purpose, context)
+    rules = get_purpose_rules(purpose, context)
     if rules.on_refund is None:
         return NO_EFFECTS
-    missing = missing_needs(rules, purpose, context, seen)
-    return missing or rules.on_refund(purpose.reference, amount, context, seen)
+    missing = missing_needs(rules, purpose, context, rows)
+    return missing or rules.on_refund(purpose.reference, amount, context, rows)
 
 
 def outcome_message(answer: Answer, ending: str) -> str:
@@ -395,10 +395,12 @@ def end_return(row: Transaction, payment: Payment, job: Job, answer: Answer, end
         event_fields={"refund_of": payment.txn_ref},
     )
     end = end_transaction(context, row, outcome)
-    left = msgspec.structs.replace(payment, refunds=payment.refunds + 1)
+    payment_after = msgspec.structs.replace(payment, refunds=payment.refunds + 1)
     unapplied = unapplied_account(row.currency)
     returned = Posting(unapplied, rail_account(payment.method, row.currency), row.amount, "returned to the payer")
-    kept = f"{format_minor(row.amount)} {row.currency} could not be returned and stays in {unapplied}: {answer.message}"
+    notice_text = (
+        f"{format_minor(row.amount)} {row.currency} could not be returned and stays in {unapplied}: {answer.message}"
+    )
     group = PostingGroup(
         row.txn_ref,
         WALLET_INSUFFICIENT,
@@ -406,11 +408,11 @@ def end_return(row: Transaction, payment: Payment, job: Job, answer: Answer, end
         releases=find_hold(row),
     )
     return Decision(
-        reply=reply_refund(end.row, left),
+        reply=reply_refund(end.row, payment_after),
         groups=(group,),
-        rows=(end.row, left),
+        rows=(end.row, payment_after),
         jobs=end.jobs,
         jobs_done=(job,),
-        events=(msgspec.structs.replace(end.event, object=payment.txn_ref, object_seq=left.refunds + 1),),
-        notices=() if ending == SUCCESSFUL else (OperatorNotice(row.txn_ref, kept),),
+        events=(msgspec.structs.replace(end.event, object=payment.txn_ref, object_seq=payment_after.refunds + 1),),
+        notices=() if ending == SUCCESSFUL else (OperatorNotice(row.txn_ref, notice_text),),
     )

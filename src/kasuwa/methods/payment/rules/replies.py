@@ -31,7 +31,7 @@ from kasuwa.methods.payment.wire_reply import CardReply, CheckoutReport, Payment
 from kasuwa.transactions.checkouts import DETAIL_DECODER as CHECKOUT_DETAIL_DECODER
 from kasuwa.transactions.checkouts import OPEN as OPEN_CHECKOUT
 from kasuwa.transactions.checkouts import Checkout, checkout_url, read_checkout_detail
-from kasuwa.transactions.purpose import CHECKOUT, subject_of
+from kasuwa.transactions.purpose import CHECKOUT, make_subject_field
 from kasuwa.transactions.transactions import FAILED, SUCCESSFUL, Transaction
 
 OTP_PROMPT = "Enter the OTP that the bank sent to the customer"
@@ -104,7 +104,7 @@ def reply_payment(row: Transaction, payment: Payment, context: ReplyContext, cod
         return reply_completed(row, payment, read_detail(payment, context.vault.unseal))
     detail = DETAIL_DECODER.decode(payment.detail)
     reply = reply_step(payment, detail, context.public_url) or reply_pending(payment, code)
-    return msgspec.structs.replace(reply, **subject_of(detail.purpose))
+    return msgspec.structs.replace(reply, **make_subject_field(detail.purpose))
 
 
 def reply_pending(payment: Payment, code: int) -> PaymentReply:
@@ -217,8 +217,8 @@ def reply_completed(row: Transaction, payment: Payment, detail: PaymentDetail) -
         fraud_status=FACTS_DECODER.decode(payment.facts).fraud,
         currency=row.currency,
         payment_method=payment.method,
-        meta=meta_of(detail),
-        **subject_of(detail.purpose),
+        meta=get_meta(detail),
+        **make_subject_field(detail.purpose),
     )
     card = detail.card or FACTS_DECODER.decode(payment.facts).card
     if card is not None:
@@ -228,7 +228,7 @@ def reply_completed(row: Transaction, payment: Payment, detail: PaymentDetail) -
     return reply
 
 
-def meta_of(detail: PaymentDetail) -> Any:
+def get_meta(detail: PaymentDetail) -> Any:
     """Returns the request's `meta` as raw JSON for a reply, or UNSET if there was none. Contract: payment#meta"""
     return raw_document(detail.meta or ("" if detail.purpose is None else detail.purpose.meta))
 

@@ -55,7 +55,7 @@ from kasuwa.methods.payment.wire import BeneficiaryRequest
 from kasuwa.methods.payment.wire_reply import BeneficiaryReply
 from kasuwa.rails.ports.orders import Answer
 from kasuwa.terms.reserve import ReserveTerms, reserve_part
-from kasuwa.transactions.purpose import PurposeEffects, PurposeRules, TransactionPurpose, rules_of
+from kasuwa.transactions.purpose import PurposeEffects, PurposeRules, TransactionPurpose, get_purpose_rules
 from kasuwa.transactions.settlements import SettlementMovement, make_settlement_event
 from kasuwa.transactions.splits import split_amount
 from kasuwa.transactions.transactions import SUCCESSFUL, Transaction, encode_text
@@ -73,7 +73,7 @@ def need_beneficiary(request: BeneficiaryRequest, merchant: Merchant) -> Needs:
     return Needs()
 
 
-def decide_beneficiary(request: BeneficiaryRequest, context: Context, seen: LoadedRows) -> Decision[BeneficiaryReply]:
+def decide_beneficiary(request: BeneficiaryRequest, context: Context, rows: LoadedRows) -> Decision[BeneficiaryReply]:
     ref_code = opaque_id("RS", context.entropy)
     key = beneficiary_key(context.merchant.merchant_id, ref_code)
     row = Beneficiary(
@@ -123,21 +123,21 @@ BATCH_JOB_DECODER: "msgspec.json.Decoder[BatchJobData]" = msgspec.json.Decoder(B
 
 
 def add_to_batch(
-    addition: BatchAddition, context: Context, seen: LoadedRows
+    addition: BatchAddition, context: Context, rows: LoadedRows
 ) -> tuple[SettlementBatch, tuple[Job, ...]]:
     """Adds an amount to its batch. Creates the batch and its job if there is none that is still due."""
     merchant_id = context.merchant.merchant_id
     key = addition.key(merchant_id)
-    found = seen.get(SettlementBatch, key)
+    batch = rows.get(SettlementBatch, key)
     fee, vat, split, reserved = addition.deductions
-    if found is not None and found.state == DUE:
+    if batch is not None and batch.state == DUE:
         added = msgspec.structs.replace(
-            found,
-            amount=found.amount + addition.amount,
-            fee=found.fee + fee,
-            vat=found.vat + vat,
-            split=found.split + split,
-            reserved=found.reserved + reserved,
+            batch,
+            amount=batch.amount + addition.amount,
+            fee=batch.fee + fee,
+            vat=batch.vat + vat,
+            split=batch.split + split,
+            reserved=batch.reserved + reserved,
         )
         return added, ()
     day = f"{lagos_day(addition.due):%Y%m%d}"
@@ -185,13 +185,13 @@ def fee_posts(row: Transaction, payer: str) -> tuple[Posting, ...]:
 
 
 def settle_payment(
-    row: Transaction, payment: Payment, detail: PaymentDetail, context: Context, seen: LoadedRows
+    row: Transaction, payment: Payment, detail: PaymentDetail, context: Context, rows: LoadedRows
 ) -> SettlementEffects | NeedsMore:
     """Posts a successful payment to the merchant, now or for a later day, and to its split.
 
     Returns no postings if a purpose takes the amount in full: its own rules post it.
     """
-    if detail.purpose is not None and rules_of(detail.purpose, context).destination_account is not None:
+    if detail.purpose is not None and get_purpose_rules(detail.purpose, context).destination_account is not None:
         return SettlementEffects()
     if not payment.charged:
         return SettlementEffects()
@@ -201,16 +201,16 @@ def settle_payment(
     parts = split_amount(payment.settled, detail.split)
     additions = plan_payouts(detail, parts, due, row.currency)
     rest = payment.settled - sum(parts)
-    kept = reserve_part(context.merchant.terms(ReserveTerms), payment.charged, rest)
-    if kept:
-        additions.append(plan_reserve(kept, due, row.currency, context))
+    reserve = reserve_part(context.merchant.terms(ReserveTerms), payment.charged, rest)
+    if reserve:
+        additions.append(plan_reserve(reserve, due, row.currency, context))
     if days:
-        deductions = (row.fee, row.vat, sum(parts), kept)
-        additions.append(BatchAddition(SETTLEMENT, "merchant", due, row.currency, rest - kept, deductions))
+        deductions = (row.fee, row.vat, sum(parts), reserve)
+        additions.append(BatchAddition(SETTLEMENT, "merchant", due, row.currency, rest - reserve, deductions))
     # The batch of a later day is asked for with its account, also by a payment of which the fee leaves nothing.
-    if not all(seen.is_loaded(one.key(row.merchant_id)) for one in additions):
+    if not all(rows.is_loaded(one.key(row.merchant_id)) for one in additions):
         return NeedsMore(need_batches(additions, destination, row))
-    batches = [add_to_batch(one, context, seen) for one in additions if one.amount or any(one.deductions)]
+    batches = [add_to_batch(one, context, rows) for one in additions if one.amount or any(one.deductions)]
     shares = tuple(
         Posting(destination, beneficiary_account(part.ref_code, row.currency), amount, "split")
         for part, amount in zip(detail.split, parts, strict=True)
@@ -267,13 +267,13 @@ def need_due_batch(job: Job, answer: Answer, merchant: Merchant) -> Needs:
     return Needs((*rows, beneficiary), (beneficiary_account(batch.owner, batch.currency), wallet))
 
 
-def decide_due_batch(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision:
+def decide_due_batch(job: Job, answer: Answer, context: Context, rows: LoadedRows) -> Decision:
     """Settles a due batch to the wallet, or pays it out to the beneficiary's bank."""
-    row, current_job = seen.get(SettlementBatch, job.subject), seen.get(Job, job.key)
+    row, current_job = rows.get(SettlementBatch, job.subject), rows.get(Job, job.key)
     if row is None or current_job is None or row.state != DUE:
         return Decision(jobs_done=() if current_job is None else (current_job,))
     if row.kind == PAYOUT:
-        return send_payout(row, current_job, context, seen)
+        return send_payout(row, current_job, context, rows)
     return credit_wallet(row, current_job, context)
 
 
@@ -296,8 +296,8 @@ def credit_wallet(row: SettlementBatch, job: Job, context: Context) -> Decision:
     )
 
 
-def send_payout(row: SettlementBatch, job: Job, context: Context, seen: LoadedRows) -> Decision:
-    beneficiary = seen.get(Beneficiary, beneficiary_key(row.merchant_id, row.owner))
+def send_payout(row: SettlementBatch, job: Job, context: Context, rows: LoadedRows) -> Decision:
+    beneficiary = rows.get(Beneficiary, beneficiary_key(row.merchant_id, row.owner))
     assert beneficiary is not None
     order = TransferDetail(
         beneficiary.bank_code,
@@ -317,10 +317,10 @@ def need_payout(merchant: Merchant, reference: str) -> Needs:
     return Needs(((SettlementBatch, settlement_batch_key(merchant.merchant_id, reference)),))
 
 
-def end_payout(row: Transaction, reference: str, context: Context, seen: LoadedRows) -> PurposeEffects | NeedsMore:
+def end_payout(row: Transaction, reference: str, context: Context, rows: LoadedRows) -> PurposeEffects | NeedsMore:
     """Applies the end of a payout's transfer. The amount of a failed one is paid out with that of the next day, so that
     there is one transfer a day however many have failed. An operator is notified."""
-    batch = seen.get(SettlementBatch, settlement_batch_key(row.merchant_id, reference))
+    batch = rows.get(SettlementBatch, settlement_batch_key(row.merchant_id, reference))
     assert batch is not None
     if not row.is_final:
         return PurposeEffects()
@@ -329,9 +329,9 @@ def end_payout(row: Transaction, reference: str, context: Context, seen: LoadedR
     due = lagos_moment(max(lagos_day(context.now), date.fromisoformat(batch.day)) + timedelta(days=1))
     addition = BatchAddition(PAYOUT, batch.owner, due, batch.currency, batch.amount)
     key = addition.key(row.merchant_id)
-    if not seen.is_loaded(key):
+    if not rows.is_loaded(key):
         return NeedsMore(Needs(((SettlementBatch, key),)))
-    following, jobs = add_to_batch(addition, context, seen)
+    following, jobs = add_to_batch(addition, context, rows)
     notice = OperatorNotice(row.txn_ref, f"the payout {reference} failed ({row.message}) and is tried again tomorrow")
     return PurposeEffects(rows=(msgspec.structs.replace(batch, state=DONE), following), jobs=jobs, notices=(notice,))
 

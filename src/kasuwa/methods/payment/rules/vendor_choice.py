@@ -13,7 +13,7 @@ from kasuwa.methods.payment.model import CHARGE, DETAIL_DECODER, JOB_DATA_DECODE
 from kasuwa.methods.payment.rules.amend_charge import AmendedPayment, AmendedTransaction, amend_row
 from kasuwa.methods.payment.rules.replies import reply_payment
 from kasuwa.rails.ports.orders import Answer
-from kasuwa.terms.vendors import CollectionVendors, purpose_of
+from kasuwa.terms.vendors import CollectionVendors, choose_purpose
 from kasuwa.transactions.payers import PAYMENT_MARK_DECODER
 from kasuwa.transactions.requery import can_change_rail, next_requery_at
 from kasuwa.transactions.transactions import Transaction, encode_text, extend_trail
@@ -33,7 +33,7 @@ def choose_vendor(method: str, provider: str, currency: str, charged: int, conte
     names = list_serving_vendors(method, provider, currency, charged, context)
     if not names:
         return ""
-    return context.choose_rail(RailDemand(purpose_of(method), 0, currency), among=names) or names[0]
+    return context.choose_rail(RailDemand(choose_purpose(method), 0, currency), among=names) or names[0]
 
 
 def find_next_vendor(claimed: Job, job: Job, payment: Payment, answer: Answer, context: Context) -> str | None:
@@ -48,7 +48,7 @@ def find_next_vendor(claimed: Job, job: Job, payment: Payment, answer: Answer, c
         return None
     detail = DETAIL_DECODER.decode(payment.detail)
     names = list_serving_vendors(work.method, detail.provider, work.currency, work.amount, context)
-    demand = RailDemand(purpose_of(work.method), 0, work.currency)
+    demand = RailDemand(choose_purpose(work.method), 0, work.currency)
     chosen = context.choose_rail(demand, avoided=work.vendor, among=names) if names else work.vendor
     return None if chosen == work.vendor else chosen
 
@@ -66,7 +66,7 @@ def move_payment(row: Transaction, payment: Payment, job: Job, vendor: str, cont
     moved = amend_row(AmendedTransaction, row, rail=vendor, rail_account=account, detail=encode_text(mark), trail=trail)
     updated = amend_row(AmendedPayment, payment, detail=encode_text(detail))
     names = list_serving_vendors(work.method, detail.provider, work.currency, work.amount, context)
-    is_untried = context.has_untried_rail(purpose_of(work.method), job.attempt, names)
+    is_untried = context.has_untried_rail(choose_purpose(work.method), job.attempt, names)
     next_job = msgspec.structs.replace(
         job,
         rail=vendor,

@@ -17,14 +17,14 @@ from kasuwa.methods.payment.rules.refund import refundable_total
 from kasuwa.methods.payment.rules.replies import (
     card_reply,
     completed_message,
-    meta_of,
+    get_meta,
     raw_document,
     reply_step,
     underpaid_message,
 )
 from kasuwa.methods.payment.wire_reply import STEP_FIELDS, RefundLine, RejectionLine, VerifyReply
 from kasuwa.rails.ports.rejections import RecordedRejection
-from kasuwa.transactions.purpose import read_subject, subject_in, subject_of
+from kasuwa.transactions.purpose import make_subject_field, read_subject, subject_in
 from kasuwa.transactions.transactions import PENDING, SUCCESSFUL
 
 AWAITING = "Awaiting Validation"
@@ -104,16 +104,16 @@ def reply_wallet_movement(row: Any, merchant_id: int, unseal: Unsealer) -> Verif
     )
 
 
-def refunds_of(payment: PaymentRecord) -> list[Refund]:
+def decode_refunds(payment: PaymentRecord) -> list[Refund]:
     return REFUNDS.decode(payment.refunds) if payment.refunds else []
 
 
 def reply_refund(payment: PaymentRecord, refund_ref: str, unseal: Unsealer) -> VerifyReply:
     """Builds the verification of a refund, in the format of a payment's. Contract: payment#verify, payment#refund"""
-    refund = next(line for line in refunds_of(payment) if line.txn_ref == refund_ref)
+    refund = next(line for line in decode_refunds(payment) if line.txn_ref == refund_ref)
     progress, detail = payment.progress, payment.open_detail(unseal)
     total = refundable_total(payment.detail, progress.facts, progress.charged)
-    left = min(total, progress.charged - payment.disputed) - payment.refunded - payment.refunding
+    refundable = min(total, progress.charged - payment.disputed) - payment.refunded - payment.refunding
     return VerifyReply(
         txn_status=refund.status,  # type: ignore[arg-type]
         txn_ref=progress.txn_ref,
@@ -129,7 +129,7 @@ def reply_refund(payment: PaymentRecord, refund_ref: str, unseal: Unsealer) -> V
         refund_ref=refund_ref,
         amount=format_minor(refund.amount),
         refunded_amount=format_minor(payment.refunded),
-        refundable_amount=format_minor(max(0, left)),
+        refundable_amount=format_minor(max(0, refundable)),
     )
 
 
@@ -151,9 +151,9 @@ def reply_verify(payment: PaymentRecord, public_url: str, unseal: Unsealer) -> V
         email=detail.email,
         bank_message=pending_message if status == PENDING else payment.message,
         fraud_status=facts.fraud,
-        meta=meta_of(detail),
+        meta=get_meta(detail),
     )
-    for name, subject in subject_of(detail.purpose).items():
+    for name, subject in make_subject_field(detail.purpose).items():
         setattr(reply, name, subject)
     if facts.surplus:
         reply.unapplied_amount = format_minor(facts.surplus - payment.refunded)
@@ -168,7 +168,7 @@ def reply_verify(payment: PaymentRecord, public_url: str, unseal: Unsealer) -> V
             reply.card_token = payment.token
     elif status == PENDING:
         add_next_step(reply, payment, detail, public_url)
-    if refunds := refunds_of(payment):
+    if refunds := decode_refunds(payment):
         reply.refunds = [refund_line(line) for line in refunds[:MAX_LISTED_REFUNDS]]
     if facts.rejections:
         reply.rejections = [rejection_line(rejection) for rejection in reversed(facts.rejections)]

@@ -68,10 +68,10 @@ def need_close(request: CloseAccountRequest, merchant: Merchant) -> Needs:
 
 
 def decide_close(
-    request: CloseAccountRequest, context: Context, seen: LoadedRows
+    request: CloseAccountRequest, context: Context, rows: LoadedRows
 ) -> Decision[CloseAccountReply] | Refusal:
     """Begins to close an account, or replies how far that is."""
-    row = seen.get(PersonalizedAccountRow, personalized_key(context.merchant.merchant_id, request.reference))
+    row = rows.get(PersonalizedAccountRow, personalized_key(context.merchant.merchant_id, request.reference))
     if row is None or row.state == FAILED:
         return UNKNOWN_REFERENCE
     if row.state == OPENING:
@@ -133,9 +133,9 @@ def need_close_answer(job: Job, answer: Answer, merchant: Merchant) -> Needs:
     return Needs(((PersonalizedAccountRow, job.subject), (Job, job.key)))
 
 
-def decide_close_answer(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision:
+def decide_close_answer(job: Job, answer: Answer, context: Context, rows: LoadedRows) -> Decision:
     """Applies the rail's answer: the account is closed, open again, or the rail is asked again later."""
-    row, current = seen.get(PersonalizedAccountRow, job.subject), seen.get(Job, job.key)
+    row, current = rows.get(PersonalizedAccountRow, job.subject), rows.get(Job, job.key)
     assert row is not None
     if row.state != CLOSING or current is None or current.kind != CLOSE_ACCOUNT:
         return Decision(reply=reply_close(row, context), is_provisional=row.state == CLOSING)
@@ -154,8 +154,8 @@ def decide_close_answer(job: Job, answer: Answer, context: Context, seen: Loaded
     if answer.status == orders.FAILED:
         refusal = Refusal(ERROR, f"The account could not be closed and stays open: {answer.message}")
         refused = OperatorNotice(row.rail_reference, f"{row.rail} does not close account {row.account_number}")
-        kept = msgspec.structs.replace(row, state=OPEN, message="")
-        return Decision(reply=refusal, rows=(kept,), jobs_done=(current,), notices=notices or (refused,))
+        open_account = msgspec.structs.replace(row, state=OPEN, message="")
+        return Decision(reply=refusal, rows=(open_account,), jobs_done=(current,), notices=notices or (refused,))
     sent_at = ACCOUNT_JOB_DECODER.decode(current.work).sent_at
     due = next_requery_at(context.now, context.now.timestamp() - sent_at)
     waiting = msgspec.structs.replace(row, message=answer.message or IN_PROGRESS)

@@ -103,11 +103,11 @@ def need_personalized(request: PersonalizedRequest, merchant: Merchant) -> Needs
 
 
 def decide_personalized(
-    request: PersonalizedRequest, context: Context, seen: LoadedRows
+    request: PersonalizedRequest, context: Context, rows: LoadedRows
 ) -> Decision[PersonalizedReply] | Refusal:
     """Returns the account of a reference, or begins to open it. One that could not be opened is tried again."""
     key = personalized_key(context.merchant.merchant_id, request.reference)
-    first = seen.get(PersonalizedAccountRow, key)
+    first = rows.get(PersonalizedAccountRow, key)
     if first is not None and first.state in (CLOSING, CLOSED):
         return REFERENCE_CLOSED
     if first is not None and first.state != FAILED:
@@ -202,28 +202,28 @@ def need_account_answer(job: Job, answer: Answer, merchant: Merchant) -> Needs:
     return Needs(((PersonalizedAccountRow, job.subject), (Job, job.key)))
 
 
-def decide_account_answer(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
+def decide_account_answer(job: Job, answer: Answer, context: Context, rows: LoadedRows) -> Decision | NeedsMore:
     """Applies the rail's answer: the account is open with its number, or failed, or is asked after again."""
-    row, current = seen.get(PersonalizedAccountRow, job.subject), seen.get(Job, job.key)
+    row, current = rows.get(PersonalizedAccountRow, job.subject), rows.get(Job, job.key)
     assert row is not None
     if row.state != OPENING or current is None or current.reference != job.reference:
         return Decision(reply=reply_personalized(row, context), is_provisional=row.state == OPENING)
     if answer.status == orders.FAILED:
         failed = msgspec.structs.replace(row, state=FAILED, message=answer.message)
         refusal = Refusal(ERROR, f"The account could not be opened: {answer.message}")
-        return Decision(reply=refusal, rows=(failed,), jobs_done=(current,), notices=notices_of(row, answer))
+        return Decision(reply=refusal, rows=(failed,), jobs_done=(current,), notices=make_notices(row, answer))
     number = answer.facts.get(ACCOUNT_NUMBER, "")
     if answer.status != orders.SUCCESSFUL or not NUMBER_FORM.fullmatch(number):
         rail = find_next_rail(row, job, current, answer, context)
         return move_account(row, current, rail, context) if rail else ask_again(row, current, answer, context)
     key = token_key(context.vault, ACCOUNT, number)
-    if not seen.is_loaded(key):
+    if not rows.is_loaded(key):
         return NeedsMore(Needs(((TokenIndexEntry, key),)))
-    if seen.get(TokenIndexEntry, key) is not None:
-        taken = "" if row.rail == "sandbox" else TAKEN.format(rail=row.rail)
-        return ask_again(row, current, msgspec.structs.replace(answer, notice=taken), context)
-    asked = read_owner(row, context.vault.unseal)
-    owner = AccountOwner(answer.facts.get(ACCOUNT_NAME) or asked.name, asked.email)
+    if rows.get(TokenIndexEntry, key) is not None:
+        notice = "" if row.rail == "sandbox" else TAKEN.format(rail=row.rail)
+        return ask_again(row, current, msgspec.structs.replace(answer, notice=notice), context)
+    requested_owner = read_owner(row, context.vault.unseal)
+    owner = AccountOwner(answer.facts.get(ACCOUNT_NAME) or requested_owner.name, requested_owner.email)
     opened = msgspec.structs.replace(
         row,
         state=OPEN,
@@ -281,12 +281,12 @@ def ask_again(row: PersonalizedAccountRow, job: Job, answer: Answer, context: Co
         reply=reply_personalized(waiting, context),
         rows=(waiting,),
         jobs=(next_job,),
-        notices=notices_of(row, answer),
+        notices=make_notices(row, answer),
         is_provisional=True,
     )
 
 
-def notices_of(row: PersonalizedAccountRow, answer: Answer) -> tuple[OperatorNotice, ...]:
+def make_notices(row: PersonalizedAccountRow, answer: Answer) -> tuple[OperatorNotice, ...]:
     """Returns the notice of an answer. Rails repeat themselves: it is given when the words change."""
     if not answer.notice or answer.message == row.message:
         return ()

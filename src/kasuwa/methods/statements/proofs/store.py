@@ -77,10 +77,10 @@ async def show_proofs(request: ProofRequest, merchant: Merchant, reader: ActionR
     merchant_id = merchant.merchant_id
     async with reader.snapshot() as snapshot:
         keys = [transaction_key(merchant_id, kind, request.reference) for kind in TRANSACTION_KINDS]
-        found = await snapshot.fetchrow(TRANSACTION, merchant_id, request.reference, keys)
-        reference = request.reference if found is None else found[0]
+        transaction = await snapshot.fetchrow(TRANSACTION, merchant_id, request.reference, keys)
+        reference = request.reference if transaction is None else transaction[0]
         groups = await snapshot.fetch(GROUPS_OF_REFERENCE, merchant_id, reference)
-        if found is None and not groups:
+        if transaction is None and not groups:
             return UNKNOWN_REFERENCE
         proofs = [await prove(first, last, merchant_id, snapshot) for first, last in groups]
     if not proofs:
@@ -91,10 +91,10 @@ async def show_proofs(request: ProofRequest, merchant: Merchant, reader: ActionR
 
 async def prove(first: int, last: int, merchant_id: int, reader: Reader) -> Proof:
     """Returns the proof of the postings from one number to another, which must be whole groups."""
-    found = await reader.fetchrow(FIRST_CLOSE, merchant_id, last)
-    if found is None:
+    close_row = await reader.fetchrow(FIRST_CLOSE, merchant_id, last)
+    if close_row is None:
         return Proof(state="pending", first=first, last=last)
-    *fields, members, closed_before = tuple(found)
+    *fields, members, closed_before = tuple(close_row)
     head, close = show_head(fields[:9]), show_close(fields[9:])
     marks = await reader.fetch(MARKS, merchant_id, closed_before, head.posting_seq)
     place = bisect_left([row[0] for row in marks], last)

@@ -59,7 +59,7 @@ def time_to_report(day: date) -> datetime:
     return lagos_moment(day + timedelta(days=1), 0) + DELAY
 
 
-def day_of(job: Job) -> date:
+def read_day(job: Job) -> date:
     return WORK_DECODER.decode(job.work).day
 
 

@@ -13,8 +13,8 @@ from kasuwa.core.references import job_key
 from kasuwa.methods.statements.settlement_events.model import (
     RETRY_AFTER,
     SettlementEvents,
-    day_of,
     make_day_job,
+    read_day,
     setting_key,
     time_to_report,
 )
@@ -36,11 +36,11 @@ def need_setting(request: SettlementEventsRequest, merchant: Merchant) -> Needs:
 
 
 def decide_setting(
-    request: SettlementEventsRequest, context: Context, seen: LoadedRows
+    request: SettlementEventsRequest, context: Context, rows: LoadedRows
 ) -> Decision[SettlementEventsReply]:
     """Changes the setting. A request that changes nothing leaves the day that is reported next as it is."""
     key = setting_key(context.merchant.merchant_id)
-    known, job = seen.get(SettlementEvents, key), seen.get(Job, job_key(key))
+    known, job = rows.get(SettlementEvents, key), rows.get(Job, job_key(key))
     if request.daily == (job is not None):
         return Decision(reply=show_setting(known, None if job is None else job.due))
     last_day = None if known is None else known.last_day
@@ -72,16 +72,16 @@ def need_day(job: Job, answer: Answer, merchant: Merchant) -> Needs:
     return Needs(((SettlementEvents, job.subject), (Job, job.key)))
 
 
-def decide_day(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision:
+def decide_day(job: Job, answer: Answer, context: Context, rows: LoadedRows) -> Decision:
     """Reports the settlements of a day by one event each, and schedules the following day.
 
     The answer is what was read of the day: the net of each settlement by currency, in minor units (store.py). A day
     that could not be read is read again later.
     """
-    setting, current_job = seen.get(SettlementEvents, job.subject), seen.get(Job, job.key)
+    setting, current_job = rows.get(SettlementEvents, job.subject), rows.get(Job, job.key)
     if setting is None or current_job is None or current_job.work != job.work:
         return Decision()  # the events are off, or this day was reported and the job is that of the next
-    day = day_of(job)
+    day = read_day(job)
     if answer.status != SUCCESSFUL:
         return Decision(jobs=(make_day_job(setting, day, context.now + RETRY_AFTER),))
     events: list[Event] = []

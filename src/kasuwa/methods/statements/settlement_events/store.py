@@ -4,7 +4,7 @@ merchant_id."""
 from kasuwa.core.decision import Job, Merchant, Refusal
 from kasuwa.core.reading import ActionReader
 from kasuwa.core.references import job_key
-from kasuwa.methods.statements.settlement_events.model import SettlementEvents, day_of, setting_key
+from kasuwa.methods.statements.settlement_events.model import SettlementEvents, read_day, setting_key
 from kasuwa.methods.statements.settlement_events.rules import show_setting
 from kasuwa.methods.statements.settlement_events.wire import SettlementEventsReadRequest, SettlementEventsReply
 from kasuwa.methods.statements.settlements.store import read_days
@@ -31,10 +31,10 @@ async def read_setting(
 async def read_ended_day(job: Job, reader: ActionReader) -> Answer:
     """Returns the net of each settlement of a job's day, by currency. Raises Unavailable if too many postings of the
     day are not summed yet."""
-    day = day_of(job)
+    day = read_day(job)
     async with reader.snapshot() as snapshot:
-        found = await read_days(job.merchant_id, day, day, None, snapshot)
-    if isinstance(found, Refusal):
-        raise Unavailable(found.message)
-    nets = {currency: str(settlement.net) for (_, currency), settlement in found.settlements.items()}
+        days = await read_days(job.merchant_id, day, day, None, snapshot)
+    if isinstance(days, Refusal):
+        raise Unavailable(days.message)
+    nets = {currency: str(settlement.net) for (_, currency), settlement in days.settlements.items()}
     return Answer(SUCCESSFUL, None, "", facts=nets)

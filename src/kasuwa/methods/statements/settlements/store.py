@@ -48,7 +48,7 @@ NEW_SUMS = f"""
     select day, currency, line, reference, amount, count from ({SUM_LINES}) s
 """
 BATCHES = "select key, fee, vat, split, reserved from settlement_batch where merchant_id = $1 and key = any($2)"
-# Settlements of a later day of which nothing was left for the wallet. No posting tells of them.
+# Settlements of a later day of which nothing was left for the wallet. No posting records them.
 EMPTY_BATCHES = """
     select key, fee, vat, split, reserved from settlement_batch
     where merchant_id = $1 and key = any($2) and amount = 0 and state = 'done'
@@ -66,11 +66,11 @@ async def list_settlements(
         if not 0 <= (last - first).days <= MAX_DAYS:
             return BACKWARDS
         currency = None if request.currency is None else str(request.currency)
-        found = await read_days(merchant.merchant_id, first, last, currency, snapshot)
-    if isinstance(found, Refusal):
-        return found
-    settlements = sorted(found.settlements.values(), key=lambda one: (one.day, one.currency), reverse=True)
-    lines = [SettlementSummary(**summary_of(one, today)) for one in settlements[offset : offset + limit]]
+        days = await read_days(merchant.merchant_id, first, last, currency, snapshot)
+    if isinstance(days, Refusal):
+        return days
+    settlements = sorted(days.settlements.values(), key=lambda one: (one.day, one.currency), reverse=True)
+    lines = [SettlementSummary(**format_summary(one, today)) for one in settlements[offset : offset + limit]]
     return SettlementsReply(data=lines, total=len(settlements), offset=offset, limit=limit)
 
 
@@ -83,10 +83,10 @@ async def show_settlement(
     day, currency = named
     async with reader.snapshot() as snapshot:
         today = lagos_day(await business_now(merchant.merchant_id, snapshot))
-        found = await read_days(merchant.merchant_id, day, day, currency, snapshot)
-    if isinstance(found, Refusal):
-        return found
-    settlement = found.settlements.get((day, currency))
+        days = await read_days(merchant.merchant_id, day, day, currency, snapshot)
+    if isinstance(days, Refusal):
+        return days
+    settlement = days.settlements.get((day, currency))
     if settlement is None:
         return UNKNOWN_SETTLEMENT
     lines = [
@@ -94,7 +94,9 @@ async def show_settlement(
         for name in (*LINES, PAID_OUT)
         if (total := settlement.lines.get(name)) is not None
     ]
-    return SettlementReply(data=SettlementDetail(**summary_of(settlement, today), lines=lines, payouts=found.payouts))
+    return SettlementReply(
+        data=SettlementDetail(**format_summary(settlement, today), lines=lines, payouts=days.payouts)
+    )
 
 
 class FoundDays:
@@ -121,21 +123,21 @@ async def read_days(
         return sums
     keys = {reference: row_key(merchant_id, "gathering", reference) for _, _, _, reference in sums if reference}
     batches = {bytes(key): lines for key, *lines in await reader.fetch(BATCHES, merchant_id, list(keys.values()))}
-    found = FoundDays()
+    days = FoundDays()
     for (day, of, line, reference), total in sums.items():
         if currency is not None and of != currency:
             continue
-        settlement = found.of(day, of)
+        settlement = days.of(day, of)
         if line == "settled":
             add_batch(settlement, total.amount, batches.get(keys[reference], [0, 0, 0, 0]))
         else:
             settlement.add(line, total.amount, total.count)
         if line == PAID_OUT:
-            found.payouts.append(reference)
+            days.payouts.append(reference)
     for (day, of), deductions in (await read_empty_batches(merchant_id, first, last, currency, reader)).items():
-        add_batch(found.of(day, of), 0, deductions)
-    found.payouts.sort()
-    return found
+        add_batch(days.of(day, of), 0, deductions)
+    days.payouts.sort()
+    return days
 
 
 async def read_empty_batches(
@@ -181,7 +183,7 @@ def add_batch(settlement: DaySettlement, amount: int, deductions: list[Any]) -> 
             settlement.add(name, -part, 1)
 
 
-def summary_of(settlement: DaySettlement, today: date) -> dict[str, Any]:
+def format_summary(settlement: DaySettlement, today: date) -> dict[str, Any]:
     return {
         "settlement_id": settlement_id(settlement.day, settlement.currency),
         "day": settlement.day.isoformat(),

@@ -38,10 +38,10 @@ def need_use(request: TicketUseRequest, merchant: Merchant) -> Needs:
 
 
 def decide_use(
-    request: TicketUseRequest, context: Context, seen: LoadedRows
+    request: TicketUseRequest, context: Context, loaded_rows: LoadedRows
 ) -> Decision[TicketReply] | Refusal | NeedsMore:
     """Marks a valid ticket as used. A used one is refused with the time of its use."""
-    ticket = find_ticket(request.code, context, seen)
+    ticket = find_ticket(request.code, context, loaded_rows)
     if not isinstance(ticket, Ticket):
         return ticket
     if request.link_id not in (None, ticket.link_id):
@@ -53,14 +53,14 @@ def decide_use(
         (TicketKind, ticket_kind_key(merchant_id, ticket.link_id, ticket.place)),
         (PayLink, link_key(merchant_id, ticket.link_id)),
     )
-    if not all(seen.is_loaded(key) for _, key in rows):
+    if not all(loaded_rows.is_loaded(key) for _, key in rows):
         return NeedsMore(Needs(rows))
     if ticket.state == VOID:
         return TICKET_VOID
     if ticket.state == USED:
         return refuse_used(ticket)
-    payment, row = seen.get(Payment, rows[0][1]), seen.get(Transaction, rows[1][1])
-    kind, link = seen.get(TicketKind, rows[2][1]), seen.get(PayLink, rows[3][1])
+    payment, row = loaded_rows.get(Payment, rows[0][1]), loaded_rows.get(Transaction, rows[1][1])
+    kind, link = loaded_rows.get(TicketKind, rows[2][1]), loaded_rows.get(PayLink, rows[3][1])
     assert payment is not None, "a ticket has a payment"
     assert row is not None, "a payment has a transaction"
     assert kind is not None, "a ticket has a kind"
@@ -81,16 +81,16 @@ def refuse_used(ticket: Ticket) -> Refusal:
     return Refusal(INVALID_REQUEST, f"The ticket was used already{at}")
 
 
-def find_ticket(code: str, context: Context, seen: LoadedRows) -> Ticket | Refusal | NeedsMore:
+def find_ticket(code: str, context: Context, rows: LoadedRows) -> Ticket | Refusal | NeedsMore:
     """Returns the ticket of a code."""
     merchant_id = context.merchant.merchant_id
     index_key = token_key(context.vault, TICKET, code_token(merchant_id, code))
-    if not seen.is_loaded(index_key):
+    if not rows.is_loaded(index_key):
         return NeedsMore(Needs(((TokenIndexEntry, index_key),)))
-    entry = seen.get(TokenIndexEntry, index_key)
+    entry = rows.get(TokenIndexEntry, index_key)
     if entry is None:
         return UNKNOWN_TICKET
     key = ticket_key(merchant_id, entry.reference)
-    if not seen.is_loaded(key):
+    if not rows.is_loaded(key):
         return NeedsMore(Needs(((Ticket, key),)))
-    return seen.get(Ticket, key) or UNKNOWN_TICKET
+    return rows.get(Ticket, key) or UNKNOWN_TICKET

@@ -26,8 +26,8 @@ from kasuwa.methods.checkout.rules.pay_link import (
     LINK_CHECKOUT_LIFE,
     LINK_DISABLED,
     NOT_SERVED_NOW,
-    channels_of,
     decide_link,
+    list_channels,
 )
 from kasuwa.methods.tickets.model import MAX_QUANTITY, MAX_TICKETS, TICKET, TicketKind, ticket_kind_key
 from kasuwa.methods.tickets.payer_model import OpenTicketPurchase
@@ -65,10 +65,10 @@ def need_ticket_link(request: TicketLinkRequest, merchant: Merchant) -> Needs:
 
 
 def decide_ticket_link(
-    request: TicketLinkRequest, context: Context, seen: LoadedRows
+    request: TicketLinkRequest, context: Context, rows: LoadedRows
 ) -> Decision[TicketLinkReply] | Refusal | NeedsMore:
     """Makes a payment link of kind `ticket`, with its kinds of tickets. The link has no amount of its own."""
-    decided = decide_link(request, context, seen, TICKET)
+    decided = decide_link(request, context, rows, TICKET)
     if isinstance(decided, NeedsMore):
         return decided
     faults = price_faults(request, context)
@@ -118,10 +118,10 @@ def need_purchase(request: OpenTicketPurchase, merchant: Merchant) -> Needs:
     return Needs(((PayLink, link_key(merchant_id, request.reference)), *kinds))
 
 
-def decide_purchase(request: OpenTicketPurchase, context: Context, seen: LoadedRows) -> Decision | Refusal:
+def decide_purchase(request: OpenTicketPurchase, context: Context, rows: LoadedRows) -> Decision | Refusal:
     """Opens a checkout for the chosen tickets. Nothing is reserved until its payer begins to pay."""
     merchant_id = context.merchant.merchant_id
-    link = seen.get(PayLink, link_key(merchant_id, request.reference))
+    link = rows.get(PayLink, link_key(merchant_id, request.reference))
     if link is None or link.kind != TICKET:
         return UNKNOWN_LINK
     if link.state != ACTIVE:
@@ -133,7 +133,7 @@ def decide_purchase(request: OpenTicketPurchase, context: Context, seen: LoadedR
         return TOO_MANY
     items: list[CheckoutItem] = []
     for place, quantity in request.chosen:
-        kind = seen.get(TicketKind, ticket_kind_key(merchant_id, request.reference, place))
+        kind = rows.get(TicketKind, ticket_kind_key(merchant_id, request.reference, place))
         if kind is None:
             return NOTHING_CHOSEN
         if quantity > kind.left:
@@ -150,7 +150,7 @@ def open_purchase(
     reason = check_amount_limits(context.merchant, link.currency, amount)
     if reason is not None:
         return Refusal(INVALID_REQUEST, f"The total must be {reason}")
-    channels = channels_of(link, context)
+    channels = list_channels(link, context)
     if not channels:
         return NOT_SERVED_NOW
     terms = LINK_DETAIL_DECODER.decode(link.detail)

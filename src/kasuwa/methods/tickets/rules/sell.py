@@ -39,11 +39,11 @@ from kasuwa.transactions.purpose import NO_EFFECTS, PurposeEffects
 from kasuwa.transactions.transactions import Transaction
 
 
-def place_of(item: CheckoutItem) -> int:
+def read_tier_number(item: CheckoutItem) -> int:
     return int(item.reference)
 
 
-def items_of(checkout: Checkout) -> tuple[CheckoutItem, ...]:
+def decode_items(checkout: Checkout) -> tuple[CheckoutItem, ...]:
     return DETAIL_DECODER.decode(checkout.detail).items
 
 
@@ -51,21 +51,24 @@ def need_kinds(merchant: Merchant, checkout: Checkout) -> Needs:
     """Returns the kinds of a purchase."""
     merchant_id, link_id = merchant.merchant_id, checkout.source_id
     return Needs(
-        tuple((TicketKind, ticket_kind_key(merchant_id, link_id, place_of(item))) for item in items_of(checkout))
+        tuple(
+            (TicketKind, ticket_kind_key(merchant_id, link_id, read_tier_number(item)))
+            for item in decode_items(checkout)
+        )
     )
 
 
-def load_kind(checkout: Checkout, item: CheckoutItem, seen: LoadedRows) -> TicketKind:
-    kind = seen.get(TicketKind, ticket_kind_key(checkout.merchant_id, checkout.source_id, place_of(item)))
+def load_kind(checkout: Checkout, item: CheckoutItem, rows: LoadedRows) -> TicketKind:
+    kind = rows.get(TicketKind, ticket_kind_key(checkout.merchant_id, checkout.source_id, read_tier_number(item)))
     assert kind is not None, "a checkout of tickets names kinds of its link"
     return kind
 
 
-def reserve_tickets(checkout: Checkout, context: Context, seen: LoadedRows) -> PurposeEffects | Refusal:
+def reserve_tickets(checkout: Checkout, context: Context, rows: LoadedRows) -> PurposeEffects | Refusal:
     """Reserves the tickets of a purchase whose payment begins. Refused if one kind has too few left."""
     kinds: list[Row] = []
-    for item in items_of(checkout):
-        kind = load_kind(checkout, item, seen)
+    for item in decode_items(checkout):
+        kind = load_kind(checkout, item, rows)
         if item.quantity > kind.left:
             return refuse_sold_out(kind)
         kinds.append(msgspec.structs.replace(kind, reserved=kind.reserved + item.quantity))
@@ -73,27 +76,27 @@ def reserve_tickets(checkout: Checkout, context: Context, seen: LoadedRows) -> P
 
 
 def refuse_sold_out(kind: TicketKind) -> Refusal:
-    left = f"only {kind.left} left" if kind.left > 0 else "sold out"
-    return Refusal(INVALID_REQUEST, f"{kind.name}: {left}. Nothing was charged")
+    availability = f"only {kind.left} left" if kind.left > 0 else "sold out"
+    return Refusal(INVALID_REQUEST, f"{kind.name}: {availability}. Nothing was charged")
 
 
-def release_tickets(checkout: Checkout, context: Context, seen: LoadedRows) -> PurposeEffects:
+def release_tickets(checkout: Checkout, context: Context, rows: LoadedRows) -> PurposeEffects:
     """Gives back what an attempt had reserved that has failed."""
     kinds = tuple(
         msgspec.structs.replace(kind, reserved=kind.reserved - item.quantity)
-        for item in items_of(checkout)
-        for kind in (load_kind(checkout, item, seen),)
+        for item in decode_items(checkout)
+        for kind in (load_kind(checkout, item, rows),)
     )
     return PurposeEffects(rows=kinds)
 
 
-def issue_tickets(checkout: Checkout, paid: Transaction, context: Context, seen: LoadedRows) -> PurposeEffects:
+def issue_tickets(checkout: Checkout, paid: Transaction, context: Context, loaded_rows: LoadedRows) -> PurposeEffects:
     """Issues one ticket with a code of its own for each that was paid for."""
     detail = read_checkout_detail(checkout, context.vault.unseal)
     rows: list[Row] = []
     number = 0
     for item in detail.items:
-        kind = load_kind(checkout, item, seen)
+        kind = load_kind(checkout, item, loaded_rows)
         rows.append(
             msgspec.structs.replace(kind, sold=kind.sold + item.quantity, reserved=kind.reserved - item.quantity)
         )
@@ -137,7 +140,7 @@ def seal_person(person: TicketPerson, reference: str, context: Context) -> bytes
 # --- refunds --------------------------------------------------------------------------------------------------------
 
 
-def void_refunded(checkout: Checkout, amount: int, context: Context, seen: LoadedRows) -> PurposeEffects | NeedsMore:
+def void_refunded(checkout: Checkout, amount: int, context: Context, rows: LoadedRows) -> PurposeEffects | NeedsMore:
     """Voids the tickets of a payment whose whole price was refunded, and puts those that were not used on sale again.
 
     A refund of a part leaves all tickets as they are. `amount` is what counts for the price, without a fee that the
@@ -145,21 +148,21 @@ def void_refunded(checkout: Checkout, amount: int, context: Context, seen: Loade
     """
     merchant_id = checkout.merchant_id
     needed: list[tuple[type[Row], bytes]] = [(Payment, payment_key(merchant_id, checkout.payment_ref))]
-    count = sum(item.quantity for item in items_of(checkout))
+    count = sum(item.quantity for item in decode_items(checkout))
     keys = [ticket_key(merchant_id, ticket_reference(checkout.txn_ref, number)) for number in range(1, count + 1)]
     needed += [(Ticket, key) for key in keys]
-    if not all(seen.is_loaded(key) for _, key in needed):
+    if not all(rows.is_loaded(key) for _, key in needed):
         return NeedsMore(Needs(tuple(needed)))
-    payment = seen.get(Payment, needed[0][1])
+    payment = rows.get(Payment, needed[0][1])
     assert payment is not None, "a paid checkout has a payment"
     if payment.refunded + amount < checkout.amount:
         return NO_EFFECTS
-    tickets = [ticket for key in keys for ticket in (seen.get(Ticket, key),) if ticket and ticket.state == VALID]
+    tickets = [ticket for key in keys for ticket in (rows.get(Ticket, key),) if ticket and ticket.state == VALID]
     voided = Counter(ticket.place for ticket in tickets)
     kinds = [
         msgspec.structs.replace(kind, sold=kind.sold - voided[kind.place])
-        for item in items_of(checkout)
-        for kind in (load_kind(checkout, item, seen),)
+        for item in decode_items(checkout)
+        for kind in (load_kind(checkout, item, rows),)
         if voided[kind.place]
     ]
     changed = [msgspec.structs.replace(ticket, state=VOID, changed_at=context.now) for ticket in tickets]

@@ -38,7 +38,7 @@ from kasuwa.core.decision import (
     refuse_fields,
 )
 from kasuwa.core.keyring import derive
-from kasuwa.core.money import format_minor, minor_of
+from kasuwa.core.money import convert_to_minor, format_minor
 from kasuwa.core.references import account_key, opaque_id
 from kasuwa.core.token_index import TokenIndexEntry, make_token_entry, token_key
 from kasuwa.ledger import chart
@@ -58,10 +58,10 @@ from kasuwa.methods.virtualcard.model import (
     Card,
     CardEntry,
     Cardholder,
-    balance_of,
     card_key,
     derive_cvv,
     encode_limits,
+    get_balance,
     has_all_rows,
     holder_aad,
     make_card_records,
@@ -133,9 +133,9 @@ class FundingSource(msgspec.Struct, frozen=True):
             posts = [Posting(account, chart.wallet(self.currency), amount, kind)]
         else:
             position, worth = chart.fx_position_account(self.currency), kobo_from_sale(self.rate, amount)
-            given = [] if account == position else [Posting(account, position, amount, kind)]
+            postings = [] if account == position else [Posting(account, position, amount, kind)]
             posts = [
-                *given,
+                *postings,
                 Posting(chart.fx_position_account(HOME), chart.wallet(HOME), worth, f"{self.currency} sold"),
             ]
         return tuple(post for post in posts if post.amount)
@@ -149,10 +149,10 @@ def money_accounts(account: str, currency: str) -> tuple[str, ...]:
     return (*at_home, chart.wallet(HOME), chart.fx_position_account(HOME), chart.fx_position_account(currency))
 
 
-def find_funding_source(currency: str, context: Context, seen: LoadedRows) -> FundingSource | Refusal:
+def find_funding_source(currency: str, context: Context, rows: LoadedRows) -> FundingSource | Refusal:
     """Returns the wallet of the card's currency if the merchant has one, else the NGN wallet with the exchange rate.
     Contract: #fx"""
-    own = seen.get(Account, account_key(context.merchant.merchant_id, chart.wallet(currency)))
+    own = rows.get(Account, account_key(context.merchant.merchant_id, chart.wallet(currency)))
     if currency == HOME or own is not None:
         return FundingSource(currency)
     rate = context.merchant.terms(ExchangeRates).by_currency.get(currency)
@@ -164,7 +164,7 @@ def fee_debits(charge: FeeBreakdown, currency: str, kind: str) -> tuple[WalletDe
     return WalletDebit(chart.income("card", currency), charge.fee, kind), vat
 
 
-def tariff_of(merchant: Merchant, currency: str) -> CardTariff:
+def get_card_tariff(merchant: Merchant, currency: str) -> CardTariff:
     return merchant.terms(Tariff).virtual_card.of_currency(currency)
 
 
@@ -172,9 +172,9 @@ def tariff_of(merchant: Merchant, currency: str) -> CardTariff:
 
 
 def check_initial_amount(merchant: Merchant, currency: str, amount: int) -> str | None:
-    limits, tariff = merchant.limits[currency], tariff_of(merchant, currency)
-    least = max(limits.min_amount, minor_of(tariff.min_initial))
-    most = min(limits.max_amount, minor_of(tariff.max_balance))
+    limits, tariff = merchant.limits[currency], get_card_tariff(merchant, currency)
+    least = max(limits.min_amount, convert_to_minor(tariff.min_initial))
+    most = min(limits.max_amount, convert_to_minor(tariff.max_balance))
     return None if least <= amount <= most else f"between {format_minor(least)} and {format_minor(most)}"
 
 
@@ -184,7 +184,7 @@ def need_create(request: CreateRequest, merchant: Merchant) -> Needs:
 
 
 def decide_create(
-    request: CreateRequest, context: Context, seen: LoadedRows
+    request: CreateRequest, context: Context, rows: LoadedRows
 ) -> Decision[CardReply] | Refusal | NeedsMore:
     ranges, merchant_id = context.terms(CardIssuingSettings).ranges, context.merchant.merchant_id
     network = request.card_type or next(iter(ranges))
@@ -196,12 +196,12 @@ def decide_create(
     pans = [make_pan(ranges[network], random_number) for random_number in random_seeds]
     entries = {pan: token_key(context.vault, PAN_ENTRY, pan) for pan in pans}
     wanted = Needs(tuple((TokenIndexEntry, key) for key in entries.values()), money_accounts(account, currency))
-    if not has_all_rows(wanted, merchant_id, seen):
+    if not has_all_rows(wanted, merchant_id, rows):
         return NeedsMore(wanted)
-    pan = next((pan for pan, key in entries.items() if seen.get(TokenIndexEntry, key) is None), None)
+    pan = next((pan for pan, key in entries.items() if rows.get(TokenIndexEntry, key) is None), None)
     if pan is None:
         return NO_FREE_CARD_NUMBER
-    funding_source = find_funding_source(currency, context, seen)
+    funding_source = find_funding_source(currency, context, rows)
     if isinstance(funding_source, Refusal):
         return funding_source
     card, job = make_card(request, context, short_id, network, pan)
@@ -244,7 +244,9 @@ def make_card(request: CreateRequest, context: Context, short_id: str, network: 
 def issue_card(
     amount: int, context: Context, funding_source: FundingSource, card: Card, pan: str, job: Job
 ) -> Decision:
-    charge = calculate_flat_fees(context.merchant.terms(Tariff), tariff_of(context.merchant, card.currency).issuance)
+    charge = calculate_flat_fees(
+        context.merchant.terms(Tariff), get_card_tariff(context.merchant, card.currency).issuance
+    )
     funding = WalletDebit(card.account, amount, "card funding")
     posts = funding_source.debit_wallet((funding, *fee_debits(charge, card.currency, "card issuance fee")))
     lines = make_card_records(
@@ -280,20 +282,20 @@ class CardPosition(msgspec.Struct, frozen=True):
     fee_job: Job | None  # the pending monthly fee
 
 
-def find_card_position(reference: str, context: Context, seen: LoadedRows) -> CardPosition | Refusal | NeedsMore:
+def find_card_position(reference: str, context: Context, rows: LoadedRows) -> CardPosition | Refusal | NeedsMore:
     merchant_id = context.merchant.merchant_id
-    card = seen.get(Card, card_key(merchant_id, reference))
+    card = rows.get(Card, card_key(merchant_id, reference))
     if card is None:
         return UNKNOWN_CARD
     if card.state == TERMINATED:
         return CARD_TERMINATED
     wanted = Needs(((Job, card.fee_job),), money_accounts(card.account, card.currency))
-    if not has_all_rows(wanted, merchant_id, seen):
+    if not has_all_rows(wanted, merchant_id, rows):
         return NeedsMore(wanted)
-    funding_source = find_funding_source(card.currency, context, seen)
+    funding_source = find_funding_source(card.currency, context, rows)
     if isinstance(funding_source, Refusal):
         return funding_source
-    return CardPosition(card, funding_source, balance_of(card, seen), seen.get(Job, card.fee_job))
+    return CardPosition(card, funding_source, get_balance(card, rows), rows.get(Job, card.fee_job))
 
 
 def need_amount(request: AmountRequest, merchant: Merchant) -> Needs:
@@ -301,9 +303,9 @@ def need_amount(request: AmountRequest, merchant: Merchant) -> Needs:
 
 
 def decide_fund(
-    request: AmountRequest, context: Context, seen: LoadedRows
+    request: AmountRequest, context: Context, rows: LoadedRows
 ) -> Decision[DoneReply] | Refusal | NeedsMore:
-    position = find_card_position(request.reference, context, seen)
+    position = find_card_position(request.reference, context, rows)
     if not isinstance(position, CardPosition):
         return position
     card, amount = position.card, int(request.amount)
@@ -336,25 +338,30 @@ def other_currency(card: Card) -> str:
 
 
 def check_funding(merchant: Merchant, position: CardPosition, amount: int) -> str | None:
-    limits, most = merchant.limits[position.card.currency], tariff_of(merchant, position.card.currency).max_balance
+    limits, most = (
+        merchant.limits[position.card.currency],
+        get_card_tariff(merchant, position.card.currency).max_balance,
+    )
     if not limits.min_amount <= amount <= limits.max_amount:
         return f"between {format_minor(limits.min_amount)} and {format_minor(limits.max_amount)}"
-    if position.balance + amount > minor_of(most):
-        return f"a card may hold at most {format_minor(minor_of(most))}"
+    if position.balance + amount > convert_to_minor(most):
+        return f"a card may hold at most {format_minor(convert_to_minor(most))}"
     return None
 
 
 def decide_withdraw(
-    request: AmountRequest, context: Context, seen: LoadedRows
+    request: AmountRequest, context: Context, rows: LoadedRows
 ) -> Decision[DoneReply] | Refusal | NeedsMore:
     """Moves money from a card to the wallet, also from a blocked or expired card. Contract: virtualcard#fund"""
-    position = find_card_position(request.reference, context, seen)
+    position = find_card_position(request.reference, context, rows)
     if not isinstance(position, CardPosition):
         return position
     card, amount = position.card, int(request.amount)
     if request.currency not in (None, card.currency):
         return refuse_fields(FieldError("currency", other_currency(card)))
-    charge = calculate_flat_fees(context.merchant.terms(Tariff), tariff_of(context.merchant, card.currency).withdraw)
+    charge = calculate_flat_fees(
+        context.merchant.terms(Tariff), get_card_tariff(context.merchant, card.currency).withdraw
+    )
     posts = position.funding_source.credit_wallet(card.account, amount, "card withdrawal")
     vat = vat_entries(charge.vat, "VAT on Card Withdrawal Fee")
     lines = make_card_records(context, card, context.number, *vat, CardEntry(CARD_WITHDRAWAL, amount, charge.fee))
@@ -370,17 +377,19 @@ def decide_withdraw(
 
 
 def decide_terminate(
-    request: CardRequest, context: Context, seen: LoadedRows
+    request: CardRequest, context: Context, rows: LoadedRows
 ) -> Decision[DoneReply] | Refusal | NeedsMore:
-    position = find_card_position(request.reference, context, seen)
+    position = find_card_position(request.reference, context, rows)
     if not isinstance(position, CardPosition):
         return position
-    card, left = position.card, position.balance
-    charge = calculate_flat_fees(context.merchant.terms(Tariff), tariff_of(context.merchant, card.currency).terminate)
-    posts = position.funding_source.credit_wallet(card.account, left, "card termination")
+    card, balance = position.card, position.balance
+    charge = calculate_flat_fees(
+        context.merchant.terms(Tariff), get_card_tariff(context.merchant, card.currency).terminate
+    )
+    posts = position.funding_source.credit_wallet(card.account, balance, "card termination")
     emptied = (PostingGroup(card.reference, CARD_INSUFFICIENT, postings=posts),) if posts else ()
     vat = vat_entries(charge.vat, "VAT on Card Termination Fee")
-    lines = make_card_records(context, card, context.number, *vat, CardEntry(CARD_TERMINATION, left, charge.fee))
+    lines = make_card_records(context, card, context.number, *vat, CardEntry(CARD_TERMINATION, balance, charge.fee))
     return Decision(
         reply=DoneReply(message="Card terminated successfully"),
         groups=(*emptied, *fee_groups(position, charge, "card termination fee")),

@@ -34,7 +34,7 @@ NO_SUCH_CARD = "14"
 NO_SUCH_ORDER = "25"
 
 
-def answer_of(row: Transaction) -> Answer:
+def make_answer(row: Transaction) -> Answer:
     status = orders.SUCCESSFUL if row.status == SUCCESSFUL else orders.FAILED
     return Answer(status, row.code, row.message, {"txnRef": row.txn_ref})
 
@@ -49,25 +49,25 @@ def need_authorization(order: PurchaseOrder, reference: str, merchant: Merchant)
 
 
 def decide_authorization(
-    order: PurchaseOrder, reference: str, context: Context, seen: LoadedRows
+    order: PurchaseOrder, reference: str, context: Context, rows: LoadedRows
 ) -> Decision | NeedsMore:
     merchant_id = context.merchant.merchant_id
     detail = PurchaseDetail(reference, order.amount, order.currency, order.merchant_name, order.category)
-    first = seen.get(Transaction, transaction_key(merchant_id, KIND, order.key))
+    first = rows.get(Transaction, transaction_key(merchant_id, KIND, order.key))
     if first is not None:
         is_same = first.digest == digest_purchase(detail, context)
-        return Decision(reply=answer_of(first) if is_same else answer_code(DUPLICATE))
-    card = seen.get(Card, card_key(merchant_id, reference))
+        return Decision(reply=make_answer(first) if is_same else answer_code(DUPLICATE))
+    card = rows.get(Card, card_key(merchant_id, reference))
     if card is None:
         return Decision(reply=answer_code(NO_SUCH_CARD, orders.NOT_FOUND))
     request = AuthorizationRequest(
         order.amount, order.currency, order.merchant_name, order.category, order.cvv, order.expiry
     )
-    authorized = authorize_purchase(card, request, order.key, Scenario(rr=order.scenario.rr), context, seen)
+    authorized = authorize_purchase(card, request, order.key, Scenario(rr=order.scenario.rr), context, rows)
     if isinstance(authorized, NeedsMore):
         return authorized
     row, decision = authorized
-    decision.reply = answer_of(row)
+    decision.reply = make_answer(row)
     decision.rows = (*decision.rows, make_token_entry(context, ORDER_KEY, order.key, row.txn_ref))
     return decision
 
@@ -78,31 +78,31 @@ def need_refund_order(order: RefundOrder, merchant: Merchant) -> Needs:
     return Needs(tuple((Transaction, transaction_key(merchant_id, kind, key)) for kind, key in (purchase, refund)))
 
 
-def replay_refund(order: RefundOrder, first: Transaction, context: Context, seen: LoadedRows) -> Decision:
-    purchase = seen.get(Transaction, transaction_key(context.merchant.merchant_id, KIND, order.purchase_key))
+def replay_refund(order: RefundOrder, first: Transaction, context: Context, rows: LoadedRows) -> Decision:
+    purchase = rows.get(Transaction, transaction_key(context.merchant.merchant_id, KIND, order.purchase_key))
     is_same = purchase is not None and first.batch_ref == purchase.txn_ref
     if not is_same or PURCHASE_DETAIL_DECODER.decode(first.detail).amount != order.amount:
         return Decision(reply=answer_code(DUPLICATE))
-    return Decision(reply=answer_of(first))
+    return Decision(reply=make_answer(first))
 
 
-def decide_refund_order(order: RefundOrder, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
-    first = seen.get(Transaction, transaction_key(context.merchant.merchant_id, REFUND_KIND, order.key))
+def decide_refund_order(order: RefundOrder, context: Context, rows: LoadedRows) -> Decision | NeedsMore:
+    first = rows.get(Transaction, transaction_key(context.merchant.merchant_id, REFUND_KIND, order.key))
     if first is not None:
-        return replay_refund(order, first, context, seen)
+        return replay_refund(order, first, context, rows)
     decline = scripted_decline(Scenario(rr=order.scenario.rr))
     if decline is not None:
         return Decision(reply=Answer(orders.FAILED, decline.code, decline.message))
-    refund = find_purchase_refund(order.purchase_key, order.amount, context, seen)
+    refund = find_purchase_refund(order.purchase_key, order.amount, context, rows)
     if isinstance(refund, NeedsMore):
         return refund
-    refunded = refund_purchase(refund, order.key, context, seen) if isinstance(refund, PurchaseRefund) else refund
+    refunded = refund_purchase(refund, order.key, context, rows) if isinstance(refund, PurchaseRefund) else refund
     if isinstance(refunded, NeedsMore):
         return refunded
     if isinstance(refunded, Refusal):
         return Decision(reply=Answer(orders.FAILED, INVALID, refunded.message))
     row, decision = refunded
-    decision.reply = answer_of(row)
+    decision.reply = make_answer(row)
     decision.rows = (*decision.rows, make_token_entry(context, ORDER_KEY, order.key, row.txn_ref))
     return decision
 
@@ -112,19 +112,19 @@ def need_take_back(order: TakeBackOrder, merchant: Merchant) -> Needs:
     return Needs(tuple((Transaction, transaction_key(merchant.merchant_id, kind, key)) for kind, key in keys))
 
 
-def decide_take_back(order: TakeBackOrder, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
+def decide_take_back(order: TakeBackOrder, context: Context, rows: LoadedRows) -> Decision | NeedsMore:
     merchant_id = context.merchant.merchant_id
-    first = seen.get(Transaction, transaction_key(merchant_id, KIND, order.key))
+    first = rows.get(Transaction, transaction_key(merchant_id, KIND, order.key))
     if first is not None:
-        return Decision(reply=answer_of(first))
-    refund = seen.get(Transaction, transaction_key(merchant_id, REFUND_KIND, order.refund_key))
-    purchase = seen.get(Transaction, transaction_key(merchant_id, KIND, order.purchase_key))
+        return Decision(reply=make_answer(first))
+    refund = rows.get(Transaction, transaction_key(merchant_id, REFUND_KIND, order.refund_key))
+    purchase = rows.get(Transaction, transaction_key(merchant_id, KIND, order.purchase_key))
     if refund is None or purchase is None or refund.batch_ref != purchase.txn_ref:
         return Decision(reply=answer_code(NO_SUCH_ORDER, orders.NOT_FOUND))
-    taken = take_back(refund, purchase, order.key, context, seen)
-    if isinstance(taken, NeedsMore):
-        return taken
-    row, decision = taken
-    decision.reply = answer_of(row)
+    result = take_back(refund, purchase, order.key, context, rows)
+    if isinstance(result, NeedsMore):
+        return result
+    row, decision = result
+    decision.reply = make_answer(row)
     decision.rows = (*decision.rows, make_token_entry(context, ORDER_KEY, order.key, row.txn_ref))
     return decision

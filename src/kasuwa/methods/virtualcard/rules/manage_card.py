@@ -12,11 +12,11 @@ from kasuwa.methods.virtualcard.model import (
     HIDDEN_CVV,
     UNKNOWN_CARD,
     Card,
-    balance_of,
     card_key,
     derive_cvv,
     encode_limits,
     find_open_card,
+    get_balance,
     has_all_rows,
     has_limits,
     reply_card,
@@ -34,15 +34,15 @@ from kasuwa.methods.virtualcard.wire import (
 )
 
 
-def decide_get(request: GetRequest, context: Context, seen: LoadedRows) -> Decision[CardReply] | Refusal | NeedsMore:
+def decide_get(request: GetRequest, context: Context, rows: LoadedRows) -> Decision[CardReply] | Refusal | NeedsMore:
     """Shows a card. Revealing number and CVV writes an audit entry."""
-    card = seen.get(Card, card_key(context.merchant.merchant_id, request.reference))
+    card = rows.get(Card, card_key(context.merchant.merchant_id, request.reference))
     if card is None:
         return UNKNOWN_CARD
     wanted = Needs((), (card.account,))
-    if not has_all_rows(wanted, card.merchant_id, seen):
+    if not has_all_rows(wanted, card.merchant_id, rows):
         return NeedsMore(wanted)
-    data = show_card(card, balance_of(card, seen), context.vault.unseal)
+    data = show_card(card, get_balance(card, rows), context.vault.unseal)
     if not request.reveal:
         hidden = msgspec.structs.replace(data, cardpan=card.mask, cvv=HIDDEN_CVV)
         return Decision(reply=reply_card(card, hidden, "Card found"))
@@ -52,25 +52,25 @@ def decide_get(request: GetRequest, context: Context, seen: LoadedRows) -> Decis
     return Decision(reply=reply_card(card, shown, "Card found"), audit_entries=(audit_entry,))
 
 
-def decide_block(request: CardRequest, context: Context, seen: LoadedRows) -> Decision[DoneReply] | Refusal:
-    card = find_open_card(request.reference, context, seen)
+def decide_block(request: CardRequest, context: Context, loaded_rows: LoadedRows) -> Decision[DoneReply] | Refusal:
+    card = find_open_card(request.reference, context, loaded_rows)
     if isinstance(card, Refusal):
         return card
     rows = () if card.state == BLOCKED else (msgspec.structs.replace(card, state=BLOCKED),)
     return Decision(reply=DoneReply(message="Card blocked successfully"), rows=rows)
 
 
-def decide_unblock(request: CardRequest, context: Context, seen: LoadedRows) -> Decision[DoneReply] | Refusal:
+def decide_unblock(request: CardRequest, context: Context, loaded_rows: LoadedRows) -> Decision[DoneReply] | Refusal:
     """Unblocks a card. Its count of unpaid monthly fees starts again from zero."""
-    card = find_open_card(request.reference, context, seen)
+    card = find_open_card(request.reference, context, loaded_rows)
     if isinstance(card, Refusal):
         return card
     rows = () if card.state == ACTIVE else (msgspec.structs.replace(card, state=ACTIVE, unpaid=0),)
     return Decision(reply=DoneReply(message="Card unblocked successfully"), rows=rows)
 
 
-def decide_limits(request: LimitsRequest, context: Context, seen: LoadedRows) -> Decision[LimitsReply] | Refusal:
-    card = find_open_card(request.reference, context, seen)
+def decide_limits(request: LimitsRequest, context: Context, loaded_rows: LoadedRows) -> Decision[LimitsReply] | Refusal:
+    card = find_open_card(request.reference, context, loaded_rows)
     if isinstance(card, Refusal):
         return card
     changed = msgspec.structs.replace(card, limits=encode_limits(request.limits))

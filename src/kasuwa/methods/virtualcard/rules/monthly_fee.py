@@ -20,12 +20,12 @@ from kasuwa.methods.virtualcard.model import (
     VAT_ON_MONTHLY_FEE,
     Card,
     CardEntry,
-    balance_of,
+    get_balance,
     has_all_rows,
     make_card_records,
     vat_entries,
 )
-from kasuwa.methods.virtualcard.rules.funding import CARD_INSUFFICIENT, tariff_of
+from kasuwa.methods.virtualcard.rules.funding import CARD_INSUFFICIENT, get_card_tariff
 from kasuwa.rails.ports.orders import Answer
 from kasuwa.terms.tariff import FeeBreakdown, Tariff, calculate_flat_fees
 from kasuwa.transactions.transactions import encode_text
@@ -47,8 +47,8 @@ def need_monthly_fee(job: Job, answer: Answer, merchant: Merchant) -> Needs:
     return Needs(((Card, job.subject), (Job, job.key)))
 
 
-def decide_monthly_fee(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
-    card, current_job = seen.get(Card, job.subject), seen.get(Job, job.key)
+def decide_monthly_fee(job: Job, answer: Answer, context: Context, rows: LoadedRows) -> Decision | NeedsMore:
+    card, current_job = rows.get(Card, job.subject), rows.get(Job, job.key)
     if current_job is None or current_job.due != job.due:
         return Decision()  # the card was terminated meanwhile, or another run charged this month
     if context.now < current_job.due:
@@ -58,13 +58,15 @@ def decide_monthly_fee(job: Job, answer: Answer, context: Context, seen: LoadedR
         return Decision(jobs_done=(current_job,))
     accounts = (card.account, chart.income("card", card.currency), chart.tax("vat", card.currency))
     wanted = Needs((), accounts)
-    if not has_all_rows(wanted, card.merchant_id, seen):
+    if not has_all_rows(wanted, card.merchant_id, rows):
         return NeedsMore(wanted)
-    charge = calculate_flat_fees(context.merchant.terms(Tariff), tariff_of(context.merchant, card.currency).monthly)
+    charge = calculate_flat_fees(
+        context.merchant.terms(Tariff), get_card_tariff(context.merchant, card.currency).monthly
+    )
     if not charge.total:
         return Decision(jobs=(next_fee_job(card, current_job),))
     return charge_monthly_fee(
-        card, charge, context, balance_of(card, seen) >= charge.total, next_fee_job(card, current_job)
+        card, charge, context, get_balance(card, rows) >= charge.total, next_fee_job(card, current_job)
     )
 
 
@@ -75,8 +77,8 @@ def charge_monthly_fee(card: Card, charge: FeeBreakdown, context: Context, is_co
         state = BLOCKED if unpaid >= MAX_UNPAID_MONTHS else card.state
         changed = msgspec.structs.replace(card, unpaid=unpaid, state=state)
         return Decision(rows=(changed, *lines), jobs=(job,), numbers_used=1)
-    taken = (*vat_entries(charge.vat, VAT_ON_MONTHLY_FEE), CardEntry(MONTHLY_FEE, charge.fee))
-    lines = make_card_records(context, card, context.number, *taken)
+    entries = (*vat_entries(charge.vat, VAT_ON_MONTHLY_FEE), CardEntry(MONTHLY_FEE, charge.fee))
+    lines = make_card_records(context, card, context.number, *entries)
     changes = (msgspec.structs.replace(card, unpaid=0),) if card.unpaid else ()
     posts = (
         Posting(card.account, chart.income("card", card.currency), charge.fee, "card monthly fee"),

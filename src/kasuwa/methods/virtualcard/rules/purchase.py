@@ -45,9 +45,9 @@ from kasuwa.methods.virtualcard.model import (
     Card,
     CardEntry,
     CardLimits,
-    balance_of,
     card_key,
     derive_cvv,
+    get_balance,
     has_all_rows,
     make_card_records,
     unseal_pan,
@@ -168,7 +168,7 @@ def purchase_accounts(card: Card, currency: str) -> tuple[str, ...]:
 
 
 def find_decline(
-    card: Card, request: AuthorizationRequest, cost: PurchaseCost | None, context: Context, seen: LoadedRows
+    card: Card, request: AuthorizationRequest, cost: PurchaseCost | None, context: Context, rows: LoadedRows
 ) -> Decline | None:
     """Returns the first reason to decline, or None."""
     if card.state == TERMINATED:
@@ -189,7 +189,7 @@ def find_decline(
         return over
     if bounds.categories and request.category not in bounds.categories:
         return WRONG_CATEGORY
-    return INSUFFICIENT_FUNDS if cost.amount > balance_of(card, seen) else None
+    return INSUFFICIENT_FUNDS if cost.amount > get_balance(card, rows) else None
 
 
 def derive_card_cvv(card: Card, context: Context) -> str:
@@ -221,15 +221,15 @@ def add_spending(card: Card, amount: int, context: Context) -> Card:
 
 
 def authorize_purchase(
-    card: Card, request: AuthorizationRequest, key: str | None, scenario: Scenario, context: Context, seen: LoadedRows
+    card: Card, request: AuthorizationRequest, key: str | None, scenario: Scenario, context: Context, rows: LoadedRows
 ) -> tuple[Transaction, Decision] | NeedsMore:
     """Authorizes or declines a purchase. Returns its final transaction, and its decision without a reply."""
     currency = request.currency or card.currency
     wanted = Needs((), purchase_accounts(card, currency))
-    if not has_all_rows(wanted, card.merchant_id, seen):
+    if not has_all_rows(wanted, card.merchant_id, rows):
         return NeedsMore(wanted)
     cost = price_purchase(card, request.amount, currency, context)
-    decline = scripted_decline(scenario) or find_decline(card, request, cost, context, seen)
+    decline = scripted_decline(scenario) or find_decline(card, request, cost, context, rows)
     detail = PurchaseDetail(card.reference, request.amount, currency, request.merchant_name, request.category)
     event_fields = {"reference": card.reference}
     if decline is not None or cost is None:
@@ -317,9 +317,9 @@ def need_purchase(request: PurchaseRequest, merchant: Merchant) -> Needs:
 
 
 def decide_purchase(
-    request: PurchaseRequest, context: Context, seen: LoadedRows
+    request: PurchaseRequest, context: Context, rows: LoadedRows
 ) -> Decision[PurchaseReply] | Refusal | NeedsMore:
-    card = find_card(request, context, seen)
+    card = find_card(request, context, rows)
     if not isinstance(card, Card):
         return card
     random_number = int.from_bytes(context.entropy[:8], "big")
@@ -329,7 +329,7 @@ def decide_purchase(
     authorization = AuthorizationRequest(
         int(request.amount), currency, request.merchant_name or "", category, request.cvv, request.expiry
     )
-    authorized = authorize_purchase(card, authorization, None, scenario, context, seen)
+    authorized = authorize_purchase(card, authorization, None, scenario, context, rows)
     if isinstance(authorized, NeedsMore):
         return authorized
     row, decision = authorized
@@ -340,18 +340,18 @@ def decide_purchase(
     return decision
 
 
-def find_card(request: PurchaseRequest, context: Context, seen: LoadedRows) -> Card | Refusal | NeedsMore:
+def find_card(request: PurchaseRequest, context: Context, rows: LoadedRows) -> Card | Refusal | NeedsMore:
     """Returns the card by its reference, or by its number if it is a card of this merchant."""
     merchant_id, reference = context.merchant.merchant_id, request.reference
     if reference is None:
         place = token_key(context.vault, PAN_ENTRY, request.cardpan or "")
-        if not seen.is_loaded(place):
+        if not rows.is_loaded(place):
             return NeedsMore(Needs(((TokenIndexEntry, place),)))
-        entry = seen.get(TokenIndexEntry, place)
+        entry = rows.get(TokenIndexEntry, place)
         if entry is None or entry.merchant_id != merchant_id:
             return UNKNOWN_CARD
         reference = entry.reference
     key = card_key(merchant_id, reference)
-    if not seen.is_loaded(key):
+    if not rows.is_loaded(key):
         return NeedsMore(Needs(((Card, key),)))
-    return seen.get(Card, key) or UNKNOWN_CARD
+    return rows.get(Card, key) or UNKNOWN_CARD

@@ -83,11 +83,11 @@ class PurchaseRefund(msgspec.Struct, frozen=True):
 
 
 def find_purchase_refund(
-    order_ref: str, amount: int | None, context: Context, seen: LoadedRows
+    order_ref: str, amount: int | None, context: Context, rows: LoadedRows
 ) -> PurchaseRefund | Refusal | NeedsMore:
     """Returns the refund of a purchase, or why it is not possible. Without an amount, all that is left is refunded."""
     merchant_id = context.merchant.merchant_id
-    row = seen.get(Transaction, transaction_key(merchant_id, KIND, order_ref))
+    row = rows.get(Transaction, transaction_key(merchant_id, KIND, order_ref))
     if row is None:
         return UNKNOWN_PURCHASE
     if row.status != SUCCESSFUL:
@@ -95,9 +95,9 @@ def find_purchase_refund(
     detail = PURCHASE_DETAIL_DECODER.decode(row.detail)
     record_id, card_id = record_key(merchant_id, row.txn_ref), card_key(merchant_id, detail.card)
     wanted = Needs(((CardRecord, record_id), (Card, card_id)))
-    if not has_all_rows(wanted, merchant_id, seen):
+    if not has_all_rows(wanted, merchant_id, rows):
         return NeedsMore(wanted)
-    record, card = seen.get(CardRecord, record_id), seen.get(Card, card_id)
+    record, card = rows.get(CardRecord, record_id), rows.get(Card, card_id)
     assert record is not None
     assert card is not None
     shop_amount = detail.amount - record.refunded if amount is None else amount
@@ -116,15 +116,15 @@ def prorate_refund(billed: int, total: int, refunded: int, amount: int) -> int:
 
 
 def refund_purchase(
-    refund: PurchaseRefund, key: str | None, context: Context, seen: LoadedRows
+    refund: PurchaseRefund, key: str | None, context: Context, rows: LoadedRows
 ) -> tuple[Transaction, Decision] | Refusal | NeedsMore:
     """Refunds a purchase. Returns the refund's final transaction, and its decision without a reply."""
     card, detail = refund.card, refund.detail
     accounts = {*purchase_accounts(card, detail.currency), *money_accounts(card.account, card.currency)}
     wanted = Needs((), tuple(sorted(accounts)))
-    if not has_all_rows(wanted, card.merchant_id, seen):
+    if not has_all_rows(wanted, card.merchant_id, rows):
         return NeedsMore(wanted)
-    posts = refund_posts(refund, context, seen)
+    posts = refund_posts(refund, context, rows)
     if isinstance(posts, Refusal):
         return posts
     row = begin_refund(refund, key, context)
@@ -158,7 +158,7 @@ def refund_purchase(
     )
 
 
-def refund_posts(refund: PurchaseRefund, context: Context, seen: LoadedRows) -> tuple[Posting, ...] | Refusal:
+def refund_posts(refund: PurchaseRefund, context: Context, rows: LoadedRows) -> tuple[Posting, ...] | Refusal:
     card, detail, kind = refund.card, refund.detail, "card refund"
     source = chart.rail(RAIL, detail.currency)
     lead: tuple[Posting, ...] = ()
@@ -167,7 +167,7 @@ def refund_posts(refund: PurchaseRefund, context: Context, seen: LoadedRows) -> 
         source = chart.fx_position_account(card.currency)
     if card.state != TERMINATED:
         return (*lead, Posting(source, card.account, refund.card_amount, kind))
-    funding_source = find_funding_source(card.currency, context, seen)
+    funding_source = find_funding_source(card.currency, context, rows)
     return (
         funding_source
         if isinstance(funding_source, Refusal)
@@ -201,14 +201,14 @@ def need_refund(request: RefundRequest, merchant: Merchant) -> Needs:
 
 
 def decide_refund(
-    request: RefundRequest, context: Context, seen: LoadedRows
+    request: RefundRequest, context: Context, rows: LoadedRows
 ) -> Decision[PurchaseReply] | Refusal | NeedsMore:
     refund = find_purchase_refund(
-        request.txn_ref, None if request.amount is None else int(request.amount), context, seen
+        request.txn_ref, None if request.amount is None else int(request.amount), context, rows
     )
     if not isinstance(refund, PurchaseRefund):
         return refund
-    refunded = refund_purchase(refund, None, context, seen)
+    refunded = refund_purchase(refund, None, context, rows)
     if not isinstance(refunded, tuple):
         return refunded
     row, decision = refunded

@@ -20,8 +20,8 @@ from kasuwa.methods.virtualcard.model import (
     TERMINATED,
     Card,
     CardRecord,
-    balance_of,
     card_key,
+    get_balance,
     has_all_rows,
     record_key,
 )
@@ -54,31 +54,31 @@ class TakenRefund(msgspec.Struct, frozen=True):
 
 
 def take_back(
-    refund: Transaction, purchase: Transaction, key: str, context: Context, seen: LoadedRows
+    refund: Transaction, purchase: Transaction, key: str, context: Context, rows: LoadedRows
 ) -> tuple[Transaction, Decision] | NeedsMore:
     """Takes a refund back. Returns the final transaction, and its decision without a reply."""
     merchant_id = context.merchant.merchant_id
     detail = PURCHASE_DETAIL_DECODER.decode(refund.detail)
     card_id, record_id = card_key(merchant_id, detail.card), record_key(merchant_id, purchase.txn_ref)
     wanted = Needs(((Card, card_id), (CardRecord, record_id)))
-    if not has_all_rows(wanted, merchant_id, seen):
+    if not has_all_rows(wanted, merchant_id, rows):
         return NeedsMore(wanted)
-    card, record = seen.get(Card, card_id), seen.get(CardRecord, record_id)
+    card, record = rows.get(Card, card_id), rows.get(CardRecord, record_id)
     assert card is not None
     assert record is not None
     accounts = (*purchase_accounts(card, detail.currency), chart.dispute_debt(card.currency))
     wanted = Needs((need_debt_job(merchant_id, card.currency),), accounts)
-    if not has_all_rows(wanted, merchant_id, seen):
+    if not has_all_rows(wanted, merchant_id, rows):
         return NeedsMore(wanted)
     # At the rate of the purchase, so that the parts that stay refunded are what they would have been without it.
     whole = PURCHASE_DETAIL_DECODER.decode(purchase.detail).amount
     amount = prorate_refund(purchase.amount, whole, record.refunded - detail.amount, detail.amount)
-    return post_taken(TakenRefund(detail, card, record, amount), key, context, seen)
+    return post_taken(TakenRefund(detail, card, record, amount), key, context, rows)
 
 
-def post_taken(taken: TakenRefund, key: str, context: Context, seen: LoadedRows) -> tuple[Transaction, Decision]:
-    card, detail = taken.card, taken.detail
-    from_card = 0 if card.state == TERMINATED else min(taken.amount, max(0, balance_of(card, seen)))
+def post_taken(refund: TakenRefund, key: str, context: Context, rows: LoadedRows) -> tuple[Transaction, Decision]:
+    card, detail = refund.card, refund.detail
+    from_card = 0 if card.state == TERMINATED else min(refund.amount, max(0, get_balance(card, rows)))
     row = begin_purchase(card, detail, PurchaseCost(from_card, ()), key, context)
     outcome = TransactionOutcome(
         status=SUCCESSFUL,
@@ -90,25 +90,25 @@ def post_taken(taken: TakenRefund, key: str, context: Context, seen: LoadedRows)
     )
     end = end_transaction(context, row, outcome)
     decision = record_purchase(card, end, DONE, context)
-    counted = msgspec.structs.replace(taken.record, refunded=taken.record.refunded - detail.amount)
-    owed = taken.amount - from_card
-    debts = debt_job(card.currency, context.now, context, seen) if owed else ()
-    postings = taken_posts(taken, from_card)
+    counted = msgspec.structs.replace(refund.record, refunded=refund.record.refunded - detail.amount)
+    owed = refund.amount - from_card
+    debts = debt_job(card.currency, context.now, context, rows) if owed else ()
+    postings = taken_posts(refund, from_card)
     decision.groups = (PostingGroup(row.txn_ref, CARD_INSUFFICIENT, postings=postings),) if postings else ()
     decision.rows = (*decision.rows, counted)
     decision.jobs = (*decision.jobs, *debts)
     return end.row, decision
 
 
-def taken_posts(taken: TakenRefund, from_card: int) -> tuple[Posting, ...]:
-    card, currency = taken.card, taken.detail.currency
+def taken_posts(refund: TakenRefund, from_card: int) -> tuple[Posting, ...]:
+    card, currency = refund.card, refund.detail.currency
     rail, position = chart.rail(RAIL, currency), chart.fx_position_account(card.currency)
     is_foreign = currency != card.currency
-    target, owed = position if is_foreign else rail, taken.amount - from_card
+    target, owed = position if is_foreign else rail, refund.amount - from_card
     postings = [
         Posting(card.account, target, from_card, POSTING),
         Posting(chart.dispute_debt(card.currency), target, owed, POSTING),
     ]
     if is_foreign:
-        postings.append(Posting(chart.fx_position_account(currency), rail, taken.detail.amount, POSTING))
+        postings.append(Posting(chart.fx_position_account(currency), rail, refund.detail.amount, POSTING))
     return tuple(posting for posting in postings if posting.amount)

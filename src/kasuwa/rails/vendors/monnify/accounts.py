@@ -15,7 +15,14 @@ from kasuwa.rails.ports.accounts import ACCOUNT_NAME, ACCOUNT_NUMBER, BANK_CODE,
 from kasuwa.rails.ports.orders import Answer, Unavailable, UnreadableAnswer
 from kasuwa.rails.vendors.amounts import read_major
 from kasuwa.rails.vendors.client import VendorReply
-from kasuwa.rails.vendors.monnify.session import NAME, MonnifySession, UnknownList, body_of, is_unknown, words_of
+from kasuwa.rails.vendors.monnify.session import (
+    NAME,
+    MonnifySession,
+    UnknownList,
+    get_response_body,
+    is_unknown,
+    read_message,
+)
 from kasuwa.rails.vendors.monnify.transfers import CURRENCY
 
 RESERVE = "/api/v2/bank-transfer/reserved-accounts"
@@ -72,22 +79,22 @@ class MonnifyAccounts(MonnifySession):
             return read_account(reply, order)
         if is_unknown(reply):
             return Answer(orders.NOT_FOUND, None, "The bank does not know the account")
-        raise Unavailable(words_of(reply))
+        raise Unavailable(read_message(reply))
 
     async def close(self, order: AccountOrder) -> Answer:
         reply = await self._call("DELETE", f"{RELEASE}{wire_reference(order.key)}", moves_money=True)
         if reply.body["requestSuccessful"] or is_unknown(reply):
             return Answer(orders.SUCCESSFUL, DONE, "The account is closed")
-        return Answer(orders.FAILED, REFUSED, words_of(reply))
+        return Answer(orders.FAILED, REFUSED, read_message(reply))
 
     async def _judge_refusal(self, reply: VendorReply, order: AccountOrder) -> Answer:
         """Returns what a refused account means. The catch-all code says nothing: the account is looked up."""
-        code, words = str(reply.body.get("responseCode", "")), words_of(reply)
+        code, words = str(reply.body.get("responseCode", "")), read_message(reply)
         if any(word in words.lower() for word in OUR_CONTRACT):
             raise Unavailable(words, notice=f"{NAME} opens no accounts for us: {words}")
-        found = await self.query(order)
-        if found.status != orders.NOT_FOUND or code == USED_REFERENCE:
-            return found
+        answer = await self.query(order)
+        if answer.status != orders.NOT_FOUND or code == USED_REFERENCE:
+            return answer
         if code != CATCH_ALL or "bvn" in words.lower():
             return Answer(orders.FAILED, REFUSED, words)
         return Answer(orders.NOT_FOUND, None, words, notice=f"{NAME} does not open an account: {words}")
@@ -100,33 +107,33 @@ class MonnifyAccounts(MonnifySession):
             return read_receipt(reply, reference)
         if is_unknown(reply):
             return None
-        raise Unavailable(words_of(reply))
+        raise Unavailable(read_message(reply))
 
     async def list_receipts(self, order: AccountOrder, since: datetime) -> list[str]:
         query = {"accountReference": wire_reference(order.key)}
         try:
-            found = [row.get("transactionReference") async for row in self._list(RECEIPTS, query)]
+            references = [row.get("transactionReference") async for row in self._list(RECEIPTS, query)]
         except UnknownList:
             raise UnreadableAnswer("the payments of an account are not listed: the vendor does not know it") from None
-        return [reference for reference in found if isinstance(reference, str)]
+        return [reference for reference in references if isinstance(reference, str)]
 
 
 def read_account(reply: VendorReply, order: AccountOrder) -> Answer:
     """Returns an account. What is not the one that was ordered is unreadable."""
-    found = body_of(reply)
-    if found.get("accountReference") != wire_reference(order.key) or found.get("currencyCode", CURRENCY) != CURRENCY:
+    body = get_response_body(reply)
+    if body.get("accountReference") != wire_reference(order.key) or body.get("currencyCode", CURRENCY) != CURRENCY:
         notice = f"{NAME} answered with another account than was ordered"
         return Answer(orders.UNREADABLE, None, "The bank answered for another account", notice=notice)
-    rows = found.get("accounts")
+    rows = body.get("accounts")
     accounts = [row for row in rows if is_account(row)] if isinstance(rows, list) else []
-    if found.get("status") != "ACTIVE" or not accounts:
+    if body.get("status") != "ACTIVE" or not accounts:
         return Answer(orders.UNREADABLE, None, "The bank answered with no account that can be paid into")
     chosen = next((row for row in accounts if row.get("bankCode") == order.bank_code), accounts[0])
     facts = {
         ACCOUNT_NUMBER: chosen["accountNumber"],
         BANK_NAME: chosen["bankName"],
         BANK_CODE: str(chosen.get("bankCode") or ""),
-        ACCOUNT_NAME: str(chosen.get("accountName") or found.get("accountName") or order.name),
+        ACCOUNT_NAME: str(chosen.get("accountName") or body.get("accountName") or order.name),
     }
     return Answer(orders.SUCCESSFUL, DONE, "The account is open", facts)
 
@@ -137,18 +144,18 @@ def is_account(row: Any) -> bool:
 
 def read_receipt(reply: VendorReply, reference: str) -> Receipt | None:
     """Returns the receipt of a transaction, or None if it is no payment into a reserved account of ours."""
-    found = body_of(reply)
-    product = found.get("product")
+    body = get_response_body(reply)
+    product = body.get("product")
     if not isinstance(product, dict) or product.get("type") != RESERVED_ACCOUNT:
         return None
     key = parse_wire_reference(str(product.get("reference", "")))
-    amount, status = read_major(found.get("amountPaid")), STATUSES.get(str(found.get("paymentStatus")))
-    is_readable = found.get("transactionReference") == reference and amount and status is not None
-    destination, source = found.get("destinationAccountInformation"), find_source(found)
+    amount, status = read_major(body.get("amountPaid")), STATUSES.get(str(body.get("paymentStatus")))
+    is_readable = body.get("transactionReference") == reference and amount and status is not None
+    destination, source = body.get("destinationAccountInformation"), find_source(body)
     return Receipt(
         reference=reference,
         amount=amount or 0,
-        currency=str(found.get("currency") or found.get("currencyCode") or CURRENCY),
+        currency=str(body.get("currency") or body.get("currencyCode") or CURRENCY),
         status=status if is_readable and status is not None else orders.UNREADABLE,
         account_number=str(destination.get("accountNumber", "")) if isinstance(destination, dict) else "",
         account_key=key or "",
@@ -156,9 +163,9 @@ def read_receipt(reply: VendorReply, reference: str) -> Receipt | None:
     )
 
 
-def find_source(found: dict[str, Any]) -> dict[str, Any]:
+def find_source(body: dict[str, Any]) -> dict[str, Any]:
     """Returns the payer's account, which the vendor tells as an array, as an object or not at all."""
-    source = found.get("paymentSourceInformation") or found.get("accountPayments") or found.get("accountDetails")
+    source = body.get("paymentSourceInformation") or body.get("accountPayments") or body.get("accountDetails")
     if isinstance(source, list):
         source = source[0] if source else None
     return source if isinstance(source, dict) else {}

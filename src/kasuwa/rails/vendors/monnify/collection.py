@@ -33,8 +33,8 @@ from kasuwa.rails.vendors.monnify.session import (
     MonnifyKeys,
     MonnifySession,
     MonnifyTokens,
-    body_of,
-    words_of,
+    get_response_body,
+    read_message,
 )
 from kasuwa.rails.vendors.monnify.transfers import DONE, IN_PROGRESS, REFUSED
 from kasuwa.terms.vendors import CollectionVendor
@@ -128,11 +128,11 @@ class MonnifyCollection(MonnifySession):
         reply = await self._call("POST", BEGIN, moves_money=True, body=body)
         if not reply.body["requestSuccessful"]:
             return await self._judge_refusal(reply, order)
-        return await self._show_payer(body_of(reply), order)
+        return await self._show_payer(get_response_body(reply), order)
 
-    async def _show_payer(self, found: dict[str, Any], order: CollectionOrder) -> Answer:
+    async def _show_payer(self, body: dict[str, Any], order: CollectionOrder) -> Answer:
         """Returns what the payer must do for a payment that the vendor knows."""
-        reference, url = found.get("transactionReference"), found.get("checkoutUrl")
+        reference, url = body.get("transactionReference"), body.get("checkoutUrl")
         if not isinstance(reference, str):
             raise NoAnswer("the answer has no reference of the vendor's")
         facts = {"session": reference, "rail_id": reference}
@@ -142,9 +142,9 @@ class MonnifyCollection(MonnifySession):
             return Answer(orders.CHALLENGE, None, "", {**facts, "auth": "redirect", "url": url})
         with after_sending():
             reply = await self._call("POST", OPEN_ACCOUNT, moves_money=True, body={"transactionReference": reference})
-        account = body_of(reply)
+        account = get_response_body(reply)
         if not reply.body["requestSuccessful"] or not isinstance(account.get("accountNumber"), str):
-            raise NoAnswer(words_of(reply))
+            raise NoAnswer(read_message(reply))
         shown = {
             "account_number": account["accountNumber"],
             "account_name": str(account.get("accountName") or ""),
@@ -172,8 +172,8 @@ class MonnifyCollection(MonnifySession):
         own = {"cardToken": saved.token, "customerEmail": saved.email, "apiKey": self._keys.api_key}
         reply = await self._call("POST", CHARGE_TOKEN, moves_money=True, body={**self._common(order), **own})
         if reply.body["requestSuccessful"]:
-            return read_payment(body_of(reply), order)
-        words = words_of(reply)
+            return read_payment(get_response_body(reply), order)
+        words = read_message(reply)
         if "token" in words.lower() and "duplicate" not in words.lower():
             return Answer(orders.FAILED, "54" if "expired" in words.lower() else "14", words)
         return await self._judge_refusal(reply, order)
@@ -187,32 +187,32 @@ class MonnifyCollection(MonnifySession):
         reply = await self._find_payment(order)
         if reply is None:
             return NOT_FOUND
-        found = body_of(reply)
-        answer = read_payment(found, order)
+        body = get_response_body(reply)
+        answer = read_payment(body, order)
         is_shown = order.session or order.step != orders.BEGIN
-        if is_shown or found.get("paymentStatus") != "PENDING":
+        if is_shown or body.get("paymentStatus") != "PENDING":
             return answer
         # The answer to `begin` was lost, and with it what the payer must do.
-        return await self._show_payer(found, order)
+        return await self._show_payer(body, order)
 
     async def _find_payment(self, order: CollectionOrder) -> VendorReply | None:
         reply = await self._call("GET", QUERY, query={"paymentReference": wire_reference(order.key)})
         if reply.body["requestSuccessful"]:
             return reply
-        if any(text in words_of(reply).lower() for text in UNKNOWN_PAYMENT):
+        if any(text in read_message(reply).lower() for text in UNKNOWN_PAYMENT):
             return None
-        raise Unavailable(words_of(reply))
+        raise Unavailable(read_message(reply))
 
     async def _judge_refusal(self, reply: VendorReply, order: CollectionOrder) -> Answer:
         """Returns what a refused payment means. It is looked up, because a used reference is refused as well."""
-        words = words_of(reply)
+        words = read_message(reply)
         for word, notice in OUR_CONTRACT.items():
             if word in words.lower():
                 raise Unavailable(words, notice=notice)
-        found = await self.query(msgspec.structs.replace(order, session=""), None)
+        answer = await self.query(msgspec.structs.replace(order, session=""), None)
         is_duplicate = "duplicate" in words.lower()
-        if found.status != orders.NOT_FOUND or is_duplicate or order.method == "token":
-            return found
+        if answer.status != orders.NOT_FOUND or is_duplicate or order.method == "token":
+            return answer
         # No payer was shown anything.
         return Answer(orders.FAILED, decline_code(words), words)
 
@@ -228,8 +228,8 @@ class MonnifyCollection(MonnifySession):
         }
         reply = await self._call("POST", REFUND, moves_money=True, body=body)
         if reply.body["requestSuccessful"]:
-            return read_refund(body_of(reply), order)
-        code, words = str(reply.body.get("responseCode", "")), words_of(reply)
+            return read_refund(get_response_body(reply), order)
+        code, words = str(reply.body.get("responseCode", "")), read_message(reply)
         if code in WALLET_SHORT:
             raise Unavailable(words, notice="our wallet with monnify does not cover a refund: fund it")
         if code == NAMES_AWAY:
@@ -248,7 +248,7 @@ class MonnifyCollection(MonnifySession):
             reply = await self._find_payment(msgspec.structs.replace(order, key=order.refund_of))
         except NoAnswer as error:
             raise Unavailable(str(error)) from None
-        reference = None if reply is None else body_of(reply).get("transactionReference")
+        reference = None if reply is None else get_response_body(reply).get("transactionReference")
         if not isinstance(reference, str):
             raise Unavailable("monnify does not know the payment")
         return reference
@@ -256,24 +256,24 @@ class MonnifyCollection(MonnifySession):
     async def query_refund(self, order: CollectionOrder) -> Answer:
         reply = await self._call("GET", QUERY_REFUND + quote(wire_reference(order.key), safe=""))
         if reply.body["requestSuccessful"]:
-            return read_refund(body_of(reply), order)
+            return read_refund(get_response_body(reply), order)
         if str(reply.body.get("responseCode", "")) == NO_SUCH_REFUND:
             return Answer(orders.NOT_FOUND, None, "The rail does not know the refund")
-        raise Unavailable(words_of(reply))
+        raise Unavailable(read_message(reply))
 
 
 # --- answers ---------------------------------------------------------------------------------------------------------
 
 
-def read_payment(found: dict[str, Any], order: CollectionOrder) -> Answer:
-    """Returns the state of a payment. What nobody documents, or is not this payment, is unreadable."""
-    word = str(found.get("paymentStatus") or found.get("status"))
+def read_payment(body: dict[str, Any], order: CollectionOrder) -> Answer:
+    """Returns the state of a payment. An undocumented state, or one that is not of this payment, is unreadable."""
+    word = str(body.get("paymentStatus") or body.get("status"))
     status, code = STATUSES.get(word, (orders.UNREADABLE, None))
     if status == orders.UNREADABLE:
         return Answer(status, None, "The rail answered an unknown status")
     reference = wire_reference(order.key)
-    currency = found.get("currency") or found.get("currencyCode") or order.currency
-    if found.get("paymentReference", reference) != reference or currency != order.currency:
+    currency = body.get("currency") or body.get("currencyCode") or order.currency
+    if body.get("paymentReference", reference) != reference or currency != order.currency:
         return other_payment("reference or currency")
     if status == orders.FAILED:
         return Answer(status, code, FAILURES[word])
@@ -281,20 +281,20 @@ def read_payment(found: dict[str, Any], order: CollectionOrder) -> Answer:
         return Answer(status, code, "A part of the payment has arrived", notice=PARTIALLY_PAID)
     if status == orders.PROCESSING:
         return Answer(status, code, "The payment is not finished")
-    paid = read_minor(found.get("amountPaid"))
+    paid = read_minor(body.get("amountPaid"))
     if paid is None or paid < order.amount or (word == "PAID" and paid != order.amount):
         return other_payment("amount")
-    vendor_reference = found.get("transactionReference")
+    vendor_reference = body.get("transactionReference")
     facts = {"rail_id": vendor_reference} if isinstance(vendor_reference, str) else {}
     if paid > order.amount:
         facts["excess"] = str(paid - order.amount)
-    card = read_card(found) if order.method == "card" else None
+    card = read_card(body) if order.method == "card" else None
     return Answer(status, code, "Approved", facts, card=card, notice=OVERPAID if paid > order.amount else "")
 
 
-def read_card(found: dict[str, Any]) -> VendorCard | None:
+def read_card(body: dict[str, Any]) -> VendorCard | None:
     """Returns the card that paid. Its token is kept if it can be charged again, with the address it is bound to."""
-    card, customer = found.get("cardDetails"), found.get("customer")
+    card, customer = body.get("cardDetails"), body.get("customer")
     if not isinstance(card, dict):
         return None
     first, last = str(card.get("bin") or "")[:6], str(card.get("last4") or "")[-4:]
@@ -309,18 +309,18 @@ def read_card(found: dict[str, Any]) -> VendorCard | None:
     )
 
 
-def read_refund(found: dict[str, Any], order: CollectionOrder) -> Answer:
-    status = REFUND_STATUSES.get(str(found.get("refundStatus")), orders.UNREADABLE)
+def read_refund(body: dict[str, Any], order: CollectionOrder) -> Answer:
+    status = REFUND_STATUSES.get(str(body.get("refundStatus")), orders.UNREADABLE)
     if status == orders.UNREADABLE:
         return Answer(status, None, "The rail answered an unknown status")
-    amount = read_minor(found.get("refundAmount", format_minor(order.amount)))
-    if amount != order.amount or found.get("refundReference", wire_reference(order.key)) != wire_reference(order.key):
+    amount = read_minor(body.get("refundAmount", format_minor(order.amount)))
+    if amount != order.amount or body.get("refundReference", wire_reference(order.key)) != wire_reference(order.key):
         notice = "monnify answered with another amount or reference of a refund than was ordered"
         return Answer(orders.UNREADABLE, None, "The rail answered for another refund", notice=notice)
     if status == orders.SUCCESSFUL:
         return Answer(status, DONE, "Approved")
     if status == orders.FAILED:
-        words = str(found.get("comment") or "The refund was not paid")[:LONGEST_MESSAGE]
+        words = str(body.get("comment") or "The refund was not paid")[:LONGEST_MESSAGE]
         return Answer(status, REFUSED, words)
     return Answer(status, IN_PROGRESS, "The refund is being paid")
 

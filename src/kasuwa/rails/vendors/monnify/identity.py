@@ -17,11 +17,11 @@ from kasuwa.rails.ports.identities import (
     FieldsRequired,
     IdentityClaim,
     Match,
-    Way,
+    VerificationMethod,
 )
 from kasuwa.rails.ports.orders import IdentityQuery, LookupDeclined, Person, Unavailable, UnreadableAnswer
 from kasuwa.rails.vendors.client import VendorReply
-from kasuwa.rails.vendors.monnify.session import NAME, MonnifySession, body_of, words_of
+from kasuwa.rails.vendors.monnify.session import NAME, MonnifySession, get_response_body, read_message
 
 MATCH_DETAILS = "/api/v1/vas/bvn-details-match"
 
@@ -36,7 +36,7 @@ OUR_CONTRACT = ("balance", "not enabled", "not permitted", "not allowed", "contr
 class MonnifyIdentity(MonnifySession):
     """The identity rail."""
 
-    def choose_way(self, claim: IdentityClaim) -> Way:
+    def choose_method(self, claim: IdentityClaim) -> VerificationMethod:
         return MATCH
 
     async def find_person(self, enquiry: IdentityQuery) -> Person | None:
@@ -58,14 +58,14 @@ class MonnifyIdentity(MonnifySession):
         }
         reply = await self._call("POST", MATCH_DETAILS, body=body)
         if reply.body["requestSuccessful"]:
-            return read_match(body_of(reply), claim.bvn)
+            return read_match(get_response_body(reply), claim.bvn)
         raise_unless_unknown(reply)
         return None
 
 
 def raise_unless_unknown(reply: VendorReply) -> None:
     """Raises what a refusal means, unless it says that the register has no such BVN."""
-    words = words_of(reply)
+    words = read_message(reply)
     lower = words.lower()
     if any(word in lower for word in OUR_CONTRACT):
         raise Unavailable(words, notice=f"{NAME} compares no BVNs for us: {words}")
@@ -74,12 +74,12 @@ def raise_unless_unknown(reply: VendorReply) -> None:
     raise LookupDeclined(words)
 
 
-def read_match(found: dict[str, Any], bvn: str) -> Match:
+def read_match(body: dict[str, Any], bvn: str) -> Match:
     """Returns how far a claim agrees. An answer about another BVN, or with other words, is unreadable."""
-    name = found.get("name")
-    if found.get("bvn", bvn) != bvn or not isinstance(name, dict):
+    name = body.get("name")
+    if body.get("bvn", bvn) != bvn or not isinstance(name, dict):
         raise UnreadableAnswer("the answer is not the comparison with this BVN")
-    words = {"name": name.get("matchStatus"), "dob": found.get("dateOfBirth"), "phone": found.get("mobileNo")}
+    words = {"name": name.get("matchStatus"), "dob": body.get("dateOfBirth"), "phone": body.get("mobileNo")}
     fields = {field: WORDS.get(str(word)) for field, word in words.items() if word is not None}
     score = name.get("matchPercentage")
     if "name" not in fields or None in fields.values():

@@ -130,9 +130,9 @@ class MonnifySession:
             )
         except NoAnswer as error:
             raise Unavailable(str(error)) from None
-        token, seconds = body_of(reply).get("accessToken"), body_of(reply).get("expiresIn")
+        token, seconds = get_response_body(reply).get("accessToken"), get_response_body(reply).get("expiresIn")
         if not isinstance(token, str) or not isinstance(seconds, int):
-            raise Unavailable(words_of(reply), notice="monnify gives us no token: check the keys")
+            raise Unavailable(read_message(reply), notice="monnify gives us no token: check the keys")
         return token, seconds
 
     def _list(self, path: str, query: dict[str, str]) -> AsyncIterator[dict[str, Any]]:
@@ -150,9 +150,9 @@ def read_page(reply: VendorReply, number: int) -> Page:
     if not reply.body["requestSuccessful"]:
         if is_unknown(reply):
             raise UnknownList
-        raise Unavailable(words_of(reply))
-    found = body_of(reply)
-    rows, last, pages, total = (found.get(name) for name in ("content", "last", "totalPages", "totalElements"))
+        raise Unavailable(read_message(reply))
+    body = get_response_body(reply)
+    rows, last, pages, total = (body.get(name) for name in ("content", "last", "totalPages", "totalElements"))
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise UnreadableAnswer("a list has another form than documented")
     has_more = not last if isinstance(last, bool) else number + 1 < pages if isinstance(pages, int) else None
@@ -161,14 +161,14 @@ def read_page(reply: VendorReply, number: int) -> Page:
 
 def is_unknown(reply: VendorReply) -> bool:
     """Whether the vendor says that it does not know a reference."""
-    words = words_of(reply).lower()
+    words = read_message(reply).lower()
     return reply.status in (400, 404, 422) and any(text in words for text in UNKNOWN_REFERENCE)
 
 
-def body_of(reply: VendorReply) -> dict[str, Any]:
+def get_response_body(reply: VendorReply) -> dict[str, Any]:
     body = reply.body.get("responseBody")
     return body if isinstance(body, dict) else {}
 
 
-def words_of(reply: VendorReply) -> str:
+def read_message(reply: VendorReply) -> str:
     return str(reply.body.get("responseMessage") or "")[:LONGEST_MESSAGE]

@@ -37,8 +37,8 @@ from kasuwa.rails.vendors.monnify.session import (
     MonnifyKeys,
     MonnifySession,
     MonnifyTokens,
-    body_of,
-    words_of,
+    get_response_body,
+    read_message,
 )
 from kasuwa.rails.vendors.signed_callbacks import SignedCallbacks
 
@@ -112,12 +112,12 @@ class MonnifyBank(MonnifySession):
     async def _validate_account(self, code: str, account_number: str, *, is_throttled: bool) -> NameAnswer:
         query = {"accountNumber": account_number, "bankCode": code}
         reply = await self._call("GET", VALIDATE_ACCOUNT, query=query, is_throttled=is_throttled)
-        name = body_of(reply).get("accountName")
+        name = get_response_body(reply).get("accountName")
         if reply.body["requestSuccessful"]:
             if isinstance(name, str) and name.strip():
                 return NameAnswer(name.strip())
             raise UnreadableAnswer("there is no name in the answer")
-        words = words_of(reply)
+        words = read_message(reply)
         if "account" in words.lower():
             return NameAnswer(None, words)
         raise LookupDeclined(words)
@@ -131,16 +131,18 @@ class MonnifyBank(MonnifySession):
 
     async def balance(self) -> dict[str, int]:
         reply = await self._call("GET", BALANCE, query={"accountNumber": self._keys.wallet_account})
-        return {CURRENCY: read_balance(body_of(reply).get("availableBalance"))}
+        return {CURRENCY: read_balance(get_response_body(reply).get("availableBalance"))}
 
     async def uses_two_factor(self) -> bool | None:
-        listed = body_of(await self._call("GET", TRANSFERS, query={"pageNo": "0", "pageSize": "1"})).get("content")
+        listed = get_response_body(await self._call("GET", TRANSFERS, query={"pageNo": "0", "pageSize": "1"})).get(
+            "content"
+        )
         last = listed[0] if isinstance(listed, list) and listed else None
         reference = last.get("reference") if isinstance(last, dict) else None
         if not isinstance(reference, str):
             return None
-        found = body_of(await self._call("GET", SUMMARY, query={"reference": reference})).get("twoFaEnabled")
-        return found if isinstance(found, bool) else None
+        flag = get_response_body(await self._call("GET", SUMMARY, query={"reference": reference})).get("twoFaEnabled")
+        return flag if isinstance(flag, bool) else None
 
     # --- transfers -------------------------------------------------------------------------------------------------
 
@@ -178,14 +180,14 @@ class MonnifyBank(MonnifySession):
         reply = await self._call("GET", SUMMARY, query={"reference": wire_reference(order.key)})
         if reply.body["requestSuccessful"]:
             return read_transfer(reply, order)
-        words = words_of(reply).lower()
+        words = read_message(reply).lower()
         if any(text in words for text in ("no transaction", "not found", "does not exist", "could not find")):
             return Answer(orders.NOT_FOUND, None, "The bank does not know the transfer")
         raise Unavailable(words)
 
     async def _judge_refusal(self, reply: VendorReply, order: TransferOrder) -> Answer:
         """Returns what a refused transfer means."""
-        code, words = str(reply.body.get("responseCode", "")), words_of(reply)
+        code, words = str(reply.body.get("responseCode", "")), read_message(reply)
         if code == TOO_SOON:
             raise Unavailable(words, retry_after=TWINS_APART_SECONDS)
         if "sufficient balance" in words.lower() or "insufficient" in words.lower():
@@ -215,20 +217,20 @@ def clean_narration(text: str) -> str:
 
 
 def read_transfer(reply: VendorReply, order: TransferOrder) -> Answer:
-    """Returns the state of a transfer. What nobody documents, or is not this order, is unreadable."""
-    found = body_of(reply)
-    status = found.get("status")
+    """Returns the state of a transfer. An undocumented state, or one that is not of this order, is unreadable."""
+    body = get_response_body(reply)
+    status = body.get("status")
     meaning = STATUSES.get(status) if isinstance(status, str) else None
     if meaning is None:
         return Answer(orders.UNREADABLE, None, "The bank answered an unknown status")
-    reference = found.get("reference", wire_reference(order.key))
-    if reference != wire_reference(order.key) or not is_same_amount(found.get("amount"), order.amount):
+    reference = body.get("reference", wire_reference(order.key))
+    if reference != wire_reference(order.key) or not is_same_amount(body.get("amount"), order.amount):
         notice = "monnify answered with another amount or reference than was ordered"
         return Answer(orders.UNREADABLE, None, "The bank answered for another transfer", notice=notice)
     if meaning == orders.SUCCESSFUL:
         return Answer(meaning, DONE, "Approved")
     if meaning == orders.FAILED:
-        words = found.get("transactionDescription") or "The bank could not pay"
+        words = body.get("transactionDescription") or "The bank could not pay"
         return Answer(meaning, REFUSED, str(words)[:LONGEST_MESSAGE])
     notice = NEEDS_OTP if meaning == orders.UNKNOWN else ""
     return Answer(meaning, IN_PROGRESS, "The bank is working on it", notice=notice)
@@ -273,7 +275,7 @@ def read_callback(body: bytes) -> str | None:
     """Returns the rail key of the transfer, payment or refund that a call-back names, or None."""
     callback = CALLBACK_DECODER.decode(body)
     data = callback.data
-    match kind_of(callback):
+    match classify_callback(callback):
         case "transfer":
             return parse_wire_reference(data.reference)
         case "payment":
@@ -283,7 +285,7 @@ def read_callback(body: bytes) -> str | None:
     return None
 
 
-def kind_of(callback: Callback) -> CallbackKind:
+def classify_callback(callback: Callback) -> CallbackKind:
     """Returns what a call-back is about. Money that came into an account has no order of ours."""
     if callback.event_type.endswith("_DISBURSEMENT"):
         return "transfer"

@@ -20,7 +20,7 @@ from kasuwa.rails.ports.orders import Answer, NoAnswer, Unavailable, UnreadableA
 from kasuwa.rails.ports.transport import HttpTransport
 from kasuwa.rails.vendors.client import CallObserver, VendorClient, VendorReply
 from kasuwa.rails.vendors.paystack.lists import list_rows
-from kasuwa.rails.vendors.paystack.transfers import NAME, PaystackKeys, data_of, is_envelope, words_of
+from kasuwa.rails.vendors.paystack.transfers import NAME, PaystackKeys, get_data, is_envelope, read_message
 
 DONE, REFUSED, IN_PROGRESS = "00", "05", "09"
 CHANNEL = "dedicated_nuban"
@@ -71,9 +71,9 @@ class PaystackAccounts:
     async def open(self, order: AccountOrder) -> Answer:
         with before_sending():
             customer = await self._make_customer(order)
-            found = await self._find_account(str(customer["id"]), order)
-        if found is not None:
-            return found
+            account = await self._find_account(str(customer["id"]), order)
+        if account is not None:
+            return account
         # An account may have been opened although its answer is lost, so the outcome is judged as that of an order.
         reply = await self._client.call(
             "POST",
@@ -83,27 +83,27 @@ class PaystackAccounts:
             body={"customer": customer["customer_code"], "preferred_bank": self._terms.bank},
         )
         if reply.body["status"] and reply.status < 300:
-            return read_account(data_of(reply), order, self.email_of(order))
+            return read_account(get_data(reply), order, self.make_email(order))
         return await self._judge_refusal(reply, order)
 
     async def query(self, order: AccountOrder) -> Answer:
-        reply = await self._look_up(f"/customer/{quote(self.email_of(order), safe='')}")
-        if reply.status == 404 or (reply.status == 400 and "not found" in words_of(reply).lower()):
+        reply = await self._look_up(f"/customer/{quote(self.make_email(order), safe='')}")
+        if reply.status == 404 or (reply.status == 400 and "not found" in read_message(reply).lower()):
             return Answer(orders.NOT_FOUND, None, "The bank does not know the account")
-        number = data_of(reply).get("id")
+        number = get_data(reply).get("id")
         if reply.status >= 300 or not isinstance(number, int):
-            raise Unavailable(words_of(reply))
-        found = await self._find_account(str(number), order)
-        return found or Answer(orders.NOT_FOUND, None, "The bank has no account for the customer")
+            raise Unavailable(read_message(reply))
+        account = await self._find_account(str(number), order)
+        return account or Answer(orders.NOT_FOUND, None, "The bank has no account for the customer")
 
     async def close(self, order: AccountOrder) -> Answer:
         path = f"/dedicated_account/{quote(order.facts[RAIL_ID], safe='')}"
         reply = await self._client.call("DELETE", path, moves_money=True, headers=self._headers)
         if reply.status < 300 or reply.status == 404:
             return Answer(orders.SUCCESSFUL, DONE, "The account is closed")
-        return Answer(orders.FAILED, REFUSED, words_of(reply))
+        return Answer(orders.FAILED, REFUSED, read_message(reply))
 
-    def email_of(self, order: AccountOrder) -> str:
+    def make_email(self, order: AccountOrder) -> str:
         return f"{wire_reference(order.key)}@{self._terms.email_domain}"
 
     async def _make_customer(self, order: AccountOrder) -> dict[str, Any]:
@@ -111,7 +111,7 @@ class PaystackAccounts:
         here is Unavailable."""
         first, _, last = order.name.strip().partition(" ")
         body = {
-            "email": self.email_of(order),
+            "email": self.make_email(order),
             "first_name": first,
             "last_name": last.strip() or first,
             "phone": self._terms.phone,
@@ -122,10 +122,10 @@ class PaystackAccounts:
             )
         except NoAnswer as error:
             raise Unavailable(str(error)) from None
-        customer = data_of(reply)
+        customer = get_data(reply)
         if reply.status < 300 and isinstance(customer.get("id"), int) and customer.get("customer_code"):
             return customer
-        raise Unavailable(words_of(reply), notice=f"{NAME} makes no customer for an account: {words_of(reply)}")
+        raise Unavailable(read_message(reply), notice=f"{NAME} makes no customer for an account: {read_message(reply)}")
 
     async def _find_account(self, customer: str, order: AccountOrder) -> Answer | None:
         try:
@@ -133,30 +133,30 @@ class PaystackAccounts:
         except (NoAnswer, UnreadableAnswer) as error:
             raise Unavailable(str(error)) from None
         accounts = [row for row in rows if row.get("active") is not False]
-        return read_account(accounts[0], order, self.email_of(order)) if accounts else None
+        return read_account(accounts[0], order, self.make_email(order)) if accounts else None
 
     async def _judge_refusal(self, reply: VendorReply, order: AccountOrder) -> Answer:
-        words = words_of(reply)
+        words = read_message(reply)
         if any(word in words.lower() for word in OUR_ACCOUNT):
             raise Unavailable(words, notice=f"{NAME} opens no accounts for us: {words}")
         if any(word in words.lower() for word in IDENTITY):
             return Answer(orders.FAILED, REFUSED, words, notice=f"{NAME} wants a customer's identity: {words}")
-        found = await self.query(order)
-        if found.status == orders.NOT_FOUND and reply.body.get("type") == "validation_error":
+        answer = await self.query(order)
+        if answer.status == orders.NOT_FOUND and reply.body.get("type") == "validation_error":
             return Answer(orders.FAILED, REFUSED, words, notice=f"{NAME} refused the form of an account: {words}")
-        if found.status == orders.NOT_FOUND:
+        if answer.status == orders.NOT_FOUND:
             return Answer(orders.NOT_FOUND, None, words, notice=f"{NAME} does not open an account: {words}")
-        return found
+        return answer
 
     # --- receipts --------------------------------------------------------------------------------------------------
 
     async def find_receipt(self, reference: str) -> Receipt | None:
         reply = await self._look_up(f"/transaction/verify/{quote(reference, safe='')}")
         if reply.body["status"] and reply.status < 300:
-            return read_receipt(data_of(reply), reference, self._domain)
-        if reply.status in (400, 404) and "not found" in words_of(reply).lower():
+            return read_receipt(get_data(reply), reference, self._domain)
+        if reply.status in (400, 404) and "not found" in read_message(reply).lower():
             return None
-        raise Unavailable(words_of(reply))
+        raise Unavailable(read_message(reply))
 
     async def list_receipts(self, order: AccountOrder, since: datetime) -> list[str]:
         query = {
@@ -164,8 +164,8 @@ class PaystackAccounts:
             "from": since.strftime("%Y-%m-%dT%H:%M:%S.000Z"),
         }
         look_up = partial(self._look_up, is_throttled=True)
-        found = [row.get("reference") async for row in list_rows(look_up, "/transaction", query)]
-        return [reference for reference in found if isinstance(reference, str)]
+        references = [row.get("reference") async for row in list_rows(look_up, "/transaction", query)]
+        return [reference for reference in references if isinstance(reference, str)]
 
     async def _look_up(
         self, path: str, query: dict[str, str] | None = None, *, is_throttled: bool = False

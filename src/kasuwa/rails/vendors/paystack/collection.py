@@ -26,7 +26,15 @@ from kasuwa.rails.vendors.bank_codes import UNSERVED_BANK
 from kasuwa.rails.vendors.client import VendorClient, VendorReply
 from kasuwa.rails.vendors.declines import decline_code
 from kasuwa.rails.vendors.paystack.refunds import PaystackRefunds
-from kasuwa.rails.vendors.paystack.transfers import DONE, IN_PROGRESS, LONGEST_MESSAGE, NAME, REFUSED, data_of, words_of
+from kasuwa.rails.vendors.paystack.transfers import (
+    DONE,
+    IN_PROGRESS,
+    LONGEST_MESSAGE,
+    NAME,
+    REFUSED,
+    get_data,
+    read_message,
+)
 from kasuwa.terms.vendors import CollectionVendor
 
 SERVED = CollectionVendor(
@@ -110,11 +118,11 @@ class PaystackCollection(PaystackRefunds):
         if order.method in PAGE_CHANNELS:
             return await self._open_page(order)
         with before_sending():
-            channel = await self._channel_of(order)
+            channel = await self._make_channel_fields(order)
         if isinstance(channel, Answer):
             return channel
         reply = await self._post("/charge", {**self._common(order), **channel})
-        if is_good(reply) or data_of(reply).get("status"):
+        if is_good(reply) or get_data(reply).get("status"):
             return self._read_charge(reply, order)
         return await self._judge_refusal(reply, order)
 
@@ -125,14 +133,14 @@ class PaystackCollection(PaystackRefunds):
         reply = await self._post("/transaction/initialize", body)
         if not is_good(reply):
             return await self._judge_refusal(reply, order)
-        data = data_of(reply)
+        data = get_data(reply)
         url, access_code = data.get("authorization_url"), data.get("access_code")
         if not isinstance(url, str) or not url.startswith("http") or data.get("reference") != wire_reference(order.key):
             raise NoAnswer("the answer has no page for this payment")
         facts = {"auth": "redirect", "url": url, "session": str(access_code or wire_reference(order.key))}
         return Answer(orders.CHALLENGE, None, "", facts)
 
-    async def _channel_of(self, order: CollectionOrder) -> dict[str, Any] | Answer:
+    async def _make_channel_fields(self, order: CollectionOrder) -> dict[str, Any] | Answer:
         """Returns the part of a charge that depends on its method, or the answer to one that cannot be sent."""
         if order.method == "bank_transfer":
             expires = {} if order.expires_at is None else {"account_expires_at": iso_time(order)}
@@ -165,7 +173,7 @@ class PaystackCollection(PaystackRefunds):
             raise Unavailable(NO_CARD_NUMBERS)
         body = {**self._common(order), "email": saved.email, "authorization_code": saved.token}
         reply = await self._post("/transaction/charge_authorization", body)
-        data = data_of(reply)
+        data = get_data(reply)
         url = data.get("authorization_url")
         if is_good(reply) and data.get("paused") is True and isinstance(url, str):
             return Answer(
@@ -177,43 +185,47 @@ class PaystackCollection(PaystackRefunds):
 
     async def deactivate_token(self, token: VendorToken) -> Answer:
         reply = await self._post("/customer/authorization/deactivate", {"authorization_code": token.token})
-        words = words_of(reply).lower()
+        words = read_message(reply).lower()
         # One that is deactivated already is refused as unknown.
         if is_good(reply) or any(text in words for text in UNKNOWN_TOKEN):
             return Answer(orders.SUCCESSFUL, DONE, "The card is deactivated")
-        return Answer(orders.FAILED, REFUSED, words_of(reply))
+        return Answer(orders.FAILED, REFUSED, read_message(reply))
 
     async def validate(self, order: CollectionOrder, otp: str | None) -> Answer:
         if otp is None:
-            found = await self._verify(order)
-            return Answer(orders.FAILED, CANCELLED, "Customer cancellation") if found.status in OPEN_STATUSES else found
+            outcome = await self._verify(order)
+            return (
+                Answer(orders.FAILED, CANCELLED, "Customer cancellation")
+                if outcome.status in OPEN_STATUSES
+                else outcome
+            )
         reply = await self._post("/charge/submit_otp", {"otp": otp, "reference": wire_reference(order.key)})
-        answer = self._read_charge(reply, order) if data_of(reply).get("status") else NOT_FOUND
+        answer = self._read_charge(reply, order) if get_data(reply).get("status") else NOT_FOUND
         if is_good(reply) and answer.status not in (orders.FAILED, orders.CHALLENGE, orders.NOT_FOUND):
             return answer
         if is_good(reply) and answer.facts.get("auth") == "redirect":
             return answer
         # The vendor does not say whether a code was wrong. The payment is still open then.
-        found = await self._verify(order)
-        return Answer(orders.WRONG_CODE, None, words_of(reply)) if found.status in OPEN_STATUSES else found
+        outcome = await self._verify(order)
+        return Answer(orders.WRONG_CODE, None, read_message(reply)) if outcome.status in OPEN_STATUSES else outcome
 
     # --- queries ---------------------------------------------------------------------------------------------------
 
     async def query(self, order: CollectionOrder, card: CardSecrets | None) -> Answer:
-        found = await self._verify(order)
-        if found.status not in OPEN_STATUSES:
-            return found
-        if order.step == orders.VALIDATE and found.status == orders.UNKNOWN:
+        answer = await self._verify(order)
+        if answer.status not in OPEN_STATUSES:
+            return answer
+        if order.step == orders.VALIDATE and answer.status == orders.UNKNOWN:
             return Answer(orders.CHALLENGE, None, "", {"auth": "OTP"})
         if order.step != orders.BEGIN or order.session:
-            return found
+            return answer
         # The answer to `begin` was lost, and with it what the payer must do.
         if order.method in PAGE_CHANNELS:
-            return PAGE_LOST if found.status == orders.UNKNOWN else found
+            return PAGE_LOST if answer.status == orders.UNKNOWN else answer
         if order.age_seconds < SECONDS_BEFORE_CHARGE_QUERY:
             return WAITING
         reply = await self._get(f"/charge/{wire_reference(order.key)}")
-        return self._read_charge(reply, order) if is_good(reply) else found
+        return self._read_charge(reply, order) if is_good(reply) else answer
 
     async def _verify(self, order: CollectionOrder) -> Answer:
         reply = await self._get(f"/transaction/verify/{wire_reference(order.key)}")
@@ -221,26 +233,26 @@ class PaystackCollection(PaystackRefunds):
             return self._read_transaction(reply, order)
         if is_unknown_transaction(reply):
             return NOT_FOUND
-        raise Unavailable(words_of(reply))
+        raise Unavailable(read_message(reply))
 
     async def _judge_refusal(self, reply: VendorReply, order: CollectionOrder) -> Answer:
         """Returns what a refused payment means. A refusal is looked up, because a used reference is refused as well."""
-        words = words_of(reply)
+        words = read_message(reply)
         for word, notice in OUR_ACCOUNT.items():
             if word in words.lower():
                 raise Unavailable(words, notice=notice)
-        found = await self.query(order, None)
-        if found.status != orders.NOT_FOUND or is_duplicate(reply):
-            return found
+        answer = await self.query(order, None)
+        if answer.status != orders.NOT_FOUND or is_duplicate(reply):
+            return answer
         if order.method == "token" and reply.body.get("type") != "validation_error":
-            return found
+            return answer
         return Answer(orders.FAILED, decline_code(words), words)
 
     # --- answers -----------------------------------------------------------------------------------------------------
 
     def _read_charge(self, reply: VendorReply, order: CollectionOrder) -> Answer:
         """Returns what the answer to a charge asks of the payer, or its outcome."""
-        data = data_of(reply)
+        data = get_data(reply)
         status, session = str(data.get("status")), data_reference(order)
         words = str(data.get("display_text") or "")[:LONGEST_MESSAGE]
         if status in UNSERVED_STEPS:
@@ -258,8 +270,8 @@ class PaystackCollection(PaystackRefunds):
         return self._read_transaction(reply, order)
 
     def _read_transaction(self, reply: VendorReply, order: CollectionOrder) -> Answer:
-        """Returns the state of a payment. What nobody documents, or is not this payment, is unreadable."""
-        data = data_of(reply)
+        """Returns the state of a payment. An undocumented state, or one that is not of this payment, is unreadable."""
+        data = get_data(reply)
         status, code = STATUSES.get(str(data.get("status")), (orders.UNREADABLE, None))
         if status == orders.UNREADABLE:
             return Answer(status, None, "The rail answered an unknown status")
@@ -296,21 +308,21 @@ def read_account(data: dict[str, Any], session: str) -> Answer:
 
 def read_card(data: dict[str, Any]) -> VendorCard | None:
     """Returns the card that paid. Its code is kept if it can be charged again, with the address it is bound to."""
-    found, customer = data.get("authorization"), data.get("customer")
-    if not isinstance(found, dict) or found.get("channel") != "card":
+    authorization, customer = data.get("authorization"), data.get("customer")
+    if not isinstance(authorization, dict) or authorization.get("channel") != "card":
         return None
-    first, last = str(found.get("bin") or "")[:6], str(found.get("last4") or "")[-4:]
-    code, email = found.get("authorization_code"), customer.get("email") if isinstance(customer, dict) else None
-    signature = found.get("signature") or f"{first} {last}"
-    is_reusable = found.get("reusable") is True and isinstance(code, str) and isinstance(email, str)
+    first, last = str(authorization.get("bin") or "")[:6], str(authorization.get("last4") or "")[-4:]
+    code, email = authorization.get("authorization_code"), customer.get("email") if isinstance(customer, dict) else None
+    signature = authorization.get("signature") or f"{first} {last}"
+    is_reusable = authorization.get("reusable") is True and isinstance(code, str) and isinstance(email, str)
     return VendorCard(
-        identity=f"{NAME} {signature} {found.get('exp_month')} {found.get('exp_year')}",
+        identity=f"{NAME} {signature} {authorization.get('exp_month')} {authorization.get('exp_year')}",
         mask=f"{first}{'*' * 6}{last}",
         bin=first,
-        brand=text_or_none(found.get("brand")),
-        type=text_or_none(found.get("card_type")),
-        issuer=text_or_none(found.get("bank")),
-        country=text_or_none(found.get("country_code")),
+        brand=text_or_none(authorization.get("brand")),
+        type=text_or_none(authorization.get("card_type")),
+        issuer=text_or_none(authorization.get("bank")),
+        country=text_or_none(authorization.get("country_code")),
         token=VendorToken(NAME, str(code), str(email)) if is_reusable else None,
     )
 
@@ -329,11 +341,11 @@ def is_good(reply: VendorReply) -> bool:
 
 
 def is_duplicate(reply: VendorReply) -> bool:
-    return reply.body.get("code") == "duplicate_reference" or "duplicate" in words_of(reply).lower()
+    return reply.body.get("code") == "duplicate_reference" or "duplicate" in read_message(reply).lower()
 
 
 def is_unknown_transaction(reply: VendorReply) -> bool:
-    known = reply.body.get("code") == "transaction_not_found" or "reference not found" in words_of(reply).lower()
+    known = reply.body.get("code") == "transaction_not_found" or "reference not found" in read_message(reply).lower()
     return reply.status in (400, 404) and known
 
 

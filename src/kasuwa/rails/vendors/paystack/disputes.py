@@ -12,7 +12,14 @@ from kasuwa.rails.ports.disputes import DisputeAnswer, EvidenceFile
 from kasuwa.rails.ports.orders import Answer, NoAnswer, Unavailable
 from kasuwa.rails.ports.transport import AnswerLost, HttpTransport, NotSent
 from kasuwa.rails.vendors.client import CallObserver, VendorClient, VendorReply
-from kasuwa.rails.vendors.paystack.transfers import LONGEST_MESSAGE, NAME, PaystackKeys, data_of, is_envelope, words_of
+from kasuwa.rails.vendors.paystack.transfers import (
+    LONGEST_MESSAGE,
+    NAME,
+    PaystackKeys,
+    get_data,
+    is_envelope,
+    read_message,
+)
 
 # States of a dispute in which the vendor has an answer.
 ANSWERED = frozenset({"awaiting-bank-feedback", "resolved"})
@@ -52,10 +59,10 @@ class PaystackDisputes:
 
     async def answer_dispute(self, answer: DisputeAnswer) -> Answer:
         path = f"/dispute/{quote(answer.dispute_id, safe='')}"
-        found = await self._look_up(path)
-        if found.status >= 300:
-            return refuse_or_raise(found)
-        if data_of(found).get("status") in ANSWERED:
+        dispute_reply = await self._look_up(path)
+        if dispute_reply.status >= 300:
+            return refuse_or_raise(dispute_reply)
+        if get_data(dispute_reply).get("status") in ANSWERED:
             return ANSWERED_BEFORE
         if answer.is_accepted:
             body = {
@@ -68,7 +75,7 @@ class PaystackDisputes:
             handed_in = await self._send_evidence(path, answer)
             if isinstance(handed_in, Answer):
                 return handed_in
-            body = {"resolution": "declined", "message": message_of(answer), "refund_amount": 0, **handed_in}
+            body = {"resolution": "declined", "message": make_message(answer), "refund_amount": 0, **handed_in}
         reply = await self._send("PUT", f"{path}/resolve", body)
         return DONE if is_good(reply) else refuse_or_raise(reply)
 
@@ -86,13 +93,13 @@ class PaystackDisputes:
         reply = await self._send("POST", f"{path}/evidence", texts)
         if not is_good(reply):
             return refuse_or_raise(reply)
-        evidence_id = data_of(reply).get("id")
+        evidence_id = get_data(reply).get("id")
         return fields if evidence_id is None else {**fields, "evidence": evidence_id}
 
     async def _upload(self, path: str, file: EvidenceFile) -> str:
         """Uploads a file. Returns the vendor's name of it."""
-        found = data_of(await self._look_up(f"{path}/upload_url", {"upload_filename": file.name}))
-        url, name = found.get("signedUrl"), found.get("fileName")
+        target = get_data(await self._look_up(f"{path}/upload_url", {"upload_filename": file.name}))
+        url, name = target.get("signedUrl"), target.get("fileName")
         if not isinstance(url, str) or not isinstance(name, str):
             raise Unavailable("paystack gives no address for a file")
         try:
@@ -110,7 +117,7 @@ class PaystackDisputes:
         return await self._client.call(method, path, moves_money=True, headers=self._headers, body=body)
 
 
-def message_of(answer: DisputeAnswer) -> str:
+def make_message(answer: DisputeAnswer) -> str:
     return (answer.explanation or answer.service or "See the evidence")[:LONGEST_MESSAGE]
 
 
@@ -121,5 +128,5 @@ def is_good(reply: VendorReply) -> bool:
 def refuse_or_raise(reply: VendorReply) -> Answer:
     """Returns the vendor's refusal of an answer. Raises NoAnswer for a reply that is none."""
     if reply.status < 400:
-        raise NoAnswer(words_of(reply))
-    return Answer(orders.FAILED, None, words_of(reply))
+        raise NoAnswer(read_message(reply))
+    return Answer(orders.FAILED, None, read_message(reply))

@@ -10,11 +10,11 @@ from kasuwa.rails.ports.orders import Unavailable, UnreadableAnswer
 from kasuwa.rails.ports.transport import HttpTransport
 from kasuwa.rails.vendors.client import CallObserver, VendorClient, VendorReply
 from kasuwa.rails.vendors.paystack.lists import list_rows
-from kasuwa.rails.vendors.paystack.transfers import NAME, PaystackKeys, data_of, is_envelope, words_of
+from kasuwa.rails.vendors.paystack.transfers import NAME, PaystackKeys, get_data, is_envelope, read_message
 
 RESOLVED = "resolved"
 UNDER_REVIEW = "awaiting-bank-feedback"
-# What the end of a dispute means for the merchant. Nobody is told of others but the operator.
+# What the end of a dispute means for the merchant. Only the operator gets a notice of the others.
 OUTCOMES = {"declined": "won", "merchant-accepted": "lost", "auto-accepted": "lost"}
 
 FoundT = TypeVar("FoundT")
@@ -33,11 +33,11 @@ class PaystackFeeds:
         if reply.status == 404:
             return None
         if reply.status >= 300:
-            raise Unavailable(words_of(reply))
-        found = read_dispute(data_of(reply))
-        if found is None or found.dispute_id != dispute_id:
+            raise Unavailable(read_message(reply))
+        dispute = read_dispute(get_data(reply))
+        if dispute is None or dispute.dispute_id != dispute_id:
             raise UnreadableAnswer("a dispute has another form than documented")
-        return found
+        return dispute
 
     async def list_settlements(self, since: datetime) -> list[Settlement]:
         return await self._list("/settlement", since, read_settlement)
@@ -47,14 +47,14 @@ class PaystackFeeds:
 
     async def _list(self, path: str, since: datetime, read: Callable[[dict[str, Any]], FoundT | None]) -> list[FoundT]:
         """Returns all rows since a time. One that cannot be read fails the list: it is tried again."""
-        found: list[FoundT] = []
+        items: list[FoundT] = []
         query = {"from": since.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")}
         async for row in list_rows(self._look_up, path, query):
             item = read(row)
             if item is None:
                 raise UnreadableAnswer(f"a row of {path} has another form than documented")
-            found.append(item)
-        return found
+            items.append(item)
+        return items
 
     async def _look_up(self, path: str, query: dict[str, str]) -> VendorReply:
         return await self._client.call("GET", path, moves_money=False, headers=self._headers, query=query)
@@ -110,7 +110,7 @@ def read_time(value: Any) -> datetime | None:
     if not isinstance(value, str):
         return None
     try:
-        found = datetime.fromisoformat(value)
+        moment = datetime.fromisoformat(value)
     except ValueError:
         return None
-    return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)

@@ -14,7 +14,7 @@ from kasuwa.rails.ports import orders
 from kasuwa.rails.ports.orders import Answer, CollectionOrder, LookupDeclined, NoAnswer, Unavailable
 from kasuwa.rails.vendors.client import VendorClient, VendorReply
 from kasuwa.rails.vendors.paystack.lists import list_rows
-from kasuwa.rails.vendors.paystack.transfers import DONE, IN_PROGRESS, REFUSED, data_of, words_of
+from kasuwa.rails.vendors.paystack.transfers import DONE, IN_PROGRESS, REFUSED, get_data, read_message
 
 # A refund that is not listed may still appear: for so long its absence says nothing.
 UNKNOWN_FOR_SECONDS = 3600
@@ -54,7 +54,7 @@ class PaystackRefunds:
         }
         reply = await self._post("/refund", body)
         if reply.body["status"] and reply.status < 300:
-            return read_refund(data_of(reply), order)
+            return read_refund(get_data(reply), order)
         return await self._judge_refused_refund(reply, order)
 
     async def query_refund(self, order: CollectionOrder) -> Answer:
@@ -62,8 +62,8 @@ class PaystackRefunds:
         if refund_id is not None:
             reply = await self._get(f"/refund/{refund_id}")
             if reply.body["status"] and reply.status < 300:
-                return read_refund(data_of(reply), order)
-            raise Unavailable(words_of(reply))
+                return read_refund(get_data(reply), order)
+            raise Unavailable(read_message(reply))
         listed = await self._find_listed(order)
         if listed is not None:
             return read_refund(listed, order)
@@ -80,7 +80,7 @@ class PaystackRefunds:
         return None
 
     async def _judge_refused_refund(self, reply: VendorReply, order: CollectionOrder) -> Answer:
-        words = words_of(reply)
+        words = read_message(reply)
         lowered = words.lower()
         if "balance" in lowered or "insufficient" in lowered:
             raise Unavailable(words, notice=BALANCE_SHORT)
@@ -116,15 +116,15 @@ def is_our_refund(row: dict[str, Any], order: CollectionOrder) -> bool:
     return reference == paid_reference(order) and row.get("merchant_note") == wire_reference(order.key)
 
 
-def read_refund(found: dict[str, Any], order: CollectionOrder) -> Answer:
-    """Returns the state of a refund. What nobody documents, or is not this refund, is unreadable."""
-    status = STATUSES.get(str(found.get("status")), orders.UNREADABLE)
-    refund_id = found.get("id")
+def read_refund(data: dict[str, Any], order: CollectionOrder) -> Answer:
+    """Returns the state of a refund. An undocumented state, or one that is not of this refund, is unreadable."""
+    status = STATUSES.get(str(data.get("status")), orders.UNREADABLE)
+    refund_id = data.get("id")
     facts = {} if refund_id is None else {"refund_id": str(refund_id)}
     if status == orders.UNREADABLE:
         return Answer(status, None, "The rail answered an unknown status", facts)
-    is_same = str(found.get("amount", order.amount)) == str(order.amount)
-    if not is_same or found.get("currency", order.currency) != order.currency:
+    is_same = str(data.get("amount", order.amount)) == str(order.amount)
+    if not is_same or data.get("currency", order.currency) != order.currency:
         notice = "paystack answered with another amount of a refund than was ordered"
         return Answer(orders.UNREADABLE, None, "The rail answered for another refund", facts, notice=notice)
     if status == orders.SUCCESSFUL:

@@ -134,11 +134,11 @@ class PaystackBank:
         query = {"account_number": account_number, "bank_code": code}
         reply = await self._look_up("/bank/resolve", query, is_throttled=is_throttled)
         if reply.status == 200 and reply.body["status"]:
-            name = data_of(reply).get("account_name")
+            name = get_data(reply).get("account_name")
             if isinstance(name, str) and name.strip():
                 return NameAnswer(name.strip())
             raise UnreadableAnswer("there is no name in the answer")
-        words = words_of(reply)
+        words = read_message(reply)
         if "could not resolve" in words.lower():
             return NameAnswer(None, words)
         raise LookupDeclined(words)
@@ -153,8 +153,8 @@ class PaystackBank:
         rows = reply.body.get("data")
         if not isinstance(rows, list):
             raise UnreadableAnswer("the balance has another form than documented")
-        found = [(row.get("currency"), row.get("balance")) for row in rows if isinstance(row, dict)]
-        return {name: kobo for name, kobo in found if isinstance(name, str) and isinstance(kobo, int)}
+        balances = [(row.get("currency"), row.get("balance")) for row in rows if isinstance(row, dict)]
+        return {name: kobo for name, kobo in balances if isinstance(name, str) and isinstance(kobo, int)}
 
     async def _look_up(self, path: str, query: dict[str, str], *, is_throttled: bool) -> VendorReply:
         return await self._client.call(
@@ -196,9 +196,9 @@ class PaystackBank:
         reply = await self._look_up(path, {}, is_throttled=False)
         if reply.body["status"] and reply.status < 300:
             return read_transfer(reply, order, self._domain)
-        if reply.status in (400, 404) and "transfer not found" in words_of(reply).lower():
+        if reply.status in (400, 404) and "transfer not found" in read_message(reply).lower():
             return Answer(orders.NOT_FOUND, None, "The bank does not know the transfer")
-        raise Unavailable(words_of(reply))
+        raise Unavailable(read_message(reply))
 
     async def _send(self, order: TransferOrder, recipient: str) -> VendorReply:
         body = {
@@ -237,30 +237,30 @@ class PaystackBank:
             raise Unavailable(str(error)) from None
         except NoAnswer as error:
             raise Unavailable(str(error)) from None
-        recipient = data_of(reply).get("recipient_code")
+        recipient = get_data(reply).get("recipient_code")
         if reply.status < 300 and isinstance(recipient, str):
             if len(self._recipients) >= MAX_RECIPIENTS:
                 self._recipients.clear()
-            made = Recipient(recipient, named.name)
-            self._recipients[code, order.account_number] = made
-            return made
-        if "account" in words_of(reply).lower():
-            return Answer(orders.FAILED, NO_ACCOUNT, words_of(reply))
-        raise Unavailable(words_of(reply))
+            new_recipient = Recipient(recipient, named.name)
+            self._recipients[code, order.account_number] = new_recipient
+            return new_recipient
+        if "account" in read_message(reply).lower():
+            return Answer(orders.FAILED, NO_ACCOUNT, read_message(reply))
+        raise Unavailable(read_message(reply))
 
     async def _judge_refusal(self, reply: VendorReply, order: TransferOrder) -> Answer:
         """Returns what a refused transfer means. A refusal that does not say that nothing was done is looked up."""
-        words = words_of(reply)
+        words = read_message(reply)
         for word, notice in OUR_ACCOUNT.items():
             if word in words.lower():
                 raise (FloatShort if word == "balance" else Unavailable)(words, notice=notice)
         if "fraud" in words.lower():
             return Answer(orders.FAILED, FRAUD, words)
-        found = await self.query(order)
+        answer = await self.query(order)
         is_validation = reply.body.get("type") == "validation_error"
-        if found.status == orders.NOT_FOUND and is_validation and not is_duplicate(reply):
+        if answer.status == orders.NOT_FOUND and is_validation and not is_duplicate(reply):
             return Answer(orders.FAILED, REFUSED, words, notice=f"paystack refused the form of a transfer: {words}")
-        return found
+        return answer
 
 
 def read_bank(row: dict[str, Any]) -> VendorBank | None:
@@ -274,17 +274,17 @@ def read_bank(row: dict[str, Any]) -> VendorBank | None:
     return VendorBank(name, code, nip if isinstance(nip, str) and len(nip) == 6 else "")
 
 
-def data_of(reply: VendorReply) -> dict[str, Any]:
+def get_data(reply: VendorReply) -> dict[str, Any]:
     data = reply.body.get("data")
     return data if isinstance(data, dict) else {}
 
 
-def words_of(reply: VendorReply) -> str:
+def read_message(reply: VendorReply) -> str:
     return str(reply.body.get("message", ""))[:LONGEST_MESSAGE]
 
 
 def is_duplicate(reply: VendorReply) -> bool:
-    return reply.body.get("code") == "duplicate_transfer_reference" or "already exists" in words_of(reply).lower()
+    return reply.body.get("code") == "duplicate_transfer_reference" or "already exists" in read_message(reply).lower()
 
 
 def is_unknown_recipient(reply: VendorReply) -> bool:
@@ -292,8 +292,8 @@ def is_unknown_recipient(reply: VendorReply) -> bool:
 
 
 def read_transfer(reply: VendorReply, order: TransferOrder, domain: str) -> Answer:
-    """Returns the state of a transfer. What nobody documents, or is not this order, is unreadable."""
-    data = data_of(reply)
+    """Returns the state of a transfer. An undocumented state, or one that is not of this order, is unreadable."""
+    data = get_data(reply)
     status = data.get("status")
     meaning = STATUSES.get(status) if isinstance(status, str) else None
     if meaning is None:
@@ -350,7 +350,7 @@ def read_callback(body: bytes) -> str | None:
     """
     callback = CALLBACK_DECODER.decode(body)
     data = callback.data
-    match kind_of(callback):
+    match classify_callback(callback):
         case "transfer":
             return parse_wire_reference(data.reference)
         case "payment":
@@ -361,7 +361,7 @@ def read_callback(body: bytes) -> str | None:
     return None
 
 
-def kind_of(callback: Callback) -> CallbackKind:
+def classify_callback(callback: Callback) -> CallbackKind:
     """Returns what a call-back is about. Money that came into an account has no order of ours."""
     if callback.event.startswith("transfer."):
         return "transfer"

@@ -90,7 +90,7 @@ class VtpassKeys(msgspec.Struct, frozen=True):
         return "VtpassKeys(…)"
 
 
-def request_id_of(order: BillOrder) -> str:
+def make_request_id(order: BillOrder) -> str:
     return order.sent_at.astimezone(LAGOS).strftime(MINUTE) + compact_reference(order.key)
 
 
@@ -143,7 +143,7 @@ class VtpassBiller:
 
     async def _read(self, path: str, query: Mapping[str, str]) -> dict[str, Any]:
         reply = await self._client.call("GET", path, moves_money=False, headers=self._reading, query=query)
-        raise_for_account(code_of(reply.body))
+        raise_for_account(read_code(reply.body))
         return reply.body
 
     # --- bills ---------------------------------------------------------------------------------------------------
@@ -155,9 +155,9 @@ class VtpassBiller:
             return too_late(await self.query(order))
         if order.amount % MINOR_PER_MAJOR:
             return Answer(orders.FAILED, WRONG_AMOUNT, "The amount is not in whole naira")
-        body = {"request_id": request_id_of(order), **bill_fields(order, self._phone)}
+        body = {"request_id": make_request_id(order), **bill_fields(order, self._phone)}
         reply = await self._client.call("POST", "/pay", moves_money=True, headers=self._writing, body=body)
-        code = code_of(reply.body)
+        code = read_code(reply.body)
         if code in (USED_REQUEST_ID, BILLER_AWAY, BAD_REQUEST_ID):
             return explain_unknown(code, await self.query(order))
         return read_payment(reply, order)
@@ -168,7 +168,7 @@ class VtpassBiller:
             "/requery",
             moves_money=False,
             headers=self._writing,
-            body={"request_id": request_id_of(order)},
+            body={"request_id": make_request_id(order)},
             is_throttled=False,
         )
         return read_query(reply, order)
@@ -197,8 +197,8 @@ def bill_fields(order: BillOrder, operator_phone: str) -> dict[str, Any]:
 
 
 class VtpassCallbacks:
-    """The call-backs of VTpass. They are not signed: a secret in the path keeps strangers out, and nothing in them is
-    believed."""
+    """The call-backs of VTpass. They are not signed: a secret in the path authenticates the vendor, and nothing in them
+    is believed."""
 
     accepted_body = b'{"response":"success"}'
 
@@ -236,13 +236,13 @@ CALLBACK_DECODER = msgspec.json.Decoder(Callback)
 # --- answers ---------------------------------------------------------------------------------------------------
 
 
-def code_of(body: Mapping[str, Any]) -> str:
+def read_code(body: Mapping[str, Any]) -> str:
     """Returns the code of a reply as text: the vendor writes it as text or as a number."""
     code = body.get("code", body.get("response_description", ""))
     return f"{code:03d}" if isinstance(code, int) and not isinstance(code, bool) else str(code)
 
 
-def words_of(body: Mapping[str, Any]) -> str:
+def read_message(body: Mapping[str, Any]) -> str:
     words = body.get("response_description")
     return words[:LONGEST_MESSAGE] if isinstance(words, str) else ""
 
@@ -273,7 +273,7 @@ def explain_unknown(code: str, answer: Answer) -> Answer:
 
 def read_payment(reply: VendorReply, order: BillOrder) -> Answer:
     """Returns the answer to `pay`."""
-    code, words = code_of(reply.body), words_of(reply.body)
+    code, words = read_code(reply.body), read_message(reply.body)
     raise_for_account(code)
     if code in AMOUNT_REFUSED:
         return Answer(orders.FAILED, WRONG_AMOUNT, words or "The amount is refused")
@@ -296,7 +296,7 @@ def read_payment(reply: VendorReply, order: BillOrder) -> Answer:
 
 def read_query(reply: VendorReply, order: BillOrder) -> Answer:
     """Returns the answer to a query."""
-    code = code_of(reply.body)
+    code = read_code(reply.body)
     raise_for_account(code)
     if code == UNKNOWN_REQUEST_ID:
         return Answer(orders.NOT_FOUND, None, "The biller does not know the bill")
@@ -306,9 +306,9 @@ def read_query(reply: VendorReply, order: BillOrder) -> Answer:
 
 
 def read_outcome(reply: VendorReply, order: BillOrder) -> Answer:
-    """Returns what a reply says of the bill itself. What nobody documents is unreadable, and asked after again."""
+    """Returns what a reply says of the bill itself. An undocumented state is unreadable, and queried again."""
     body = reply.body
-    code, words = code_of(body), words_of(body)
+    code, words = read_code(body), read_message(body)
     if code in STILL_WORKING:
         return Answer(orders.UNKNOWN, IN_PROGRESS, "The biller is working on it")
     if code in FAILED_CODES:
@@ -339,7 +339,7 @@ def find_transaction(body: Mapping[str, Any]) -> Mapping[str, Any]:
 def find_mismatch(body: Mapping[str, Any], order: BillOrder) -> str:
     """Returns what is wrong with the amount or request_id of a delivered bill, or ""."""
     answered = body.get("requestId")
-    if isinstance(answered, str) and answered != request_id_of(order):
+    if isinstance(answered, str) and answered != make_request_id(order):
         return "vtpass answered with the request_id of another bill"
     amount = body.get("amount")
     if amount is None:
@@ -375,8 +375,8 @@ def read_goods(body: Mapping[str, Any], fulfillment: str) -> dict[str, str]:
 
 def find_token(value: Any) -> str:
     """Returns the digits of a token, which may be written in groups and after a label."""
-    found = TOKEN.search(re.sub(r"[\s-]", "", value)) if isinstance(value, str) else None
-    return found[0] if found else ""
+    match = TOKEN.search(re.sub(r"[\s-]", "", value)) if isinstance(value, str) else None
+    return match[0] if match else ""
 
 
 def read_pins(body: Mapping[str, Any]) -> str:
@@ -393,7 +393,7 @@ def read_pins(body: Mapping[str, Any]) -> str:
 
 def read_customer(reply: VendorReply) -> CustomerAnswer:
     """Returns the name of a customer. A wrong number is also answered with success, and an error inside."""
-    code, content = code_of(reply.body), reply.body.get("content")
+    code, content = read_code(reply.body), reply.body.get("content")
     raise_for_account(code)
     if code in ("000", "020") and isinstance(content, dict):
         if content.get("WrongBillersCode") is True or content.get("error"):

@@ -160,14 +160,14 @@ def read_fee(value: Any) -> int | None:
 
 
 def read_list(body: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
-    found = body.get(name)
-    if not isinstance(found, list) or not all(isinstance(row, dict) for row in found):
+    items = body.get(name)
+    if not isinstance(items, list) or not all(isinstance(row, dict) for row in items):
         raise UnreadableAnswer(f"the list {name} has another form than documented")
-    return found
+    return items
 
 
 def read_text(row: Mapping[str, Any], name: str) -> str:
-    found = row.get(name)
-    if not isinstance(found, str) or not found.strip():
+    text = row.get(name)
+    if not isinstance(text, str) or not text.strip():
         raise UnreadableAnswer(f"{name} is missing in the catalogue")
-    return found.strip()
+    return text.strip()

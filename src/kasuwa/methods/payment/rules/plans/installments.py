@@ -44,20 +44,20 @@ def need_installment(request: InstallmentRequest, merchant: Merchant) -> Needs:
 
 
 def decide_installment(
-    status: str, request: InstallmentRequest, context: Context, seen: LoadedRows
+    status: str, request: InstallmentRequest, context: Context, rows: LoadedRows
 ) -> Decision[InstallmentChanged] | Refusal:
     """Changes an installment plan. `status` is the action's variant: resume, pause or cancel."""
-    changed = change_installment(status, request, context, seen)
+    changed = change_installment(status, request, context, rows)
     if not request.dry_run or isinstance(changed, Refusal):
         return changed
     return Decision(reply=msgspec.structs.replace(changed.reply, message=DRY_RUN_MESSAGE, dry_run=True))
 
 
 def change_installment(
-    status: str, request: InstallmentRequest, context: Context, seen: LoadedRows
+    status: str, request: InstallmentRequest, context: Context, rows: LoadedRows
 ) -> Decision[InstallmentChanged] | Refusal:
     key = plan_key(context.merchant.merchant_id, request.id)
-    plan, job = seen.get(Plan, key), seen.get(Job, job_key(key))
+    plan, job = rows.get(Plan, key), rows.get(Job, job_key(key))
     if plan is None or plan.kind != INSTALLMENT:
         return UNKNOWN_PLAN
     wanted = {"resume": ACTIVE, "pause": PAUSED, "cancel": CANCELLED}[status]

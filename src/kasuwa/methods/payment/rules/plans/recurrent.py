@@ -17,7 +17,7 @@ from kasuwa.core.references import job_key
 from kasuwa.core.vault import Unsealer
 from kasuwa.methods.payment.payer_model import read_terms
 from kasuwa.methods.payment.plan_model import ACTIVE, CANCELLED, FINISHED, RECURRENT, STOPPED, Plan, plan_key
-from kasuwa.methods.payment.rules.plans.scheduled_charges import plan_job, recurrence_of
+from kasuwa.methods.payment.rules.plans.scheduled_charges import plan_job, read_recurrence
 from kasuwa.methods.payment.wire import RecurrentRequest
 from kasuwa.methods.payment.wire_reply import RecurrentChanged, RecurrentReply
 from kasuwa.transactions.schedule import next_due
@@ -34,19 +34,19 @@ def need_recurrent(request: RecurrentRequest, merchant: Merchant) -> Needs:
 
 
 def decide_recurrent(
-    request: RecurrentRequest, context: Context, seen: LoadedRows
+    request: RecurrentRequest, context: Context, rows: LoadedRows
 ) -> Decision[RecurrentChanged] | Refusal:
-    changed = change_recurrent(request, context, seen)
+    changed = change_recurrent(request, context, rows)
     if not request.dry_run or isinstance(changed, Refusal):
         return changed
     return Decision(reply=msgspec.structs.replace(changed.reply, message=DRY_RUN_MESSAGE, dry_run=True))
 
 
 def change_recurrent(
-    request: RecurrentRequest, context: Context, seen: LoadedRows
+    request: RecurrentRequest, context: Context, rows: LoadedRows
 ) -> Decision[RecurrentChanged] | Refusal:
     key = plan_key(context.merchant.merchant_id, request.id)
-    plan, job = seen.get(Plan, key), seen.get(Job, job_key(key))
+    plan, job = rows.get(Plan, key), rows.get(Job, job_key(key))
     if plan is None or plan.kind != RECURRENT:
         return UNKNOWN_PLAN
     if request.status is None:
@@ -82,7 +82,7 @@ def restart_plan(plan: Plan, job: Job | None, context: Context) -> Decision:
     due = plan.cycle_due
     if due <= context.now:
         # Steps from due date to due date, so that one later today is not skipped.
-        due = next_due(recurrence_of(plan), last_due_before(plan, context.now))
+        due = next_due(read_recurrence(plan), last_due_before(plan, context.now))
     started = msgspec.structs.replace(plan, state=ACTIVE, cycle_due=due, attempt=0, misses=0)
     return Decision(
         reply=reply_recurrent_changed(started, context.vault.unseal),
@@ -94,7 +94,7 @@ def restart_plan(plan: Plan, job: Job | None, context: Context) -> Decision:
 def last_due_before(plan: Plan, now: datetime) -> datetime:
     """Returns the latest due date that has passed, counted from the plan's current one."""
     due = plan.cycle_due
-    while (following := next_due(recurrence_of(plan), due)) <= now:
+    while (following := next_due(read_recurrence(plan), due)) <= now:
         due = following
     return due
 

@@ -91,7 +91,7 @@ def plan_job(plan: Plan, due: datetime) -> Job:
 
 
 def start_plans(
-    row: Transaction, payment: Payment, detail: PaymentDetail, context: Context, seen: LoadedRows
+    row: Transaction, payment: Payment, detail: PaymentDetail, context: Context, rows: LoadedRows
 ) -> PlanEffects:
     """Starts the recurrence or installment plan that a successful payment requested."""
     if row.status != SUCCESSFUL or payment.token is None:
@@ -181,21 +181,21 @@ def need_first_charge(plan: Plan) -> Needs:
     return Needs((transaction, (Payment, payment_key(plan.merchant_id, plan.first_ref))))
 
 
-def decide_due_charge(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
+def decide_due_charge(job: Job, answer: Answer, context: Context, rows: LoadedRows) -> Decision | NeedsMore:
     """Charges the saved card of a plan that is due. The payment's own job calls the rail.
 
     Pauses the plan if its card was erased meanwhile.
     """
-    plan, current_job = seen.get(Plan, job.subject), seen.get(Job, job.key)
+    plan, current_job = rows.get(Plan, job.subject), rows.get(Job, job.key)
     if plan is None or current_job is None or plan.state != ACTIVE or plan.charging:
         return Decision(jobs_done=() if current_job is None else (current_job,))
     needs = Needs(((SavedCard, saved_card_key(plan.merchant_id, plan.token)), *need_first_charge(plan).rows))
-    if not all(seen.is_loaded(key) for _, key in needs.rows):
+    if not all(rows.is_loaded(key) for _, key in needs.rows):
         return NeedsMore(needs)
-    saved = find_chargeable_card(plan.merchant_id, plan.token, seen)
+    saved = find_chargeable_card(plan.merchant_id, plan.token, rows)
     if saved is None:
         return Decision(rows=(pause_plan(plan, PAUSED),), jobs_done=(current_job,))
-    decision = begin_payment(build_plan_order(plan, saved, context, seen), context, CHARGE)
+    decision = begin_payment(build_plan_order(plan, saved, context, rows), context, CHARGE)
     charged = decision.rows[0]
     assert isinstance(charged, Transaction)
     charging = msgspec.structs.replace(plan, attempt=plan.attempt + 1, last_ref=charged.txn_ref, charging=True)
@@ -208,7 +208,7 @@ def decide_due_charge(job: Job, answer: Answer, context: Context, seen: LoadedRo
     )
 
 
-def find_kept_price(plan: Plan, seen: LoadedRows) -> Price:
+def find_kept_price(plan: Plan, rows: LoadedRows) -> Price:
     """Returns the price of a plan's current cycle, as it was when the payer agreed to the plan.
 
     A recurrence has the price of its first charge.
@@ -216,17 +216,17 @@ def find_kept_price(plan: Plan, seen: LoadedRows) -> Price:
     """
     if plan.kind == INSTALLMENT:
         return TERMS_DECODER.decode(plan.detail).prices[plan.cycle - 1]
-    row = seen.get(Transaction, transaction_key(plan.merchant_id, KIND, plan.first_ref))
-    payment = seen.get(Payment, payment_key(plan.merchant_id, plan.first_ref))
+    row = rows.get(Transaction, transaction_key(plan.merchant_id, KIND, plan.first_ref))
+    payment = rows.get(Payment, payment_key(plan.merchant_id, plan.first_ref))
     assert row is not None
     assert payment is not None
     return Price(row.amount, row.fee, row.vat, payment.charged, payment.settled)
 
 
-def build_plan_order(plan: Plan, saved: SavedCard, context: Context, seen: LoadedRows) -> PaymentOrder:
+def build_plan_order(plan: Plan, saved: SavedCard, context: Context, rows: LoadedRows) -> PaymentOrder:
     """Builds the payment order of a plan's current cycle."""
     terms, card = read_terms(plan, context.vault.unseal), CARD_SUMMARY_DECODER.decode(saved.detail)
-    price = find_kept_price(plan, seen)
+    price = find_kept_price(plan, rows)
     detail = msgspec.structs.replace(terms.detail, card=card, purpose=TransactionPurpose(plan.kind, plan.plan_id))
     return PaymentOrder(
         method="token",
@@ -247,9 +247,9 @@ def need_plan(merchant: Merchant, plan_id: str) -> Needs:
     return Needs(((Plan, plan_key(merchant.merchant_id, plan_id)),))
 
 
-def end_plan_charge(row: Transaction, plan_id: str, context: Context, seen: LoadedRows) -> PurposeEffects:
+def end_plan_charge(row: Transaction, plan_id: str, context: Context, rows: LoadedRows) -> PurposeEffects:
     """Applies the end of a charge to its plan: next cycle, retry, or pause."""
-    plan = seen.get(Plan, plan_key(row.merchant_id, plan_id))
+    plan = rows.get(Plan, plan_key(row.merchant_id, plan_id))
     assert plan is not None
     if not row.is_final:
         return PurposeEffects()
@@ -289,7 +289,7 @@ def schedule_charge(plan: Plan, due: datetime) -> PurposeEffects:
 def next_cycle_due(plan: Plan) -> datetime | None:
     """Returns the due time of the next cycle, or None after the last installment."""
     if plan.kind == RECURRENT:
-        return next_due(recurrence_of(plan), plan.cycle_due)
+        return next_due(read_recurrence(plan), plan.cycle_due)
     terms = TERMS_DECODER.decode(plan.detail)
     return datetime.fromisoformat(terms.later_charges[plan.cycle][0]) if plan.cycle < len(terms.later_charges) else None
 
@@ -321,6 +321,6 @@ PURPOSES = (PurposeRules(RECURRENT, need_plan, end_plan_charge), PurposeRules(IN
 # --- shown, stopped, started ----------------------------------------------------------------------------------------
 
 
-def recurrence_of(plan: Plan) -> Recurrence:
+def read_recurrence(plan: Plan) -> Recurrence:
     terms = TERMS_DECODER.decode(plan.detail)
     return Recurrence(terms.frequency, terms.value)

@@ -82,16 +82,16 @@ def need_inbound(request: PayAccountRequest, merchant: Merchant) -> Needs:
 
 
 def decide_inbound(
-    request: PayAccountRequest, context: Context, seen: LoadedRows
+    request: PayAccountRequest, context: Context, rows: LoadedRows
 ) -> Decision[InboundReply] | Refusal | NeedsMore:
     """Applies a transfer to the payment or personalized account that the token index names.
 
     Another merchant's account number is refused like an unknown one.
     """
     key = token_key(context.vault, ACCOUNT, request.account_number)
-    if not seen.is_loaded(key):
+    if not rows.is_loaded(key):
         return NeedsMore(Needs(((TokenIndexEntry, key),)))
-    entry = seen.get(TokenIndexEntry, key)
+    entry = rows.get(TokenIndexEntry, key)
     if entry is None or entry.merchant_id != context.merchant.merchant_id:
         return UNKNOWN_ACCOUNT
     target, _, reference = entry.reference.partition(" ")
@@ -99,43 +99,43 @@ def decide_inbound(
         return ANY_SUM
     if target == PERSONALIZED:
         arrived = ArrivedTransfer(int(request.amount), request.sender_name or "")
-        return receive_personalized(reference, arrived, context, seen)
+        return receive_personalized(reference, arrived, context, rows)
     assert target == PAYMENT, target
     if request.rejected:
-        return reject_transfer(reference, int(request.amount), context, seen)
-    return receive_transfer(reference, int(request.amount), context, seen)
+        return reject_transfer(reference, int(request.amount), context, rows)
+    return receive_transfer(reference, int(request.amount), context, rows)
 
 
 # --- into a payment's own account -----------------------------------------------------------------------------------
 
 
-def receive_transfer(txn_ref: str, amount: int, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
+def receive_transfer(txn_ref: str, amount: int, context: Context, rows: LoadedRows) -> Decision | NeedsMore:
     """Applies a transfer into a payment's own account number, or returns it if the payment is over."""
     key = transaction_key(context.merchant.merchant_id, KIND, txn_ref)
-    if not seen.is_loaded(key):
+    if not rows.is_loaded(key):
         return NeedsMore(need_receipt(txn_ref, context.merchant))
-    row = seen.get(Transaction, key)
-    payment = seen.get(Payment, payment_key(context.merchant.merchant_id, txn_ref))
-    job = seen.get(Job, job_key(key))
+    row = rows.get(Transaction, key)
+    payment = rows.get(Payment, payment_key(context.merchant.merchant_id, txn_ref))
+    job = rows.get(Job, job_key(key))
     assert row is not None
     assert payment is not None
     if row.is_final or job is None:
         return return_late_transfer(row, payment, amount, context)
     if context.now > payment.expires_at:
-        return end_late(row, payment, job, amount, context, seen)
-    return apply_transfer(row, payment, job, amount, context, seen)
+        return end_late(row, payment, job, amount, context, rows)
+    return apply_transfer(row, payment, job, amount, context, rows)
 
 
-def reject_transfer(txn_ref: str, amount: int, context: Context, seen: LoadedRows) -> Decision | NeedsMore:
+def reject_transfer(txn_ref: str, amount: int, context: Context, rows: LoadedRows) -> Decision | NeedsMore:
     """Records that the bank sent a transfer back, as a vendor's call-back would. Each one is another transfer."""
     key = transaction_key(context.merchant.merchant_id, KIND, txn_ref)
-    if not seen.is_loaded(key):
+    if not rows.is_loaded(key):
         return NeedsMore(need_receipt(txn_ref, context.merchant))
-    row = seen.get(Transaction, key)
+    row = rows.get(Transaction, key)
     assert row is not None
     order_key = rail_key(context.merchant.merchant_id, txn_ref)
     rejection = Rejection(order_key, context.entropy.hex(), REJECTION_REASON, amount)
-    decision: Decision = decide_rejection(rejection, context, seen)
+    decision: Decision = decide_rejection(rejection, context, rows)
     decision.reply = InboundReply(txn_status=row.status, txn_ref=row.txn_ref, message=REJECTED)  # type: ignore[arg-type]
     return decision
 
@@ -162,10 +162,10 @@ def return_late_transfer(row: Transaction, payment: Payment, amount: int, contex
 
 
 def end_late(
-    row: Transaction, payment: Payment, job: Job, amount: int, context: Context, seen: LoadedRows
+    row: Transaction, payment: Payment, job: Job, amount: int, context: Context, rows: LoadedRows
 ) -> Decision | NeedsMore:
     """Ends a payment whose time is over, before its job does, and returns the transfer that came too late."""
-    decision = end_payment(row, payment, job, EXPIRED_OUTCOME, context, seen)
+    decision = end_payment(row, payment, job, EXPIRED_OUTCOME, context, rows)
     if isinstance(decision, NeedsMore):
         return decision
     decision = add_return(decision, row, amount, PAID_LATE, context)
@@ -174,7 +174,7 @@ def end_late(
 
 
 def apply_transfer(
-    row: Transaction, payment: Payment, job: Job, amount: int, context: Context, seen: LoadedRows
+    row: Transaction, payment: Payment, job: Job, amount: int, context: Context, rows: LoadedRows
 ) -> Decision | NeedsMore:
     rail, unapplied = rail_account("bank_transfer", row.currency), unapplied_account(row.currency)
     excess = max(0, payment.received + amount - payment.charged)
@@ -187,7 +187,7 @@ def apply_transfer(
         pending = msgspec.structs.replace(row, trail=extend_trail(row.trail, context.now, "underpaid", message))
         reply = InboundReply(txn_status="pending", txn_ref=row.txn_ref, message=message)
         return Decision(reply=reply, groups=(arrived,), rows=(pending, updated))
-    decision = end_payment(row, updated, job, PAID, context, seen)
+    decision = end_payment(row, updated, job, PAID, context, rows)
     if isinstance(decision, NeedsMore):
         return decision
     decision.groups = (arrived, *decision.groups)
@@ -210,13 +210,13 @@ class ArrivedTransfer(msgspec.Struct, frozen=True):
 
 
 def receive_personalized(
-    reference: str, arrived: ArrivedTransfer, context: Context, seen: LoadedRows
+    reference: str, arrived: ArrivedTransfer, context: Context, rows: LoadedRows
 ) -> Decision[InboundReply] | Refusal | NeedsMore:
     """Books a transfer into a personalized account as a successful payment. One that is closed takes no transfers."""
     key = personalized_key(context.merchant.merchant_id, reference)
-    if not seen.is_loaded(key):
+    if not rows.is_loaded(key):
         return NeedsMore(Needs(((PersonalizedAccountRow, key),), accounts_of_transfer()))
-    account = seen.get(PersonalizedAccountRow, key)
+    account = rows.get(PersonalizedAccountRow, key)
     assert account is not None, "the token index entry and the account are written together"
     if account.state not in PAYABLE:
         return ACCOUNT_CLOSED
@@ -229,7 +229,7 @@ def receive_personalized(
     if arrived.rail:
         facts = PaymentFacts(rail={TRANSACTION_FACT: arrived.rail_reference})
         payment = msgspec.structs.replace(payment, facts=encode_text(facts))
-    decision = end_payment(row, payment, None, PAID, context, seen)
+    decision = end_payment(row, payment, None, PAID, context, rows)
     if isinstance(decision, NeedsMore):
         return decision
     decision.reply = InboundReply(txn_status="successful", txn_ref=row.txn_ref, message="Paid")

@@ -112,11 +112,11 @@ def need_watch(job: Job, answer: Answer, merchant: Merchant) -> Needs:
     return Needs(rows, (rail_account(work.method, work.currency), unapplied_account(work.currency)))
 
 
-def decide_watch(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision:
+def decide_watch(job: Job, answer: Answer, context: Context, rows: LoadedRows) -> Decision:
     """Returns money that was paid after the payment had failed, or schedules the next query."""
-    row = seen.get(Transaction, transaction_key(context.merchant.merchant_id, KIND, job.reference))
-    payment = seen.get(Payment, payment_key(context.merchant.merchant_id, job.reference))
-    current_job = seen.get(Job, job.key)
+    row = rows.get(Transaction, transaction_key(context.merchant.merchant_id, KIND, job.reference))
+    payment = rows.get(Payment, payment_key(context.merchant.merchant_id, job.reference))
+    current_job = rows.get(Job, job.key)
     if row is None or payment is None or current_job is None:
         return Decision()
     assert row.status == FAILED, "a successful payment is not watched"
@@ -126,7 +126,7 @@ def decide_watch(job: Job, answer: Answer, context: Context, seen: LoadedRows) -
         facts = FACTS_DECODER.decode(payment.facts)
         known = msgspec.structs.replace(facts, rail=merge_rail_facts(facts.rail, answer.facts))
         payment = msgspec.structs.replace(payment, facts=encode_text(known))
-        late = begin_return(row, payment, work.amount + excess_of(answer), PAID_LATE, context)
+        late = begin_return(row, payment, work.amount + read_excess(answer), PAID_LATE, context)
         late.jobs_done = (current_job,)
         late.notices = (*notices, OperatorNotice(row.txn_ref, "its payer paid after it had failed; it is returned"))
         return late
@@ -141,7 +141,7 @@ def decide_watch(job: Job, answer: Answer, context: Context, seen: LoadedRows) -
 # --- the return -----------------------------------------------------------------------------------------------------
 
 
-def excess_of(answer: Answer) -> int:
+def read_excess(answer: Answer) -> int:
     return int(answer.facts.get("excess", "0"))
 
 

@@ -54,16 +54,16 @@ def accounts_of_suspense(receipt: ArrivedReceipt) -> tuple[str, str]:
     return rail_account("bank_transfer", receipt.currency), chart.suspense(receipt.currency)
 
 
-def decide_receipt(receipt: ArrivedReceipt, context: Context, seen: LoadedRows) -> Decision[InboundReceipt] | NeedsMore:
+def decide_receipt(receipt: ArrivedReceipt, context: Context, rows: LoadedRows) -> Decision[InboundReceipt] | NeedsMore:
     """Books a receipt. The reply is the row that stands: this one, or that of an earlier booking."""
     merchant_id = context.merchant.merchant_id
     key = receipt_key(merchant_id, receipt.rail, receipt.rail_reference)
-    known = seen.get(InboundReceipt, key)
+    known = rows.get(InboundReceipt, key)
     if known is not None:
         return Decision(reply=known)
     account = None
     if receipt.account_reference:
-        account = seen.get(PersonalizedAccountRow, personalized_key(merchant_id, receipt.account_reference))
+        account = rows.get(PersonalizedAccountRow, personalized_key(merchant_id, receipt.account_reference))
     row = InboundReceipt(
         key=key,
         merchant_id=merchant_id,
@@ -79,7 +79,7 @@ def decide_receipt(receipt: ArrivedReceipt, context: Context, seen: LoadedRows) 
     if account is None or account.state not in PAYABLE or receipt.currency != HOME_CURRENCY:
         return keep_in_suspense(row)
     arrived = ArrivedTransfer(receipt.amount, receipt.sender_name, receipt.rail, receipt.rail_reference)
-    paid = receive_personalized(receipt.account_reference, arrived, context, seen)
+    paid = receive_personalized(receipt.account_reference, arrived, context, rows)
     assert not isinstance(paid, Refusal), "the account was found to be open"
     if isinstance(paid, NeedsMore):
         return paid

@@ -33,19 +33,19 @@ def need_rejection(rejection: Rejection, merchant: Merchant) -> Needs:
     return Needs((row, (Payment, payment_key(merchant.merchant_id, reference))))
 
 
-def decide_rejection(rejection: Rejection, context: Context, seen: LoadedRows) -> Decision[None]:
+def decide_rejection(rejection: Rejection, context: Context, rows: LoadedRows) -> Decision[None]:
     """Records a rejection of a payment, if there is such a payment and it is not recorded yet."""
     reference = rejection.order_key.partition(" ")[2]
-    row = seen.get(Transaction, transaction_key(context.merchant.merchant_id, KIND, reference))
-    payment = seen.get(Payment, payment_key(context.merchant.merchant_id, reference))
+    row = rows.get(Transaction, transaction_key(context.merchant.merchant_id, KIND, reference))
+    payment = rows.get(Payment, payment_key(context.merchant.merchant_id, reference))
     if row is None or payment is None:
         return Decision()
     facts = FACTS_DECODER.decode(payment.facts)
     if len(facts.rejections) >= MOST_KEPT or any(known.reference == rejection.reference for known in facts.rejections):
         return Decision()
-    kept = RecordedRejection(rejection.reference, rejection.reason, context.now, rejection.amount)
-    learned = msgspec.structs.replace(facts, rejections=(*facts.rejections, kept))
-    event = make_event(row, payment, kept, context)
+    record = RecordedRejection(rejection.reference, rejection.reason, context.now, rejection.amount)
+    learned = msgspec.structs.replace(facts, rejections=(*facts.rejections, record))
+    event = make_event(row, payment, record, context)
     updated = msgspec.structs.replace(payment, facts=encode_text(learned))
     traced = msgspec.structs.replace(row, trail=extend_trail(row.trail, context.now, "rejected", rejection.reason))
     return Decision(

@@ -101,7 +101,7 @@ def decision_key(merchant_id: int, rail: str, rail_reference: str) -> bytes:
     return row_key(merchant_id, SuspenseDecision.table, f"{rail} {rail_reference}")
 
 
-def accounts_of(proposal: SuspenseProposal, currency: str) -> tuple[str, str]:
+def choose_accounts(proposal: SuspenseProposal, currency: str) -> tuple[str, str]:
     """Returns (debit, credit) of the posting in the books that have the money in suspense."""
     to_wallet = proposal.action == "assign" and not proposal.target_id
     return chart.suspense(currency), chart.wallet(currency) if to_wallet else rail_account(METHOD, currency)
@@ -116,11 +116,11 @@ def need_suspense(proposal: SuspenseProposal, merchant_id: int) -> tuple[tuple[t
 
 
 def decide_suspense(
-    proposal: SuspenseProposal, approval_id: int, context: Context, seen: LoadedRows
+    proposal: SuspenseProposal, approval_id: int, context: Context, rows: LoadedRows
 ) -> Decision | Refusal:
     """Applies an approved proposal in the books that have the money in suspense."""
     place = (context.merchant.merchant_id, proposal.rail, proposal.rail_reference)
-    receipt, known = seen.get(InboundReceipt, receipt_key(*place)), seen.get(SuspenseDecision, decision_key(*place))
+    receipt, known = rows.get(InboundReceipt, receipt_key(*place)), rows.get(SuspenseDecision, decision_key(*place))
     if receipt is None or receipt.txn_ref:
         return NOT_IN_SUSPENSE
     if known is not None and known.state != FAILED:
@@ -128,7 +128,7 @@ def decide_suspense(
     row = make_decision(proposal, receipt, approval_id, context)
     if proposal.action == "return":
         return begin_return(row, receipt, context)
-    posting = Posting(*accounts_of(proposal, receipt.currency), receipt.amount, ASSIGN_POSTING)
+    posting = Posting(*choose_accounts(proposal, receipt.currency), receipt.amount, ASSIGN_POSTING)
     group = PostingGroup(f"approval {approval_id}", MOVED_ON, postings=(posting,))
     return Decision(rows=(row,), groups=(group,))
 
@@ -206,10 +206,10 @@ def need_assigned(money: AssignedMoney, merchant: Merchant) -> Needs:
     return Needs(((SuspenseDecision, key),), (rail_account(METHOD, money.currency), chart.wallet(money.currency)))
 
 
-def decide_assigned(money: AssignedMoney, context: Context, seen: LoadedRows) -> Decision:
+def decide_assigned(money: AssignedMoney, context: Context, rows: LoadedRows) -> Decision:
     """Books it to the wallet, once. Its submission may be repeated after a crash."""
     key = decision_key(context.merchant.merchant_id, money.rail, money.rail_reference)
-    if seen.get(SuspenseDecision, key) is not None:
+    if rows.get(SuspenseDecision, key) is not None:
         return Decision()
     row = SuspenseDecision(
         key=key,
@@ -240,9 +240,9 @@ def need_return_answer(job: Job, answer: Answer, merchant: Merchant) -> Needs:
     return Needs(rows, (chart.suspense(currency), rail_account(METHOD, currency)))
 
 
-def decide_return_answer(job: Job, answer: Answer, context: Context, seen: LoadedRows) -> Decision:
+def decide_return_answer(job: Job, answer: Answer, context: Context, rows: LoadedRows) -> Decision:
     """Ends the return, or has the rail asked again on the requery schedule."""
-    row, current = seen.get(SuspenseDecision, job.subject), seen.get(Job, job.key)
+    row, current = rows.get(SuspenseDecision, job.subject), rows.get(Job, job.key)
     if row is None or current is None or current.reference != job.reference or row.state != RETURNING:
         return Decision()
     is_sent = job.kind == SEND_RETURN and answer.status != orders.UNAVAILABLE
@@ -270,9 +270,9 @@ def decide_return_answer(job: Job, answer: Answer, context: Context, seen: Loade
     ended = msgspec.structs.replace(
         row, state=RETURNED if is_returned else FAILED, message="" if is_returned else answer.message
     )
-    kept = (
+    notice_text = (
         f"{row.currency} {format_minor(row.amount)} of {row.rail} {row.rail_reference} could not be returned and stays "
         f"in suspense: {answer.message}"
     )
-    failed = () if is_returned else (OperatorNotice(row.reference, kept),)
+    failed = () if is_returned else (OperatorNotice(row.reference, notice_text),)
     return Decision(rows=(ended,), groups=(group,), jobs_done=(current,), notices=(*notices, *failed))
