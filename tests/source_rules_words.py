@@ -1,5 +1,5 @@
-"""Source rules about words: retired names, names of tests, numbers of parameters, how docstrings begin, and what is
-said of releases that were replaced.
+"""Source rules about words: retired names and phrases, names of tests, numbers of parameters, how docstrings begin,
+and what is said of releases that were replaced.
 
 `RETIRED_WORDS` maps each word that is no longer used in names to the word that replaces it. A name is split at
 underscores and capitals, so `till_key` and `PaymentTill` both contain `till`.
@@ -41,6 +41,11 @@ RETIRED_WORDS = {
     "told": "reply, answer or outcome",
     "wary": "contended",
 }
+
+# Participles that are no names of variables in the service: a noun says what was found, kept or made.
+PARTICIPLES = frozenset(("asked", "begun", "found", "given", "heard", "kept", "made", "seen", "told"))
+# Sources that are not the service's, by the beginning of their path.
+OUTSIDE = ("tests/", "bench/", "clients/", "docs/")
 
 # Functions that may have more parameters than MAX_PARAMETERS, because a struct would only repeat them.
 LONG_SIGNATURES = {
@@ -105,6 +110,12 @@ BRITISH = re.compile(
 )
 # One spelling everywhere: email. An action of the audit trail is a stored value, and keeps its own.
 OTHER_SPELLINGS = re.compile(r"(?<!customer by )\b[Ee]-[m]ail")
+# Phrases that a payments engineer has to read twice. The kind of a posting is a stored value, and keeps its own.
+RETIRED_PHRASES = re.compile(
+    r"\bin [v]ain\b|\beach [p]romise\b|(?<!received )for nobody [k]nown"
+    r"|\b(?:tell|tells|told) [o]f (?:them|disputes|settlements)\b"
+    r"|\bfrom a day [o]n\b|\bare let [r]un\b|\bopens nothing any [m]ore\b|\b_is_[d]eaf\b"
+)
 
 # Words about rows and processes of a release that was replaced. Nobody has data of states before 1.0.0. A branch for
 # those of a later release names it right after these words, so that it can go with the last upgrade from there.
@@ -137,14 +148,38 @@ def defined_names(source: Source) -> Iterator[tuple[str, int]]:
 
 
 def retired_names(source: Source) -> list[str]:
-    """Names with a retired word, each with the word to use instead."""
-    found = {
+    """Names with a retired word, each with the word to use instead, and names that are not nouns or verb and noun."""
+    complaints = {
         f"{source.path}:{line} {name}: say {RETIRED_WORDS[word]} instead of {word}"
         for name, line in defined_names(source)
         for word in words_of(name)
         if word in RETIRED_WORDS
     }
-    return sorted(found)
+    return sorted(complaints | participles(source) | functions_without_verb(source))
+
+
+def participles(source: Source) -> set[str]:
+    """Parameters and variables of the service's functions that are named by a participle."""
+    if source.path.startswith(OUTSIDE):
+        return set()
+    return {
+        f"{source.path}:{node.lineno} {name}: name what it is"
+        for function in source.functions()
+        for node in ast.walk(function)
+        if isinstance(node, ast.arg) or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+        if (name := node.arg if isinstance(node, ast.arg) else node.id) in PARTICIPLES
+    }
+
+
+def functions_without_verb(source: Source) -> set[str]:
+    """Functions of the service such as `name_of`: `get_name`, `make_name` or `read_name` also says what it does."""
+    if source.path.startswith(OUTSIDE):
+        return set()
+    return {
+        f"{source.path}:{node.lineno} {node.name}: name it by a verb and a noun"
+        for node in source.functions()
+        if node.name.endswith("_of")
+    }
 
 
 def long_test_names(source: Source) -> list[str]:
@@ -186,7 +221,12 @@ def british_spellings(source: Source) -> list[str]:
 
 
 def other_spellings(source: Source) -> list[str]:
-    return [f"{source.path} spells {match.group(0)}" for match in OTHER_SPELLINGS.finditer(source.text)]
+    """Spellings and phrases that have a plainer form."""
+    return [
+        f"{source.path} says {match.group(0)}"
+        for pattern in (OTHER_SPELLINGS, RETIRED_PHRASES)
+        for match in pattern.finditer(source.text)
+    ]
 
 
 def replaced_releases(source: Source) -> list[str]:
