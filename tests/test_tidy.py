@@ -432,7 +432,7 @@ def test_an_unsafe_read_is_noticed(text: str) -> None:
         ("jobs/x.py", "if connection.is_distributed:\n    pass", True),
         ("boot/x.py", "from kasuwa.postgres.distribution.shards import read_shards", True),
         ("postgres/distribution/x.py", "# Citus hands it on.", False),
-        ("jobs/x.py", "if not layout_of(connection).spans_merchants:\n    pass", False),
+        ("jobs/x.py", "if not find_layout(connection).spans_merchants:\n    pass", False),
     ],
 )
 def test_what_knows_how_databases_are_distributed_is_noticed(place: str, text: str, wrong: bool) -> None:

@@ -29,7 +29,7 @@ from kasuwa.outbound.egress import EgressClient
 from kasuwa.postgres import connections
 from kasuwa.postgres.clock import DatabaseClock
 from kasuwa.postgres.connection_pool import Pool
-from kasuwa.postgres.layout import Lanes, Layout, layout_of
+from kasuwa.postgres.layout import Lanes, Layout, find_layout
 from kasuwa.privacy import vault_keys
 from kasuwa.privacy.vault_keys import KeyRefresher
 from kasuwa.rails.catalogue.refresh import PolledCatalogueCache
@@ -186,7 +186,7 @@ class Services:
         secret_key = load_secret_key(settings)
         connection = await connections.connect_as_owner(dsn, START_SETTINGS)
         try:
-            layout = layout_of(connection)
+            layout = find_layout(connection)
             await layout.prepare_application(connection)
             vault = await vault_keys.open_vault(connection, secret_key)
             lanes = await layout.read_lanes(connection)

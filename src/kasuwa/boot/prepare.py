@@ -10,7 +10,7 @@ from kasuwa.engine.writer import Writer
 from kasuwa.merchants import exchange_rates, merchants
 from kasuwa.merchants.merchants import MerchantDirectory
 from kasuwa.postgres import migrate
-from kasuwa.postgres.layout import layout_of
+from kasuwa.postgres.layout import find_layout
 from kasuwa.postgres.pgbouncer import refuse_transaction_pooling
 from kasuwa.postgres.primary import connect_to_primary
 from kasuwa.privacy import vault_keys
@@ -71,7 +71,7 @@ async def ensure_demo(connection: Any, vault: Vault, settings: Settings, dsn: st
         await merchants.add_merchant(connection, vault, DEMO_NAME, make_key=lambda _: DEMO_KEY)
     if await connection.fetchval("select exists (select 1 from account where merchant_id = 1)"):
         return
-    writer = Writer(dsn, make_deployment(vault, settings), layout=layout_of(connection))
+    writer = Writer(dsn, make_deployment(vault, settings), layout=find_layout(connection))
     writer.start()
     demo: Merchant = await MerchantDirectory(connection, vault, settings.environment).get_by_id(1)
     await fund_new_merchant(writer, demo)

@@ -20,9 +20,9 @@ class Requests(msgspec.Struct, frozen=True):
     def many_sql(self) -> str:
         """The SQL of the rows `u`. Its parameters are an array for each column."""
         arrays = (f"${place}::{kind}[]" for place, (_, kind) in enumerate(self.columns, start=1))
-        given = (f"(select {array})" for array in arrays) if self.has_one_plan else arrays
+        values = (f"(select {array})" for array in arrays) if self.has_one_plan else arrays
         names = ", ".join((*(name for name, _ in self.columns), "n"))
-        return f"unnest({', '.join(given)}) with ordinality u ({names})"
+        return f"unnest({', '.join(values)}) with ordinality u ({names})"
 
     @property
     def one_sql(self) -> str:

@@ -27,7 +27,7 @@ from kasuwa.core.keyring import Digest
 from kasuwa.core.reading import Item, Line
 from kasuwa.core.vault import NONCE_BYTES, Vault
 from kasuwa.postgres.connection_pool import Connection, Pool
-from kasuwa.postgres.layout import layout_of
+from kasuwa.postgres.layout import find_layout
 from kasuwa.postgres.merchant_rows import MerchantReader, snapshot
 
 # Queries with the same text that run at once, and the keys that one query may ask for. A page may look at a thousand
@@ -208,7 +208,7 @@ class SnapshotReader:
         return await self._connection.fetchrow(query, *args)
 
     async def fetch_requests(self, query: BatchedQuery, requests: Iterable[tuple[Any, ...]]) -> list[Any]:
-        return await layout_of(self._connection).fetch_requests(self._connection, query, requests)
+        return await find_layout(self._connection).fetch_requests(self._connection, query, requests)
 
     async def fetch_row_batched(self, query: BatchedQuery, *key: Any) -> Any:
         """Runs a batched query (see LookupBatcher) for one key."""

@@ -12,7 +12,7 @@ from kasuwa.engine.merchant_state import MerchantState
 from kasuwa.engine.row_cache import RowCache
 from kasuwa.postgres.clock import DatabaseClock
 from kasuwa.postgres.connection_pool import Connection
-from kasuwa.postgres.layout import layout_of
+from kasuwa.postgres.layout import find_layout
 
 
 class WouldWrite(Exception):
@@ -30,7 +30,7 @@ class SnapshotWriter:
     async def submit(self, submission: Submission) -> Result:
         """Returns the result. Raises WouldWrite if the decision changes anything or has a follow-up."""
         key = merchant_state_key(submission.merchant.merchant_id)
-        layout = layout_of(self._connection)
+        layout = find_layout(self._connection)
         values = (key, *layout.select_values(MerchantState, submission.merchant.merchant_id))
         [record] = await self._connection.fetch(layout.select(MerchantState), *values)
         state = BatchState(self._deployment, self.clock.now(), self.clock.earliest_now())

@@ -20,7 +20,7 @@ from kasuwa.engine.due_jobs import ADVANCING
 from kasuwa.engine.merchant_state import MerchantState, business_now
 from kasuwa.postgres.columns import describe_columns
 from kasuwa.postgres.connection_pool import Connection, Pool
-from kasuwa.postgres.layout import Layout, layout_of
+from kasuwa.postgres.layout import Layout, find_layout
 from kasuwa.postgres.row_codes import check_row
 from kasuwa.postgres.statement_forms import SearchQuery, search_query
 
@@ -205,7 +205,7 @@ class LaneTurns(msgspec.Struct):
 
 async def list_due_lanes(pool: Pool, lanes: list[str], wall: datetime) -> list[str]:
     async with pool.acquire() as connection:
-        layout = layout_of(connection)
+        layout = find_layout(connection)
         if not layout.spans_merchants:
             return list({record[0] for record in await layout.search(connection, FIND_DUE_LANES, lanes, wall)})
         return [record[0] for record in await connection.fetch(SELECT_DUE_LANES, lanes, wall)]
@@ -217,7 +217,7 @@ async def claim_jobs(
     """Leases the due jobs of a lane, the earliest first, at most `max_jobs`; while there are more, those of all
     merchants in turn. One that is not as the service wrote it is leased, so that it does not hold up the others, and
     not returned."""
-    layout = layout_of(connection)
+    layout = find_layout(connection)
     if not layout.spans_merchants:
         query = FIND_DUE_IN_TURN if turns.has_backlog else FIND_DUE
         records = await claim_by_merchant(connection, layout, query, lane, wall, max_jobs)

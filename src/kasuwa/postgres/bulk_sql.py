@@ -26,8 +26,8 @@ def select_by_key(kind: type[Row], *conditions: str) -> str:
     On one server merchant_id is not in the WHERE: with it the planner takes the wrong index and filters."""
     places = f"generate_series(1, length($1::bytea), {KEY_BYTES}) n"
     keys = f"array(select substr($1::bytea, n, {KEY_BYTES}) from {places})"
-    found = " and ".join((f"key = any({keys})", *conditions))
-    return f"select {', '.join(describe_columns(kind).names)} from {kind.table} where {found}"
+    condition = " and ".join((f"key = any({keys})", *conditions))
+    return f"select {', '.join(describe_columns(kind).names)} from {kind.table} where {condition}"
 
 
 def concat_keys(keys: Iterable[bytes]) -> bytes:

@@ -17,7 +17,7 @@ import structlog
 
 from kasuwa.postgres.backend_connection import BackendConnection
 from kasuwa.postgres.connection_pool import Connection, Pool
-from kasuwa.postgres.layout import layout_of
+from kasuwa.postgres.layout import find_layout
 from kasuwa.postgres.merchant_rows import READER_SEARCH_PATH
 from kasuwa.postgres.primary import CONNECT_SECONDS, connect_to_primary
 
@@ -203,7 +203,7 @@ async def wait_for_primary(dsn: str) -> None:
 
 async def set_application_role(connection: Connection) -> None:
     """Switches to the role that cannot change append-only tables, if migrations could create it."""
-    await layout_of(connection).prepare_application(connection)
+    await find_layout(connection).prepare_application(connection)
     allowed = await connection.fetchval(
         "select exists (select 1 from pg_roles where rolname = $1 and pg_has_role(oid, 'member'))",
         APPLICATION_ROLE,

@@ -120,7 +120,7 @@ class Layout:
 ONE_SERVER = Layout()
 
 
-def layout_of(connection: Any) -> Layout:
+def find_layout(connection: Any) -> Layout:
     """Returns the layout of the database of a connection. One that was not opened by `connect_session` is taken to be
     to a single server."""
     layout: Layout = getattr(connection, "layout", ONE_SERVER)

@@ -11,7 +11,7 @@ from typing import Any
 from kasuwa.concurrency.shares import Shares
 from kasuwa.postgres.backend_connection import NO_MERCHANT
 from kasuwa.postgres.connection_pool import Connection, ConnectionSource, Pool
-from kasuwa.postgres.layout import layout_of
+from kasuwa.postgres.layout import find_layout
 
 MERCHANT_SETTING = "kasuwa.merchant_id"
 ALL_SETTING = "kasuwa.all_merchants"
@@ -34,12 +34,12 @@ def choose_rows(merchant_id: int | None, *, is_local: bool) -> tuple[str, str]:
 
 async def begin_transaction(connection: Any, begin: str, merchant_id: int | None) -> None:
     """Begins a transaction that sees the rows of a merchant, or of all, in one round trip if the layout allows it."""
-    await layout_of(connection).run_in_order(connection, begin, *choose_rows(merchant_id, is_local=True))
+    await find_layout(connection).run_in_order(connection, begin, *choose_rows(merchant_id, is_local=True))
 
 
 async def choose_for_transaction(connection: Any, merchant_id: int | None) -> None:
     """Chooses the merchant of a transaction."""
-    await layout_of(connection).run_in_order(connection, *choose_rows(merchant_id, is_local=True))
+    await find_layout(connection).run_in_order(connection, *choose_rows(merchant_id, is_local=True))
 
 
 @contextlib.asynccontextmanager
@@ -93,7 +93,7 @@ class MerchantReader(ConnectionSource):
     @contextlib.asynccontextmanager
     async def _acquire(self) -> AsyncIterator[Any]:
         async with self._pool.acquire() as connection:
-            if layout_of(connection).keeps_session_settings:
+            if find_layout(connection).keeps_session_settings:
                 await choose_merchant(connection, self._merchant_id)
                 yield connection
             else:

@@ -22,7 +22,7 @@ from kasuwa.merchants.endpoints import enable_endpoint
 from kasuwa.postgres.columns import describe_columns
 from kasuwa.postgres.connection_pool import Connection, QueryRunner
 from kasuwa.postgres.connections import WRITER_SETTINGS
-from kasuwa.postgres.layout import Layout, layout_of
+from kasuwa.postgres.layout import Layout, find_layout
 from kasuwa.postgres.statement_forms import StatementForms, by_key, search_query
 
 # Longer than the slowest delivery: the wait for a connection and the whole exchange, twice if the scenario asks for it
@@ -337,7 +337,7 @@ async def claim_deliveries(
     """Leases due deliveries, at most `max_total`, and of each endpoint its capacity or `default_capacity`."""
     claimed_at = time.monotonic()
     places = msgspec.json.encode({f"{key[0]} {key[1]}": capacity for key, capacity in capacities.items()}).decode()
-    layout = layout_of(connection)
+    layout = find_layout(connection)
     if not layout.spans_merchants:
         records = await claim_by_merchant(connection, layout, wall, max_total, default_capacity, places)
         return [read_delivery(record, wall, claimed_at) for record in records]
@@ -363,7 +363,7 @@ async def claim_by_merchant(
     return [record for claimed in claims for record in claimed]
 
 
-def merchant_of(item: "Delivery | AttemptResult") -> int:
+def get_merchant_id(item: "Delivery | AttemptResult") -> int:
     return item.merchant_id
 
 
@@ -371,8 +371,8 @@ async def requeue(
     connection: Connection, items: list[Delivery], wall: datetime, wait: timedelta = REQUEUE_DELAY
 ) -> None:
     """Releases deliveries unsent. They can be claimed again after `wait`, and no attempt is counted."""
-    layout = layout_of(connection)
-    for merchant_id, group in layout.group(items, merchant_of):
+    layout = find_layout(connection)
+    for merchant_id, group in layout.group(items, get_merchant_id):
         statement = layout.bind(REQUEUE, merchant_id, [item.key for item in group], wall + wait)
         await retry_on_deadlock(partial(connection.execute, *statement))
 
@@ -384,8 +384,8 @@ async def notify_operator(connection: QueryRunner, merchant_id: int, message: st
 
 async def park_deliveries(connection: Connection, items: list[Delivery]) -> None:
     """Releases deliveries unsent until the endpoint is set again."""
-    layout = layout_of(connection)
-    for merchant_id, group in layout.group(items, merchant_of):
+    layout = find_layout(connection)
+    for merchant_id, group in layout.group(items, get_merchant_id):
         await connection.execute(*layout.bind(PARK_JOBS, merchant_id, [item.key for item in group]))
 
 
@@ -411,9 +411,9 @@ async def find_first_deliverable(connection: QueryRunner, job: Job) -> Job:
 async def record_attempts(connection: Connection, outcomes: list[AttemptResult]) -> None:
     """Records attempts of any merchants. If the rows of some cannot be reached, records those of the others first and
     then raises the error: their deliveries are sent again."""
-    layout = layout_of(connection)
+    layout = find_layout(connection)
     failure: Exception | None = None
-    for merchant_id, group in layout.group(outcomes, merchant_of):
+    for merchant_id, group in layout.group(outcomes, get_merchant_id):
         statement = layout.bind(RECORD_ATTEMPTS, merchant_id, msgspec.json.encode(group).decode())
         try:
             await run_record(connection, *statement)

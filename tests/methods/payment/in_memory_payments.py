@@ -24,6 +24,7 @@ from kasuwa.core.decision import (
     Refusal,
     Row,
 )
+from kasuwa.core.references import account_key
 from kasuwa.core.routing import NO_ROUTING, RailChooser
 from kasuwa.core.scenario import NO_SCENARIO, InjectedFault, Scenario
 from kasuwa.ledger.apply import LedgerChanges, apply_group
@@ -150,7 +151,7 @@ class InMemoryPayments:
         while True:
             shown |= {key: self.rows.get(key) for _, key in needs.rows}
             accounts |= set(needs.accounts)
-            outcome = rule(given, LoadedRows(shown))
+            outcome = rule(given, LoadedRows(shown | self.account_rows(accounts)))
             if not isinstance(outcome, NeedsMore):
                 break
             known = len(shown), len(accounts)
@@ -161,6 +162,9 @@ class InMemoryPayments:
             return outcome
         assert isinstance(outcome, Decision)
         return self.keep(outcome, shown, accounts)
+
+    def account_rows(self, names: set[str]) -> dict[bytes, Row | None]:
+        return {account_key(self.merchant.merchant_id, name): self.account(name) for name in names}
 
     def keep(self, decision: Decision, shown: dict[bytes, Row | None], asked: set[str]) -> Decision | Refusal:
         changed, rows = dict(self.accounts), dict(self.rows)
