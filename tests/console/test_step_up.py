@@ -44,6 +44,7 @@ CONFIRMS = {
     "/operator/merchants/{mid}/limits",
     "/operator/merchants/{mid}/invite",
     "/operator/merchants/{mid}/rails",
+    "/operator/merchants/{mid}/resume",
     "/operator/reconciliation/{account_id}/{item}",
     "/operator/approvals/{kind}",
     "/operator/approvals/{approval_id}/{verdict}",

@@ -22,10 +22,10 @@ ASK_FOR_KEY = """
 import sys
 from pathlib import Path
 from kasuwa.settings.settings import Settings
-from kasuwa.settings.secret_key import secret_key_of
+from kasuwa.settings.secret_key import load_secret_key
 print("ready", flush=True)
 sys.stdin.readline()
-print(secret_key_of(Settings(data=Path(sys.argv[1]))).hex())
+print(load_secret_key(Settings(data=Path(sys.argv[1]))).hex())
 """
 
 

@@ -316,7 +316,6 @@ NOT_TRIED = {
     "methods/references/store.py PAYMENT_DETAIL": "a payment that belongs to a checkout",
     "methods/references/store.py TOKENS": "a token of a page as a reference",
     "methods/resources/store.py ALL_ACCOUNTS": "commands",
-    "methods/statements/proofs/store.py VALUE_BEFORE": "proofs that begin after a checkpoint",
     "methods/tickets/store.py INDEX_ENTRY": "a ticket by its code",
     "methods/tickets/store.py OF_PAYMENTS": "commands",
     "methods/tickets/store.py OF_PURCHASE": "the page of a checkout that has paid for tickets",

@@ -16,8 +16,8 @@ MERCHANT_ID = 903
 FILL = f"""
     insert into merchant (merchant_id, mid, name) values ({MERCHANT_ID}, 'GP0000903', 'x');
     insert into merchant_state (key, merchant_id) values ('\\x0903', {MERCHANT_ID});
-    insert into event (merchant_id, seq, reference, object, object_seq, kind, payload, at)
-        values ({MERCHANT_ID}, 1, 'GP1', 'GP1', 1, 'payment', '{{}}', now());
+    insert into event (merchant_id, seq, reference, object, object_seq, kind, payload, at, hash)
+        values ({MERCHANT_ID}, 1, 'GP1', 'GP1', 1, 'payment', '{{}}', now(), '\\x00');
     insert into scheduled_job (key, merchant_id, kind, lane, reference, subject, due, run_at, claims, attempt, work,
             endpoint_id)
         values ('\\x0904', {MERCHANT_ID}, 'webhook', 'webhook', 'GP1', '', now(), now() - interval '1 minute', 0, 0,
