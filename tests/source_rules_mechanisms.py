@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from tests.source_rules import Source
 
-# --- one struct for the rows of a table -------------------------------------------------------------------------------
+# --- one struct for the rows of a table -----------------------------------------------------------------------------
 
 CREATED_TABLE = re.compile(r"create (?:unlogged )?table (\w+) \((.*?)\n\)", re.DOTALL)
 COLUMN = re.compile(r"^    (?!primary |unique |constraint |check )(\w+) ", re.MULTILINE)
@@ -50,3 +50,52 @@ def second_row_types(sources: Iterable[Source], tables: Mapping[str, set[str]]) 
     ]
     found = {table: [name for name, fields in structs if is_row_of(fields, tables[table])] for table in tables}
     return [f"{table}: {' and '.join(names)}" for table, names in found.items() if len(names) > 1]
+
+
+# --- effects are added as a whole -----------------------------------------------------------------------------------
+
+EFFECT_FIELDS = {"groups", "rows", "jobs", "jobs_done", "events", "notices", "audit_entries"}
+# Where `add` is, and where the writer takes a decision apart.
+EFFECTS_ARE_SPLIT_IN = ("core/decision.py", "engine/batch.py")
+
+
+def read_effect(node: ast.AST) -> tuple[str, str] | None:
+    """Returns (variable, field) if an expression is a field of effects that a variable has."""
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.attr in EFFECT_FIELDS:
+        return node.value.id, node.attr
+    return None
+
+
+def copied_effects(function: ast.AST) -> set[tuple[str, str]]:
+    """Returns the fields of effects that a function copies into others. A variable's own fields may be extended."""
+    copied, extended = set[tuple[str, str] | None](), set[tuple[str, str] | None]()
+    for node in ast.walk(function):
+        if isinstance(node, ast.Starred | ast.AugAssign) or (
+            isinstance(node, ast.keyword) and node.arg in EFFECT_FIELDS
+        ):
+            copied.add(read_effect(node.value))
+        elif isinstance(node, ast.Assign):
+            extended |= {read_effect(target) for target in node.targets}
+    return {field for field in copied - extended if field is not None}
+
+
+def effects_added_by_field(source: Source) -> list[str]:
+    """Returns where two or more fields of effects are copied one by one: one that is forgotten is lost silently."""
+    if source.path in EFFECTS_ARE_SPLIT_IN:
+        return []
+    complaints = []
+    for function in source.functions():
+        names = [name for name, _ in copied_effects(function)]
+        complaints += [
+            f"{source.path}:{function.lineno}: {name}" for name in sorted(set(names)) if names.count(name) > 1
+        ]
+    return complaints
+
+
+# --- what a rule still needs is returned where it arises ------------------------------------------------------------
+
+
+def late_needs(source: Source) -> list[str]:
+    """Returns the assertions that a result is not NeedsMore: it was not returned at its place."""
+    asserted = [node for node in source.nodes if isinstance(node, ast.Assert)]
+    return [f"{source.path}:{node.lineno}" for node in asserted if "NeedsMore" in ast.unparse(node.test)]

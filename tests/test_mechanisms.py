@@ -1,7 +1,9 @@
 """Each purpose has one mechanism: checks the sources, and each rule against an offender that it must report."""
 
+import pytest
+
 from tests.source_rules import REPOSITORY, Source, read_all
-from tests.source_rules_mechanisms import read_tables, second_row_types
+from tests.source_rules_mechanisms import effects_added_by_field, late_needs, read_tables, second_row_types
 
 SERVICE = read_all("src/kasuwa")
 TABLES = read_tables((REPOSITORY / "src/kasuwa/postgres/migrations/0001_baseline.sql").read_text())
@@ -48,3 +50,40 @@ def test_a_second_struct_of_a_table_is_noticed() -> None:
     part = Source("console/fares.py", "\n    ".join(["class FareLine(msgspec.Struct):", *fields[:4]]))
     more = Source("console/more.py", "\n    ".join(["class FareView(msgspec.Struct):", *fields, "payer: str"]))
     assert second_row_types([row, variant, part, more], tables) == []
+
+
+def test_effects_are_added_as_a_whole() -> None:
+    assert [complaint for source in SERVICE for complaint in effects_added_by_field(source)] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "begun.rows += added.rows\n    begun.jobs += added.jobs",
+        "begun.rows = (*begun.rows, *added.rows)\n    begun.jobs = (*begun.jobs, *added.jobs)",
+        "return Decision(rows=(row, *added.rows), jobs=added.jobs)",
+        "return Decision(rows=added.rows, notices=added.notices)",
+    ],
+)
+def test_effects_that_are_added_field_by_field_are_noticed(text: str) -> None:
+    function = f"def decide(begun, added, row):\n    {text}\n"
+    assert effects_added_by_field(Source("methods/fares/rules.py", function)) == ["methods/fares/rules.py:1: added"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "begun.add(added)",
+        "begun.rows = (*begun.rows, row)\n    begun.jobs = (*begun.jobs, row)",
+        "return Decision(rows=(end.row,), jobs=end.jobs, events=(end.event,))",
+    ],
+)
+def test_effects_that_are_added_as_a_whole_or_extended_are_allowed(text: str) -> None:
+    function = f"def decide(begun, added, row, end):\n    {text}\n"
+    assert effects_added_by_field(Source("methods/fares/rules.py", function)) == []
+
+
+def test_what_a_rule_still_needs_is_returned_where_it_arises() -> None:
+    assert [complaint for source in SERVICE for complaint in late_needs(source)] == []
+    assert late_needs(Source("methods/fares/rules.py", "assert not isinstance(added, NeedsMore)"))
+    assert late_needs(Source("methods/fares/rules.py", "if isinstance(added, NeedsMore):\n    x = 1")) == []

@@ -45,14 +45,14 @@ def test_what_is_shorter_than_a_turn_is_not_interrupted(monkeypatch: pytest.Monk
 def payments() -> Iterator[Decision]:
     """Submissions that each cover a tenth of the wallet, so the eleventh is refused."""
     for n in range(11):
-        yield Decision(n, (posting(100, WALLET, RAIL),))
+        yield Decision(reply=n, groups=(posting(100, WALLET, RAIL),))
 
 
 def bulk() -> Decision:
     return Decision(
         numbers_used=12,
         sub_decisions=payments(),
-        combine=lambda became: Decision([visible_result(part)[0] for part in became]),
+        combine=lambda became: Decision(reply=[visible_result(part)[0] for part in became]),
     )
 
 

@@ -81,8 +81,12 @@ def join_badly(parts: list[Any]) -> Any:
 
 SPOILING = {
     "its join raises": Decision(combine=join_badly),
-    "a part cannot be made": Decision(combine=Decision, sub_decisions=map(join_badly, [[]])),
-    "a part is none the ledger takes": Decision(combine=Decision, sub_decisions=(Decision(groups=(posting(0),)),)),
+    "a part cannot be made": Decision(
+        combine=lambda results: Decision(reply=results), sub_decisions=map(join_badly, [[]])
+    ),
+    "a part is none the ledger takes": Decision(
+        combine=lambda results: Decision(reply=results), sub_decisions=(Decision(groups=(posting(0),)),)
+    ),
     "an event is not text": Decision(groups=(posting(5),), events=(Event("x", "toy", b"\xff"),)),
     "a fault cannot be kept": Decision(sandbox=SandboxEffects(injected_faults=(object(),))),  # type: ignore[arg-type]
 }
@@ -126,16 +130,16 @@ def test_a_hold_is_ended_once_within_one_decision_too() -> None:
     database = funded()
     database.run([submission(ToyRequest("start"))])
     end = PostingGroup("a", SHORT, releases=HeldAmount(WALLET, 100))
-    made = answering(Decision("twice", (end, end)))
+    made = answering(Decision(reply="twice", groups=(end, end)))
     assert visible_result(database.run([made])[0]) == ("broken", "LedgerError")
     assert wallet_of(database).held == 100
 
 
 def test_a_later_group_of_a_decision_sees_what_an_earlier_one_moved() -> None:
     database = funded(100)
-    decision = Decision("both", (posting(60, WALLET, RAIL), posting(60, WALLET, RAIL)))
+    decision = Decision(reply="both", groups=(posting(60, WALLET, RAIL), posting(60, WALLET, RAIL)))
     assert database.run([answering(decision)])[0] == SHORT
-    decision = Decision("three", (posting(60, WALLET, RAIL), posting(20), posting(60, WALLET, RAIL)))
+    decision = Decision(reply="three", groups=(posting(60, WALLET, RAIL), posting(20), posting(60, WALLET, RAIL)))
     assert visible_result(database.run([answering(decision)])[0])[0] == "done"
     assert wallet_of(database).posted == 0
     assert [row.group_seq for row in database.postings] == [1, 2, 3, 4]
@@ -157,15 +161,15 @@ def test_a_rule_that_asks_for_more_changes_nothing_by_asking() -> None:
 def test_parts_stand_or_fall_each_on_its_own() -> None:
     database = funded(100)
     parts = (
-        Decision("first", (posting(70, WALLET, RAIL),)),
-        Decision("short", (posting(70, WALLET, RAIL),), events=(Event("x", "toy", b"x"),)),
+        Decision(reply="first", groups=(posting(70, WALLET, RAIL),)),
+        Decision(reply="short", groups=(posting(70, WALLET, RAIL),), events=(Event("x", "toy", b"x"),)),
         Refusal(104, "bad"),
-        Decision("last", (posting(30, WALLET, RAIL),), events=(Event("y", "toy", b"y"),)),
+        Decision(reply="last", groups=(posting(30, WALLET, RAIL),), events=(Event("y", "toy", b"y"),)),
     )
     whole = Decision(
         numbers_used=5,
         sub_decisions=parts,
-        combine=lambda became: Decision([visible_result(part)[:2] for part in became]),
+        combine=lambda became: Decision(reply=[visible_result(part)[:2] for part in became]),
     )
     result = database.run([answering(whole)])[0]
     assert isinstance(result, Decision)
@@ -184,7 +188,7 @@ def test_a_number_is_given_again_only_when_it_was_not_used() -> None:
     def take(used: int, outcome: Any) -> Submission:
         def rule(context: Context, rows: LoadedRows) -> Any:
             given.append(context.number)
-            return Decision("x", numbers_used=used) if outcome is None else outcome
+            return Decision(reply="x", numbers_used=used) if outcome is None else outcome
 
         return deciding(rule)
 
@@ -203,7 +207,7 @@ def test_with_a_seed_entropy_depends_on_earlier_decisions_and_is_repeatable() ->
 
         def rule(context: Context, rows: LoadedRows) -> Decision:
             seen_entropy.append(context.entropy)
-            return Decision("x", (posting(1),), numbers_used=1)
+            return Decision(reply="x", groups=(posting(1),), numbers_used=1)
 
         for _ in range(3):
             database.run([deciding(rule)], world=world)
@@ -223,7 +227,7 @@ def test_with_a_seed_a_rule_that_needs_more_keeps_its_own_entropy() -> None:
         def rule(context: Context, rows: LoadedRows) -> Decision | NeedsMore:
             drawn[n].append(context.entropy)
             key = context.entropy[:16]
-            return Decision("x", numbers_used=1) if rows.is_loaded(key) else NeedsMore(Needs(((Ticket, key),)))
+            return Decision(reply="x", numbers_used=1) if rows.is_loaded(key) else NeedsMore(Needs(((Ticket, key),)))
 
         return deciding(rule)
 
@@ -236,10 +240,10 @@ def test_with_a_seed_a_rule_that_needs_more_keeps_its_own_entropy() -> None:
 def test_audit_entries_are_recorded_only_with_their_decision() -> None:
     entry = AuditEntry("ada", "looked", "KSW|GVC|1|x")
     database = funded()
-    database.run([answering(Decision("x", (posting(10**9, WALLET, RAIL),), audit_entries=(entry,)))])
+    database.run([answering(Decision(reply="x", groups=(posting(10**9, WALLET, RAIL),), audit_entries=(entry,)))])
     assert database.audit_rows == []
     version = database.book(1).version
-    database.run([answering(Decision("x", audit_entries=(entry,)))])
+    database.run([answering(Decision(reply="x", audit_entries=(entry,)))])
     assert [(row.merchant_id, row.actor, row.subject) for row in database.audit_rows] == [(1, "ada", "KSW|GVC|1|x")]
     assert database.book(1).version == version + 1
 
@@ -296,7 +300,7 @@ def test_a_job_runs_when_its_business_time_comes_on_the_walls_clock(
     database = funded()
     set_clock(database, **clock)
     job = Job(b"job".ljust(16), 1, "toy", "toy", "a", b"", due, due, None, 0, 0, None, "{}")
-    database.run([answering(Decision("x", jobs=(job,)))])
+    database.run([answering(Decision(reply="x", jobs=(job,)))])
     assert database.all(Job, 1)[0].run_at == run_at
 
 
@@ -307,9 +311,9 @@ def test_a_moved_clock_is_seen_by_the_next_and_written_to_the_state_row(clock: d
 
     def look(context: Context, rows: LoadedRows) -> Decision:
         seen_times.append(context.now)
-        return Decision("x")
+        return Decision(reply="x")
 
-    batch = [answering(Decision("moved", sandbox=SandboxEffects(clock=WALL + HOUR))), deciding(look)]
+    batch = [answering(Decision(reply="moved", sandbox=SandboxEffects(clock=WALL + HOUR))), deciding(look)]
     state = database.batch_state(batch)
     run_to_completion(decide_batch(state, batch))
     assert seen_times == [WALL + HOUR]
@@ -322,12 +326,12 @@ def test_planned_faults_are_seen_by_the_next_until_they_are_used_up() -> None:
 
     def look(context: Context, rows: LoadedRows) -> Decision:
         seen_faults.append(context.injected_faults)
-        return Decision("x", sandbox=SandboxEffects(injected_faults=()))
+        return Decision(reply="x", sandbox=SandboxEffects(injected_faults=()))
 
     planned = (InjectedFault("bank", "reset", 2),)
     database.run(
         [
-            answering(Decision("planned", sandbox=SandboxEffects(injected_faults=planned))),
+            answering(Decision(reply="planned", sandbox=SandboxEffects(injected_faults=planned))),
             deciding(look),
             deciding(look),
         ]
@@ -348,7 +352,7 @@ def test_a_rule_sees_the_rows_it_asked_for_and_none_of_its_neighbors() -> None:
 
     def look(context: Context, rows: LoadedRows) -> Decision:
         found.append((rows.is_loaded(ticket), rows.is_loaded(job)))
-        return Decision("looked")
+        return Decision(reply="looked")
 
     neighbor = submission(ToyRequest("fund"))
     neighbor.needs = Needs(((Ticket, ticket), (Job, job)), ACCOUNTS)
@@ -360,7 +364,7 @@ def test_a_rule_sees_the_rows_it_asked_for_and_none_of_its_neighbors() -> None:
 def test_a_rule_cannot_read_a_row_that_only_its_neighbor_requested() -> None:
     database, ask = funded(), ToyRequest("start")
     database.run([submission(ask)])
-    reading = deciding(lambda context, seen: Decision(seen.get(Ticket, ticket_key(ask))))
+    reading = deciding(lambda context, seen: Decision(reply=seen.get(Ticket, ticket_key(ask))))
     neighbor = submission(ToyRequest("finish"))
     result = database.run([neighbor, reading])[1]
     assert isinstance(result, RuleFailure)
@@ -376,9 +380,9 @@ def test_what_a_rule_asks_for_later_is_fetched_though_a_neighbor_has_a_part_of_i
     def look(context: Context, rows: LoadedRows) -> Decision | NeedsMore:
         if not rows.is_loaded(ticket):
             return NeedsMore(Needs(((Ticket, ticket), (Job, job))))
-        return Decision(rows.get(Job, job) is not None)
+        return Decision(reply=rows.get(Job, job) is not None)
 
-    neighbor = deciding(lambda context, seen: Decision("looked"))
+    neighbor = deciding(lambda context, seen: Decision(reply="looked"))
     neighbor.needs = Needs(((Ticket, ticket),))
     result = database.run([neighbor, deciding(look)])[1]
     assert isinstance(result, Decision)

@@ -71,14 +71,14 @@ def test_a_refusal_is_not_kept() -> None:
 
 def test_what_is_shown_once_is_not_in_the_kept_reply() -> None:
     claim = IdempotencyClaim(idempotency_record_key(1, "once"), b"digest", is_original_request=True)
-    shown = Decision("with the code", replay_reply="without it")
+    shown = Decision(reply="with the code", replay_reply="without it")
     asked = Submission(merchant(1), Needs(), lambda context, seen: shown, bytes(32), claim)
     database = funded()
     assert [visible_result(database.run([asked])[0])[1] for _ in range(2)] == [b'"with the code"', b'"without it"']
 
 
 def test_a_refusal_that_leaves_something_behind_is_not_kept_either() -> None:
-    replies: Iterator[Decision] = iter([Decision(SHORT, numbers_used=1), Decision("done")])
+    replies: Iterator[Decision] = iter([Decision(reply=SHORT, numbers_used=1), Decision(reply="done")])
     claim = IdempotencyClaim(idempotency_record_key(1, "wrong"), b"digest", is_original_request=True)
     asked = Submission(merchant(1), Needs(), lambda context, seen: next(replies), bytes(32), claim)
     database = funded()
@@ -91,7 +91,7 @@ def test_a_refusal_that_leaves_something_behind_is_not_kept_either() -> None:
 
 def test_an_answer_that_is_worth_waiting_for_is_not_kept() -> None:
     """A copy under another key finds the first request at the rail. Its reply is not final, so it is not stored."""
-    database, replies = funded(), iter([Decision("at the rail", in_progress=True), Decision("done")])
+    database, replies = funded(), iter([Decision(reply="at the rail", in_progress=True), Decision(reply="done")])
     claim = IdempotencyClaim(idempotency_record_key(1, "other"), b"digest", is_original_request=True)
     asked = Submission(merchant(1), Needs(), lambda context, seen: next(replies), bytes(32), claim)
     assert [visible_result(database.run([asked])[0]) for _ in range(3)] == [
@@ -104,7 +104,7 @@ def test_an_answer_that_is_worth_waiting_for_is_not_kept() -> None:
 def test_what_is_shown_once_is_not_in_the_reply_of_a_repeat() -> None:
     database = funded()
     claim = IdempotencyClaim(idempotency_record_key(1, "once"), b"digest", is_original_request=True)
-    shown = Decision({"code": "1234567890", "state": "new"}, replay_reply={"state": "new"})
+    shown = Decision(reply={"code": "1234567890", "state": "new"}, replay_reply={"state": "new"})
     asked = Submission(merchant(1), Needs(), lambda context, seen: shown, bytes(32), claim)
     assert [visible_result(database.run([asked])[0])[1] for _ in range(3)] == [
         b'{"code":"1234567890","state":"new"}',

@@ -86,18 +86,21 @@ def job_key(ask: ToyRequest) -> bytes:
 
 def fund(ask: ToyRequest, context: Context, rows: LoadedRows) -> Decision:
     return Decision(
-        "funded", (PostingGroup("funding", SHORT, (Posting(OUTSIDE, WALLET, ask.amount, "wallet funding"),)),)
+        reply="funded",
+        groups=(PostingGroup("funding", SHORT, (Posting(OUTSIDE, WALLET, ask.amount, "wallet funding"),)),),
     )
 
 
 def spend(ask: ToyRequest, context: Context, rows: LoadedRows) -> Decision:
-    return Decision("spent", (PostingGroup("spending", SHORT, (Posting(WALLET, RAIL, ask.amount, "transfer"),)),))
+    return Decision(
+        reply="spent", groups=(PostingGroup("spending", SHORT, (Posting(WALLET, RAIL, ask.amount, "transfer"),)),)
+    )
 
 
 def start(ask: ToyRequest, context: Context, rows: LoadedRows) -> Decision | Refusal:
     first = rows.get(Ticket, ticket_key(ask))
     if first is not None:
-        return Decision((first.number, first.state)) if first.amount == ask.amount else USED
+        return Decision(reply=(first.number, first.state)) if first.amount == ask.amount else USED
     row = Ticket(ticket_key(ask), ask.merchant_id, ask.ref, context.number, ask.amount, "open")
     now = context.now
     job = Job(job_key(ask), ask.merchant_id, "toy.send", "toy", ask.ref, row.key, now, now, None, 0, 0, None, "{}")
@@ -117,7 +120,7 @@ def end(ask: ToyRequest, context: Context, rows: LoadedRows, part: int) -> Decis
     if row is None:
         return UNKNOWN
     if row.state != "open" or job is None:
-        return Decision((row.number, row.state), notices=(OperatorNotice(row.ref, f"it is {row.state}"),))
+        return Decision(reply=(row.number, row.state), notices=(OperatorNotice(row.ref, f"it is {row.state}"),))
     posts = (Posting(WALLET, RAIL, part, "transfer"),) if part else ()
     ended = msgspec.structs.replace(row, state=f"ended with {part}")
     return Decision(
@@ -147,7 +150,7 @@ def try_later(ask: ToyRequest, context: Context, rows: LoadedRows) -> Decision |
     job = rows.get(Job, job_key(ask))
     if job is None:
         return UNKNOWN
-    return Decision("later", jobs=(msgspec.structs.replace(job, attempt=job.attempt + 1),))
+    return Decision(reply="later", jobs=(msgspec.structs.replace(job, attempt=job.attempt + 1),))
 
 
 def ask_more(ask: ToyRequest, context: Context, rows: LoadedRows) -> Decision | NeedsMore:
@@ -158,10 +161,12 @@ def ask_more(ask: ToyRequest, context: Context, rows: LoadedRows) -> Decision | 
     except KeyError:
         return NeedsMore(Needs(((Ticket, key),), (WALLET, RAIL)))
     if before is not None:
-        return Decision((before.number, before.state))
+        return Decision(reply=(before.number, before.state))
     row = Ticket(key, ask.merchant_id, f"more {ask.ref}", context.number, ask.amount, "done")
     post = Posting(WALLET, RAIL, ask.amount, "transfer")
-    return Decision((row.number, row.state), (PostingGroup("more", SHORT, (post,)),), (row,), numbers_used=1)
+    return Decision(
+        reply=(row.number, row.state), groups=(PostingGroup("more", SHORT, (post,)),), rows=(row,), numbers_used=1
+    )
 
 
 def refuse(ask: ToyRequest, context: Context, rows: LoadedRows) -> Refusal:
@@ -173,7 +178,9 @@ def overdraw(ask: ToyRequest, context: Context, rows: LoadedRows) -> Decision:
     funding = PostingGroup("funding", SHORT, (Posting(OUTSIDE, WALLET, 5, "wallet funding"),))
     short = PostingGroup("spending", SHORT, (Posting(WALLET, RAIL, 10**15, "transfer"),))
     row = Ticket(ticket_key(ask), ask.merchant_id, ask.ref, context.number, 5, "never")
-    return Decision("never", (funding, short), (row,), events=(Event("x", "toy", b"x"),), numbers_used=3)
+    return Decision(
+        reply="never", groups=(funding, short), rows=(row,), events=(Event("x", "toy", b"x"),), numbers_used=3
+    )
 
 
 def crash(ask: ToyRequest, context: Context, rows: LoadedRows) -> Decision:
@@ -183,7 +190,9 @@ def crash(ask: ToyRequest, context: Context, rows: LoadedRows) -> Decision:
 def crash_in_the_ledger(ask: ToyRequest, context: Context, rows: LoadedRows) -> Decision:
     funding = PostingGroup("funding", SHORT, (Posting(OUTSIDE, WALLET, 5, "wallet funding"),))
     return Decision(
-        "never", (funding, PostingGroup("bad", SHORT, (Posting(WALLET, WALLET, 5, "transfer"),))), numbers_used=2
+        reply="never",
+        groups=(funding, PostingGroup("bad", SHORT, (Posting(WALLET, WALLET, 5, "transfer"),))),
+        numbers_used=2,
     )
 
 

@@ -48,15 +48,15 @@ OFFICE = (
     Bug(
         "an invoice is paid twice by two payers at once",
         "methods/invoices/rules/pay_invoice.py",
-        "return PurposeEffects(rows=(msgspec.structs.replace(invoice, reserved=invoice.reserved + checkout.amount),))",
-        "return PurposeEffects(rows=(invoice,))",
+        "return Effects(rows=(msgspec.structs.replace(invoice, reserved=invoice.reserved + checkout.amount),))",
+        "return Effects(rows=(invoice,))",
         "methods/invoices/test_pay_invoice.py::test_two_payers_of_the_whole_cannot_both_pay",
     ),
     Bug(
         "a failed attempt to pay an invoice keeps its part reserved",
         "methods/invoices/rules/pay_invoice.py",
-        "return PurposeEffects(rows=(msgspec.structs.replace(invoice, reserved=invoice.reserved - checkout.amount),))",
-        "return PurposeEffects()",
+        "return Effects(rows=(msgspec.structs.replace(invoice, reserved=invoice.reserved - checkout.amount),))",
+        "return Effects()",
         "methods/invoices/test_pay_invoice.py::test_a_failed_attempt_gives_back_what_it_reserved",
     ),
     Bug(
@@ -83,7 +83,7 @@ OFFICE = (
     Bug(
         "a refund in part voids all tickets",
         "methods/tickets/rules/sell.py",
-        "    if payment.refunded + amount < checkout.amount:\n        return NO_EFFECTS\n",
+        "    if payment.refunded + amount < checkout.amount:\n        return Effects()\n",
         "",
         "methods/tickets/test_sell.py::test_a_refund_in_full_voids_what_was_not_used_and_frees_the_seats",
     ),
@@ -167,8 +167,8 @@ OFFICE = (
     Bug(
         "a failed payout of a split is given up",
         "methods/payment/rules/split_settlement.py",
-        "rows=(msgspec.structs.replace(batch, state=DONE), following), jobs=jobs, notices=(notice,))",
-        "rows=(msgspec.structs.replace(batch, state=DONE), following), notices=(notice,))",
+        "rows=(msgspec.structs.replace(batch, state=DONE), following), jobs=jobs, notices=(notice,)",
+        "rows=(msgspec.structs.replace(batch, state=DONE), following), notices=(notice,)",
         "methods/payment/test_split_settlement.py"
         "::test_a_failed_payout_is_retried_the_next_day_and_an_operator_is_notified",
     ),

@@ -396,11 +396,9 @@ def replace_faults(faults: tuple[InjectedFault, ...] | None) -> SandboxEffects |
     return None if faults is None else SandboxEffects(injected_faults=faults)
 
 
-class Decision(msgspec.Struct, Generic[ReplyT]):
-    """Everything that a rule wants to happen. The writer commits it in whole."""
+class Effects(msgspec.Struct, kw_only=True):
+    """Everything that a decision writes, or a part of it that another rule adds (docs/decisions/0091)."""
 
-    # May be a refusal that leaves something behind, such as a counted wrong attempt.
-    reply: ReplyT = None  # type: ignore[assignment]
     groups: tuple[PostingGroup, ...] = ()
     rows: tuple[Row, ...] = ()
     jobs: tuple[Job, ...] = ()
@@ -409,6 +407,25 @@ class Decision(msgspec.Struct, Generic[ReplyT]):
     notices: tuple[OperatorNotice, ...] = ()
     audit_entries: tuple[AuditEntry, ...] = ()
     numbers_used: int = 0  # reference numbers taken, counted from Context.number
+
+    def add(self, part: "Effects") -> None:
+        """Appends all effects of a part to these. What only a decision has, such as a reply or a follow-up, is left to
+        the caller."""
+        self.groups += part.groups
+        self.rows += part.rows
+        self.jobs += part.jobs
+        self.jobs_done += part.jobs_done
+        self.events += part.events
+        self.notices += part.notices
+        self.audit_entries += part.audit_entries
+        self.numbers_used += part.numbers_used
+
+
+class Decision(Effects, Generic[ReplyT], kw_only=True):
+    """Everything that a rule wants to happen. The writer commits it in whole."""
+
+    # May be a refusal that leaves something behind, such as a counted wrong attempt.
+    reply: ReplyT = None  # type: ignore[assignment]
     follow_up: Job | None = None  # run by the requesting process right after the commit; leased to it until then
     secrets: Any = None  # handed to the follow-up in memory and never stored: a card's number and PIN
     in_progress: bool = False  # the same request is still being processed elsewhere: ask again in a moment

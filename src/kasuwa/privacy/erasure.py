@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from kasuwa.core.codes import INVALID_REQUEST
-from kasuwa.core.decision import Context, Job, LoadedRows, Refusal, Row
+from kasuwa.core.decision import Context, Effects, Job, LoadedRows, Refusal, Row
 from kasuwa.core.references import job_key
 
 TRANSACTION_IN_PROGRESS = Refusal(
@@ -30,14 +30,6 @@ class RowErasure(msgspec.Struct, frozen=True):
     ends_job: bool = False  # whether the job of the row (`job_key`) is deleted with its data
 
 
-class ErasedRows(msgspec.Struct, frozen=True):
-    """The rows that an erasure changes, the jobs that have data erased elsewhere, and the jobs that end."""
-
-    rows: tuple[Row, ...]
-    jobs: tuple[Job, ...]
-    jobs_done: tuple[Job, ...]
-
-
 def need_rows(erasures: Iterable[RowErasure]) -> tuple[tuple[type[Row], bytes], ...]:
     """Returns what `erase_rows` needs loaded: the rows, and the jobs that end with their data."""
     needed: list[tuple[type[Row], bytes]] = []
@@ -48,19 +40,17 @@ def need_rows(erasures: Iterable[RowErasure]) -> tuple[tuple[type[Row], bytes], 
     return tuple(needed)
 
 
-def erase_rows(erasures: Iterable[RowErasure], context: Context, loaded_rows: LoadedRows) -> ErasedRows | Refusal:
-    """Erases rows of other slices. Returns the first refusal. Rows that are erased already are left alone."""
-    rows: list[Row] = []
-    jobs: list[Job] = []
-    jobs_done: list[Job] = []
+def erase_rows(erasures: Iterable[RowErasure], context: Context, rows: LoadedRows) -> Effects | Refusal:
+    """Erases rows of other slices: returns the changed rows, the jobs that have data erased elsewhere and the jobs that
+    end, or the first refusal. Rows that are erased already are left alone."""
+    effects = Effects()
     for erasure in erasures:
-        row = loaded_rows.get(erasure.kind, erasure.key)
+        row = rows.get(erasure.kind, erasure.key)
         erased = None if row is None else erasure.erase(row)
         if isinstance(erased, Refusal):
             return erased
         if erased is not None and erased != row:
-            rows.append(erased)
-            jobs += () if erasure.make_jobs is None else erasure.make_jobs(row, context)
-            job = loaded_rows.get(Job, job_key(erasure.key)) if erasure.ends_job else None
-            jobs_done += () if job is None else (job,)
-    return ErasedRows(tuple(rows), tuple(jobs), tuple(jobs_done))
+            jobs = () if erasure.make_jobs is None else erasure.make_jobs(row, context)
+            job = rows.get(Job, job_key(erasure.key)) if erasure.ends_job else None
+            effects.add(Effects(rows=(erased,), jobs=jobs, jobs_done=() if job is None else (job,)))
+    return effects

@@ -19,7 +19,20 @@ from typing import Any, ClassVar, Literal
 import msgspec
 
 from kasuwa.core.calendar import lagos_day
-from kasuwa.core.decision import Context, Event, Job, LoadedRows, Merchant, Needs, NeedsMore, Refusal, Row, make_job
+from kasuwa.core.decision import (
+    Context,
+    Decision,
+    Effects,
+    Event,
+    Job,
+    LoadedRows,
+    Merchant,
+    Needs,
+    NeedsMore,
+    Refusal,
+    Row,
+    make_job,
+)
 from kasuwa.core.keyring import derive
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import job_key, movement_reference, row_key
@@ -27,7 +40,7 @@ from kasuwa.core.scenario import NO_SCENARIO
 from kasuwa.core.token_index import make_token_entry
 from kasuwa.core.vault import Unsealer
 from kasuwa.transactions.event_payloads import build_event
-from kasuwa.transactions.purpose import CHECKOUT, PurposeEffects
+from kasuwa.transactions.purpose import CHECKOUT
 from kasuwa.transactions.sealed_payers import fill_empty
 from kasuwa.transactions.splits import SplitShare
 from kasuwa.transactions.transactions import FAILED, SUCCESSFUL, Transaction, encode_text, make_delivery_jobs
@@ -193,16 +206,9 @@ class NewCheckout(msgspec.Struct, frozen=True, kw_only=True):
     customer_txnref: str = ""
 
 
-class OpenedCheckout(msgspec.Struct, frozen=True):
-    """A new checkout with all that is written with it. It takes one reference number."""
-
-    checkout: Checkout
-    rows: tuple[Row, ...]
-    jobs: tuple[Job, ...]
-
-
-def begin_checkout(new: NewCheckout, context: Context, number: int | None = None) -> OpenedCheckout:
-    """Returns the rows of a new checkout and the job that ends it. `number` is by default the context's."""
+def begin_checkout(new: NewCheckout, context: Context, number: int | None = None) -> tuple[Checkout, Decision]:
+    """Returns a new checkout and the decision that writes it with its token and the job that ends it. It takes one
+    reference number. `number` is by default the context's."""
     merchant_id = context.merchant.merchant_id
     number = context.number if number is None else number
     txn_ref = movement_reference(REFERENCE_LETTERS, context.permutation(number), lagos_day(context.now))
@@ -228,7 +234,8 @@ def begin_checkout(new: NewCheckout, context: Context, number: int | None = None
         payer_sealed=payer_sealed,
     )
     entry = make_token_entry(context, CHECKOUT_PAGE, token, txn_ref)
-    return OpenedCheckout(checkout, (checkout, entry), (expiry_job(checkout, new.expires_at),))
+    jobs = (expiry_job(checkout, new.expires_at),)
+    return checkout, Decision(rows=(checkout, entry), jobs=jobs, numbers_used=1)
 
 
 def expiry_job(checkout: Checkout, due: datetime) -> Job:
@@ -287,24 +294,23 @@ def end_checkout(
 class CheckoutSource(msgspec.Struct, frozen=True):
     """The rules of the slice that opens checkouts for a source. They run within the decisions on its checkouts.
 
-    Register it in methods/tables.py. What they return is written in the same commit; `reply` and `surplus` are not
-    used.
+    Register it in methods/tables.py. What they return is written in the same commit.
     """
 
     name: str
     # needs(merchant, checkout): the rows and accounts that the rules must see. More may be asked for by NeedsMore.
     needs: Callable[[Merchant, Checkout], Needs]
     # on_attempt(checkout, context, seen): before an attempt begins. A Refusal is shown to the payer: sold out, void.
-    on_attempt: Callable[[Checkout, Context, LoadedRows], PurposeEffects | Refusal | NeedsMore] | None = None
+    on_attempt: Callable[[Checkout, Context, LoadedRows], Effects | Refusal | NeedsMore] | None = None
     # on_paid(checkout, transaction, context, seen): an attempt has succeeded. `transaction` is that of its payment.
-    on_paid: Callable[[Checkout, Transaction, Context, LoadedRows], PurposeEffects | NeedsMore] | None = None
+    on_paid: Callable[[Checkout, Transaction, Context, LoadedRows], Effects | NeedsMore] | None = None
     # on_attempt_failed(checkout, context, seen): an attempt has failed. The payer may begin another.
-    on_attempt_failed: Callable[[Checkout, Context, LoadedRows], PurposeEffects | NeedsMore] | None = None
+    on_attempt_failed: Callable[[Checkout, Context, LoadedRows], Effects | NeedsMore] | None = None
     # on_expired(checkout, context, seen): the checkout ends unpaid.
-    on_expired: Callable[[Checkout, Context, LoadedRows], PurposeEffects | NeedsMore] | None = None
+    on_expired: Callable[[Checkout, Context, LoadedRows], Effects | NeedsMore] | None = None
     # on_refund(checkout, amount, context, seen): an amount of its payment was refunded. The row of the payment, which
     # has the sum of the earlier refunds, is not changed yet.
-    on_refund: Callable[[Checkout, int, Context, LoadedRows], PurposeEffects | NeedsMore] | None = None
+    on_refund: Callable[[Checkout, int, Context, LoadedRows], Effects | NeedsMore] | None = None
 
 
 class CheckoutSources(msgspec.Struct, frozen=True):

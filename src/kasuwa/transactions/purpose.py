@@ -13,16 +13,12 @@ import msgspec
 
 from kasuwa.core.decision import (
     Context,
-    Event,
-    Job,
+    Effects,
     LoadedRows,
     Merchant,
     Needs,
     NeedsMore,
-    OperatorNotice,
     Posting,
-    PostingGroup,
-    Row,
 )
 from kasuwa.core.vault import Unsealer
 from kasuwa.transactions.sealed_payers import PayerMetadata
@@ -127,21 +123,13 @@ def subject_device(decoded: SubjectDetail) -> dict[str, str]:
     return {name: value for name, value in device.items() if value}
 
 
-class PurposeEffects(msgspec.Struct, frozen=True):
-    """The effects that a purpose adds to the decision on its transaction."""
+class TransactionEffects(Effects, kw_only=True):
+    """Effects that are added to the decision on a transaction: those of its purpose, or of its settlement. Their groups
+    are applied after the transaction's own. The decision itself applies the fields below; `add` does not."""
 
     reply: Any = None  # replaces the transaction's own reply
-    posts: tuple[Posting, ...] = ()  # added to the transaction's own group
-    groups: tuple[PostingGroup, ...] = ()  # applied after that group, under their own references
+    posts: tuple[Posting, ...] = ()  # put into the transaction's own group
     surplus: int = 0  # part of a payment that the purpose does not use: in the wallet, and can be refunded
-    rows: tuple[Row, ...] = ()
-    jobs: tuple[Job, ...] = ()
-    jobs_done: tuple[Job, ...] = ()
-    notices: tuple[OperatorNotice, ...] = ()
-    events: tuple[Event, ...] = ()  # of payments and transfers; cashcodes have none
-
-
-NO_EFFECTS = PurposeEffects()
 
 
 class PurposeRules(msgspec.Struct, frozen=True):
@@ -152,7 +140,7 @@ class PurposeRules(msgspec.Struct, frozen=True):
     needs: Callable[[Merchant, str], Needs]
     # on_answer(row, reference, context, seen): called on each rail answer. While the row is not final, it may return a
     # reply and no other effect.
-    on_answer: Callable[[Transaction, str, Context, LoadedRows], PurposeEffects | NeedsMore]
+    on_answer: Callable[[Transaction, str, Context, LoadedRows], TransactionEffects | NeedsMore]
     # destination_account(reference, currency): receives the full payment in place of the wallet. The wallet still pays
     # the fee.
     destination_account: Callable[[str, str], str] | None = None
@@ -161,7 +149,7 @@ class PurposeRules(msgspec.Struct, frozen=True):
     final_reply: Callable[[Transaction, str, Context, LoadedRows], Any] | None = None
     # on_refund(reference, amount, context, seen): called when part of a payment's surplus was refunded. None forbids
     # refunds of such payments.
-    on_refund: Callable[[str, int, Context, LoadedRows], PurposeEffects | NeedsMore] | None = None
+    on_refund: Callable[[str, int, Context, LoadedRows], TransactionEffects | NeedsMore] | None = None
 
 
 class Purposes(msgspec.Struct, frozen=True):
@@ -177,10 +165,10 @@ def get_purpose_rules(purpose: TransactionPurpose, context: Context) -> PurposeR
 
 def effects_of_purpose(
     row: Transaction, purpose: TransactionPurpose | None, context: Context, rows: LoadedRows
-) -> PurposeEffects | NeedsMore:
+) -> TransactionEffects | NeedsMore:
     """Returns what a transaction's purpose adds to the decision, or NeedsMore."""
     if purpose is None:
-        return NO_EFFECTS
+        return TransactionEffects()
     rules = get_purpose_rules(purpose, context)
     missing = missing_needs(rules, purpose, context, rows)
     return missing or rules.on_answer(row, purpose.reference, context, rows)

@@ -8,14 +8,17 @@ import pytest
 from kasuwa.core.decision import (
     Context,
     Decision,
+    Event,
     HeldAmount,
     Job,
     LoadedRows,
     Merchant,
     Needs,
     NeedsMore,
+    OperatorNotice,
     Outcome,
     Posting,
+    PostingGroup,
     Refusal,
     Row,
 )
@@ -23,7 +26,7 @@ from kasuwa.core.references import row_key
 from kasuwa.ledger.holds import find_fee_hold, find_hold
 from kasuwa.methods.cashcode.model import INCOME, RAIL, VAT, WALLET
 from kasuwa.methods.cashcode.rules.issue import FEE_INSUFFICIENT, CashcodeOrder, issue_code
-from kasuwa.transactions.purpose import PurposeEffects, PurposeRules, TransactionPurpose
+from kasuwa.transactions.purpose import PurposeRules, TransactionEffects, TransactionPurpose
 from kasuwa.transactions.transactions import Transaction
 from tests.methods.cashcode.codes import InMemoryCashcodes
 from tests.rule_context import MERCHANT, context
@@ -47,10 +50,10 @@ def need_savings(merchant: Merchant, reference: str) -> Needs:
     return Needs(((Book, BOOK.key),), (SAVINGS,))
 
 
-def end_savings(row: Transaction, reference: str, context: Context, rows: LoadedRows) -> PurposeEffects | NeedsMore:
+def end_savings(row: Transaction, reference: str, context: Context, rows: LoadedRows) -> TransactionEffects | NeedsMore:
     kept = rows.get(Book, BOOK.key)
     assert kept is not None
-    return PurposeEffects(posts=(PENALTY,), rows=(msgspec.structs.replace(kept, note=row.status),))
+    return TransactionEffects(posts=(PENALTY,), rows=(msgspec.structs.replace(kept, note=row.status),))
 
 
 PURPOSES = {"savings": PurposeRules("savings", need_savings, end_savings)}
@@ -157,3 +160,18 @@ def test_its_event_carries_the_cash_outs_own_reference() -> None:
     payload = msgspec.json.decode(event.payload)
     assert payload["txnRef"] == table.one(Transaction).txn_ref
     assert "orderRef" not in payload
+
+
+def test_all_effects_of_the_purpose_are_written_with_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    group = PostingGroup("SV1", SAVINGS_SHORT, postings=(PENALTY,))
+    event, notice = Event("SV1", "savings", b"{}"), OperatorNotice("SV1", "look at it")
+
+    def end_with_all(row: Transaction, reference: str, context: Context, rows: LoadedRows) -> TransactionEffects:
+        return TransactionEffects(groups=(group,), rows=(BOOK,), events=(event,), notices=(notice,), numbers_used=1)
+
+    monkeypatch.setitem(PURPOSES, "savings", PurposeRules("savings", need_savings, end_with_all))
+    table, code = issued("ATM")
+    decision = ended(table, "redeemed", code, "ATM")
+    assert decision.events[1:] == (event,)
+    assert (decision.groups[-1], decision.rows[-1], decision.notices) == (group, BOOK, (notice,))
+    assert decision.numbers_used == 1

@@ -5,7 +5,7 @@ from datetime import date
 import msgspec
 import pytest
 
-from kasuwa.core.decision import Decision, Needs, Refusal, refuse_fields
+from kasuwa.core.decision import Decision, Effects, Needs, Refusal, refuse_fields
 from kasuwa.core.decision import FieldError as Fault
 from kasuwa.methods.checkout.actions import BEGIN_ATTEMPT
 from kasuwa.methods.checkout.payer_model import BeginAttempt
@@ -13,7 +13,6 @@ from kasuwa.methods.checkout.rules import attempt
 from kasuwa.methods.payment.model import JOB_DATA_DECODER, RAIL_ROUTES, WATCH
 from kasuwa.terms.vendors import CollectionVendor, CollectionVendors
 from kasuwa.transactions.checkouts import CheckoutSource
-from kasuwa.transactions.purpose import PurposeEffects
 from tests.methods.checkout.in_memory_checkouts import CARD, ENTERED, InMemoryCheckout
 from tests.methods.payment.in_memory_payments import (
     APPROVED,
@@ -337,9 +336,9 @@ def test_parts_that_round_to_nothing_when_they_fall_due_together_leave_the_amoun
 def test_a_source_takes_part_in_the_decisions_on_its_checkouts() -> None:
     seen: list[str] = []
 
-    def note(name: str) -> PurposeEffects:
+    def note(name: str) -> Effects:
         seen.append(name)
-        return PurposeEffects()
+        return Effects()
 
     source = CheckoutSource(
         name="checkout",

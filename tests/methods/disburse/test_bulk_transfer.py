@@ -288,7 +288,7 @@ def test_planned_faults_are_used_up_order_by_order_and_not_by_bad_ones() -> None
 def database_with_balance(kobo: int) -> MemoryDatabase:
     database = MemoryDatabase([MERCHANT.merchant_id])
     post = chart.make_funding_posting("NGN", kobo)
-    funding = Decision("funded", (PostingGroup("funding", WALLET_INSUFFICIENT, (post,)),))
+    funding = Decision(reply="funded", groups=(PostingGroup("funding", WALLET_INSUFFICIENT, (post,)),))
     database.run([Submission(MERCHANT, Needs((), (post.debit, post.credit)), lambda context, seen: funding, bytes(32))])
     return database
 

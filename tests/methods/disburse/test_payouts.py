@@ -21,7 +21,7 @@ from kasuwa.methods.disburse.rules.on_bank_answer import decide_answer, need_ans
 from kasuwa.methods.disburse.rules.transfer import FEE_INSUFFICIENT, WALLET_INSUFFICIENT, send_money
 from kasuwa.rails.ports import orders
 from kasuwa.rails.ports.orders import Answer
-from kasuwa.transactions.purpose import PurposeEffects, PurposeRules, TransactionPurpose
+from kasuwa.transactions.purpose import PurposeRules, TransactionEffects, TransactionPurpose
 from kasuwa.transactions.transactions import FAILED, SUCCESSFUL, Transaction
 from tests.rule_context import MERCHANT, NOW, context
 
@@ -36,9 +36,9 @@ ADDED = Posting("loan:LN1:NGN", "outside:loans:NGN", 7, "principal agreed")
 asked: list[tuple[str, str]] = []
 
 
-def tell(row: Transaction, reference: str, given: Context, rows: LoadedRows) -> PurposeEffects:
+def tell(row: Transaction, reference: str, given: Context, rows: LoadedRows) -> TransactionEffects:
     asked.append((row.status, reference))
-    return PurposeEffects(reply={"status": row.status}, posts=(ADDED,) if row.is_final else ())
+    return TransactionEffects(reply={"status": row.status}, posts=(ADDED,) if row.is_final else ())
 
 
 PURPOSES = {"cash-out": PurposeRules("cash-out", lambda merchant, reference: Needs(((Row, CLAIM),)), tell)}

@@ -17,7 +17,7 @@ from kasuwa.methods.loans.model import MORE_THAN_OWED, REPAYMENT_PURPOSE, UNKNOW
 from kasuwa.methods.loans.rules.arrears import decide_write_off, need_write_off
 from kasuwa.methods.loans.rules.repay import end_repayment, new_repayment
 from kasuwa.methods.loans.wire import RepayRequest
-from kasuwa.transactions.purpose import NO_EFFECTS, PurposeEffects, TransactionPurpose, effects_of_purpose
+from kasuwa.transactions.purpose import TransactionEffects, TransactionPurpose, effects_of_purpose
 from kasuwa.transactions.transactions import FAILED, PENDING, SUCCESSFUL, Transaction
 from tests.hypothesis_settings import without_deadline
 from tests.methods.loans.in_memory_lender import Lender, context_at, seen_by
@@ -294,10 +294,10 @@ def payment(lender: Lender, amount: int, status: str = SUCCESSFUL) -> Transactio
     return msgspec.structs.replace(new_repayment(amount, context_at(lender), request), status=status, txn_ref="GP1")
 
 
-def collect(lender: Lender, loan_id: str, amount: int, status: str = SUCCESSFUL) -> PurposeEffects:
+def collect(lender: Lender, loan_id: str, amount: int, status: str = SUCCESSFUL) -> TransactionEffects:
     """Returns the effects on the loan of a payment that ended, applied in one posting group."""
     row = payment(lender, amount, status)
-    kept: list[PurposeEffects] = []
+    kept: list[TransactionEffects] = []
 
     def rule(context: Any, rows: LoadedRows) -> Decision | NeedsMore:
         added = effects_of_purpose(row, TransactionPurpose(REPAYMENT_PURPOSE, loan_id), context, rows)
@@ -332,14 +332,14 @@ def test_a_payment_that_is_exactly_the_payoff_closes_the_loan(lender: Lender) ->
 
 def test_a_payment_that_is_pending_adds_nothing(lender: Lender) -> None:
     loan_id = lender.lend()
-    assert collect(lender, loan_id, 31_547, PENDING) == NO_EFFECTS
+    assert collect(lender, loan_id, 31_547, PENDING) == TransactionEffects()
 
 
 def test_a_payment_that_failed_is_not_pending_any_more_and_adds_nothing_else(lender: Lender) -> None:
     loan_id = lender.lend()
     lender.client().pending_payments = 1
     added = collect(lender, loan_id, 31_547, FAILED)
-    assert added == PurposeEffects(rows=(lender.client(),))
+    assert added == TransactionEffects(rows=(lender.client(),))
     assert lender.client().pending_payments == 0
 
 

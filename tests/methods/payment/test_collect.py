@@ -5,14 +5,26 @@ from typing import Any
 import msgspec
 import pytest
 
-from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs, Refusal
+from kasuwa.core.decision import (
+    Context,
+    Decision,
+    Event,
+    Job,
+    LoadedRows,
+    Merchant,
+    Needs,
+    OperatorNotice,
+    Posting,
+    PostingGroup,
+    Refusal,
+)
 from kasuwa.core.scenario import InjectedFault
 from kasuwa.methods.payment.model import WALLET_INSUFFICIENT
 from kasuwa.methods.payment.rules.collect import REQUIRED_FIELDS, PayerFields, collect_payment, need_collect
-from kasuwa.methods.payment.rules.refund import USED_FOR_LOAN_OR_SAVINGS
+from kasuwa.methods.payment.rules.refund import SEND_REFUND, USED_FOR_LOAN_OR_SAVINGS
 from kasuwa.methods.payment.settlement_model import Beneficiary, beneficiary_key
 from kasuwa.methods.payment.wire_reply import InboundReply
-from kasuwa.transactions.purpose import PurposeEffects, PurposeRules, TransactionPurpose
+from kasuwa.transactions.purpose import PurposeRules, TransactionEffects, TransactionPurpose
 from kasuwa.transactions.transactions import Transaction
 from tests.methods.payment.in_memory_payments import (
     APPROVED,
@@ -41,13 +53,13 @@ def account_of(reference: str, currency: str) -> str:
     return f"beneficiary:{reference}:{currency}"
 
 
-def end_deposit(row: Transaction, reference: str, context: Context, rows: LoadedRows) -> PurposeEffects:
+def end_deposit(row: Transaction, reference: str, context: Context, rows: LoadedRows) -> TransactionEffects:
     result = InboundReply(txn_status="pending", txn_ref=row.txn_ref, message=f"deposit {row.status}")
     if not row.is_final:
-        return PurposeEffects(reply=result)
+        return TransactionEffects(reply=result)
     key = beneficiary_key(row.merchant_id, reference)
     assert rows.get(Beneficiary, key) is None
-    return PurposeEffects(
+    return TransactionEffects(
         reply=result, rows=(Beneficiary(key, row.merchant_id, reference, row.status, "", "", context.now),)
     )
 
@@ -156,6 +168,29 @@ def test_a_payment_made_for_another_slice_is_not_refunded(payments: InMemoryPaym
     paying = PaymentInProgress(payments, ask(payments, "card", card=CARD))
     paying.receive_answer(APPROVED)
     assert payments.put("refund", txnRef=paying.txn_ref, amount="1.00") == USED_FOR_LOAN_OR_SAVINGS
+
+
+def test_all_effects_of_the_purpose_are_written_with_a_refund() -> None:
+    move = Posting("wallet:main:NGN", account_of("LN1", "NGN"), 1, "refund")
+    effects = TransactionEffects(
+        groups=(PostingGroup("LN1", WALLET_INSUFFICIENT, postings=(move,)),),
+        events=(Event("LN1", "loan", b"{}"),),
+        notices=(OperatorNotice("LN1", "look at it"),),
+    )
+
+    def end_with_surplus(row: Transaction, reference: str, context: Context, rows: LoadedRows) -> TransactionEffects:
+        return TransactionEffects(surplus=row.amount)
+
+    rules = PurposeRules("overpaid", need_deposit, end_with_surplus, on_refund=lambda *_: effects)
+    payments = InMemoryPayments(funds=FUNDS, purposes=(rules,))
+    paying = PaymentInProgress(payments, ask(payments, "card", TransactionPurpose("overpaid", "LN1"), card=CARD))
+    paying.receive_answer(APPROVED)
+    payments.put("refund", txnRef=paying.txn_ref, amount="1.00")
+    [job] = [job for job in payments.of_type(Job) if job.kind == SEND_REFUND]
+    decision = payments.receive_answer(job, APPROVED)
+    assert (decision.groups[-1], decision.events[-1]) == (*effects.groups, *effects.events)
+    assert decision.notices == effects.notices
+    assert payments.balance(account_of("LN1", "NGN")) == 1
 
 
 def test_a_collection_uses_up_an_injected_fault(payments: InMemoryPayments) -> None:

@@ -63,9 +63,9 @@ def with_verdict(bound: BoundAct, merchant: Merchant, approval_id: int, decided_
         decided = bound.rule(context, rows)
         if not isinstance(decided, Decision):
             return decided
-        return msgspec.structs.replace(
-            decided, rows=(row, *decided.rows), audit_entries=(*decided.audit_entries, entry)
-        )
+        decided.rows = (row, *decided.rows)
+        decided.audit_entries += (entry,)
+        return decided
 
     needs = msgspec.structs.replace(bound.needs, rows=((ManualPosting, row.key), *bound.needs.rows))
     return BoundAct(needs, decide)

@@ -182,7 +182,7 @@ def decide_verdict(verdict: Verdict, context: Context, rows: LoadedRows) -> Deci
         decided = decide_suspense(proposed.suspense, verdict.approval_id, context, rows)
         if isinstance(decided, Decision):
             decided.reply, decided.rows = row, (row, *decided.rows)
-            decided.audit_entries = (verdict.audit_entry,)
+            decided.audit_entries += (verdict.audit_entry,)
         return decided
     if proposed.reverses:
         return book_reversal(verdict, row, context, rows)

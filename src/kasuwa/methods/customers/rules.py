@@ -142,9 +142,9 @@ def decide_erase(
     if isinstance(others, Refusal):
         return others
     if customer.erased_at is not None:
-        return Decision(
-            reply=show_customer(customer, None), rows=others.rows, jobs=others.jobs, jobs_done=others.jobs_done
-        )
+        decision = Decision(reply=show_customer(customer, None))
+        decision.add(others)
+        return decision
     erased = msgspec.structs.replace(
         customer,
         detail_sealed=None,
@@ -154,9 +154,6 @@ def decide_erase(
         changed_at=context.now,
         erased_at=context.now,
     )
-    return Decision(
-        reply=show_customer(erased, None),
-        rows=(erased, *others.rows),
-        jobs=others.jobs,
-        jobs_done=others.jobs_done,
-    )
+    decision = Decision(reply=show_customer(erased, None), rows=(erased,))
+    decision.add(others)
+    return decision

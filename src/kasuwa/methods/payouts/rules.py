@@ -41,7 +41,7 @@ from kasuwa.methods.payouts.model import (
 from kasuwa.methods.payouts.wire import ScheduleReply, ScheduleRequest, ScheduleView
 from kasuwa.rails.ports.orders import Answer
 from kasuwa.terms.tariff import Tariff, calculate_transfer_fees
-from kasuwa.transactions.purpose import NO_EFFECTS, SCHEDULED_PAYOUT, PurposeEffects, PurposeRules, TransactionPurpose
+from kasuwa.transactions.purpose import SCHEDULED_PAYOUT, PurposeRules, TransactionEffects, TransactionPurpose
 from kasuwa.transactions.settlements import SettlementMovement, make_settlement_event
 from kasuwa.transactions.transactions import SUCCESSFUL, Transaction, encode_text
 
@@ -228,13 +228,13 @@ def need_end(merchant: Merchant, reference: str) -> Needs:
     return Needs()
 
 
-def end_payout(row: Transaction, reference: str, context: Context, rows: LoadedRows) -> PurposeEffects:
+def end_payout(row: Transaction, reference: str, context: Context, rows: LoadedRows) -> TransactionEffects:
     """Makes the event of a payout once the bank has paid it. A failed one has the event of its transfer alone."""
     if row.status != SUCCESSFUL:
-        return NO_EFFECTS
+        return TransactionEffects()
     moved = SettlementMovement(step="paid_out", reference=row.txn_ref, amount=row.amount, currency=row.currency)
     event, deliveries = make_settlement_event(moved, row, context)
-    return PurposeEffects(jobs=deliveries, events=(event,))
+    return TransactionEffects(jobs=deliveries, events=(event,))
 
 
 PAYOUT_PURPOSE_RULES = PurposeRules(SCHEDULED_PAYOUT, need_end, end_payout)

@@ -42,7 +42,7 @@ from kasuwa.methods.cashcode.rules.issue import WALLET_INSUFFICIENT
 from kasuwa.methods.cashcode.wire import CancelReply, OrderRequest
 from kasuwa.rails.ports.orders import Answer
 from kasuwa.transactions.purpose import (
-    PurposeEffects,
+    TransactionEffects,
     TransactionPurpose,
     effects_of_purpose,
     get_purpose_rules,
@@ -137,14 +137,15 @@ def end_code(cashcode: CashcodeRows, state: str, paid: int, context: Context, ro
     if isinstance(effects, NeedsMore):
         return effects
     ended = msgspec.structs.replace(code, state=state, paid=paid)
-    return Decision(
-        groups=(*end_holds(ended, row, paid, effects), *effects.groups),
-        rows=(end.row, ended, *effects.rows),
-        jobs=(*end.jobs, *effects.jobs),
-        jobs_done=(expiry, *effects.jobs_done),
+    decision: Decision = Decision(
+        groups=end_holds(ended, row, paid, effects),
+        rows=(end.row, ended),
+        jobs=end.jobs,
+        jobs_done=(expiry,),
         events=(end.event,),
-        notices=effects.notices,
     )
+    decision.add(effects)
+    return decision
 
 
 def need_source(
@@ -172,7 +173,7 @@ def build_event_fields(row: Transaction, purpose: TransactionPurpose | None) -> 
     return {"txn_ref": row.order_ref, "order_ref": row.order_ref}
 
 
-def end_holds(code: Cashcode, row: Transaction, paid: int, effects: PurposeEffects) -> tuple[PostingGroup, ...]:
+def end_holds(code: Cashcode, row: Transaction, paid: int, effects: TransactionEffects) -> tuple[PostingGroup, ...]:
     """Returns the groups that close the holds. If nothing was paid, they post nothing and void the holds."""
     drawn = (Posting(code.source, RAIL, paid, "cash drawn"),) if paid else ()
     charged = charge_posts(row) if paid else ()

@@ -19,6 +19,7 @@ from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import (
     Context,
     Decision,
+    Effects,
     FieldError,
     Job,
     LoadedRows,
@@ -79,7 +80,7 @@ from kasuwa.transactions.checkouts import (
     read_checkout_detail,
     seal_checkout_detail,
 )
-from kasuwa.transactions.purpose import CHECKOUT, PurposeEffects, TransactionPurpose
+from kasuwa.transactions.purpose import CHECKOUT, TransactionPurpose
 from kasuwa.transactions.schedule import read_day
 from kasuwa.transactions.transactions import Transaction, encode_text, transaction_key
 from kasuwa.wire.fields import Amount, CardNumber, Currency, PercentOrAmount
@@ -132,7 +133,7 @@ def decide_begin(request: BeginAttempt, context: Context, rows: LoadedRows) -> D
     if order.price.charged != request.shown_total:
         return refuse_total(order.price.charged, checkout.currency)
     added = ask_source(checkout, context, rows)
-    if not isinstance(added, PurposeEffects):
+    if not isinstance(added, Effects):
         return added
     is_session = request.channel == "card" and not order.is_hosted
     decision = begin_payment(order, context, OPEN_SESSION if is_session else CHARGE)
@@ -142,12 +143,8 @@ def decide_begin(request: BeginAttempt, context: Context, rows: LoadedRows) -> D
     if detail != known:
         stored, payer_sealed = seal_checkout_detail(detail, checkout.txn_ref, context)
         open_checkout = msgspec.structs.replace(open_checkout, detail=stored, payer_sealed=payer_sealed)
-    decision.rows += (open_checkout, *added.rows)
-    decision.groups += added.groups
-    decision.jobs += added.jobs
-    decision.jobs_done += added.jobs_done
-    decision.notices += added.notices
-    decision.events += added.events
+    decision.rows += (open_checkout,)
+    decision.add(added)
     return decision
 
 
@@ -183,12 +180,12 @@ def check_begin(
     return None if request.channel in served else NOT_OFFERED
 
 
-def ask_source(checkout: Checkout, context: Context, rows: LoadedRows) -> PurposeEffects | Refusal | NeedsMore:
+def ask_source(checkout: Checkout, context: Context, rows: LoadedRows) -> Effects | Refusal | NeedsMore:
     source = find_source(checkout, context, rows)
     if isinstance(source, NeedsMore):
         return source
     if source is None or source.on_attempt is None:
-        return PurposeEffects()
+        return Effects()
     return source.on_attempt(checkout, context, rows)
 
 

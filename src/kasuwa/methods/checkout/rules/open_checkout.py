@@ -8,6 +8,7 @@ from kasuwa.core.calendar import utc_text
 from kasuwa.core.decision import (
     Context,
     Decision,
+    Effects,
     FieldError,
     Job,
     LoadedRows,
@@ -39,7 +40,6 @@ from kasuwa.transactions.checkouts import (
     find_source,
 )
 from kasuwa.transactions.pricing import choose_bearer
-from kasuwa.transactions.purpose import NO_EFFECTS, PurposeEffects
 from kasuwa.transactions.transactions import Transaction, transaction_key
 
 # Contract: payment#checkout-expiry
@@ -104,8 +104,9 @@ def decide_checkout(request: CheckoutRequest, context: Context, rows: LoadedRows
         expires_at=expires_at,
         customer_txnref=request.customer_txnref or "",
     )
-    opened = begin_checkout(new, context)
-    return Decision(reply=reply_opened(opened.checkout, context), rows=opened.rows, jobs=opened.jobs, numbers_used=1)
+    checkout, decision = begin_checkout(new, context)
+    decision.reply = reply_opened(checkout, context)
+    return decision
 
 
 def reply_opened(checkout: Checkout, context: Context) -> CheckoutReply:
@@ -170,14 +171,9 @@ def decide_expiry(job: Job, answer: Answer, context: Context, rows: LoadedRows) 
     effects = expire(checkout, context, rows)
     if isinstance(effects, NeedsMore):
         return effects
-    return Decision(
-        rows=effects.rows,
-        groups=effects.groups,
-        jobs=effects.jobs,
-        jobs_done=(current_job, *effects.jobs_done),
-        events=effects.events,
-        notices=effects.notices,
-    )
+    decision: Decision = Decision(jobs_done=(current_job,))
+    decision.add(effects)
+    return decision
 
 
 def next_look(payment: Payment, context: Context) -> datetime:
@@ -199,29 +195,16 @@ def find_attempt(checkout: Checkout, rows: LoadedRows) -> tuple[Transaction, Pay
     return row, payment
 
 
-def expire(checkout: Checkout, context: Context, rows: LoadedRows) -> PurposeEffects | NeedsMore:
+def expire(checkout: Checkout, context: Context, rows: LoadedRows) -> Effects | NeedsMore:
     """Returns the end of a checkout that was not paid, with what its source adds. Its job is not among them."""
     source = find_source(checkout, context, rows)
     if isinstance(source, NeedsMore):
         return source
-    added = NO_EFFECTS
-    if source is not None and source.on_expired is not None:
-        effects = source.on_expired(checkout, context, rows)
-        if isinstance(effects, NeedsMore):
-            return effects
-        added = effects
     ended, event, deliveries = end_checkout(checkout, None, {}, context)
-    return merge_effects(PurposeEffects(rows=(ended,), jobs=deliveries, events=(event,)), added)
-
-
-def merge_effects(own: PurposeEffects, added: PurposeEffects) -> PurposeEffects:
-    """Returns the effects of a checkout together with those of its source."""
-    return PurposeEffects(
-        posts=(*own.posts, *added.posts),
-        groups=(*own.groups, *added.groups),
-        rows=(*own.rows, *added.rows),
-        jobs=(*own.jobs, *added.jobs),
-        jobs_done=(*own.jobs_done, *added.jobs_done),
-        notices=(*own.notices, *added.notices),
-        events=(*own.events, *added.events),
-    )
+    effects = Effects(rows=(ended,), jobs=deliveries, events=(event,))
+    if source is not None and source.on_expired is not None:
+        added = source.on_expired(checkout, context, rows)
+        if isinstance(added, NeedsMore):
+            return added
+        effects.add(added)
+    return effects

@@ -199,5 +199,5 @@ def decide_open(request: OpenFromLink, context: Context, rows: LoadedRows) -> De
         source=LINK_SOURCE,
         source_id=link.link_id,
     )
-    opened = begin_checkout(new, context)
-    return Decision(rows=opened.rows, jobs=opened.jobs, numbers_used=1)
+    _, decision = begin_checkout(new, context)
+    return decision

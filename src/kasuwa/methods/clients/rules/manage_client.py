@@ -402,12 +402,9 @@ def decide_erase(
     if isinstance(others, Refusal):
         return others
     if client.erased_at is not None:
-        return Decision(
-            reply=show_client(client, context.vault.unseal),
-            rows=others.rows,
-            jobs=others.jobs,
-            jobs_done=others.jobs_done,
-        )
+        decision = Decision(reply=show_client(client, context.vault.unseal))
+        decision.add(others)
+        return decision
     erased = msgspec.structs.replace(
         client,
         status=EXITED if client.status in STATUS_TRANSITIONS else client.status,
@@ -422,12 +419,9 @@ def decide_erase(
         phone_hash=None,
         email_hash=None,
     )
-    return Decision(
-        reply=show_client(erased, context.vault.unseal),
-        rows=(erased, *release_guards(client, rows), *others.rows),
-        jobs=others.jobs,
-        jobs_done=others.jobs_done,
-    )
+    decision = Decision(reply=show_client(erased, context.vault.unseal), rows=(erased, *release_guards(client, rows)))
+    decision.add(others)
+    return decision
 
 
 # --- replies ----------------------------------------------------------------------------------------------------

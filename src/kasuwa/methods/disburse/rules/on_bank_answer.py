@@ -149,15 +149,16 @@ def end_transfer(
     added = effects_of_purpose(end.row, job_data.order.purpose, context, rows)
     if isinstance(added, NeedsMore):
         return added
-    return Decision(
+    decision = Decision(
         reply=added.reply or reply_transfer(end.row),
-        groups=(*end_holds(end.row, job_data.order, added.posts), *added.groups),
-        rows=(end.row, *added.rows, *settle_counters(end.row, job_data, context, rows)),
-        jobs=(*end.jobs, *added.jobs),
-        jobs_done=(job, *added.jobs_done),
-        events=(place_final_event(end.event) if job_data.is_approved else end.event, *added.events),
-        notices=added.notices,
+        groups=end_holds(end.row, job_data.order, added.posts),
+        rows=(end.row, *settle_counters(end.row, job_data, context, rows)),
+        jobs=end.jobs,
+        jobs_done=(job,),
+        events=(place_final_event(end.event) if job_data.is_approved else end.event,),
     )
+    decision.add(added)
+    return decision
 
 
 def end_holds(row: Transaction, order: TransferDetail, added: tuple[Posting, ...]) -> tuple[PostingGroup, ...]:

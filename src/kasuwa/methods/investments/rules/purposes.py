@@ -11,7 +11,7 @@ from kasuwa.methods.investments.rules.cash_out import CASHOUT_PURPOSE, withdraw_
 from kasuwa.methods.investments.rules.dry_run import total_repaid
 from kasuwa.methods.investments.rules.savings import DEPOSIT_PURPOSE, debt_groups, receive_deposit, repay_thrift_debts
 from kasuwa.methods.investments.wire import CashoutReply
-from kasuwa.transactions.purpose import NO_EFFECTS, PurposeEffects, PurposeRules
+from kasuwa.transactions.purpose import PurposeRules, TransactionEffects
 from kasuwa.transactions.transactions import SUCCESSFUL, Transaction
 
 
@@ -19,17 +19,19 @@ def need_purpose(merchant: Merchant, savings_id: str) -> Needs:
     return need_savings(merchant.merchant_id, (savings_id,))
 
 
-def end_cashout(row: Transaction, savings_id: str, context: Context, rows: LoadedRows) -> PurposeEffects | NeedsMore:
+def end_cashout(
+    row: Transaction, savings_id: str, context: Context, rows: LoadedRows
+) -> TransactionEffects | NeedsMore:
     """Applies the result of a cash-out by transfer or cashcode. The savings row changes only now; until then the
     amount was held."""
     changes = SavingsChanges(context, rows)
     available = changes.account(savings_id).available
     if not row.is_final:
-        return PurposeEffects(reply=reply_cashout(row, savings_id, available))
+        return TransactionEffects(reply=reply_cashout(row, savings_id, available))
     if row.status == SUCCESSFUL:
         withdraw_savings(changes, savings_id, row.amount)
         more = changes.missing_clients()
-        return more or PurposeEffects(reply=reply_cashout(row, savings_id, available), rows=changes.rows)
+        return more or TransactionEffects(reply=reply_cashout(row, savings_id, available), rows=changes.rows)
     # The hold is released. Debts that arose meanwhile are repaid from it before it can be taken out again.
     # Contract: investments#debts
     available += row.amount
@@ -38,8 +40,8 @@ def end_cashout(row: Transaction, savings_id: str, context: Context, rows: Loade
         return more
     reply = reply_cashout(row, savings_id, available - total_repaid(changes))
     if not changes.posts:
-        return PurposeEffects(reply=reply)
-    return PurposeEffects(reply=reply, groups=debt_groups(changes, savings_id), rows=changes.rows)
+        return TransactionEffects(reply=reply)
+    return TransactionEffects(reply=reply, groups=debt_groups(changes, savings_id), rows=changes.rows)
 
 
 def reply_ended_cashout(row: Transaction, savings_id: str, context: Context, rows: LoadedRows) -> CashoutReply:
@@ -56,11 +58,13 @@ def reply_cashout(row: Transaction, savings_id: str, balance: int) -> CashoutRep
     )
 
 
-def end_deposit(row: Transaction, savings_id: str, context: Context, rows: LoadedRows) -> PurposeEffects | NeedsMore:
+def end_deposit(
+    row: Transaction, savings_id: str, context: Context, rows: LoadedRows
+) -> TransactionEffects | NeedsMore:
     """Applies the result of a payment for a deposit. The payment's own postings credit the savings with the whole
     amount; debts are repaid from it. A failed one closes savings that were emptied meanwhile and have matured."""
     if not row.is_final:
-        return NO_EFFECTS
+        return TransactionEffects()
     changes = SavingsChanges(context, rows)
     changes.count_deposit(savings_id, -1)
     more = None
@@ -69,7 +73,7 @@ def end_deposit(row: Transaction, savings_id: str, context: Context, rows: Loade
     else:
         changes.close_emptied((savings_id,))
     more = more or changes.missing_clients()
-    return more or PurposeEffects(posts=tuple(changes.posts), rows=changes.rows)
+    return more or TransactionEffects(posts=tuple(changes.posts), rows=changes.rows)
 
 
 def deposit_account(savings_id: str, currency: str) -> str:

@@ -14,6 +14,7 @@ from kasuwa.core.decision import (
     AmountLimits,
     Context,
     Decision,
+    Effects,
     FieldError,
     Job,
     LoadedRows,
@@ -50,7 +51,6 @@ from kasuwa.transactions.checkouts import (
     begin_checkout,
 )
 from kasuwa.transactions.pricing import choose_bearer
-from kasuwa.transactions.purpose import PurposeEffects
 from kasuwa.transactions.transactions import Transaction
 
 # How long a payer has from opening the payment of an invoice.
@@ -122,8 +122,8 @@ def decide_payment(request: OpenInvoicePayment, context: Context, rows: LoadedRo
         source_id=invoice.invoice_id,
         customer_txnref=invoice.label,
     )
-    opened = begin_checkout(new, context)
-    return Decision(rows=opened.rows, jobs=opened.jobs, numbers_used=1)
+    _, decision = begin_checkout(new, context)
+    return decision
 
 
 def checkout_detail(
@@ -163,7 +163,7 @@ def load_invoice(checkout: Checkout, rows: LoadedRows) -> Invoice:
     return invoice
 
 
-def reserve_payment(checkout: Checkout, context: Context, rows: LoadedRows) -> PurposeEffects | Refusal:
+def reserve_payment(checkout: Checkout, context: Context, rows: LoadedRows) -> Effects | Refusal:
     """Reserves what an attempt would pay. Refused if the invoice cannot be paid, or not by this amount."""
     invoice = load_invoice(checkout, rows)
     refused = refuse_unpayable(invoice)
@@ -175,16 +175,16 @@ def reserve_payment(checkout: Checkout, context: Context, rows: LoadedRows) -> P
         return OTHER_PAYMENT
     if find_part_fault(invoice, checkout.amount, context.merchant.limits[invoice.currency]) is not None:
         return INVOICE_CHANGED
-    return PurposeEffects(rows=(msgspec.structs.replace(invoice, reserved=invoice.reserved + checkout.amount),))
+    return Effects(rows=(msgspec.structs.replace(invoice, reserved=invoice.reserved + checkout.amount),))
 
 
-def release_payment(checkout: Checkout, context: Context, rows: LoadedRows) -> PurposeEffects:
+def release_payment(checkout: Checkout, context: Context, rows: LoadedRows) -> Effects:
     """Gives back what an attempt had reserved that has failed."""
     invoice = load_invoice(checkout, rows)
-    return PurposeEffects(rows=(msgspec.structs.replace(invoice, reserved=invoice.reserved - checkout.amount),))
+    return Effects(rows=(msgspec.structs.replace(invoice, reserved=invoice.reserved - checkout.amount),))
 
 
-def record_payment(checkout: Checkout, paid: Transaction, context: Context, rows: LoadedRows) -> PurposeEffects:
+def record_payment(checkout: Checkout, paid: Transaction, context: Context, rows: LoadedRows) -> Effects:
     """Counts a successful payment. The invoice's state, its event and the job of its due date follow."""
     invoice = load_invoice(checkout, rows)
     counted = msgspec.structs.replace(
@@ -194,7 +194,7 @@ def record_payment(checkout: Checkout, paid: Transaction, context: Context, rows
     settled = msgspec.structs.replace(counted, status=status, paid_at=context.now if status == PAID else None)
     changed, event = record_change(settled, context, paid.txn_ref)
     job = rows.get(Job, job_key(invoice.key))
-    return PurposeEffects(
+    return Effects(
         rows=(changed,),
         jobs=event.jobs,
         jobs_done=(job,) if job is not None and status == PAID else (),
@@ -202,11 +202,11 @@ def record_payment(checkout: Checkout, paid: Transaction, context: Context, rows
     )
 
 
-def record_refund(checkout: Checkout, amount: int, context: Context, rows: LoadedRows) -> PurposeEffects | NeedsMore:
+def record_refund(checkout: Checkout, amount: int, context: Context, rows: LoadedRows) -> Effects | NeedsMore:
     """Shows a refund on the invoice. Its state stays. Contract: resources#invoice-refunds"""
     invoice = load_invoice(checkout, rows)
     refunded = msgspec.structs.replace(invoice, refunded=invoice.refunded + amount, changed_at=context.now)
-    return PurposeEffects(rows=(refunded,))
+    return Effects(rows=(refunded,))
 
 
 INVOICE_SOURCE = CheckoutSource(

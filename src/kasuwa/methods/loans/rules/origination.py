@@ -65,7 +65,7 @@ from kasuwa.methods.loans.rules.loan_record import explain_schedule, make_loan_r
 from kasuwa.methods.loans.wire import LoanReply, LoanRequest, ProcessRequest
 from kasuwa.terms.loan_schedule import LendingSettings, make_schedule, parse_rate
 from kasuwa.terms.tariff import Tariff, calculate_transfer_fees
-from kasuwa.transactions.purpose import PurposeEffects, PurposeRules, TransactionPurpose
+from kasuwa.transactions.purpose import PurposeRules, TransactionEffects, TransactionPurpose
 from kasuwa.transactions.requery import MAX_TRAIL_LENGTH
 from kasuwa.transactions.transactions import SUCCESSFUL, Transaction, begin_trail, extend_trail
 
@@ -271,17 +271,17 @@ def change_state(loan: Loan, context: Context, state: str, message: str = "") ->
 # --- result of the disbursement -----------------------------------------------------------------------------------
 
 
-def end_disbursement(row: Transaction, loan_id: str, context: Context, rows: LoadedRows) -> PurposeEffects:
+def end_disbursement(row: Transaction, loan_id: str, context: Context, rows: LoadedRows) -> TransactionEffects:
     """Returns what the transfer's result does to the loan: activates it, or returns it to approved if it failed."""
     loan = rows.get(Loan, loan_key(context.merchant.merchant_id, loan_id))
     assert loan is not None
     assert loan.transfer == row.txn_ref, "one disbursement at a time"
     if not row.is_final:
-        return PurposeEffects(reply=reply_disbursement(row, loan, (), DISBURSING_MESSAGE, context))
+        return TransactionEffects(reply=reply_disbursement(row, loan, (), DISBURSING_MESSAGE, context))
     if row.status == SUCCESSFUL:
         return activate_loan(row, loan, context)
     failed = change_state(loan, context, APPROVED, row.message)
-    return PurposeEffects(reply=reply_disbursement(row, failed, (), failure_message(row), context), rows=(failed,))
+    return TransactionEffects(reply=reply_disbursement(row, failed, (), failure_message(row), context), rows=(failed,))
 
 
 def reply_disbursement(
@@ -316,12 +316,12 @@ def reply_ended_disbursement(
     return reply_disbursement(row, loan, installments, message, context)
 
 
-def activate_loan(row: Transaction, loan: Loan, context: Context) -> PurposeEffects:
+def activate_loan(row: Transaction, loan: Loan, context: Context) -> TransactionEffects:
     """Activates a loan whose transfer succeeded: the schedule starts today and the client is charged with all of it."""
     today = lagos_day(context.now)
     active = msgspec.structs.replace(change_state(loan, context, ACTIVE), disbursed_at=context.now, aged_to=today)
     position = LoanPosition(active, make_installments(active, today), today)
-    return PurposeEffects(
+    return TransactionEffects(
         reply=reply_disbursement(row, active, position.lines, DISBURSED_MESSAGE, context),
         posts=charge_posts(loan.loan_id, position.owed, "agreed"),
         rows=(active, *position.lines),

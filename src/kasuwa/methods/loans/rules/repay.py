@@ -66,7 +66,7 @@ from kasuwa.methods.loans.wire import RepayReply, RepayRequest, ValidateRepaymen
 from kasuwa.methods.payment.rules.collect import collect_payment, need_collect, payer_metadata, validate_for_purpose
 from kasuwa.methods.payment.wire_reply import PaymentReply
 from kasuwa.terms.loan_schedule import LoanAmounts, sum_amounts
-from kasuwa.transactions.purpose import NO_EFFECTS, PurposeEffects, PurposeRules, TransactionPurpose, seal_payer_field
+from kasuwa.transactions.purpose import PurposeRules, TransactionEffects, TransactionPurpose, seal_payer_field
 from kasuwa.transactions.transactions import (
     SUCCESSFUL,
     FinalTransaction,
@@ -107,15 +107,12 @@ def penalty_posts(stored_lines: tuple[LoanInstallment, ...], position: LoanPosit
     return charge_posts(position.loan.loan_id, LoanAmounts(penalty=charged), "for lateness")
 
 
-class RepaymentEffects(msgspec.Struct, frozen=True):
-    """The postings, rows and jobs of a repayment."""
+class AppliedRepayment(msgspec.Struct, frozen=True):
+    """A repayment with its effects. The client is not among their rows, because it may change further."""
 
     result: RepaymentResult
-    posts: tuple[Posting, ...]
-    rows: tuple[Row, ...]
     client: Client  # with its counts after the repayment
-    jobs: tuple[Job, ...]
-    jobs_done: tuple[Job, ...]
+    effects: TransactionEffects
 
     @property
     def loan(self) -> Loan:
@@ -129,7 +126,7 @@ def apply_repayment(
     amount: int,
     context: Context,
     loaded_rows: LoadedRows,
-) -> RepaymentEffects:
+) -> AppliedRepayment:
     """Allocates a repayment. `before` is today's position of the loan, of which `kept` is stored. If the repayment
     closes the loan, the arrears check ends and the client is released."""
     done = allocate_repayment(before, amount)
@@ -153,7 +150,8 @@ def apply_repayment(
     position = msgspec.structs.replace(done.after, loan=after)
     jobs = () if jobs_done else reschedule_arrears_check(position, loaded_rows)
     result = msgspec.structs.replace(done, after=position)
-    return RepaymentEffects(result, posts, (after, *rows), client, jobs, jobs_done)
+    effects = TransactionEffects(posts=posts, rows=(after, *rows), jobs=jobs, jobs_done=jobs_done)
+    return AppliedRepayment(result, client, effects)
 
 
 def find_client(loan: Loan, rows: LoadedRows) -> Client:
@@ -212,7 +210,7 @@ def decide_repay(
 
 
 def reply_repay_dry_run(
-    request: RepayRequest, before: LoanPosition, credited: RepaymentEffects, paid: Decision, context: Context
+    request: RepayRequest, before: LoanPosition, credited: AppliedRepayment, paid: Decision, context: Context
 ) -> Decision:
     """Returns the dry-run reply of a repayment, with the cost of collecting it. Drops the rest of its decision."""
     row = paid.rows[0]
@@ -225,7 +223,7 @@ def reply_repay_dry_run(
     return Decision(reply=reply)
 
 
-def repay_from_wallet(request: RepayRequest, credited: RepaymentEffects, amount: int, context: Context) -> Decision:
+def repay_from_wallet(request: RepayRequest, credited: AppliedRepayment, amount: int, context: Context) -> Decision:
     """Returns the decision of a repayment with money that is already in the wallet; it is final with its commit."""
     row = new_repayment(amount, context, request)
     event_fields = {"loan_id": request.loan_id}
@@ -243,15 +241,16 @@ def repay_from_wallet(request: RepayRequest, credited: RepaymentEffects, amount:
             event_fields=event_fields,
         ),
     )
-    return Decision(
+    decision = Decision(
         reply=reply_repay(credited, amount, context, end),
-        groups=(PostingGroup(end.row.txn_ref, MORE_THAN_OWED, postings=credited.posts),),
-        rows=(end.row, *credited.rows, credited.client),
-        jobs=(*end.jobs, *credited.jobs),
-        jobs_done=credited.jobs_done,
+        groups=(PostingGroup(end.row.txn_ref, MORE_THAN_OWED, postings=credited.effects.posts),),
+        rows=(end.row, credited.client),
+        jobs=end.jobs,
         events=(end.event,),
         numbers_used=1,
     )
+    decision.add(credited.effects)
+    return decision
 
 
 def new_repayment(amount: int, context: Context, request: RepayRequest) -> Transaction:
@@ -266,7 +265,7 @@ def new_repayment(amount: int, context: Context, request: RepayRequest) -> Trans
 
 
 def reply_repay(
-    credited: RepaymentEffects, amount: int, context: Context, end: FinalTransaction | None = None
+    credited: AppliedRepayment, amount: int, context: Context, end: FinalTransaction | None = None
 ) -> RepayReply:
     position = credited.result.after
     reply = RepayReply(
@@ -293,38 +292,35 @@ def decide_validation(
     return validate_for_purpose(request, REPAYMENT_PURPOSE, context, rows)
 
 
-def end_repayment(row: Transaction, loan_id: str, context: Context, rows: LoadedRows) -> PurposeEffects | NeedsMore:
+def end_repayment(row: Transaction, loan_id: str, context: Context, rows: LoadedRows) -> TransactionEffects | NeedsMore:
     """Credits the loan with a successful payment, whatever its state is by now. An amount above the payoff is kept as
     the client's credit, and an operator is notified. Contract: loans#overpaid"""
     loan = rows.get(Loan, loan_key(context.merchant.merchant_id, loan_id))
     assert loan is not None
     if not row.is_final:
-        return NO_EFFECTS
+        return TransactionEffects()
     installments = find_installments(loan, rows)
     if installments is None or not rows.is_loaded(client_key(loan.merchant_id, loan.client_id)):
         return NeedsMore(need_installments(loan))
     if row.status != SUCCESSFUL:
-        return PurposeEffects(rows=(adjust_pending_payments(find_client(loan, rows), -1),))
+        return TransactionEffects(rows=(adjust_pending_payments(find_client(loan, rows), -1),))
     if loan.state not in REPAYABLE_STATES:
         client = adjust_credit(adjust_pending_payments(find_client(loan, rows), -1), row.amount)
         notices = (overpayment_notice(row, loan_id, row.amount),)
-        return PurposeEffects(
+        return TransactionEffects(
             posts=credit_posts(loan_id, row.amount), rows=(client,), notices=notices, surplus=row.amount
         )
     before = compute_position(loan, installments, lagos_day(context.now))
     credited = apply_repayment(loan, installments, before, row.amount, context, rows)
     excess = credited.result.excess
-    return PurposeEffects(
-        posts=credited.posts,
-        rows=(*credited.rows, adjust_pending_payments(credited.client, -1)),
-        jobs=credited.jobs,
-        jobs_done=credited.jobs_done,
-        notices=(overpayment_notice(row, loan_id, excess),) if excess else (),
-        surplus=excess,
-    )
+    effects = credited.effects
+    effects.rows += (adjust_pending_payments(credited.client, -1),)
+    effects.notices += (overpayment_notice(row, loan_id, excess),) if excess else ()
+    effects.surplus = excess
+    return effects
 
 
-def end_credit_refund(loan_id: str, amount: int, context: Context, rows: LoadedRows) -> PurposeEffects | NeedsMore:
+def end_credit_refund(loan_id: str, amount: int, context: Context, rows: LoadedRows) -> TransactionEffects | NeedsMore:
     """Removes a refunded amount from the client's credit."""
     loan = rows.get(Loan, loan_key(context.merchant.merchant_id, loan_id))
     assert loan is not None
@@ -332,7 +328,7 @@ def end_credit_refund(loan_id: str, amount: int, context: Context, rows: LoadedR
     if not rows.is_loaded(key):
         return NeedsMore(Needs(((Client, key),)))
     post = Posting(loan_account("credit", loan_id), LENDING_OVERPAID, amount, "paid back")
-    return PurposeEffects(posts=(post,), rows=(adjust_credit(find_client(loan, rows), -amount),))
+    return TransactionEffects(posts=(post,), rows=(adjust_credit(find_client(loan, rows), -amount),))
 
 
 def overpayment_notice(row: Transaction, loan_id: str, excess: int) -> OperatorNotice:

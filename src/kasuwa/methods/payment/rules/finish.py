@@ -7,7 +7,7 @@ from hashlib import blake2b
 
 import msgspec
 
-from kasuwa.core.decision import Context, Decision, Job, LoadedRows, NeedsMore, Posting, PostingGroup, Row
+from kasuwa.core.decision import Context, Decision, Effects, Job, LoadedRows, NeedsMore, Posting, PostingGroup, Row
 from kasuwa.core.money import format_minor
 from kasuwa.ledger import chart
 from kasuwa.ledger.holds import find_hold
@@ -29,12 +29,12 @@ from kasuwa.methods.payment.model import (
 )
 from kasuwa.methods.payment.payer_model import read_detail
 from kasuwa.methods.payment.plan_model import Plan
-from kasuwa.methods.payment.rules.plans.scheduled_charges import PlanEffects, start_plans
+from kasuwa.methods.payment.rules.plans.scheduled_charges import start_plans
 from kasuwa.methods.payment.rules.receipts.late_money import start_watch
 from kasuwa.methods.payment.rules.replies import reply_completed
-from kasuwa.methods.payment.rules.split_settlement import SettlementEffects, fee_posts, settle_payment
+from kasuwa.methods.payment.rules.split_settlement import fee_posts, settle_payment
 from kasuwa.transactions.purpose import (
-    PurposeEffects,
+    TransactionEffects,
     TransactionPurpose,
     effects_of_purpose,
     get_purpose_rules,
@@ -103,41 +103,38 @@ def end_payment(
     paid = outcome.status == SUCCESSFUL
     done, saved = tokenize_card(payment, end.row, detail, context) if paid else (discard_card(payment), ())
     added = effects_of_purpose(end.row, detail.purpose, context, rows)
-    if isinstance(added, PurposeEffects) and added.surplus:
+    if isinstance(added, NeedsMore):
+        return added
+    if added.surplus:
         event_fields = {**event_fields, "unapplied_amount": format_minor(added.surplus)}
         end = end_transaction(context, row, msgspec.structs.replace(ending, event_fields=event_fields))
         done = record_surplus(done, added)
-    settling = settle_payment(end.row, done, detail, context, rows) if paid else SettlementEffects()
+    settling = settle_payment(end.row, done, detail, context, rows) if paid else TransactionEffects()
+    if isinstance(settling, NeedsMore):
+        return settling
     following = start_plans(end.row, done, detail, context, rows)
-    for part in (added, settling, following):
-        if isinstance(part, NeedsMore):
-            return part
-    watching = () if paid else start_watch(payment, job, outcome.code, context)
-    assert not isinstance(added, NeedsMore)
-    assert not isinstance(settling, NeedsMore)
-    assert not isinstance(following, NeedsMore)
     done = record_plan(done, following)
-    return Decision(
+    decision = Decision(
         reply=added.reply or reply_completed(end.row, done, detail),
-        groups=(
-            *end_groups(end.row, payment, detail, (*settling.posts, *added.posts), context, rows),
-            *added.groups,
-        ),
-        rows=(end.row, done, *saved, *settling.rows, *added.rows, *following.rows),
-        jobs=(*end.jobs, *settling.jobs, *added.jobs, *following.jobs, *watching),
-        jobs_done=(*(() if job is None else (job,)), *added.jobs_done, *following.jobs_done),
-        events=(end.event, *added.events),
-        notices=added.notices,
+        groups=end_groups(end.row, payment, detail, (*settling.posts, *added.posts), context),
+        rows=(end.row, done, *saved),
+        jobs=end.jobs,
+        jobs_done=() if job is None else (job,),
+        events=(end.event,),
     )
+    for part in (settling, added, following):
+        decision.add(part)
+    decision.jobs += () if paid else start_watch(payment, job, outcome.code, context)
+    return decision
 
 
-def record_surplus(payment: Payment, added: PurposeEffects) -> Payment:
+def record_surplus(payment: Payment, added: TransactionEffects) -> Payment:
     """Records how much of a payment its purpose could not use. Verify shows that part, and it can be refunded."""
     facts = msgspec.structs.replace(FACTS_DECODER.decode(payment.facts), surplus=added.surplus)
     return msgspec.structs.replace(payment, facts=encode_text(facts))
 
 
-def record_plan(payment: Payment, following: PlanEffects) -> Payment:
+def record_plan(payment: Payment, following: Effects) -> Payment:
     """Records the plan that a payment has started. A dispute of the payment names it."""
     plan = next((row for row in following.rows if isinstance(row, Plan)), None)
     if plan is None:
@@ -174,7 +171,6 @@ def end_groups(
     detail: PaymentDetail,
     added: tuple[Posting, ...],
     context: Context,
-    rows: LoadedRows,
 ) -> tuple[PostingGroup, ...]:
     """Returns the posting groups of the end. An ordinary payment is one group.
 

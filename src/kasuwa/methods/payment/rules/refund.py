@@ -60,8 +60,7 @@ from kasuwa.rails.ports import orders
 from kasuwa.rails.ports.orders import Answer
 from kasuwa.transactions.purpose import (
     CHECKOUT,
-    NO_EFFECTS,
-    PurposeEffects,
+    TransactionEffects,
     TransactionPurpose,
     get_purpose_rules,
     make_subject_field,
@@ -318,7 +317,7 @@ def end_refund(
     paid_row = rows.get(Transaction, transaction_key(row.merchant_id, KIND, payment.txn_ref))
     assert paid_row is not None
     of_price = share_of_price(paid_row.amount, payment.refunded, row.amount)
-    added = effects_of_refund(of_price, purpose, context, rows) if paid_back else NO_EFFECTS
+    added = effects_of_refund(of_price, purpose, context, rows) if paid_back else TransactionEffects()
     if isinstance(added, NeedsMore):
         return added
     if paid_back and of_price != row.amount:
@@ -345,14 +344,16 @@ def end_refund(
     posts = (post, *added.posts) if paid_back else ()
     # A refund's event belongs to its payment and is numbered after the payment's own event.
     event = msgspec.structs.replace(end.event, object=payment.txn_ref, object_seq=payment_after.refunds + 1)
-    return Decision(
+    decision = Decision(
         reply=reply_refund(end.row, payment_after),
         groups=(PostingGroup(row.txn_ref, WALLET_INSUFFICIENT, postings=posts, releases=find_hold(row)),),
-        rows=(end.row, payment_after, *added.rows),
-        jobs=(*end.jobs, *added.jobs),
-        jobs_done=(job, *added.jobs_done),
-        events=(event, *added.events),
+        rows=(end.row, payment_after),
+        jobs=end.jobs,
+        jobs_done=(job,),
+        events=(event,),
     )
+    decision.add(added)
+    return decision
 
 
 def record_price(row: Transaction, of_price: int) -> Transaction:
@@ -362,16 +363,16 @@ def record_price(row: Transaction, of_price: int) -> Transaction:
 
 def effects_of_refund(
     amount: int, purpose: TransactionPurpose | None, context: Context, rows: LoadedRows
-) -> PurposeEffects | NeedsMore:
+) -> TransactionEffects | NeedsMore:
     """Returns what the payment's purpose adds to a successful refund. The charges of plans add nothing.
 
     `amount` is what counts for the price.
     """
     if purpose is None or purpose.purpose in CHARGE_JOB_KINDS:
-        return NO_EFFECTS
+        return TransactionEffects()
     rules = get_purpose_rules(purpose, context)
     if rules.on_refund is None:
-        return NO_EFFECTS
+        return TransactionEffects()
     missing = missing_needs(rules, purpose, context, rows)
     return missing or rules.on_refund(purpose.reference, amount, context, rows)
 

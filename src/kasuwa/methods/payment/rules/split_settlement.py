@@ -55,7 +55,7 @@ from kasuwa.methods.payment.wire import BeneficiaryRequest
 from kasuwa.methods.payment.wire_reply import BeneficiaryReply
 from kasuwa.rails.ports.orders import Answer
 from kasuwa.terms.reserve import ReserveTerms, reserve_part
-from kasuwa.transactions.purpose import PurposeEffects, PurposeRules, TransactionPurpose, get_purpose_rules
+from kasuwa.transactions.purpose import PurposeRules, TransactionEffects, TransactionPurpose, get_purpose_rules
 from kasuwa.transactions.settlements import SettlementMovement, make_settlement_event
 from kasuwa.transactions.splits import split_amount
 from kasuwa.transactions.transactions import SUCCESSFUL, Transaction, encode_text
@@ -168,14 +168,6 @@ def add_to_batch(
 # --- settlement -----------------------------------------------------------------------------------------------------
 
 
-class SettlementEffects(msgspec.Struct, frozen=True):
-    """Postings, batches and jobs of a successful payment."""
-
-    posts: tuple[Posting, ...] = ()
-    rows: tuple[Row, ...] = ()
-    jobs: tuple[Job, ...] = ()
-
-
 def fee_posts(row: Transaction, payer: str) -> tuple[Posting, ...]:
     posts = (
         Posting(payer, chart.income("collection", row.currency), row.fee, "collection fee"),
@@ -186,15 +178,15 @@ def fee_posts(row: Transaction, payer: str) -> tuple[Posting, ...]:
 
 def settle_payment(
     row: Transaction, payment: Payment, detail: PaymentDetail, context: Context, rows: LoadedRows
-) -> SettlementEffects | NeedsMore:
+) -> TransactionEffects | NeedsMore:
     """Posts a successful payment to the merchant, now or for a later day, and to its split.
 
     Returns no postings if a purpose takes the amount in full: its own rules post it.
     """
     if detail.purpose is not None and get_purpose_rules(detail.purpose, context).destination_account is not None:
-        return SettlementEffects()
+        return TransactionEffects()
     if not payment.charged:
-        return SettlementEffects()
+        return TransactionEffects()
     days = context.merchant.settlement_days
     due = settlement_time(context.now, days)
     destination = pending_settlement_account(due, row.currency) if days else chart.wallet(row.currency)
@@ -222,7 +214,7 @@ def settle_payment(
         if one.kind == RESERVE
     )
     paid = Posting(rail_account(payment.method, row.currency), destination, payment.charged, "payment")
-    return SettlementEffects(
+    return TransactionEffects(
         posts=(paid, *fee_posts(row, destination), *shares, *reserved),
         rows=tuple(batch for batch, _ in batches),
         jobs=tuple(job for _, jobs in batches for job in jobs),
@@ -309,7 +301,7 @@ def send_payout(row: SettlementBatch, job: Job, context: Context, rows: LoadedRo
     )
     decision = send_money(order, row.amount, context, context.number, reference_type="PO", is_free=True)
     decision.rows = (*decision.rows, msgspec.structs.replace(row, state=SENT))
-    decision.jobs_done = (job,)
+    decision.jobs_done += (job,)
     return decision
 
 
@@ -317,15 +309,15 @@ def need_payout(merchant: Merchant, reference: str) -> Needs:
     return Needs(((SettlementBatch, settlement_batch_key(merchant.merchant_id, reference)),))
 
 
-def end_payout(row: Transaction, reference: str, context: Context, rows: LoadedRows) -> PurposeEffects | NeedsMore:
+def end_payout(row: Transaction, reference: str, context: Context, rows: LoadedRows) -> TransactionEffects | NeedsMore:
     """Applies the end of a payout's transfer. The amount of a failed one is paid out with that of the next day, so that
     there is one transfer a day however many have failed. An operator is notified."""
     batch = rows.get(SettlementBatch, settlement_batch_key(row.merchant_id, reference))
     assert batch is not None
     if not row.is_final:
-        return PurposeEffects()
+        return TransactionEffects()
     if row.status == SUCCESSFUL:
-        return PurposeEffects(rows=(msgspec.structs.replace(batch, state=DONE),))
+        return TransactionEffects(rows=(msgspec.structs.replace(batch, state=DONE),))
     due = lagos_moment(max(lagos_day(context.now), date.fromisoformat(batch.day)) + timedelta(days=1))
     addition = BatchAddition(PAYOUT, batch.owner, due, batch.currency, batch.amount)
     key = addition.key(row.merchant_id)
@@ -333,7 +325,9 @@ def end_payout(row: Transaction, reference: str, context: Context, rows: LoadedR
         return NeedsMore(Needs(((SettlementBatch, key),)))
     following, jobs = add_to_batch(addition, context, rows)
     notice = OperatorNotice(row.txn_ref, f"the payout {reference} failed ({row.message}) and is tried again tomorrow")
-    return PurposeEffects(rows=(msgspec.structs.replace(batch, state=DONE), following), jobs=jobs, notices=(notice,))
+    return TransactionEffects(
+        rows=(msgspec.structs.replace(batch, state=DONE), following), jobs=jobs, notices=(notice,)
+    )
 
 
 SPLIT_PAYOUT = PurposeRules(PAYOUT, need_payout, end_payout)

@@ -176,5 +176,5 @@ def open_purchase(
         source=TICKET,
         source_id=link.link_id,
     )
-    opened = begin_checkout(new, context)
-    return Decision(rows=opened.rows, jobs=opened.jobs, numbers_used=1)
+    _, decision = begin_checkout(new, context)
+    return decision

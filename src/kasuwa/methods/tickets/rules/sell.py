@@ -9,7 +9,7 @@ from collections import Counter
 import msgspec
 
 from kasuwa.core.codes import INVALID_REQUEST
-from kasuwa.core.decision import Context, LoadedRows, Merchant, Needs, NeedsMore, Refusal, Row
+from kasuwa.core.decision import Context, Effects, LoadedRows, Merchant, Needs, NeedsMore, Refusal, Row
 from kasuwa.core.token_index import make_token_entry
 from kasuwa.methods.payment.model import Payment, payment_key
 from kasuwa.methods.tickets.model import (
@@ -35,7 +35,6 @@ from kasuwa.transactions.checkouts import (
     CheckoutSource,
     read_checkout_detail,
 )
-from kasuwa.transactions.purpose import NO_EFFECTS, PurposeEffects
 from kasuwa.transactions.transactions import Transaction
 
 
@@ -64,7 +63,7 @@ def load_kind(checkout: Checkout, item: CheckoutItem, rows: LoadedRows) -> Ticke
     return kind
 
 
-def reserve_tickets(checkout: Checkout, context: Context, rows: LoadedRows) -> PurposeEffects | Refusal:
+def reserve_tickets(checkout: Checkout, context: Context, rows: LoadedRows) -> Effects | Refusal:
     """Reserves the tickets of a purchase whose payment begins. Refused if one kind has too few left."""
     kinds: list[Row] = []
     for item in decode_items(checkout):
@@ -72,7 +71,7 @@ def reserve_tickets(checkout: Checkout, context: Context, rows: LoadedRows) -> P
         if item.quantity > kind.left:
             return refuse_sold_out(kind)
         kinds.append(msgspec.structs.replace(kind, reserved=kind.reserved + item.quantity))
-    return PurposeEffects(rows=tuple(kinds))
+    return Effects(rows=tuple(kinds))
 
 
 def refuse_sold_out(kind: TicketKind) -> Refusal:
@@ -80,17 +79,17 @@ def refuse_sold_out(kind: TicketKind) -> Refusal:
     return Refusal(INVALID_REQUEST, f"{kind.name}: {availability}. Nothing was charged")
 
 
-def release_tickets(checkout: Checkout, context: Context, rows: LoadedRows) -> PurposeEffects:
+def release_tickets(checkout: Checkout, context: Context, rows: LoadedRows) -> Effects:
     """Gives back what an attempt had reserved that has failed."""
     kinds = tuple(
         msgspec.structs.replace(kind, reserved=kind.reserved - item.quantity)
         for item in decode_items(checkout)
         for kind in (load_kind(checkout, item, rows),)
     )
-    return PurposeEffects(rows=kinds)
+    return Effects(rows=kinds)
 
 
-def issue_tickets(checkout: Checkout, paid: Transaction, context: Context, loaded_rows: LoadedRows) -> PurposeEffects:
+def issue_tickets(checkout: Checkout, paid: Transaction, context: Context, loaded_rows: LoadedRows) -> Effects:
     """Issues one ticket with a code of its own for each that was paid for."""
     detail = read_checkout_detail(checkout, context.vault.unseal)
     rows: list[Row] = []
@@ -103,7 +102,7 @@ def issue_tickets(checkout: Checkout, paid: Transaction, context: Context, loade
         for _ in range(item.quantity):
             number += 1
             rows += make_ticket(checkout, detail, kind.place, number, paid, context)
-    return PurposeEffects(rows=tuple(rows))
+    return Effects(rows=tuple(rows))
 
 
 def make_ticket(
@@ -140,7 +139,7 @@ def seal_person(person: TicketPerson, reference: str, context: Context) -> bytes
 # --- refunds --------------------------------------------------------------------------------------------------------
 
 
-def void_refunded(checkout: Checkout, amount: int, context: Context, rows: LoadedRows) -> PurposeEffects | NeedsMore:
+def void_refunded(checkout: Checkout, amount: int, context: Context, rows: LoadedRows) -> Effects | NeedsMore:
     """Voids the tickets of a payment whose whole price was refunded, and puts those that were not used on sale again.
 
     A refund of a part leaves all tickets as they are. `amount` is what counts for the price, without a fee that the
@@ -156,7 +155,7 @@ def void_refunded(checkout: Checkout, amount: int, context: Context, rows: Loade
     payment = rows.get(Payment, needed[0][1])
     assert payment is not None, "a paid checkout has a payment"
     if payment.refunded + amount < checkout.amount:
-        return NO_EFFECTS
+        return Effects()
     tickets = [ticket for key in keys for ticket in (rows.get(Ticket, key),) if ticket and ticket.state == VALID]
     voided = Counter(ticket.place for ticket in tickets)
     kinds = [
@@ -166,7 +165,7 @@ def void_refunded(checkout: Checkout, amount: int, context: Context, rows: Loade
         if voided[kind.place]
     ]
     changed = [msgspec.structs.replace(ticket, state=VOID, changed_at=context.now) for ticket in tickets]
-    return PurposeEffects(rows=(*changed, *kinds))
+    return Effects(rows=(*changed, *kinds))
 
 
 TICKET_SOURCE = CheckoutSource(

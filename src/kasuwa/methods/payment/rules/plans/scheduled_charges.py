@@ -13,7 +13,7 @@ from functools import cache
 import msgspec
 
 from kasuwa.core.cards import find_bin
-from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Needs, NeedsMore, Row, make_job
+from kasuwa.core.decision import Context, Decision, Effects, Job, LoadedRows, Merchant, Needs, NeedsMore, make_job
 from kasuwa.core.reference_tables import load_reference_data
 from kasuwa.core.references import job_key, opaque_id
 from kasuwa.methods.payment.model import (
@@ -50,7 +50,7 @@ from kasuwa.methods.payment.rules.begin import PaymentOrder, begin_payment
 from kasuwa.rails.ports.orders import Answer
 from kasuwa.terms.tariff import Tariff
 from kasuwa.transactions.pricing import Price, card_class, fee_and_vat
-from kasuwa.transactions.purpose import PurposeEffects, PurposeRules, TransactionPurpose
+from kasuwa.transactions.purpose import PurposeRules, TransactionEffects, TransactionPurpose
 from kasuwa.transactions.schedule import Recurrence, make_recurrence, next_due, next_retry
 from kasuwa.transactions.transactions import SUCCESSFUL, Transaction, encode_text, transaction_key
 
@@ -65,14 +65,6 @@ MAX_MISSED_CYCLES = 3
 def retry_classes() -> dict[str, str]:
     """Returns the retry class of each response code. A code of class "soft" may be charged again."""
     return {row["code"]: row["retry_class"] for row in load_reference_data("response_codes")["iso8583"]}
-
-
-class PlanEffects(msgspec.Struct, frozen=True):
-    """Rows and jobs of the plans that a successful payment starts."""
-
-    rows: tuple[Row, ...] = ()
-    jobs: tuple[Job, ...] = ()
-    jobs_done: tuple[Job, ...] = ()
 
 
 def plan_job(plan: Plan, due: datetime) -> Job:
@@ -92,10 +84,10 @@ def plan_job(plan: Plan, due: datetime) -> Job:
 
 def start_plans(
     row: Transaction, payment: Payment, detail: PaymentDetail, context: Context, rows: LoadedRows
-) -> PlanEffects:
+) -> Effects:
     """Starts the recurrence or installment plan that a successful payment requested."""
     if row.status != SUCCESSFUL or payment.token is None:
-        return PlanEffects()
+        return Effects()
     plans = []
     # IP address and device are those of the first charge only: later ones are made without the payer.
     charge_detail = PaymentDetail(
@@ -121,7 +113,7 @@ def start_plans(
         )
         first = datetime.fromisoformat(installments.later_charges[0][0])
         plans.append(new_plan(INSTALLMENT, terms, first, row, payment, context))
-    return PlanEffects(rows=tuple(plans), jobs=tuple(plan_job(plan, plan.cycle_due) for plan in plans))
+    return Effects(rows=tuple(plans), jobs=tuple(plan_job(plan, plan.cycle_due) for plan in plans))
 
 
 def price_by_saved_card(
@@ -199,13 +191,10 @@ def decide_due_charge(job: Job, answer: Answer, context: Context, rows: LoadedRo
     charged = decision.rows[0]
     assert isinstance(charged, Transaction)
     charging = msgspec.structs.replace(plan, attempt=plan.attempt + 1, last_ref=charged.txn_ref, charging=True)
-    return Decision(
-        rows=(*decision.rows, charging),
-        jobs=decision.jobs,
-        jobs_done=(current_job,),
-        numbers_used=decision.numbers_used,
-        sandbox=decision.sandbox,
-    )
+    decision.rows += (charging,)
+    decision.jobs_done += (current_job,)
+    decision.follow_up = None  # nobody waits for the charge: a worker makes it
+    return decision
 
 
 def find_kept_price(plan: Plan, rows: LoadedRows) -> Price:
@@ -247,19 +236,19 @@ def need_plan(merchant: Merchant, plan_id: str) -> Needs:
     return Needs(((Plan, plan_key(merchant.merchant_id, plan_id)),))
 
 
-def end_plan_charge(row: Transaction, plan_id: str, context: Context, rows: LoadedRows) -> PurposeEffects:
+def end_plan_charge(row: Transaction, plan_id: str, context: Context, rows: LoadedRows) -> TransactionEffects:
     """Applies the end of a charge to its plan: next cycle, retry, or pause."""
     plan = rows.get(Plan, plan_key(row.merchant_id, plan_id))
     assert plan is not None
     if not row.is_final:
-        return PurposeEffects()
+        return TransactionEffects()
     idle = msgspec.structs.replace(plan, charging=False)
     if row.status == SUCCESSFUL:
         return advance_cycle(msgspec.structs.replace(idle, misses=0, paid=plan.paid + row.amount))
     if retry_classes().get(row.code or "") != "soft":
         # The card cannot be charged: nothing is retried until the merchant starts the plan again.
         # Contract: payment#recurrent
-        return PurposeEffects(rows=(pause_plan(idle, PAUSED),))
+        return TransactionEffects(rows=(pause_plan(idle, PAUSED),))
     again = next_retry(plan.cycle_due, context.now, next_cycle_due(plan)) if plan.attempt else None
     if again is not None:
         return schedule_charge(idle, again)
@@ -267,7 +256,7 @@ def end_plan_charge(row: Transaction, plan_id: str, context: Context, rows: Load
         idle, misses=plan.misses + 1, facts=encode_text([*missed_cycles(plan), plan.cycle])
     )
     if missed.misses >= MAX_MISSED_CYCLES:
-        return PurposeEffects(rows=(pause_plan(missed, PAUSED),))
+        return TransactionEffects(rows=(pause_plan(missed, PAUSED),))
     return advance_cycle(missed)
 
 
@@ -281,9 +270,9 @@ def pause_plan(plan: Plan, state: str) -> Plan:
     return msgspec.structs.replace(plan, state=plan.state if plan.state in (STOPPED, CANCELLED) else state, attempt=0)
 
 
-def schedule_charge(plan: Plan, due: datetime) -> PurposeEffects:
+def schedule_charge(plan: Plan, due: datetime) -> TransactionEffects:
     """Returns the plan with a job at this due time if the plan is active."""
-    return PurposeEffects(rows=(plan,), jobs=(plan_job(plan, due),) if plan.state == ACTIVE else ())
+    return TransactionEffects(rows=(plan,), jobs=(plan_job(plan, due),) if plan.state == ACTIVE else ())
 
 
 def next_cycle_due(plan: Plan) -> datetime | None:
@@ -294,14 +283,14 @@ def next_cycle_due(plan: Plan) -> datetime | None:
     return datetime.fromisoformat(terms.later_charges[plan.cycle][0]) if plan.cycle < len(terms.later_charges) else None
 
 
-def advance_cycle(plan: Plan) -> PurposeEffects:
+def advance_cycle(plan: Plan) -> TransactionEffects:
     """Moves the plan to its next cycle, or to its final state after the last one."""
     due = next_cycle_due(plan)
     if due is None and plan.state == CANCELLED:
         # Cancelled during its last charge. The cycle is past the last one, so that the charge counts as made.
-        return PurposeEffects(rows=(msgspec.structs.replace(plan, cycle=plan.cycle + 1, attempt=0),))
+        return TransactionEffects(rows=(msgspec.structs.replace(plan, cycle=plan.cycle + 1, attempt=0),))
     if due is None:
-        return PurposeEffects(rows=(msgspec.structs.replace(plan, state=final_state(plan), attempt=0),))
+        return TransactionEffects(rows=(msgspec.structs.replace(plan, state=final_state(plan), attempt=0),))
     return schedule_charge(msgspec.structs.replace(plan, cycle=plan.cycle + 1, cycle_due=due, attempt=0), due)
 
 

@@ -233,7 +233,7 @@ def receive_personalized(
     if isinstance(decision, NeedsMore):
         return decision
     decision.reply = InboundReply(txn_status="successful", txn_ref=row.txn_ref, message="Paid")
-    decision.numbers_used = 1
+    decision.numbers_used += 1
     return decision
 
 

@@ -127,8 +127,8 @@ def decide_watch(job: Job, answer: Answer, context: Context, rows: LoadedRows) -
         known = msgspec.structs.replace(facts, rail=merge_rail_facts(facts.rail, answer.facts))
         payment = msgspec.structs.replace(payment, facts=encode_text(known))
         late = begin_return(row, payment, work.amount + read_excess(answer), PAID_LATE, context)
-        late.jobs_done = (current_job,)
-        late.notices = (*notices, OperatorNotice(row.txn_ref, "its payer paid after it had failed; it is returned"))
+        late.jobs_done += (current_job,)
+        late.notices += (*notices, OperatorNotice(row.txn_ref, "its payer paid after it had failed; it is returned"))
         return late
     age = context.now.timestamp() - work.sent_at
     following = next((after for after in WATCH_AFTER_SECONDS if after > age + 1), None)
@@ -151,11 +151,8 @@ def add_return(decision: Decision, row: Transaction, amount: int, reason: str, c
         return decision
     payment = next(changed for changed in decision.rows if isinstance(changed, Payment))
     back = begin_return(row, payment, amount, reason, context)
-    others = tuple(changed for changed in decision.rows if changed is not payment)
-    decision.rows = (*others, *back.rows)
-    decision.groups += back.groups
-    decision.jobs += back.jobs
-    decision.numbers_used += back.numbers_used
+    decision.rows = tuple(changed for changed in decision.rows if changed is not payment)
+    decision.add(back)
     return decision
 
 
