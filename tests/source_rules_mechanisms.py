@@ -99,3 +99,19 @@ def late_needs(source: Source) -> list[str]:
     """Returns the assertions that a result is not NeedsMore: it was not returned at its place."""
     asserted = [node for node in source.nodes if isinstance(node, ast.Assert)]
     return [f"{source.path}:{node.lineno}" for node in asserted if "NeedsMore" in ast.unparse(node.test)]
+
+
+# --- one timer for what is done often -------------------------------------------------------------------------------
+
+# What these do is done for each request, job or call of a rail (concurrency/deadlines.py). Clients of vendors, which
+# import the ports of rails alone, wait for their turn with a timer.
+DONE_OFTEN = ("api/", "http/", "jobs/steps.py", "jobs/worker.py", "outbound/egress.py", "rails/inbox/")
+
+
+def timers_per_call(source: Source) -> list[str]:
+    """Returns where what is done often has a timer of its own, instead of one of the shared deadlines."""
+    if not source.path.startswith(DONE_OFTEN):
+        return []
+    calls = [node for node in source.nodes if isinstance(node, ast.Call)]
+    timers = ("asyncio.timeout", "asyncio.timeout_at", "asyncio.wait_for")
+    return [f"{source.path}:{call.lineno}" for call in calls if ast.unparse(call.func) in timers]

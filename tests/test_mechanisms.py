@@ -3,7 +3,13 @@
 import pytest
 
 from tests.source_rules import REPOSITORY, Source, read_all
-from tests.source_rules_mechanisms import effects_added_by_field, late_needs, read_tables, second_row_types
+from tests.source_rules_mechanisms import (
+    effects_added_by_field,
+    late_needs,
+    read_tables,
+    second_row_types,
+    timers_per_call,
+)
 
 SERVICE = read_all("src/kasuwa")
 TABLES = read_tables((REPOSITORY / "src/kasuwa/postgres/migrations/0001_baseline.sql").read_text())
@@ -87,3 +93,11 @@ def test_what_a_rule_still_needs_is_returned_where_it_arises() -> None:
     assert [complaint for source in SERVICE for complaint in late_needs(source)] == []
     assert late_needs(Source("methods/fares/rules.py", "assert not isinstance(added, NeedsMore)"))
     assert late_needs(Source("methods/fares/rules.py", "if isinstance(added, NeedsMore):\n    x = 1")) == []
+
+
+def test_what_is_done_for_each_request_job_or_call_has_a_shared_deadline() -> None:
+    assert [complaint for source in SERVICE for complaint in timers_per_call(source)] == []
+    for text in ("asyncio.timeout(5)", "asyncio.wait_for(answer, 5)"):
+        assert timers_per_call(Source("api/fares.py", text)) == ["api/fares.py:1"]
+        assert timers_per_call(Source("cluster/fares.py", text)) == []
+    assert timers_per_call(Source("api/fares.py", "self._deadlines.within(5)")) == []

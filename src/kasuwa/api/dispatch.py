@@ -29,6 +29,7 @@ from kasuwa.api.replies import (
 )
 from kasuwa.api.routes import Envelope, Route
 from kasuwa.authority.audit_notes import ActionNote
+from kasuwa.concurrency.deadlines import Deadlines
 from kasuwa.concurrency.time_slices import collect, run_in_shared_slices
 from kasuwa.core.action import (
     Action,
@@ -137,6 +138,7 @@ class StepNotRecorded(Exception):
 class Dispatch:
     def __init__(self, services: DispatchServices) -> None:
         self._services = services
+        self._deadlines = Deadlines()
         limits = services.limits
         self.limiter = RateLimiter() if limits is None else RateLimiter(limits.rates)
         self._throttle = AuthenticationThrottle() if limits is None else SharedThrottle(limits.failures)
@@ -437,7 +439,7 @@ class Dispatch:
     async def _with_deadline(self, asking: Awaitable[Any]) -> Any:
         """Awaits a rail's answer. Rails keep deadlines of their own; this bounds one that does not."""
         try:
-            async with asyncio.timeout(self._services.deadline_seconds):
+            with self._deadlines.within(self._services.deadline_seconds):
                 return await asking
         except TimeoutError:
             return RAIL_TIMEOUT

@@ -2,6 +2,9 @@
 
 A timer per request would cost more than much of the work. One timer, which runs every CHECK_SECONDS while any deadline
 is active, cancels the tasks that are late. So a deadline may take effect up to CHECK_SECONDS late.
+
+They bound what is done for each request, job or call of a rail. `asyncio.timeout` is for the rest: rare waits, tasks
+that run now and then, and what must end to the moment, such as a batch of the writer.
 """
 
 import asyncio

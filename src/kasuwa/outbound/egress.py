@@ -266,10 +266,9 @@ class EgressClient:
             # The body came with the headers, as most do, so no timeout is needed.
             return content.read_nowait(most), content.at_eof()
         body = bytearray()
-        with suppress(aiohttp.ClientError, OSError):
-            async with asyncio.timeout(seconds):
-                while len(body) < most and (piece := await content.read(most - len(body))):
-                    body += piece
+        with suppress(aiohttp.ClientError, OSError), self._deadlines.within(seconds):
+            while len(body) < most and (piece := await content.read(most - len(body))):
+                body += piece
         return bytes(body), content.at_eof() and content.exception() is None
 
     def _open(self) -> aiohttp.TCPConnector:

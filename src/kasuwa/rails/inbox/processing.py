@@ -14,6 +14,7 @@ from functools import partial
 import msgspec
 import structlog
 
+from kasuwa.concurrency.deadlines import Deadlines
 from kasuwa.core.decision import Context, LoadedRows, Merchant, Needs, Outcome
 from kasuwa.core.money import CURRENCIES, format_minor
 from kasuwa.core.vault import Vault
@@ -77,6 +78,7 @@ class RailInbox(Polling):
     def __init__(self, services: InboxServices) -> None:
         super().__init__()
         self._services = services
+        self._deadlines = Deadlines()
         self._recorder = FeedRecorder(services.pool, dispute_books(services))
         self._rails = sorted({*services.accounts, *services.feeds})
 
@@ -96,9 +98,9 @@ class RailInbox(Polling):
 
     async def _run_entry(self, entry: InboxEntry) -> None:
         where = {"rail": entry.rail, "kind": entry.kind, "reference": entry.reference}
-        deadline = asyncio.timeout(ENTRY_SECONDS)
+        deadline = self._deadlines.within(ENTRY_SECONDS)
         try:
-            async with deadline:
+            with deadline:
                 await self._record(entry)
         except (Unavailable, NoAnswer) as trouble:
             notice = trouble.notice if isinstance(trouble, Unavailable) else ""
@@ -107,7 +109,7 @@ class RailInbox(Polling):
             await self._postpone(entry, "the rail did not answer")
         except Exception as error:
             # The entry is due again when its lease has expired.
-            if deadline.expired():
+            if deadline.has_expired:
                 log.warning("an entry of the inbox of rails was given up at its deadline", **where)
             else:
                 log_failure("an entry of the inbox of rails failed", error, **where)
