@@ -300,15 +300,15 @@ class CheckoutSource(msgspec.Struct, frozen=True):
     name: str
     # needs(merchant, checkout): the rows and accounts that the rules must see. More may be asked for by NeedsMore.
     needs: Callable[[Merchant, Checkout], Needs]
-    # on_attempt(checkout, context, seen): before an attempt begins. A Refusal is shown to the payer: sold out, void.
+    # on_attempt(checkout, context, rows): before an attempt begins. A Refusal is shown to the payer: sold out, void.
     on_attempt: Callable[[Checkout, Context, LoadedRows], Effects | Refusal | NeedsMore] | None = None
-    # on_paid(checkout, transaction, context, seen): an attempt has succeeded. `transaction` is that of its payment.
+    # on_paid(checkout, transaction, context, rows): an attempt has succeeded. `transaction` is that of its payment.
     on_paid: Callable[[Checkout, Transaction, Context, LoadedRows], Effects | NeedsMore] | None = None
-    # on_attempt_failed(checkout, context, seen): an attempt has failed. The payer may begin another.
+    # on_attempt_failed(checkout, context, rows): an attempt has failed. The payer may begin another.
     on_attempt_failed: Callable[[Checkout, Context, LoadedRows], Effects | NeedsMore] | None = None
-    # on_expired(checkout, context, seen): the checkout ends unpaid.
+    # on_expired(checkout, context, rows): the checkout ends unpaid.
     on_expired: Callable[[Checkout, Context, LoadedRows], Effects | NeedsMore] | None = None
-    # on_refund(checkout, amount, context, seen): an amount of its payment was refunded. The row of the payment, which
+    # on_refund(checkout, amount, context, rows): an amount of its payment was refunded. The row of the payment, which
     # has the sum of the earlier refunds, is not changed yet.
     on_refund: Callable[[Checkout, int, Context, LoadedRows], Effects | NeedsMore] | None = None
 

@@ -138,16 +138,16 @@ class PurposeRules(msgspec.Struct, frozen=True):
     name: str
     # needs(merchant, reference): the rows that the rules must see.
     needs: Callable[[Merchant, str], Needs]
-    # on_answer(row, reference, context, seen): called on each rail answer. While the row is not final, it may return a
+    # on_answer(row, reference, context, rows): called on each rail answer. While the row is not final, it may return a
     # reply and no other effect.
     on_answer: Callable[[Transaction, str, Context, LoadedRows], TransactionEffects | NeedsMore]
     # destination_account(reference, currency): receives the full payment in place of the wallet. The wallet still pays
     # the fee.
     destination_account: Callable[[str, str], str] | None = None
-    # final_reply(row, reference, context, seen): the reply to a request that still waits for a transaction which a
+    # final_reply(row, reference, context, rows): the reply to a request that still waits for a transaction which a
     # callback has ended. It has no effects: they were applied with the callback.
     final_reply: Callable[[Transaction, str, Context, LoadedRows], Any] | None = None
-    # on_refund(reference, amount, context, seen): called when part of a payment's surplus was refunded. None forbids
+    # on_refund(reference, amount, context, rows): called when part of a payment's surplus was refunded. None forbids
     # refunds of such payments.
     on_refund: Callable[[str, int, Context, LoadedRows], TransactionEffects | NeedsMore] | None = None
 

@@ -127,7 +127,7 @@ def apply_repayment(
     context: Context,
     loaded_rows: LoadedRows,
 ) -> AppliedRepayment:
-    """Allocates a repayment. `before` is today's position of the loan, of which `kept` is stored. If the repayment
+    """Allocates a repayment. `before` is today's position of the loan, of which `installments` are stored. If the repayment
     closes the loan, the arrears check ends and the client is released."""
     done = allocate_repayment(before, amount)
     after = done.after.loan
