@@ -127,8 +127,8 @@ def apply_repayment(
     context: Context,
     loaded_rows: LoadedRows,
 ) -> AppliedRepayment:
-    """Allocates a repayment. `before` is today's position of the loan, of which `installments` are stored. If the repayment
-    closes the loan, the arrears check ends and the client is released."""
+    """Allocates a repayment. `before` is today's position of the loan, of which `installments` are stored. If the
+    repayment closes the loan, the arrears check ends and the client is released."""
     done = allocate_repayment(before, amount)
     after = done.after.loan
     client = adjust_credit(find_client(loan, loaded_rows), done.excess)
