@@ -172,9 +172,16 @@ KEYS = (
     Bug(
         "whoever made a transfer approves it",
         "methods/disburse/rules/approve.py",
-        "if verdict == APPROVED and is_same_party(maker, context.merchant.caller):",
-        "if verdict == APPROVED and maker is context.merchant.caller:",
+        "if verdict == APPROVED and is_same_party(find_sender(approval), context.merchant.caller):",
+        "if verdict == APPROVED and find_sender(approval) is context.merchant.caller:",
         "methods/disburse/test_approve.py::test_the_maker_may_reject_but_not_approve",
+    ),
+    Bug(
+        "what a revoked key or a disabled colleague sent is approved",
+        "methods/disburse/rules/approve.py",
+        "return None if ended.isdisjoint(senders) else SENDER_ENDED",
+        "return None",
+        "methods/disburse/test_approve.py::test_what_an_ended_sender_made_is_rejected_but_not_approved",
     ),
     Bug(
         "a rolled key approves what the key before it made",

@@ -51,8 +51,9 @@ def accepts(parameter: Any, request: type) -> bool:
 def functions_of(action: Action) -> list[Callable[..., Any]]:
     match action:
         case Write():
-            answered = [] if action.rail_question is None else [action.rail_question.decide]
-            return [action.needs, action.decide, *answered] if action.unpack is None else [action.unpack]
+            queried = [] if action.rail_question is None else [action.rail_question.decide]
+            answered = [] if action.decide_with_ended is None else [action.decide_with_ended]
+            return [action.needs, action.decide, *queried, *answered] if action.unpack is None else [action.unpack]
         case Read():
             return [action.read]
         case MemoryRead():

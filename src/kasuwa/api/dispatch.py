@@ -35,6 +35,7 @@ from kasuwa.core.action import (
     Action,
     AdminCommand,
     AdminOperations,
+    DecideAnsweredRule,
     Lookup,
     MemoryRead,
     PreencodedReply,
@@ -368,12 +369,10 @@ class Dispatch:
             result = await self._decide(action, request, decide, merchant, scenario, claim, progress)
             if not isinstance(result, Decision) or result.question is None:
                 return await self._finish_write(result, merchant)
-            assert action.rail_question is not None, "only the rule of a row with a question returns one"
-            answer = await self._ask_rail(action.rail_question, result.question, merchant, scenario)
-            if isinstance(answer, Refusal):
-                return answer
-            answered = forbid_changes(decide_with_answer(action.rail_question, request, answer), request)
-            decide = with_audit_entry(answered, note)
+            answered = await self._answer_question(action, request, result.question, merchant, scenario)
+            if isinstance(answered, Refusal):
+                return answered
+            decide = with_audit_entry(forbid_changes(answered, request), note)
         return RAIL_TIMEOUT
 
     async def _decide(
@@ -423,6 +422,17 @@ class Dispatch:
             return recorded.reply
         raise recorded.error if isinstance(recorded, RuleFailure) else StepNotRecorded(job.kind)
 
+    async def _answer_question(
+        self, action: Write, request: Any, question: Any, merchant: Merchant, scenario: Scenario
+    ) -> BoundRule | Refusal:
+        """Returns the rule that decides with the answer to the question of a decision, or a rail's Refusal."""
+        if action.decide_with_ended is not None:
+            ended = await self._services.directory.find_ended_senders(merchant, question)
+            return bind_answer(action.decide_with_ended, request, ended)
+        assert action.rail_question is not None, "only the rule of a row with a question returns one"
+        answer = await self._ask_rail(action.rail_question, question, merchant, scenario)
+        return answer if isinstance(answer, Refusal) else bind_answer(action.rail_question.decide, request, answer)
+
     # --- calls to rails ---------------------------------------------------------------------------------------
 
     async def _ask_rail(
@@ -463,13 +473,9 @@ class Dispatch:
         return result.reply if isinstance(result, Decision) else scenario
 
 
-def decide_with_answer(rail_question: RailQuestion, request: Any, answer: Any) -> BoundRule:
-    """Returns the rule that decides on a request and the rail's answer to its question."""
-
-    def decide(context: Context, rows: LoadedRows) -> Outcome:
-        return rail_question.decide(request, context, rows, answer)
-
-    return decide
+def bind_answer(decide: DecideAnsweredRule[Any, Any, Any], request: Any, answer: Any) -> BoundRule:
+    """Returns a rule with its request and the answer to its question filled in."""
+    return lambda context, rows: decide(request, context, rows, answer)
 
 
 def with_audit_entry(decide: BoundRule, make_entry: MakeAuditEntry | None) -> BoundRule:

@@ -22,7 +22,7 @@ from typing import Any, Generic, Literal, Protocol
 import msgspec
 from typing_extensions import TypeVar
 
-from kasuwa.core.callers import ActionScope, KeyScope
+from kasuwa.core.callers import ActionScope, Caller, KeyScope
 from kasuwa.core.decision import Context, Job, LoadedRows, Merchant, Needs, Outcome, Refusal, ReplyT
 from kasuwa.core.reading import ActionReader
 from kasuwa.core.scenario import Scenario, TakeCallScenario
@@ -142,6 +142,8 @@ class Write(msgspec.Struct, Generic[RequestT, ReplyT, InputT], frozen=True):
     scope: ActionScope | None = None  # of the keys that may request it; None for that of the path
     accepts_idempotency_key: bool = True
     rail_question: RailQuestion[InputT, ReplyT, Any] | None = None
+    # Decides once it is known which senders were ended. `decide` returns a decision whose `question` names the senders.
+    decide_with_ended: DecideAnsweredRule[InputT, ReplyT, frozenset[Caller]] | None = None
     # Decodes a long request piece by piece. `needs` and `decide` then take the list of pieces instead of the request.
     unpack: Callable[[RequestT, Merchant], Iterator[Any]] | None = None
     # Returns how many orders a request has at most, if it may have several: the writer weighs it by that.

@@ -442,8 +442,8 @@ class Decision(Effects, Generic[ReplyT], kw_only=True):
     replay_reply: Any = None
     # What an audit entry of this decision says besides the fields of the request: how much a bulk approval releases.
     audit_facts: Mapping[str, Any] | None = None
-    # What a rail must be asked first (core.action.RailQuestion). Such a decision changes nothing: it is made again with
-    # the answer.
+    # What must be asked first: a rail (core.action.RailQuestion), or whether senders were ended (`decide_with_ended` of
+    # Write). Such a decision changes nothing: it is made again with the answer.
     question: Any = None
 
     @property

@@ -231,7 +231,9 @@ async def replace_key(
 
 
 async def revoke_key(connection: Connection, vault: Vault, merchant_id: int, key_id: int) -> str:
-    """Ends a key at once and returns its name. Raises UnknownKey, or KeyRefused for the last key."""
+    """Ends a key at once and returns its name. Raises UnknownKey, or KeyRefused for the last key.
+
+    One that was rolled before is not replaced any more: what it sent and still waits is ended with it (senders.py)."""
     row = await connection.fetchrow(
         f"select name, signs_until > now() from merchant_key where merchant_id = $1 and key_id = $2 and {IS_VALID}",
         merchant_id,
@@ -244,7 +246,9 @@ async def revoke_key(connection: Connection, vault: Vault, merchant_id: int, key
     if row[1] and not await connection.fetchval(COUNT_OTHER_SIGNERS, merchant_id, key_id):
         raise KeyRefused(LAST_SIGNER)
     async with row_codes.changing(connection, vault, KEYS, KEY_ROW, merchant_id, key_id, ends=True):
-        await connection.execute(f"update merchant_key set expires_at = now() where {KEY_ROW}", merchant_id, key_id)
+        await connection.execute(
+            f"update merchant_key set expires_at = now(), replaced_by = null where {KEY_ROW}", merchant_id, key_id
+        )
     return str(row[0])
 
 

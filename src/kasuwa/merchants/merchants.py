@@ -8,7 +8,7 @@ working in every process within that time. A new key works once the cached ones 
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -25,6 +25,7 @@ from kasuwa.merchants import endpoints, exchange_rates, keys
 from kasuwa.merchants.key_usage import RECORD_AFTER_SECONDS, KeyUsage
 from kasuwa.merchants.keys import KEYS, NewKey, add_key, random_key
 from kasuwa.merchants.merchant_settings import MerchantSettings, apply_policy_change, make_merchant
+from kasuwa.merchants.senders import find_ended_senders
 from kasuwa.postgres import row_codes
 from kasuwa.postgres.clock import DatabaseClock
 from kasuwa.postgres.connection_pool import Connection, QueryRunner
@@ -411,6 +412,10 @@ class MerchantDirectory:
         stored_rates = exchange_rates.decode_rates(exchange, self._vault)
         merchant = make_merchant(merchant_id, mid, name, self._environment, merchant_settings, stored_rates)
         return msgspec.structs.replace(merchant, settings_version=settings_version)
+
+    async def find_ended_senders(self, merchant: Merchant, senders: Collection[Caller]) -> frozenset[Caller]:
+        """Returns those who may not send any more. Reads the database at every call: nothing of it is cached."""
+        return await find_ended_senders(self._reader, self._vault, merchant, senders)
 
     async def get_by_id(self, merchant_id: int) -> Merchant:
         """Returns the merchant of a number, current or archived. Used by jobs. Raises RowChanged."""

@@ -24,6 +24,7 @@ from kasuwa.methods.disburse.rules.approve import (
     DECIDED,
     NOTHING_WAITS,
     OWN_TRANSFER,
+    SENDER_ENDED,
     UNKNOWN_REFERENCE,
     decide_expiry,
     decide_verdict,
@@ -59,10 +60,12 @@ class Waiting:
         self.expiry = next(job for job in self.decision.jobs if job.kind == EXPIRE)
         self.rows[self.expiry.key] = self.expiry
 
-    def decide(self, verdict: str, given: Context, **changes: Any) -> Decision | Refusal | NeedsMore:
+    def decide(
+        self, verdict: str, given: Context, ended: frozenset[Caller] | None = frozenset(), **changes: Any
+    ) -> Decision | Refusal | NeedsMore:
         approval = msgspec.structs.replace(self.approval, **changes)
         seen = LoadedRows({**self.rows, approval.key: approval})
-        return decide_verdict(verdict, VerdictRequest(txn_ref=self.row.txn_ref), given, seen)
+        return decide_verdict(verdict, VerdictRequest(txn_ref=self.row.txn_ref), given, seen, ended)
 
 
 @pytest.fixture
@@ -95,6 +98,18 @@ def test_the_maker_may_reject_but_not_approve(waiting: Waiting) -> None:
     rolled = msgspec.structs.replace(PAYER, key_id=9)
     assert waiting.decide(APPROVED, by(rolled)) is OWN_TRANSFER
     assert isinstance(waiting.decide(REJECTED, by(PAYER)), Decision)
+
+
+def test_what_an_ended_sender_made_is_rejected_but_not_approved(waiting: Waiting) -> None:
+    assert waiting.decide(APPROVED, by(APPROVER), ended=None) == Decision(question=(PAYER,))
+    assert waiting.decide(APPROVED, by(APPROVER), ended=frozenset({PAYER})) is SENDER_ENDED
+    for ended in (None, frozenset({PAYER})):
+        rejected = waiting.decide(REJECTED, by(APPROVER), ended=ended)
+        assert isinstance(rejected, Decision)
+        assert rejected.changes_anything
+    again = waiting.decide(APPROVED, by(APPROVER), ended=None, state=APPROVED)
+    assert isinstance(again, Decision)
+    assert again.question is None, "it was sent already"
 
 
 @pytest.mark.parametrize("state", [APPROVED, REJECTED, EXPIRED])
@@ -161,17 +176,26 @@ class WaitingBulk:
         batch = make_batch(BATCH_REF, lines, by(PAYER, NOW))
         self.rows[batch.key] = batch
 
-    def decide(self, verdict: str) -> Decision | Refusal:
+    def decide(self, verdict: str, ended: frozenset[Caller] | None = frozenset()) -> Decision | Refusal:
         """Decides the bulk as the writer does: a rule sees only what it has asked for, in so many rounds."""
         request, given = VerdictRequest(txn_ref=BATCH_REF), by(APPROVER)
         needs, shown = need_verdict(request, given.merchant), dict[bytes, Row | None]()
         for _ in range(1 + MAX_DECIDE_ROUNDS):
             shown |= {key: self.rows.get(key) for _, key in needs.rows}
-            outcome = decide_verdict(verdict, request, given, LoadedRows(shown))
+            outcome = decide_verdict(verdict, request, given, LoadedRows(shown), ended)
             if not isinstance(outcome, NeedsMore):
                 return outcome
             needs = outcome.needs
         raise AssertionError("the rule asks too often")
+
+
+def test_a_bulk_of_an_ended_sender_is_rejected_but_not_approved() -> None:
+    bulk = WaitingBulk(APPROVED, WAITING, WAITING)
+    assert bulk.decide(APPROVED, ended=None) == Decision(question=(PAYER,))
+    assert bulk.decide(APPROVED, ended=frozenset({PAYER})) is SENDER_ENDED
+    rejected = bulk.decide(REJECTED, ended=None)
+    assert isinstance(rejected, Decision)
+    assert len(list(rejected.sub_decisions)) == 2
 
 
 @pytest.mark.parametrize("verdict", [APPROVED, REJECTED])

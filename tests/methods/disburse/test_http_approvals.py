@@ -92,6 +92,48 @@ def test_whoever_made_a_transfer_cannot_approve_it(team: Team, deployment: Deplo
     assert team.decide("reject", mine, team.shop)["txnStatus"] == "failed", "but can take it back"
 
 
+def revoke(team: Team, deployment: Deployment, key_id: int) -> None:
+    deployment.run_command("merchant", "revoke-key", team.shop.mid, str(key_id))
+
+
+def test_what_a_revoked_key_sent_is_rejected_but_not_approved(team: Team, deployment: Deployment) -> None:
+    team.set_policy(approve_above="0.00")
+    before = team.shop.wallet()
+    sent, executed = team.payer.transfer()["txnRef"], team.payer.transfer()["txnRef"]
+    bulk = team.payer.bulk([{**ORDER, "orderRef": f"revoked-{n}"} for n in range(2)])["batchRef"]
+    approved = team.decide("approve", executed)
+    revoke(team, deployment, 2)
+    for reference in (sent, bulk):
+        refused = team.decide("approve", reference)
+        assert (refused["status"], "was revoked" in refused["message"]) == (104, True)
+    assert team.decide("approve", executed) == approved, "it was sent before"
+    assert team.shop.verify(sent)["approval"]["state"] == "waiting"
+    assert team.decide("reject", sent)["txnStatus"] == "failed"
+    assert len(team.decide("reject", bulk)["data"]) == 2
+    assert (team.shop.wallet().held, team.shop.wallet().balance < before.balance) == (0, True)
+
+
+def test_what_a_revoked_key_sent_fails_if_nobody_rejects_it(team: Team, deployment: Deployment) -> None:
+    team.set_policy(approve_above="0.00")
+    team.payer.transfer(orderRef="left")
+    revoke(team, deployment, 2)
+    team.shop.advance(hours=72)
+    assert team.shop.verify("left")["approval"]["state"] == "expired"
+
+
+def test_what_a_rolled_key_sent_is_approved_until_it_or_its_successor_is_revoked(
+    team: Team, deployment: Deployment
+) -> None:
+    team.set_policy(approve_above="0.00")
+    first, second, third = (team.payer.transfer()["txnRef"] for _ in range(3))
+    for key_id, hours in (("2", "0"), ("4", "1")):
+        deployment.run_command("merchant", "roll-key", team.shop.mid, "--key-id", key_id, "--overlap-hours", hours)
+    assert team.decide("approve", first)["txnStatus"] == "successful"
+    revoke(team, deployment, 4)
+    assert "was revoked" in team.decide("approve", second)["message"], "its successor was revoked, not rolled away"
+    assert team.decide("reject", third)["txnStatus"] == "failed"
+
+
 def test_a_rejected_transfer_fails_and_its_money_is_released(team: Team) -> None:
     team.set_policy(approve_above="0.00")
     before = team.shop.wallet()
@@ -360,6 +402,25 @@ def test_a_person_in_the_console_approves_what_another_party_made(team: Team, de
     trail = owner.get("/settings/trail").words
     assert "approved a transfer" in trail
     assert "rejected a transfer" in trail
+
+
+def test_what_a_disabled_colleague_sent_is_rejected_but_not_approved(team: Team, deployment: Deployment) -> None:
+    team.set_policy(approve_above="0.00")
+    finance = sign_in_as(deployment, "merchant:finance", team.shop.mid)
+    owner = sign_in_as(deployment, "merchant:owner", team.shop.mid)
+    finance.get("/transfers")
+    for number in range(2):
+        sent = {"amount": "10.00", "bankcode": "058", "accountnumber": "0000000000", "orderRef": f"left-{number}"}
+        finance.post("/transfers/send", **sent)
+    first, second = (team.shop.verify(f"left-{number}")["txnRef"] for number in range(2))
+    email = team.shop.verify("left-0")["approval"]["requested_by"]
+    deployment.run_command("user", "disable", email)
+    owner.get("/transfers/waiting")
+    refused = owner.post(f"/transfers/waiting/{first}/approve")
+    assert (refused.http, "was revoked, disabled" in refused.words) == (422, True)
+    assert team.decide("approve", first)["status"] == 104
+    assert owner.post(f"/transfers/waiting/{first}/reject").http == 303
+    assert team.decide("reject", second)["txnStatus"] == "failed"
 
 
 def test_an_owner_sets_the_policy_in_the_console(team: Team, deployment: Deployment) -> None:

@@ -66,6 +66,7 @@ DISBURSE = ApiMethod(
             reply=wire.ApprovalReply,
             needs=approve.need_verdict,
             decide=partial(approve.decide_verdict, payout_model.APPROVED),
+            decide_with_ended=partial(approve.decide_verdict, payout_model.APPROVED),
             weigh=approve.weigh_verdict,
             permission=PAY,
             summary="Approve a transfer that waits, or a bulk, with another key than the one that made it",

@@ -14,7 +14,7 @@ from functools import partial
 
 import msgspec
 
-from kasuwa.core.callers import is_same_party
+from kasuwa.core.callers import Caller, is_same_party
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import (
     Context,
@@ -79,6 +79,10 @@ OWN_TRANSFER = Refusal(
 COOLING_OFF = Refusal(
     INVALID_REQUEST, "This key or account is new or was changed recently, and cannot approve yet; ask a colleague"
 )
+SENDER_ENDED = Refusal(
+    INVALID_REQUEST,
+    "The key or account that made this transfer was revoked, disabled or has expired; reject it, and send it again",
+)
 DECIDED = {
     APPROVED: Refusal(INVALID_REQUEST, "This transfer was approved already; nothing was changed"),
     REJECTED: Refusal(INVALID_REQUEST, "This transfer was rejected already; nothing was changed"),
@@ -139,13 +143,20 @@ def load_transfers(approvals: list[TransferApproval], rows: LoadedRows) -> list[
 
 
 def decide_verdict(
-    verdict: str, request: VerdictRequest, context: Context, rows: LoadedRows
+    verdict: str,
+    request: VerdictRequest,
+    context: Context,
+    rows: LoadedRows,
+    ended: frozenset[Caller] | None = None,
 ) -> Decision[ApprovalReply] | Refusal | NeedsMore:
-    """Decides one transfer, or those of a bulk that still wait. `verdict` is APPROVED or REJECTED."""
+    """Decides one transfer, or those of a bulk that still wait. `verdict` is APPROVED or REJECTED.
+
+    `ended` are those of the senders who may not send any more. None if that is not known yet: before it approves, the
+    rule asks for them by the `question` of its decision."""
     merchant_id = context.merchant.merchant_id
     approval = rows.get(TransferApproval, approval_key(merchant_id, request.txn_ref))
     if approval is None:
-        return decide_batch(verdict, request, context, rows)
+        return decide_batch(verdict, request, context, rows, ended)
     loaded = load_transfers([approval], rows)
     if isinstance(loaded, NeedsMore):
         return loaded
@@ -155,6 +166,9 @@ def decide_verdict(
         return refusal
     if approval.state == verdict:
         return Decision(reply=reply_verdict(waiting.row), in_progress=is_being_sent(waiting.row))
+    question = check_senders(verdict, [approval], ended)
+    if question is not None:
+        return question
     decision = apply_verdict(verdict, waiting, context, rows)
     if verdict == APPROVED:
         decision.follow_up = decision.jobs[0]
@@ -173,16 +187,32 @@ def refuse_verdict(verdict: str, approval: TransferApproval, context: Context) -
         return None if approval.state == verdict else DECIDED[approval.state]
     if context.now >= approval.expires_at:
         return DECIDED[EXPIRED]
-    maker = APPROVAL_DETAIL_DECODER.decode(approval.detail).maker
-    if verdict == APPROVED and is_same_party(maker, context.merchant.caller):
+    if verdict == APPROVED and is_same_party(find_sender(approval), context.merchant.caller):
         return OWN_TRANSFER
     if verdict == APPROVED and context.merchant.caller.is_cooling_off:
         return COOLING_OFF
     return None
 
 
+def find_sender(approval: TransferApproval) -> Caller:
+    return APPROVAL_DETAIL_DECODER.decode(approval.detail).maker
+
+
+def check_senders(
+    verdict: str, approvals: list[TransferApproval], ended: frozenset[Caller] | None
+) -> Decision[ApprovalReply] | Refusal | None:
+    """Returns the decision that asks which senders of transfers to be approved were ended, the refusal if one was, or
+    None."""
+    if verdict != APPROVED:
+        return None
+    senders = tuple(dict.fromkeys(find_sender(approval) for approval in approvals))
+    if ended is None:
+        return Decision(question=senders)
+    return None if ended.isdisjoint(senders) else SENDER_ENDED
+
+
 def decide_batch(
-    verdict: str, request: VerdictRequest, context: Context, rows: LoadedRows
+    verdict: str, request: VerdictRequest, context: Context, rows: LoadedRows, ended: frozenset[Caller] | None
 ) -> Decision[ApprovalReply] | Refusal | NeedsMore:
     merchant_id = context.merchant.merchant_id
     is_batch = request.txn_ref.startswith(BATCH_PREFIX)
@@ -203,6 +233,9 @@ def decide_batch(
         refusal = refuse_verdict(verdict, approval, context)
         if refusal is not None:
             return refusal
+    question = check_senders(verdict, waiting, ended)
+    if question is not None:
+        return question
     loaded = load_transfers(waiting, rows)
     if isinstance(loaded, NeedsMore):
         return loaded
