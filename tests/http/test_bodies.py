@@ -13,6 +13,7 @@ import pytest
 from kasuwa.http.bodies import BodyMemory
 from tests.merchant_client import MerchantClient, new_reference
 from tests.running import Deployment
+from tests.walk.bounds import FIELD_ERRORS
 
 KIB = 1024
 CHUNKED = "transfer-encoding: chunked"
@@ -318,3 +319,7 @@ def test_at_most_fifty_faults_are_listed_and_the_rest_is_counted(shop: MerchantC
     reply = shop.send_fields("payment", charge(split=[{"ref_code": 1, "share": "x"}] * 50)).body
     assert len(reply["errors"]) == 50
     assert reply["message"].endswith("; and 97 more")
+    for count, shown in FIELD_ERRORS.sides:
+        parts = [{"ref_code": 1, "share": "x"}] * (count // 2) + [{"ref_code": "A", "share": "x"}] * (count % 2)
+        reply = shop.send_fields("payment", charge(split=parts)).body
+        assert (len(reply["errors"]), reply["message"].endswith(f"; and {count - 3} more")) == (shown, True), count

@@ -1,4 +1,5 @@
-"""The bounds that docs/contract names, each with the tests that try it at, below and above.
+"""The bounds that docs/contract names, each with what tries it at, below and above: a bound of bounds.py, all of whose
+values its test takes, or a test with values of its own.
 
 Bounds of a field's type are tried by test_field_bounds.py, from the same words: the pages end the description of a
 field with them. All other words that sound like a bound are here, as the page has them: in BOUNDS with their tests, in
@@ -10,10 +11,12 @@ import re
 from collections.abc import Iterator
 
 from tests.source_rules import REPOSITORY
+from tests.walk import bounds
+from tests.walk.bounds import Bound, Shown
 from tests.walk.field_bounds import NAMES_BOUND, bounded_fields, sides_of
 
 FOLDER = REPOSITORY / "docs" / "contract"
-COUNT = r"(?:[0-9][0-9,.]*|two|three|four|five|six|seven|ten|twenty)"
+COUNT = r"(?:[0-9][0-9,.]*[0-9]|[0-9]|one|two|three|four|five|six|seven|ten|twenty)"
 UNITS = (
     "day",
     "hour",
@@ -44,37 +47,18 @@ EXAMPLE = re.compile(r"^(?:```.*?^```$)", re.DOTALL | re.MULTILINE)
 
 HERE = "walk/test_contract_bounds.py::"
 FIELDS = "walk/test_field_bounds.py::test_a_field_accepts_what_its_words_say_and_no_more"
-BULK = "methods/disburse/test_http_bulk.py::test_a_thousand_orders_go_and_one_more_is_refused_whole"
 PAGES = "api/test_pages.py::"
-ROLLED = HERE + "test_a_rolled_key_overlaps_for_seven_days_at_most"
 FILES_OF_DISPUTE = "methods/disputes/test_http_crossings.py::test_large_bodies_are_for_evidence_alone"
-STATEMENT_DAYS = HERE + "test_a_statement_covers_367_days_and_a_list_of_settlements_93"
-DUPLICATE = "methods/bills/test_pay_bill.py::test_the_same_payment_under_another_order_within_30_seconds_is_refused"
-BILLER = "methods/bills/test_pay_bill.py::test_an_open_amount_is_bounded_by_its_biller"
-TERMINAL = "methods/cashcode/test_http.py::test_a_terminal_draws_a_part_and_the_rest_returns"
-EXPIRES = HERE + "test_a_checkout_lives_a_minute_to_30_days"
-DISPUTED = HERE + "test_what_was_charged_and_not_refunded_can_be_disputed_and_no_more"
 TRANSFER_RETRIES = "methods/disburse/test_on_bank_answer.py::"
 EXPIRY = "methods/payment/test_http_card.py::test_after_ten_minutes_the_payment_has_failed"
-LATE_CODE = (
-    "methods/payment/test_charge_card.py::test_an_otp_after_ten_minutes_is_refused_even_before_the_expiry_job_has_run"
-)
 PAYMENT_TIME = "methods/payment/test_http.py::test_a_payment_that_the_payer_does_not_complete_fails_at_expiry"
-RATE_A_YEAR = HERE + "test_interest_comes_to_1000_percent_a_year_and_no_more"
-PROOFS = HERE + "test_a_proof_has_20_groups_of_postings_and_no_more"
-META = HERE + "test_an_object_of_ones_own_has_64_kib_and_no_more"
-LIFE_TIME = "methods/cashcode/test_issue.py::test_every_field_is_checked_before_anything"
 OLD_PAYCODE = "rails/test_catalogue.py::test_an_old_paycode_is_accepted_for_a_day_of_wall_time_and_not_longer"
-TICKETS = HERE + "test_a_payer_chooses_twenty_tickets_and_no_more"
 COOLING_OFF = "console/test_merchant_authority.py::test_new_people_and_keys_approve_nothing_during_the_cooling_off_time"
 
-BOUNDS: dict[str, dict[str, tuple[str, ...]]] = {
+BOUNDS: dict[str, dict[str, tuple[str | Bound | Shown, ...]]] = {
     "README": {
-        "an overlap of up to seven days": (ROLLED,),
+        "an overlap of up to seven days": (bounds.KEY_OVERLAP_HOURS,),
         "closed after five seconds without one": (
-            "http/test_http_server.py::test_a_connection_without_complete_headers_is_closed_in_time",
-        ),
-        "idle for longer than": (
             "http/test_http_server.py::test_a_connection_without_complete_headers_is_closed_in_time",
         ),
         "A body may have 256 KiB, on `/disburse` 1 MiB, of `dispute_respond` 15 MiB": (
@@ -82,14 +66,11 @@ BOUNDS: dict[str, dict[str, tuple[str, ...]]] = {
             "api/test_replies.py::test_a_body_at_its_bound_is_read",
             "methods/disburse/test_http_bulk.py::test_a_bulk_of_a_megabyte_is_read_and_more_is_not",
             FILES_OF_DISPUTE,
+            bounds.EVIDENCE_BODY,
         ),
         "with at most as many decimals as the currency has and at most 15 digits": (FIELDS,),
-        "`errors` all of them, at most 50": (
-            "http/test_bodies.py::test_at_most_fifty_faults_are_listed_and_the_rest_is_counted",
-        ),
-        "(1 to 255 ASCII characters)": (
-            "walk/test_reached_refusals.py::test_a_key_of_idempotency_has_1_to_255_characters",
-        ),
+        "`errors` all of them, at most 50": (bounds.FIELD_ERRORS,),
+        "(1 to 255 ASCII characters)": (bounds.IDEMPOTENCY_KEY,),
         "answer the stored reply for 24 hours": (
             "engine/test_idempotency.py::test_a_key_is_kept_for_a_day_of_wall_time",
         ),
@@ -102,22 +83,22 @@ BOUNDS: dict[str, dict[str, tuple[str, ...]]] = {
             HERE + "test_a_live_merchant_has_its_rate_unless_another_is_set",
             "api/test_settings.py::test_a_merchant_over_its_rate_gets_the_time_to_retry",
         ),
-        "A bulk holds at most 1,000": (BULK,),
+        "A bulk holds at most 1,000": (bounds.BULK_ORDERS,),
     },
     "bills": {
         "for 24 hours more": (OLD_PAYCODE,),
-        "an amount within the biller's bounds": (BILLER,),
-        "The same biller, customer and amount within 30 seconds": (DUPLICATE,),
-        "within 30 s the same amount was paid": (DUPLICATE,),
+        "an amount within the biller's bounds": (bounds.BILLER_AMOUNT,),
+        "The same biller, customer and amount within 30 seconds": (bounds.DUPLICATE_SECONDS,),
+        "within 30 s the same amount was paid": (bounds.DUPLICATE_SECONDS,),
         "an old one is accepted for 24 hours": (OLD_PAYCODE,),
-        "`0` is an open amount, within the biller's bounds": (BILLER,),
+        "`0` is an open amount, within the biller's bounds": (bounds.BILLER_AMOUNT,),
     },
     "cashcode": {
         "`pin` has four digits": (FIELDS,),
-        "1440 by default, 5 to 10080": (LIFE_TIME,),
-        "from 5 to 10080": (LIFE_TIME,),
-        "WEB up to it, and the rest returns": (TERMINAL,),
-        "`ATM` pays the exact amount, the others up to it": (TERMINAL,),
+        "1440 by default, 5 to 10080": (bounds.CASHCODE_MINUTES,),
+        "from 5 to 10080": (bounds.CASHCODE_MINUTES,),
+        "WEB up to it, and the rest returns": (bounds.DRAWN,),
+        "`ATM` pays the exact amount, the others up to it": (bounds.DRAWN,),
     },
     "disburse": {
         "Bank codes have 3, 5 or 6 digits": (FIELDS,),
@@ -128,7 +109,7 @@ BOUNDS: dict[str, dict[str, tuple[str, ...]]] = {
         '"not found" counts as failed after 24 hours only': (
             TRANSFER_RETRIES + "test_a_transfer_not_found_by_the_bank_fails_after_exactly_one_day",
         ),
-        "Send up to 1,000 transfers": (BULK,),
+        "Send up to 1,000 transfers": (bounds.BULK_ORDERS,),
     },
     "events": {
         "2xx within ten seconds": ("outbound/test_egress_hostile.py::test_a_status_line_that_drips_is_late",),
@@ -146,8 +127,8 @@ BOUNDS: dict[str, dict[str, tuple[str, ...]]] = {
         ),
     },
     "investments": {
-        "comes to more than 1,000 percent a year": (RATE_A_YEAR,),
-        "It may come to at most 1,000 percent a year": (RATE_A_YEAR,),
+        "comes to more than 1,000 percent a year": (bounds.INTEREST_A_YEAR,),
+        "It may come to at most 1,000 percent a year": (bounds.INTEREST_A_YEAR,),
         "stops growing at the largest amount (15 digits)": (
             "core/test_money_range.py::test_interest_stops_at_the_largest_amount",
         ),
@@ -162,18 +143,18 @@ BOUNDS: dict[str, dict[str, tuple[str, ...]]] = {
             "methods/investments/test_thrift_plan.py::"
             "test_after_three_days_the_cycle_pays_what_it_has_and_the_rest_is_owed",
         ),
-        "answers all members, 500 at most": (HERE + "test_a_plan_has_2_to_500_members",),
-        "Number of members, from 2 to 500": (HERE + "test_a_plan_has_2_to_500_members",),
-        "Months until maturity, from 1 to 600": (HERE + "test_savings_mature_after_1_to_600_months",),
-        "today or within ten years": (HERE + "test_a_plan_starts_today_or_within_ten_years",),
+        "answers all members, 500 at most": (bounds.PLAN_MEMBERS,),
+        "Number of members, from 2 to 500": (bounds.PLAN_MEMBERS,),
+        "Months until maturity, from 1 to 600": (bounds.SAVINGS_MONTHS,),
+        "today or within ten years": (bounds.PLAN_START,),
     },
     "keys": {
         "recorded at most once a minute": (
             "merchants/test_keys.py::test_the_last_use_is_recorded_at_most_once_a_minute",
         ),
-        "1 to 60 printable characters": (HERE + "test_the_name_of_a_key_has_1_to_60_characters",),
-        "A merchant has at most 50 valid keys": (HERE + "test_a_merchant_has_50_valid_keys_and_no_more",),
-        "works for up to seven more days": (ROLLED,),
+        "1 to 60 printable characters": (bounds.KEY_NAME,),
+        "A merchant has at most 50 valid keys": (bounds.VALID_KEYS,),
+        "works for up to seven more days": (bounds.KEY_OVERLAP_HOURS,),
         "stops working within a second": (
             "api/test_settings.py::test_a_key_rolled_without_overlap_is_refused_after_a_second",
         ),
@@ -181,9 +162,7 @@ BOUNDS: dict[str, dict[str, tuple[str, ...]]] = {
             "methods/disburse/test_http_approvals.py::"
             "test_a_transfer_above_the_amount_waits_until_another_key_approves_it",
         ),
-        "After 72 hours of business time": (
-            "methods/disburse/test_approve.py::test_a_verdict_after_72_hours_comes_too_late",
-        ),
+        "After 72 hours of business time": (bounds.WAITING_SECONDS,),
         "the cooling-off time (24 hours in live, unless": (COOLING_OFF,),
         "after the cooling-off time (24 hours in live)": (
             "merchants/test_payout_policy.py::test_a_looser_policy_takes_effect_after_the_cooling_off_period",
@@ -199,7 +178,7 @@ BOUNDS: dict[str, dict[str, tuple[str, ...]]] = {
         "earned up to today": (
             "methods/loans/test_early_repayment.py::test_the_payoff_of_yesterday_leaves_only_the_interest_of_a_day",
         ),
-        "Number of installments, from 1 to 366": (HERE + "test_a_loan_has_1_to_366_installments",),
+        "Number of installments, from 1 to 366": (bounds.LOAN_INSTALLMENTS,),
         "More than is owed on this loan": (
             "methods/loans/test_http_repay.py::test_the_payoff_by_card_closes_the_loan_and_more_is_refused",
         ),
@@ -212,16 +191,14 @@ BOUNDS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "payment": {
         "not finished within its time fails": (PAYMENT_TIME, EXPIRY),
-        "of your own of at most 64 KiB": (META,),
-        "fails within seconds (": (
-            "methods/payment/test_http_lost_answers.py::test_a_lost_charge_without_an_otp_fails_at_expiry",
-        ),
-        "newest first, at most 20": ("methods/payment/test_reject_transfer.py::test_many_rejections_are_bounded",),
+        "of your own of at most 64 KiB": (bounds.OWN_OBJECT,),
+        "newest first, at most 20": (bounds.REJECTIONS,),
         "after 1, 3 and 7 days": (
             "methods/payment/test_scheduled_charges.py::"
             "test_soft_declines_are_retried_after_one_three_and_seven_days_and_then_missed",
         ),
         "percentages that add up to 100, or to amounts that add up to `total`": (
+            bounds.INSTALLMENT_SUM,
             "methods/payment/test_http_plans.py::test_a_schedule_that_does_not_add_up_is_refused",
         ),
         "the code to dial, valid ten minutes": (PAYMENT_TIME,),
@@ -229,28 +206,28 @@ BOUNDS: dict[str, dict[str, tuple[str, ...]]] = {
         "for this payment, valid ten minutes": (
             "methods/payment/test_inbound_transfer.py::test_a_transfer_after_the_end_or_expiry_is_returned",
         ),
-        "After ten minutes the answer is": (LATE_CODE, EXPIRY),
+        "After ten minutes the answer is": (bounds.OTP_SECONDS, EXPIRY),
         "lends what is missing within the limit": (
             "methods/disputes/test_rules.py::test_what_the_wallet_lacks_is_lent_within_the_operators_credit",
         ),
         "at most 5 files of 2 MiB": (FIELDS,),
-        "takes bodies of up to 15 MiB": (FILES_OF_DISPUTE,),
-        "There are 168 hours": (
-            "methods/disputes/test_http.py::test_reminders_and_the_deadline_come_by_the_merchants_clock",
-        ),
+        "takes bodies of up to 15 MiB": (bounds.EVIDENCE_BODY, FILES_OF_DISPUTE),
+        "There are 168 hours": (bounds.DISPUTE_SECONDS,),
         "`reminder` 48 and 12 hours before": (
             "methods/disputes/test_rules.py::test_reminders_come_48_and_12_hours_before_the_deadline",
         ),
         "**At most one attempt succeeds.**": (
             "methods/checkout/test_http_races.py::test_two_windows_at_once_pay_a_checkout_at_most_once",
         ),
-        "A checkout has at most ten attempts": ("methods/checkout/test_attempt.py::test_attempts_are_bounded",),
-        "`expires`: 24 hours from now unless you say otherwise, at least a minute and at most 30 days": (EXPIRES,),
-        "at least a minute and at most 30 days from now": (EXPIRES,),
+        "A checkout has at most ten attempts": (bounds.CHECKOUT_ATTEMPTS,),
+        "`expires`: 24 hours from now unless you say otherwise, at least a minute and at most 30 days": (
+            bounds.CHECKOUT_LIFE,
+        ),
+        "at least a minute and at most 30 days from now": (bounds.CHECKOUT_LIFE,),
         "may end the checkout up to ten minutes later": (
             "methods/checkout/test_open_checkout.py::test_an_attempt_that_expires_in_time_leaves_the_checkout_open",
         ),
-        "Forms have at most 4 KiB": (HERE + "test_a_form_of_a_payer_has_4_kib_and_no_more",),
+        "Forms have at most 4 KiB": (bounds.PAYER_FORM,),
         "may send 40 at once and then one every two seconds": (
             "pages/test_hosted_checkout.py::test_an_address_that_sends_too_many_forms_must_wait_and_others_need_not",
         ),
@@ -261,23 +238,28 @@ BOUNDS: dict[str, dict[str, tuple[str, ...]]] = {
             "methods/transactions/test_http.py::test_rare_matches_are_found_beyond_the_window",
         ),
         "any part, at least three characters": (FIELDS,),
-        "at most 367 of them": (STATEMENT_DAYS,),
+        "at most 367 of them": (bounds.STATEMENT_DAYS,),
         "A PDF has at most 5,000 movements": (
             "methods/statements/test_http.py::test_a_pdf_has_5000_movements_and_no_more",
         ),
         "gets four files at once": (
             "methods/statements/test_files.py::test_a_merchant_and_a_network_get_a_limited_number_of_files_at_once",
         ),
-        "for each of its groups of postings, at most 20": (PROOFS,),
-        "oldest first, at most 20": (PROOFS,),
+        "for each of its groups of postings, at most 20": (bounds.PROVED_GROUPS,),
+        "oldest first, at most 20": (bounds.PROVED_GROUPS,),
+        "the newest 20 payments": (bounds.CUSTOMER_PAYMENTS,),
+        "The newest 20 payments": (bounds.CUSTOMER_PAYMENTS,),
+        "The newest 100 attempts": (bounds.DELIVERY_ATTEMPTS,),
+        "The first 1,000 characters of your endpoint's answer": (bounds.EXCERPT,),
+        "Last message about the transaction, at most 200 characters": (bounds.MESSAGE_CHARACTERS,),
         "A part is at least the smallest amount of the currency and leaves nothing or at least as much": (
-            HERE + "test_a_part_of_an_invoice_has_and_leaves_at_least_the_smallest_amount",
+            bounds.INVOICE_PART,
             "methods/invoices/test_pay_invoice.py::test_a_part_that_cannot_be_paid_is_refused",
         ),
         "after ten minutes at most unless its bank": (
             "methods/invoices/test_http_payments.py::test_an_attempt_that_is_left_gives_its_part_back",
         ),
-        "A list covers at most 92 days": (STATEMENT_DAYS,),
+        "A list covers at most 92 days": (bounds.SETTLEMENT_DAYS,),
         "a list over more than a million postings": (
             "projections/test_settlement_sums.py::test_a_list_is_refused_only_for_a_million_postings_behind_the_mark",
         ),
@@ -286,20 +268,18 @@ BOUNDS: dict[str, dict[str, tuple[str, ...]]] = {
         ),
         "at most the largest amount of one transfer": (HERE + "test_a_payout_is_at_most_the_largest_transfer",),
         "`ticket_data`, up to 20": (FIELDS,),
-        "chooses up to 20 tickets": (TICKETS,),
-        "(at least three letters of each)": (HERE + "test_customers_are_searched_by_three_letters_of_a_word",),
-        "At most 366 days after `from`": (STATEMENT_DAYS,),
-        "At most 92 days after `from`": (STATEMENT_DAYS,),
+        "chooses up to 20 tickets": (bounds.TICKETS,),
+        "(at least three letters of each)": (bounds.SEARCHED_LETTERS,),
+        "At most 366 days after `from`": (bounds.STATEMENT_DAYS,),
+        "At most 92 days after `from`": (bounds.SETTLEMENT_DAYS,),
         "At most the sum of the items": (
             "methods/invoices/test_amounts.py::test_a_flat_discount_is_taken_before_vat_or_refused",
             "methods/invoices/test_amounts.py::test_a_discount_is_at_most_all_and_in_whole_kobo",
         ),
-        "VAT in percent, at most 100": (HERE + "test_the_vat_of_an_invoice_is_at_most_100_percent",),
+        "VAT in percent, at most 100": (bounds.INVOICE_VAT,),
         "transactions of at least this amount": (HERE + "test_transactions_are_filtered_by_amounts_both_included",),
         "transactions of at most this amount": (HERE + "test_transactions_are_filtered_by_amounts_both_included",),
-        "every day on which the wallet has at least `least`": (
-            "methods/payouts/test_rules.py::test_the_balance_and_not_what_the_fee_leaves_of_it_must_reach_the_least",
-        ),
+        "every day on which the wallet has at least `least`": (bounds.LEAST_BALANCE,),
     },
     "sandbox": {
         "newest 1,000 entries at most": (
@@ -310,19 +290,18 @@ BOUNDS: dict[str, dict[str, tuple[str, ...]]] = {
             "methods/sandbox/test_http_environment.py::"
             "test_a_long_timeline_has_its_newest_entries_and_says_how_many_are_left_out",
         ),
-        "the exact amount by `ATM`, at most the amount by `POS` and `WEB`": (TERMINAL,),
+        "the exact amount by `ATM`, at most the amount by `POS` and `WEB`": (bounds.DRAWN,),
         "Transfers of more than this amount wait for approval": (
             "methods/disburse/test_http_approvals.py::"
             "test_a_transfer_above_the_amount_waits_until_another_key_approves_it",
         ),
     },
     "virtualcard": {
-        "To withdraw more than the card holds": (
-            "methods/virtualcard/test_model.py::test_a_withdrawal_beyond_the_balance_is_refused_and_leaves_no_trace",
-        ),
+        "To withdraw more than the card holds": (bounds.WITHDRAWN,),
         "cannot pay it for three months is blocked": (
             "methods/virtualcard/test_http_fees.py::test_a_card_that_its_fees_blocked_has_three_months_again",
         ),
+        "Most that may be spent on one day in Lagos": (bounds.CARD_DAY,),
         "of the last 30 days by default": (
             "methods/virtualcard/test_http.py::test_without_days_a_list_shows_the_last_thirty",
         ),
@@ -330,38 +309,35 @@ BOUNDS: dict[str, dict[str, tuple[str, ...]]] = {
     "**": {
         "A page of more than 1 MiB has fewer": (PAGES + "test_a_page_is_cut_at_its_bound_and_says_how_long_it_is",),
         "An array of more than 1 MiB has fewer": (PAGES + "test_a_bare_array_is_cut_at_the_same_bound",),
-        "The disputed amount, at most what was charged and not refunded": (DISPUTED,),
+        "The disputed amount, at most what was charged and not refunded": (bounds.DISPUTED,),
         "at most what was charged and not refunded yet": (
             "methods/payment/test_refund.py::test_more_than_is_left_is_refused_with_what_is_left",
         ),
         "above 0 and at most 100": ("transactions/test_splits.py::test_a_part_is_a_percentage_or_a_share",),
         "percentages that add up to 100, or amounts that add up to `total`": (
+            bounds.INSTALLMENT_SUM,
             "methods/payment/test_http_plans.py::test_a_schedule_that_does_not_add_up_is_refused",
         ),
         "the hour (`daily`, 00 to 23)": ("transactions/test_schedule.py::test_a_value_is_within_its_range",),
         "Probability from 0 to 1": (FIELDS,),
         "A ticket code of 12 characters": ("methods/tickets/test_ticket_codes.py::test_what_is_no_code_is_refused",),
         "1 to 30, at most the last day": ("transactions/test_schedule.py::test_a_value_is_within_its_range",),
-        "At most 64 KiB": (META,),
-        "Default: 24 hours": (EXPIRES,),
+        "At most 64 KiB": (bounds.OWN_OBJECT,),
+        "Default: 24 hours": (bounds.CHECKOUT_LIFE,),
         "PDF, PNG or JPEG, at most 2 MiB": (FIELDS,),
-        "from 0 to 100": (HERE + "test_tax_is_at_most_all_of_the_interest",),
+        "from 0 to 100": (bounds.TAX,),
     },
 }
 
-# How much of what there is a reply shows. tests/walk/test_reply_bounds.py knows the limit of every list of a reply.
+# How much of what there is a reply shows, where no test tries it. tests/walk/test_reply_bounds.py knows the limit of
+# every list of a reply.
 SHOWN: dict[str, dict[str, str]] = {
     "resources": {
         "unless the period has more than 1,000,000 postings": "a sum that would take too long",
         "for a period with more than 1,000,000 postings": "a sum that would take too long",
         "which are at most some hundred postings": "the distance of marks, with which nothing is refused",
-        "the newest 20 payments": "the newest lines",
-        "The newest 20 payments": "the newest lines",
         "newest 1,000 payments, newest first, at most 20": "the newest lines",
         "its newest 50 payments": "the newest lines",
-        "The newest 100 attempts": "the newest lines",
-        "The first 1,000 characters of your endpoint's answer": "the beginning",
-        "Last message about the transaction, at most 200 characters": "the beginning",
         "a page can have fewer than `limit`": "how many rows a request looks at",
     },
     "sandbox": {"at most 20 of each invariant": "the first lines"},
@@ -379,6 +355,7 @@ NO_BOUND: dict[str, dict[str, str]] = {
         "Default 0. Digits": "the end of one sentence and the beginning of another",
         "30 days before the last": "a default",
         "Days of 24 hours": "a unit",
+        "Price of one ticket": "a price",
     },
     "bills": {"Token of 20 digits": "what the biller makes"},
     "clients": {
@@ -390,13 +367,17 @@ NO_BOUND: dict[str, dict[str, str]] = {
         "`GP\\|FD\\|` + 9 digits": "the form of our references",
         "+ 22 characters": "the form of our references",
         "balances within one merchant": "inside of",
+        "apply to one transaction": "what a limit is of",
+        "idle for longer than": "advice to clients",
         "rounded half up to the minor unit": "rounding",
     },
-    "cashcode": {"The code has ten digits": "what the service makes"},
+    "cashcode": {"The code has ten digits": "what the service makes", "Default 1440, one day": "a default"},
+    "disburse": {"transfers in one request": "a request"},
     "keys": {"a key that may do more than they may themselves": "authority, which tests/walk/test_authority.py walks"},
     "payment": {
         "several vendors for one payment type": "a type",
         "within the same request": "during",
+        "fails within seconds (": "soon",
         '"Paid more than was asked for"': "a message",
     },
     "resources": {
@@ -408,7 +389,10 @@ NO_BOUND: dict[str, dict[str, str]] = {
         "rounded half up to the minor unit": "rounding",
         "of one currency on one day in Lagos": "what a settlement is",
         "One payment link": "what is shown",
+        "one request looks at": "a request",
+        "one payment of the whole amount": "a kind of payment",
     },
+    "sandbox": {"overrides them for one request": "a request"},
     "virtualcard": {
         "Records between `from_date` and `to_date`": "both are chosen by the request",
         "add up to the balance": "a sum",

@@ -129,7 +129,7 @@ def number(text: str) -> int:
 N = r"([0-9][0-9,]*)"
 WORDS: tuple[tuple[str, Callable[..., Sides]], ...] = (
     (rf"at most {N} characters", lambda most: text_sides(0, most)),
-    (rf"{N} to {N} characters.*", text_sides),
+    (rf"{N} to {N} (?:printable )?characters.*", text_sides),
     (rf"{N} to {N} digits", range_of_digit_sides),
     (rf"{N} to {N}", number_sides),
     (rf"{N} to {N} dates", map_sides),

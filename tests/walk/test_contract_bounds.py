@@ -1,5 +1,7 @@
 """Every bound that the contract names is tried at, below and above: by the tests that the table names, or here."""
 
+import ast
+from datetime import date, timedelta
 from typing import Any
 
 import msgspec
@@ -24,6 +26,31 @@ from tests.methods.tickets.in_memory_tickets import InMemoryTickets
 from tests.rule_context import merchant
 from tests.running import Deployment
 from tests.source_rules import REPOSITORY
+from tests.walk.bounds import (
+    CHECKOUT_LIFE,
+    DISPUTED,
+    INTEREST_A_YEAR,
+    INVOICE_PART,
+    INVOICE_VAT,
+    KEY_NAME,
+    KEY_OVERLAP_HOURS,
+    LOAN_INSTALLMENTS,
+    OWN_OBJECT,
+    PAYER_FORM,
+    PLAN_MEMBERS,
+    PLAN_START,
+    PROVED_GROUPS,
+    SAVINGS_MONTHS,
+    SEARCHED_LETTERS,
+    SETTLEMENT_DAYS,
+    STATEMENT_DAYS,
+    TAX,
+    TICKETS,
+    VALID_KEYS,
+    Bound,
+    Shown,
+    named_bounds,
+)
 from tests.walk.contract_bounds import BOUNDS, FOLDER, NO_BOUND, SHOWN, pages, uncovered
 
 PLAN: dict[str, Any] = {"name": "Esusu", "amount": "100.00", "frequency": "every_month", "member_required": 3}
@@ -53,14 +80,34 @@ def test_every_row_of_the_table_is_in_its_page() -> None:
 
 
 def test_every_test_that_the_table_names_exists() -> None:
-    named = {test for rows in BOUNDS.values() for tests in rows.values() for test in tests}
-    missing = {test for test in named if not has_test(*test.split("::"))}
-    assert missing == set()
+    tried = [one for rows in BOUNDS.values() for tests in rows.values() for one in tests]
+    named = {one if isinstance(one, str) else one.test for one in tried}
+    assert {test for test in named if not read_test(test)} == set()
 
 
-def has_test(path: str, name: str) -> bool:
+def test_every_bound_is_tried_on_both_sides_by_the_test_that_it_names() -> None:
+    """A test that takes its values from a bound tries all of them."""
+    for name, bound in named_bounds():
+        assert not isinstance(bound, Bound) or (bound.within and bound.beyond), name
+        assert f"{name}.sides" in read_test(bound.test) or f"@{name}.tries" in read_test(bound.test), name
+
+
+def test_every_bound_belongs_to_words_of_the_contract() -> None:
+    tried = {one for rows in BOUNDS.values() for tests in rows.values() for one in tests}
+    assert [name for name, bound in named_bounds() if bound not in tried] == []
+
+
+def test_what_a_reply_shows_at_most_is_tried_around_that_number() -> None:
+    assert Shown("", 3).sides == ((2, 2), (3, 3), (4, 3))
+
+
+def read_test(title: str) -> str:
+    """Returns the text of a test with its decorators, or "" if there is none of this name."""
+    path, _, name = title.partition("::")
     file = REPOSITORY / "tests" / path
-    return file.exists() and f"def {name}(" in file.read_text()
+    nodes = ast.parse(file.read_text()).body if file.exists() else []
+    found = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == name]
+    return "\n".join(ast.unparse(node) for node in found)
 
 
 # --- amounts --------------------------------------------------------------------------------------------------------
@@ -111,26 +158,25 @@ def test_transactions_are_filtered_by_amounts_both_included(shop: MerchantClient
 
 def test_what_was_charged_and_not_refunded_can_be_disputed_and_no_more(shop: MerchantClient) -> None:
     client = PaymentClient(shop)
-    paid = client.paid()["txnRef"]
-    assert client.refund(paid, "500.00")["status"] == 200
-    assert open_dispute(client, paid, amount="1000.01")["status"] == 104
-    assert open_dispute(client, paid, amount="1000.00")["status"] == 200
-    assert client.refund(paid, "0.01")["status"] == 104
+    for amount, is_within in DISPUTED.sides:
+        paid = client.paid()["txnRef"]
+        assert client.refund(paid, "500.00")["status"] == 200
+        assert open_dispute(client, paid, amount=amount)["status"] == (200 if is_within else 104), amount
+        assert client.refund(paid, "0.02")["status"] == (104 if is_within else 200)
 
 
 def test_a_part_of_an_invoice_has_and_leaves_at_least_the_smallest_amount() -> None:
-    for amount, is_open in ((99, False), (100, True), (99_900, True), (99_901, False), (100_000, True)):
+    for amount, is_within in INVOICE_PART.sides:
         invoices = InMemoryInvoices()
         opened = invoices.try_open(invoices.make(charge_user="parts"), amount)
-        assert isinstance(opened, Decision) == is_open, amount
+        assert isinstance(opened, Decision) == is_within, amount
 
 
 def test_the_vat_of_an_invoice_is_at_most_100_percent() -> None:
     invoices = InMemoryInvoices()
-    invoices.make(vat="0")
-    invoices.make(vat="100")
     fields = {"customer_id": invoices.customer_id, "items": [{"name": "Fabric", "amount": "500.00"}]}
-    assert not isinstance(invoices.put("invoice", **fields, vat="100.000001"), Decision)
+    for vat, is_within in INVOICE_VAT.sides:
+        assert isinstance(invoices.put("invoice", **fields, vat=vat), Decision) == is_within, vat
 
 
 # --- saving and lending ---------------------------------------------------------------------------------------------
@@ -147,104 +193,95 @@ def is_planned(**changes: Any) -> bool:
 
 
 def test_savings_mature_after_1_to_600_months() -> None:
-    assert [is_saved(period=months) for months in (0, 1, 600, 601)] == [False, True, True, False]
+    for months, is_within in SAVINGS_MONTHS.sides:
+        assert is_saved(period=months) == is_within, months
 
 
-@pytest.mark.parametrize(
-    ("rate", "frequency", "is_accepted"),
-    [
-        ("1000", "annualized", True),
-        ("83.333333", "every_month", True),
-        ("83.333334", "every_month", False),
-        ("1000", "every_month", False),
-    ],
-)
-def test_interest_comes_to_1000_percent_a_year_and_no_more(rate: str, frequency: str, is_accepted: bool) -> None:
-    settings = {"interestRate": rate, "interestFrequency": frequency}
-    assert is_saved(interestSettings=settings) == is_accepted
+@INTEREST_A_YEAR.tries
+def test_interest_comes_to_1000_percent_a_year_and_no_more(value: tuple[str, str], is_within: bool) -> None:
+    rate, frequency = value
+    assert is_saved(interestSettings={"interestRate": rate, "interestFrequency": frequency}) == is_within
 
 
 def test_tax_is_at_most_all_of_the_interest() -> None:
-    rates = ("0", "100", "100.000001")
-    assert [is_saved(tax_applied=True, tax_rate=rate) for rate in rates] == [True, True, False]
-    requested = [Lender().request(tax_applied=True, tax_rate=rate) for rate in rates]
-    assert [isinstance(reply, Refusal) for reply in requested] == [False, False, True]
+    for rate, is_within in TAX.sides:
+        assert is_saved(tax_applied=True, tax_rate=rate) == is_within, rate
+        assert isinstance(Lender().request(tax_applied=True, tax_rate=rate), Refusal) != is_within, rate
 
 
 def test_a_loan_has_1_to_366_installments() -> None:
-    requested = [Lender().request(period=number) for number in (0, 1, 366, 367)]
-    assert [isinstance(reply, Refusal) for reply in requested] == [True, False, False, True]
+    for number, is_within in LOAN_INSTALLMENTS.sides:
+        assert isinstance(Lender().request(period=number), Refusal) != is_within, number
 
 
 def test_a_plan_has_2_to_500_members() -> None:
-    assert [is_planned(member_required=number) for number in (1, 2, 500, 501)] == [False, True, True, False]
+    for number, is_within in PLAN_MEMBERS.sides:
+        assert is_planned(member_required=number) == is_within, number
 
 
 def test_a_plan_starts_today_or_within_ten_years() -> None:
-    days = ("2026-01-04", "2026-01-05", "2036-01-05", "2036-01-06")
-    assert [is_planned(start_date=day) for day in days] == [False, True, True, False]
+    for day, is_within in PLAN_START.sides:
+        assert is_planned(start_date=day) == is_within, day
 
 
 # --- checkouts, links and pages -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("expires", "is_accepted"),
-    [
-        ("2026-01-05T09:31:00.123456+00:00", False),
-        ("2026-01-05T09:31:00.123457+00:00", True),
-        ("2026-02-04T09:30:00.123457+00:00", True),
-        ("2026-02-04T09:30:00.123458+00:00", False),
-    ],
-)
-def test_a_checkout_lives_a_minute_to_30_days(expires: str, is_accepted: bool) -> None:
-    assert isinstance(InMemoryCheckout(expires=expires).opened, Decision) == is_accepted
+@CHECKOUT_LIFE.tries
+def test_a_checkout_lives_a_minute_to_30_days(value: str, is_within: bool) -> None:
+    assert isinstance(InMemoryCheckout(expires=value).opened, Decision) == is_within
 
 
 def test_a_payer_chooses_twenty_tickets_and_no_more() -> None:
-    tickets = InMemoryTickets()
-    assert isinstance(tickets.try_choose((1, 20)), Decision)
-    assert tickets.try_choose((1, 21)) == open_sale.TOO_MANY
-    assert tickets.try_choose((0, 1), (1, 20)) == open_sale.TOO_MANY
+    for number, is_within in TICKETS.sides:
+        for choice in ([(1, number)], [(0, 1), (1, number - 1)]):
+            chosen = InMemoryTickets().try_choose(*choice)
+            assert isinstance(chosen, Decision) if is_within else chosen == open_sale.TOO_MANY, choice
 
 
 def test_a_form_of_a_payer_has_4_kib_and_no_more(deployment: Deployment) -> None:
-    with deployment.connect() as wire:
-        found = [wire.send("POST", f"/pay/{'0' * 48}", b"x" * size).http for size in (4096, 4097)]
-    assert found == [404, 413]
+    for size, is_within in PAYER_FORM.sides:
+        with deployment.connect() as wire:
+            assert wire.send("POST", f"/pay/{'0' * 48}", b"x" * size).http == (404 if is_within else 413), size
 
 
 def test_an_object_of_ones_own_has_64_kib_and_no_more(shop: MerchantClient) -> None:
-    client, room = PaymentClient(shop), 64 * 1024 - len(msgspec.json.encode({"note": ""}))
-    fields = client.body(paymentType="qrpay")
-    replies = [client.pay(action="charge", **fields, meta={"note": "x" * size}) for size in (room, room + 1)]
-    assert [reply["status"] for reply in replies] == [202, 104]
-    assert [fault["field"] for fault in replies[1]["errors"]] == ["meta"]
+    client, frame = PaymentClient(shop), len(msgspec.json.encode({"note": ""}))
+    for size, is_within in OWN_OBJECT.sides:
+        fields = client.body(paymentType="qrpay", meta={"note": "x" * (size - frame)})
+        reply = client.pay(action="charge", **fields)
+        assert reply["status"] == (202 if is_within else 104), size
+        assert [fault["field"] for fault in reply.get("errors", [])] == ([] if is_within else ["meta"])
 
 
 # --- lists ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("fields", "last", "beyond"),
-    [
-        ({"inquire": "statement", "account": "wallet"}, "2027-01-02", "2027-01-03"),
-        ({"inquire": "settlements"}, "2026-04-03", "2026-04-04"),
-    ],
-)
-def test_a_statement_covers_367_days_and_a_list_of_settlements_93(
-    shop: MerchantClient, fields: dict[str, Any], last: str, beyond: str
-) -> None:
-    """Both name the days between the first and the last, and include both."""
-    asked = [shop.put("resources", **{**fields, "from": "2026-01-01", "to": day}).body for day in (last, beyond)]
-    assert [reply["status"] for reply in asked] == [200, 104]
-    assert [fault["field"] for fault in asked[1]["errors"]] == ["to"]
+def list_days(shop: MerchantClient, days: int, **fields: Any) -> Any:
+    """Asks for a number of days, the first and the last included."""
+    first = date(2026, 1, 1)
+    last = first + timedelta(days=days - 1)
+    return shop.put("resources", **{**fields, "from": str(first), "to": str(last)}).body
+
+
+def test_a_statement_covers_367_days(shop: MerchantClient) -> None:
+    for days, is_within in STATEMENT_DAYS.sides:
+        reply = list_days(shop, days, inquire="statement", account="wallet")
+        assert reply["status"] == (200 if is_within else 104), days
+        assert [fault["field"] for fault in reply.get("errors", [])] == ([] if is_within else ["to"])
+
+
+def test_a_list_of_settlements_covers_93_days(shop: MerchantClient) -> None:
+    for days, is_within in SETTLEMENT_DAYS.sides:
+        reply = list_days(shop, days, inquire="settlements")
+        assert reply["status"] == (200 if is_within else 104), days
+        assert [fault["field"] for fault in reply.get("errors", [])] == ([] if is_within else ["to"])
 
 
 def test_customers_are_searched_by_three_letters_of_a_word(shop: MerchantClient) -> None:
     register(shop, name="Adaobi Eze")
-    assert listed(shop, search="ada") == listed(shop, search="adao") == ["Adaobi Eze"]
-    assert listed(shop, search="ad") == []
+    for letters, is_within in SEARCHED_LETTERS.sides:
+        assert listed(shop, search=letters) == (["Adaobi Eze"] if is_within else []), letters
 
 
 def test_a_proof_has_20_groups_of_postings_and_no_more(shop: MerchantClient) -> None:
@@ -256,27 +293,31 @@ def test_a_proof_has_20_groups_of_postings_and_no_more(shop: MerchantClient) -> 
         paid = {"action": "pay_account", "accountNumber": begun["accountNumber"], "amount": "1.00"}
         assert shop.send_fields("sandbox", paid).body["status"] == 200
         counts.append(len(shop.put("resources", inquire="proof", reference=begun["txnRef"]).body["data"]))
-    assert counts[-3:] == [19, 20, 20]
+    assert [(made, counts[made - 1]) for made, _ in PROVED_GROUPS.sides] == list(PROVED_GROUPS.sides)
 
 
 # --- keys -----------------------------------------------------------------------------------------------------------
 
 
 def test_the_name_of_a_key_has_1_to_60_characters() -> None:
-    assert [check_key_name("x" * size) is None for size in (0, 1, 60, 61)] == [False, True, True, False]
+    for size, is_within in KEY_NAME.sides:
+        assert (check_key_name("x" * size) is None) == is_within, size
 
 
 def test_a_merchant_has_50_valid_keys_and_no_more(shop: MerchantClient) -> None:
-    replies = [shop.put("sandbox", action="new_key", scopes=["read"]).body for _ in range(50)]
-    assert [reply["status"] for reply in replies] == [200] * 49 + [104]
-    assert "at most 50 valid keys" in str(replies[-1])
+    # The shop has its first key.
+    replies = {number: shop.put("sandbox", action="new_key", scopes=["read"]).body for number in range(2, 52)}
+    for number, is_within in VALID_KEYS.sides:
+        assert replies[number]["status"] == (200 if is_within else 104), number
+    assert "at most 50 valid keys" in str(replies[51])
 
 
 def test_a_rolled_key_overlaps_for_seven_days_at_most(deployment: Deployment, shop: MerchantClient) -> None:
     def roll(hours: str) -> int:
         return deployment.run_any_command("merchant", "roll-key", shop.mid, "--overlap-hours", hours).returncode
 
-    assert [roll("168") == 0, roll("168.01") == 0] == [True, False]
+    for hours, is_within in KEY_OVERLAP_HOURS.sides:
+        assert (roll(hours) == 0) == is_within, hours
 
 
 def test_a_live_merchant_has_its_rate_unless_another_is_set() -> None:

@@ -14,6 +14,7 @@ from kasuwa.webhooks import deliveries
 from kasuwa.webhooks.deliveries import AttemptResult
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment
+from tests.walk.bounds import DELIVERY_ATTEMPTS
 from tests.webhooks.event_log import event_of, send_events_to
 
 NOBODY = "http://127.0.0.1:9/events"
@@ -74,6 +75,17 @@ def test_of_very_many_attempts_the_newest_are_shown_with_their_numbers(
     event = event_of(shop, txn_ref)
     assert [attempt["number"] for attempt in event["attempts"]] == list(range(11, MOST_ATTEMPTS + 11))
     assert (event["attempts"][-1]["http"], event["state"]) == (200, "delivered")
+
+
+def test_the_newest_hundred_attempts_are_shown(shop: MerchantClient, deployment: Deployment) -> None:
+    send_events_to(shop, NOBODY)
+    now = datetime.now(UTC)
+    for count, shown in DELIVERY_ATTEMPTS.sides:
+        txn_ref = shop.transfer(headers=LATE)["txnRef"]
+        [waiting] = deployment.fetch(WAITING, shop.mid, txn_ref)
+        record(deployment, *(outcome(waiting, now + timedelta(seconds=n), 500) for n in range(count)))
+        numbers = [attempt["number"] for attempt in event_of(shop, txn_ref)["attempts"]]
+        assert numbers == list(range(count - shown + 1, count + 1)), count
 
 
 def test_a_delivery_ends_before_its_lease_even_if_it_is_sent_twice() -> None:

@@ -3,6 +3,7 @@
 import pytest
 
 from kasuwa.webhooks.response_excerpt import MASK, MAX_CHARS, make_excerpt
+from tests.walk.bounds import EXCERPT
 
 
 @pytest.mark.parametrize(
@@ -48,3 +49,9 @@ def test_unprintable_characters_are_replaced() -> None:
 def test_a_hostile_answer_is_masked_without_backtracking(unit: bytes) -> None:
     """Expressions that backtrack would hold the sender for minutes here."""
     assert len(make_excerpt(unit * 100_000, ())) <= MAX_CHARS
+
+
+def test_the_first_1000_characters_of_an_answer_are_kept() -> None:
+    for size, kept in EXCERPT.sides:
+        found = make_excerpt(b"a" * size, [])
+        assert (len(found), found.endswith("…")) == (kept, kept < size), size

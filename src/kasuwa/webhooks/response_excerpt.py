@@ -32,5 +32,8 @@ def make_excerpt(body: bytes, secrets: Iterable[bytes]) -> str:
     text = SECRET_FIELDS.sub(rf"\1{MASK}", text)
     text = CARD_NUMBERS.sub(MASK, text)
     text = UNPRINTABLE.sub("\ufffd", text.replace("\r\n", "\n"))
-    is_whole = len(body) <= MAX_CHARS + MARGIN_CHARS and len(text) <= MAX_CHARS
-    return text if is_whole else text[: min(MAX_CHARS, max(len(text) - MARGIN_CHARS, 0)) - 1] + "…"
+    is_read_whole = len(body) <= MAX_CHARS + MARGIN_CHARS
+    if is_read_whole and len(text) <= MAX_CHARS:
+        return text
+    shown = len(text) if is_read_whole else max(len(text) - MARGIN_CHARS, 1)
+    return text[: min(MAX_CHARS, shown) - 1] + "…"

@@ -33,6 +33,7 @@ from tests.methods.bills.payments import (
     payment,
 )
 from tests.rule_context import NOW, context, merchant
+from tests.walk.bounds import BILLER_AMOUNT, DUPLICATE_SECONDS
 
 
 def row_of(decision: Decision) -> Transaction:
@@ -55,25 +56,20 @@ def test_a_paycode_that_is_not_accepted_is_named(item: Any) -> None:
     assert (UNKNOWN_PAYCODE.code, UNKNOWN_PAYCODE.field_errors[0].field) == (104, "paycode")
 
 
-@pytest.mark.parametrize(
-    ("amount", "reason"),
-    [
-        ("500.00", None),
-        ("1000000.00", None),
-        ("499.99", "between 500.00 and 1000000.00"),
-        ("1000000.01", "between 500.00 and 1000000.00"),
-        (None, "required: this item has no fixed price"),
-    ],
-)
-def test_an_open_amount_is_bounded_by_its_biller(amount: str | None, reason: str | None) -> None:
-    request = payment(PREPAID)
-    request = msgspec.structs.replace(request, amount=payment(amount=amount).amount if amount else None)
-    outcome = decide(request, listed(PREPAID))
-    if reason is None:
+@BILLER_AMOUNT.tries
+def test_an_open_amount_is_bounded_by_its_biller(value: str, is_within: bool) -> None:
+    outcome = decide(payment(PREPAID, amount=value), listed(PREPAID))
+    if is_within:
         assert isinstance(outcome, Decision)
     else:
         assert isinstance(outcome, Refusal)
-        assert outcome.field_errors == (FieldError("amount", reason),)
+        assert outcome.field_errors == (FieldError("amount", "between 500.00 and 1000000.00"),)
+
+
+def test_an_open_amount_is_required() -> None:
+    outcome = decide(msgspec.structs.replace(payment(PREPAID), amount=None), listed(PREPAID))
+    assert isinstance(outcome, Refusal)
+    assert outcome.field_errors == (FieldError("amount", "required: this item has no fixed price"),)
 
 
 @pytest.mark.parametrize("amount", [None, "100", "100.00"])
@@ -190,11 +186,11 @@ def test_a_new_bill_guards_its_biller_customer_and_amount() -> None:
     assert guard == guard_of(PREPAID, 500_000, NOW, "bill-1042")
 
 
-@pytest.mark.parametrize(("age", "refused"), [(0, True), (29.999, True), (30, False), (3600, False)])
-def test_the_same_payment_under_another_order_within_30_seconds_is_refused(age: float, refused: bool) -> None:
-    guard = guard_of(PREPAID, 500_000, NOW - timedelta(seconds=age))
+@DUPLICATE_SECONDS.tries
+def test_the_same_payment_under_another_order_within_30_seconds_is_refused(value: float, is_within: bool) -> None:
+    guard = guard_of(PREPAID, 500_000, NOW - timedelta(seconds=value))
     outcome = decide(payment(), listed(PREPAID), None, guard)
-    assert (outcome is LIKELY_DUPLICATE) == refused
+    assert (outcome is LIKELY_DUPLICATE) == is_within
     if isinstance(outcome, Decision):
         renewed = outcome.rows[1]
         assert isinstance(renewed, DuplicateGuard)

@@ -37,6 +37,7 @@ from kasuwa.terms.payouts import PayoutPolicy
 from kasuwa.transactions.transactions import FAILED, PENDING, PROCESSING, SUCCESSFUL, Transaction
 from tests.methods.disburse.orders import decided, order
 from tests.rule_context import NOW, context, merchant
+from tests.walk.bounds import WAITING_SECONDS
 
 PAYER = Caller("payroll", 2, ("payout",), 2)
 APPROVER = Caller("finance", 3, ("approve",), 3)
@@ -124,10 +125,10 @@ def test_a_decided_transfer_is_not_decided_again(waiting: Waiting, state: str, v
 
 
 def test_a_verdict_after_72_hours_comes_too_late(waiting: Waiting) -> None:
-    just_before = NOW + WAITING_TIME - timedelta(seconds=1)
-    assert isinstance(waiting.decide(APPROVED, by(APPROVER, just_before)), Decision)
-    for verdict in (APPROVED, REJECTED):
-        assert waiting.decide(verdict, by(APPROVER, NOW + WAITING_TIME)) is DECIDED[EXPIRED]
+    for seconds, is_within in WAITING_SECONDS.sides:
+        for verdict in (APPROVED, REJECTED):
+            outcome = waiting.decide(verdict, by(APPROVER, NOW + timedelta(seconds=seconds)))
+            assert isinstance(outcome, Decision) if is_within else outcome is DECIDED[EXPIRED], seconds
 
 
 def test_an_approved_transfer_is_sent_and_keeps_its_hold(waiting: Waiting) -> None:

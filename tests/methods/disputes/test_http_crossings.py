@@ -4,12 +4,14 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from tests.merchant_client import MerchantClient
 from tests.methods.disputes.dispute_client import TOTAL, dispute_of, file_of, open_dispute
 from tests.methods.payment.payment_client import PaymentClient
 from tests.running import Deployment
+from tests.walk.bounds import EVIDENCE_BODY
 
 MIB = 1024 * 1024
 PDF = b"%PDF-1.4\n"
@@ -69,6 +71,15 @@ def test_five_files_of_two_mebibytes_are_accepted_and_stored_encrypted(
     stored = deployment.fetch("select content_sealed from dispute_file where dispute_id = $1", dispute_id)
     assert len(stored) == 5
     assert not any(PDF in bytes(row[0]) for row in stored)
+
+
+def test_a_response_has_15_mib_and_no_more(client: PaymentClient) -> None:
+    fields = {"action": "dispute_respond", "dispute_id": "DP0", "padding": ""}
+    frame = len(msgspec.json.encode(fields))
+    for size, is_within in EVIDENCE_BODY.sides:
+        body = msgspec.json.encode({**fields, "padding": "x" * (size - frame)})
+        assert len(body) == size
+        assert client.shop.send("payment", body).http == (200 if is_within else 413), size
 
 
 def test_large_bodies_are_for_evidence_alone(client: PaymentClient) -> None:

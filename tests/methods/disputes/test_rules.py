@@ -39,6 +39,7 @@ from tests.methods.payment.in_memory_payments import (
     paid_card,
 )
 from tests.rule_context import VAULT, merchant
+from tests.walk.bounds import DISPUTE_SECONDS
 
 FEE, VAT = 150_000, 11_250
 EVIDENCE = {"explanation": "The parcel was delivered."}
@@ -307,6 +308,14 @@ def test_an_unknown_dispute_is_neither_answered_nor_decided(books: InMemoryDispu
 
 
 # --- the deadline ---------------------------------------------------------------------------------------------------
+
+
+def test_a_dispute_is_answered_within_168_hours() -> None:
+    for seconds, is_within in DISPUTE_SECONDS.sides:
+        books = InMemoryDisputes()
+        dispute = books.open(paid_card(books).txn_ref)
+        books.later(seconds=seconds)
+        assert (books.respond(dispute, accept=True) != TOO_LATE) == is_within, seconds
 
 
 def test_reminders_come_48_and_12_hours_before_the_deadline(books: InMemoryDisputes) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from kasuwa.transactions.schedule import COUNT_REASON, MAX_INSTALLMENTS
 from tests.methods.payment.payment_client import VISA_OK, PaymentClient, card
+from tests.walk.bounds import INSTALLMENT_SUM
 
 NOW = "2026-01-30T08:00:00+01:00"
 TOKEN_51 = "4111110051000011"
@@ -189,6 +190,15 @@ def test_a_saved_card_can_be_charged_by_installments(client: PaymentClient) -> N
     assert done["chargedAmount"] == "250.00"
     client.shop.advance(days=5)
     assert listed(client)[0]["state"] == "finished"
+
+
+def test_a_schedule_adds_up_to_all_and_no_more(client: PaymentClient) -> None:
+    for percent, is_within in INSTALLMENT_SUM.sides:
+        schedule = {"30-01-2026": 50, "30-03-2026": percent}
+        body = client.body(amount=None, installment={"payment_schedule": schedule, "total": "1000.00"})
+        reply = client.pay(action="initiate", card=card(), **body)
+        refused = [] if is_within else ["installment.payment_schedule"]
+        assert [fault["field"] for fault in reply.get("errors", [])] == refused, percent
 
 
 @pytest.mark.parametrize(

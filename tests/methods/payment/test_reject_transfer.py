@@ -9,12 +9,13 @@ import pytest
 from kasuwa.core.decision import Decision
 from kasuwa.core.references import payment_reference, rail_key, wire_reference
 from kasuwa.methods.payment.model import FACTS_DECODER
-from kasuwa.methods.payment.rules.receipts.reject_transfer import MOST_KEPT, decide_rejection, need_rejection
+from kasuwa.methods.payment.rules.receipts.reject_transfer import decide_rejection, need_rejection
 from kasuwa.rails.ports.rejections import Rejection
 from kasuwa.rails.vendors.rejections import read_rejection
 from tests.merchant_client import MerchantClient
 from tests.methods.payment.in_memory_payments import InMemoryPayments, PaymentInProgress, begin, challenge
 from tests.rule_context import MERCHANT
+from tests.walk.bounds import REJECTIONS
 
 UNKNOWN = payment_reference(1, date(2026, 1, 5))
 
@@ -60,9 +61,11 @@ def test_a_rejection_is_recorded_once_and_books_nothing(payments: InMemoryPaymen
 
 def test_many_rejections_are_bounded(payments: InMemoryPayments) -> None:
     paying = shown(payments)
-    decisions = [reject(payments, paying.row.txn_ref, f"R{number}") for number in range(MOST_KEPT + 2)]
-    are_recorded = [decision.changes_anything for decision in decisions]
-    assert are_recorded == [True] * MOST_KEPT + [False] * 2
+    recorded = [0]
+    for number in range(REJECTIONS.most + 1):
+        decision = reject(payments, paying.row.txn_ref, f"R{number}")
+        recorded.append(recorded[-1] + decision.changes_anything)
+    assert [(count, recorded[count]) for count, _ in REJECTIONS.sides] == list(REJECTIONS.sides)
 
 
 def test_a_rejection_of_an_unknown_payment_changes_nothing(payments: InMemoryPayments) -> None:

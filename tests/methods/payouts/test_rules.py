@@ -28,6 +28,7 @@ from tests.methods.payment.in_memory_payments import (
     decode_fields,
 )
 from tests.rule_context import MERCHANT
+from tests.walk.bounds import LEAST_BALANCE
 
 WALLET = "wallet:main:NGN"
 DEBT = "receivable:disputes:NGN"
@@ -124,10 +125,10 @@ def test_a_payout_leaves_what_is_held() -> None:
     assert paid_out(books.pay_out(books.job)) == [300_000]
 
 
-@pytest.mark.parametrize(("balance", "expected"), [(499_999, []), (500_000, [500_000]), (500_001, [500_001])])
-def test_the_balance_and_not_what_the_fee_leaves_of_it_must_reach_the_least(balance: int, expected: list[int]) -> None:
-    books = InMemoryPayouts(balance, frequency="above", least="5000.00")
-    assert paid_out(books.pay_out(books.job)) == expected
+@LEAST_BALANCE.tries
+def test_the_balance_and_not_what_the_fee_leaves_of_it_must_reach_the_least(value: int, is_within: bool) -> None:
+    books = InMemoryPayouts(value, frequency="above", least="5000.00")
+    assert paid_out(books.pay_out(books.job)) == ([value] if is_within else [])
 
 
 def test_a_payout_leaves_what_the_merchant_owes() -> None:

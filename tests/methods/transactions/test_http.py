@@ -10,6 +10,7 @@ from tests.merchant_client import MerchantClient
 from tests.methods.payment.payment_client import MASTERCARD_OK, PaymentClient
 from tests.methods.virtualcard.card_client import CardClient
 from tests.running import NEWEST, Deployment, Deployments
+from tests.walk.bounds import MESSAGE_CHARACTERS
 
 NOW = "2026-01-05T09:30:00+01:00"
 DECLINED, PENDING = "0000000500", "0000000020"
@@ -213,3 +214,11 @@ def test_rare_matches_are_found_beyond_the_window(shop: MerchantClient, deployme
 def test_every_fault_of_a_request_is_named(shop: MerchantClient, fields: dict[str, Any], faults: set[str]) -> None:
     body = shop.put("resources", inquire="transactions", **fields).body
     assert (body["status"], {error["field"] for error in body["errors"]}) == (104, faults)
+
+
+def test_a_list_shows_the_first_200_characters_of_a_message(shop: MerchantClient, deployment: Deployment) -> None:
+    txn_ref = shop.transfer(amount="88.00", orderRef="told")["txnRef"]
+    for size, shown in MESSAGE_CHARACTERS.sides:
+        deployment.fetch("update transaction set message = $2 where txn_ref = $1 returning 1", txn_ref, "m" * size)
+        [line] = inquire(shop, reference="told")["data"]
+        assert line["message"] == "m" * shown, size

@@ -11,6 +11,7 @@ import pytest
 
 from tests.merchant_client import MerchantClient
 from tests.methods.virtualcard.card_client import CardClient
+from tests.walk.bounds import CARD_DAY
 
 START = "2026-01-05T09:30:00+01:00"
 TXN_REF = re.compile(r"GP\|CP\|[0-9]{9}\|20260105[A-Z]")
@@ -143,6 +144,14 @@ def test_limits_per_transaction_day_and_month(shop: MerchantClient) -> None:
     bought(card.buy("30"))
     shop.advance(until="2026-02-01T00:00:00+01:00")
     bought(card.buy("40"))
+
+
+def test_a_card_spends_its_limit_of_a_day_in_lagos_and_no_more(shop: MerchantClient) -> None:
+    for amount, is_within in CARD_DAY.sides:
+        card = CardClient(shop, amount=100, limits={"per_day": "60.00"})
+        bought(card.buy("40"))
+        card.buy(amount)
+        assert (card.balance < 6_000) == is_within, amount
 
 
 def test_limits_can_be_set_changed_and_taken_away(shop: MerchantClient) -> None:

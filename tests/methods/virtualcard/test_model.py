@@ -28,6 +28,7 @@ from tests.engine.toy import WALL, WORLD
 from tests.methods.virtualcard import in_memory_cards as counters
 from tests.methods.virtualcard.in_memory_cards import BILLING, RATE, InMemoryCards, dollars, naira
 from tests.rule_context import with_terms
+from tests.walk.bounds import WITHDRAWN
 
 
 def done(message: str) -> DoneReply:
@@ -157,12 +158,14 @@ def test_without_a_rate_and_without_a_wallet_nothing_is_changed(action: str) -> 
     assert counter.ask("create", billing=BILLING, amount=1000, currency="NGN").status == 200
 
 
-def test_a_withdrawal_beyond_the_balance_is_refused_and_leaves_no_trace() -> None:
+@WITHDRAWN.tries
+def test_a_withdrawal_is_at_most_what_the_card_holds(value: str, is_within: bool) -> None:
+    """One beyond it leaves no trace."""
     counter = dollars()
     reference = counter.create()
     before = counter.database.contents()
-    assert counter.ask("withdraw", reference=reference, amount="100.01") is CARD_INSUFFICIENT
-    assert counter.database.contents() == before
+    assert (counter.ask("withdraw", reference=reference, amount=value) is not CARD_INSUFFICIENT) == is_within
+    assert (counter.database.contents() != before) == is_within
     assert (CARD_INSUFFICIENT.code, "card" in CARD_INSUFFICIENT.message) == (301, True)
 
 

@@ -1,0 +1,174 @@
+"""Values around bounds that docs/contract names: at each bound, just within it and just beyond it.
+
+A test takes its values from here, by the decorator `tries` or by a loop over `sides`, so that it tries all of them. The
+table of contract_bounds.py says which words of the contract a bound belongs to, and which test tries it.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pytest
+
+
+class Bound(NamedTuple):
+    """Values that are accepted up to a bound and refused beyond it."""
+
+    test: str  # path and name of the test that tries it
+    within: tuple[Any, ...]
+    beyond: tuple[Any, ...]
+
+    @property
+    def sides(self) -> tuple[tuple[Any, bool], ...]:
+        """Every value, with whether it is within."""
+        return (*((value, True) for value in self.within), *((value, False) for value in self.beyond))
+
+    @property
+    def tries(self) -> pytest.MarkDecorator:
+        """Runs a test for every value, as `value` and `is_within`."""
+        return pytest.mark.parametrize(("value", "is_within"), self.sides)
+
+
+class Shown(NamedTuple):
+    """The most that a reply shows of what there is."""
+
+    test: str
+    most: int
+
+    @property
+    def sides(self) -> tuple[tuple[int, int], ...]:
+        """Every number of things to try, with how many of them are shown."""
+        return tuple((count, min(count, self.most)) for count in (self.most - 1, self.most, self.most + 1))
+
+    @property
+    def tries(self) -> pytest.MarkDecorator:
+        return pytest.mark.parametrize(("count", "shown"), self.sides)
+
+
+def whole(test: str, least: int, most: int) -> Bound:
+    """Returns the bound of whole numbers, both included."""
+    return Bound(test, (least, least + 1, most - 1, most), (least - 1, most + 1))
+
+
+def at_most(test: str, most: int) -> Bound:
+    return Bound(test, (most - 1, most), (most + 1,))
+
+
+def named_bounds() -> Iterator[tuple[str, Bound | Shown]]:
+    """Yields every bound of this module with its name."""
+    for name, value in globals().items():
+        if isinstance(value, Bound | Shown):
+            yield name, value
+
+
+HERE = "walk/test_contract_bounds.py::"
+
+# --- amounts and percentages ----------------------------------------------------------------------------------------
+
+INVOICE_VAT = Bound(
+    HERE + "test_the_vat_of_an_invoice_is_at_most_100_percent", ("0", "99.999999", "100"), ("100.000001",)
+)
+INVOICE_PART = Bound(
+    HERE + "test_a_part_of_an_invoice_has_and_leaves_at_least_the_smallest_amount",
+    (100, 101, 99_899, 99_900, 100_000),
+    (99, 99_901, 99_999, 100_001),
+)
+DISPUTED = Bound(
+    HERE + "test_what_was_charged_and_not_refunded_can_be_disputed_and_no_more", ("999.99", "1000.00"), ("1000.01",)
+)
+INTEREST_A_YEAR = Bound(
+    HERE + "test_interest_comes_to_1000_percent_a_year_and_no_more",
+    (("1000", "annualized"), ("83.333332", "every_month"), ("83.333333", "every_month")),
+    (("83.333334", "every_month"), ("1000", "every_month")),
+)
+TAX = Bound(HERE + "test_tax_is_at_most_all_of_the_interest", ("0", "99.999999", "100"), ("100.000001",))
+BILLER_AMOUNT = Bound(
+    "methods/bills/test_pay_bill.py::test_an_open_amount_is_bounded_by_its_biller",
+    ("500.00", "500.01", "999999.99", "1000000.00"),
+    ("499.99", "1000000.01"),
+)
+DRAWN = Bound(
+    "methods/cashcode/test_http.py::test_a_terminal_draws_up_to_the_amount", ("4999.99", "5000.00"), ("5000.01",)
+)
+WITHDRAWN = Bound(
+    "methods/virtualcard/test_model.py::test_a_withdrawal_is_at_most_what_the_card_holds",
+    ("99.99", "100.00"),
+    ("100.01",),
+)
+CARD_DAY = Bound(
+    "methods/virtualcard/test_http_purchase.py::test_a_card_spends_its_limit_of_a_day_in_lagos_and_no_more",
+    ("19.99", "20.00"),
+    ("20.01",),
+)
+LEAST_BALANCE = Bound(
+    "methods/payouts/test_rules.py::test_the_balance_and_not_what_the_fee_leaves_of_it_must_reach_the_least",
+    (500_000, 500_001),
+    (499_999,),
+)
+INSTALLMENT_SUM = Bound(
+    "methods/payment/test_http_plans.py::test_a_schedule_adds_up_to_all_and_no_more", (50,), (49, 51)
+)
+
+# --- numbers and sizes ----------------------------------------------------------------------------------------------
+
+LOAN_INSTALLMENTS = whole(HERE + "test_a_loan_has_1_to_366_installments", 1, 366)
+PLAN_MEMBERS = whole(HERE + "test_a_plan_has_2_to_500_members", 2, 500)
+SAVINGS_MONTHS = whole(HERE + "test_savings_mature_after_1_to_600_months", 1, 600)
+KEY_NAME = whole(HERE + "test_the_name_of_a_key_has_1_to_60_characters", 1, 60)
+VALID_KEYS = at_most(HERE + "test_a_merchant_has_50_valid_keys_and_no_more", 50)
+TICKETS = at_most(HERE + "test_a_payer_chooses_twenty_tickets_and_no_more", 20)
+PAYER_FORM = at_most(HERE + "test_a_form_of_a_payer_has_4_kib_and_no_more", 4096)
+OWN_OBJECT = at_most(HERE + "test_an_object_of_ones_own_has_64_kib_and_no_more", 64 * 1024)
+SEARCHED_LETTERS = Bound(HERE + "test_customers_are_searched_by_three_letters_of_a_word", ("ada", "adao"), ("ad",))
+IDEMPOTENCY_KEY = whole("walk/test_reached_refusals.py::test_a_key_of_idempotency_has_1_to_255_characters", 1, 255)
+EVIDENCE_BODY = at_most("methods/disputes/test_http_crossings.py::test_a_response_has_15_mib_and_no_more", 15 << 20)
+BULK_ORDERS = at_most(
+    "methods/disburse/test_http_bulk.py::test_a_thousand_orders_go_and_one_more_is_refused_whole", 1000
+)
+CHECKOUT_ATTEMPTS = at_most("methods/checkout/test_attempt.py::test_attempts_are_bounded", 10)
+
+# --- times ----------------------------------------------------------------------------------------------------------
+
+KEY_OVERLAP_HOURS = Bound(HERE + "test_a_rolled_key_overlaps_for_seven_days_at_most", ("167.99", "168"), ("168.01",))
+STATEMENT_DAYS = at_most(HERE + "test_a_statement_covers_367_days", 367)
+SETTLEMENT_DAYS = at_most(HERE + "test_a_list_of_settlements_covers_93_days", 93)
+PLAN_START = Bound(
+    HERE + "test_a_plan_starts_today_or_within_ten_years",
+    ("2026-01-05", "2026-01-06", "2036-01-04", "2036-01-05"),
+    ("2026-01-04", "2036-01-06"),
+)
+CHECKOUT_LIFE = Bound(
+    HERE + "test_a_checkout_lives_a_minute_to_30_days",
+    ("2026-01-05T09:31:00.123457+00:00", "2026-02-04T09:30:00.123457+00:00"),
+    ("2026-01-05T09:31:00.123456+00:00", "2026-02-04T09:30:00.123458+00:00"),
+)
+CASHCODE_MINUTES = whole("methods/cashcode/test_issue.py::test_a_code_lives_5_to_10080_minutes", 5, 10_080)
+DUPLICATE_SECONDS = Bound(
+    "methods/bills/test_pay_bill.py::test_the_same_payment_under_another_order_within_30_seconds_is_refused",
+    (0, 29.999),
+    (30, 30.001, 3600),
+)
+WAITING_SECONDS = Bound(
+    "methods/disburse/test_approve.py::test_a_verdict_after_72_hours_comes_too_late",
+    (72 * 3600 - 1,),
+    (72 * 3600, 72 * 3600 + 1),
+)
+OTP_SECONDS = Bound(
+    "methods/payment/test_charge_card.py::test_an_otp_after_ten_minutes_is_refused_even_before_the_expiry_job_has_run",
+    (599,),
+    (600, 601),
+)
+DISPUTE_SECONDS = Bound(
+    "methods/disputes/test_rules.py::test_a_dispute_is_answered_within_168_hours", (168 * 3600 - 1,), (168 * 3600,)
+)
+
+# --- what replies show ----------------------------------------------------------------------------------------------
+
+FIELD_ERRORS = Shown("http/test_bodies.py::test_at_most_fifty_faults_are_listed_and_the_rest_is_counted", 50)
+PROVED_GROUPS = Shown(HERE + "test_a_proof_has_20_groups_of_postings_and_no_more", 20)
+REJECTIONS = Shown("methods/payment/test_reject_transfer.py::test_many_rejections_are_bounded", 20)
+DELIVERY_ATTEMPTS = Shown("webhooks/test_delivery_records.py::test_the_newest_hundred_attempts_are_shown", 100)
+EXCERPT = Shown("webhooks/test_response_excerpt.py::test_the_first_1000_characters_of_an_answer_are_kept", 1_000)
+MESSAGE_CHARACTERS = Shown(
+    "methods/transactions/test_http.py::test_a_list_shows_the_first_200_characters_of_a_message", 200
+)
+CUSTOMER_PAYMENTS = Shown("methods/customers/test_http.py::test_a_customer_is_shown_with_the_newest_20_payments", 20)
