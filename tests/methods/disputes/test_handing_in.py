@@ -1,6 +1,7 @@
 """Answers to disputes are handed in one by one, each with a lease of its own."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 import asyncpg
@@ -20,6 +21,7 @@ INSERT = """
         'paystack', n::text, now(), now() + interval '7 days', 'under_review', now(), 1, 0, '[]'
     from generate_series(1, 3) n
 """
+STATE = "select done_at is not null, outcome, due_at > now() + interval '1 hour' from dispute_hand_in"
 LEASED = "select dispute_id from dispute_hand_in where done_at is null and due_at > now()"
 
 
@@ -61,6 +63,33 @@ def test_only_the_answer_that_is_handed_in_is_leased(ground: Ground) -> None:
 
     run(work)
     assert leased == [["DS1"], ["DS2"], ["DS3"]]
+
+
+def test_a_worker_that_lost_its_lease_records_nothing(ground: Ground) -> None:
+    """Its answer was claimed again meanwhile, for another attempt."""
+    states: list[tuple[Any, ...]] = []
+
+    async def work() -> None:
+        connection = await asyncpg.connect(ground.cluster.dsn)
+        pool = await connections.open_rail_pool(ground.cluster.dsn)
+        await connection.execute(INSERT)
+        lost = await hand_ins.claim(pool, ["paystack"])
+        assert lost is not None
+        await connection.execute("update dispute_hand_in set due_at = now() - interval '1 second'")
+        held = await hand_ins.claim(pool, ["paystack"])
+        assert held == hand_ins.HandIn(lost.merchant_id, lost.dispute_id, lost.attempts + 1)
+        await hand_ins.finish(pool, lost, "by the first")
+        await hand_ins.postpone(pool, lost, timedelta(days=1))
+        states.extend(tuple(row) for row in await connection.fetch(STATE))
+        await hand_ins.finish(pool, held, "by the second")
+        await hand_ins.postpone(pool, held, timedelta(days=1))
+        states.extend(tuple(row) for row in await connection.fetch(STATE))
+        await connection.execute("delete from dispute")
+        await pool.close()
+        await connection.close()
+
+    run(work)
+    assert states == [(False, "", False), (True, "by the second", False)]
 
 
 def test_a_lease_is_longer_than_one_answer_may_take() -> None:

@@ -30,8 +30,10 @@ SELECT_DISPUTE = """
             where t.merchant_id = d.merchant_id and t.txn_ref = d.txn_ref and t.rail = d.rail), '')
     from dispute d where d.merchant_id = $1 and d.dispute_id = $2
 """
-FINISH = "update dispute_hand_in set done_at = now(), outcome = $3 where merchant_id = $1 and dispute_id = $2"
-POSTPONE = "update dispute_hand_in set due_at = now() + $3::interval where merchant_id = $1 and dispute_id = $2"
+# A worker whose lease ran out changes nothing once another one has claimed the row, which has counted one attempt more.
+IS_HELD = "merchant_id = $1 and dispute_id = $2 and attempts = $3 and done_at is null"
+FINISH = f"update dispute_hand_in set done_at = now(), outcome = $4 where {IS_HELD}"
+POSTPONE = f"update dispute_hand_in set due_at = now() + $4::interval where {IS_HELD}"
 
 
 class HandIn(msgspec.Struct, frozen=True):
@@ -66,8 +68,10 @@ async def read_dispute(pool: Pool, entry: HandIn) -> AnsweredDispute:
 
 
 async def finish(pool: Pool, entry: HandIn, outcome: str) -> None:
-    await pool.execute(FINISH, entry.merchant_id, entry.dispute_id, outcome)
+    """Records how handing in ended, if the lease is still held."""
+    await pool.execute(FINISH, entry.merchant_id, entry.dispute_id, entry.attempts, outcome)
 
 
 async def postpone(pool: Pool, entry: HandIn, delay: timedelta) -> None:
-    await pool.execute(POSTPONE, entry.merchant_id, entry.dispute_id, delay)
+    """Tries again after a delay, if the lease is still held."""
+    await pool.execute(POSTPONE, entry.merchant_id, entry.dispute_id, entry.attempts, delay)
