@@ -115,7 +115,7 @@ PROOFS = (
         "audit/verify.py",
         "if line[field] != move[field]:",
         "if line[field] is None:",
-        "audit/test_closes.py::test_a_statement_proves_that_no_movement_is_left_out",
+        "audit/test_verify.py::test_a_changed_figure_of_a_statement_is_named",
     ),
     Bug(
         "the verifier accepts any opening balance",
