@@ -15,6 +15,7 @@ from kasuwa.engine.idempotency import (
 )
 from tests.engine.memory_database import MemoryDatabase, visible_result, wallet_of
 from tests.engine.toy import SHORT, WALL, Ticket, ToyRequest, job_key, merchant, submission
+from tests.walk.bounds import STORED_REPLY
 
 
 def funded(amount: int = 1_000) -> MemoryDatabase:
@@ -54,12 +55,11 @@ def test_a_kept_reply_is_not_readable_where_it_lies() -> None:
 
 
 def test_a_key_is_kept_for_a_day_of_wall_time() -> None:
-    database, ask = funded(), ToyRequest("spend", amount=10, idempotency_key="k")
-    database.run([submission(ask)])
-    database.run([submission(ask)], wall=WALL + IDEMPOTENCY_KEY_TTL - timedelta(microseconds=1))
-    assert wallet_of(database).posted == 990
-    database.run([submission(ask)], wall=WALL + IDEMPOTENCY_KEY_TTL)
-    assert wallet_of(database).posted == 980
+    for age, is_within in STORED_REPLY.sides:
+        database, ask = funded(), ToyRequest("spend", amount=10, idempotency_key="k")
+        database.run([submission(ask)])
+        database.run([submission(ask)], wall=WALL + age)
+        assert wallet_of(database).posted == (990 if is_within else 980), age
 
 
 def test_a_refusal_is_not_kept() -> None:

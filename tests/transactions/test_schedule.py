@@ -33,6 +33,7 @@ from kasuwa.transactions.schedule import (
     plan_installments,
 )
 from tests.hypothesis_settings import NO_DEADLINE
+from tests.walk.bounds import DAY_OF_MONTH, HOUR_OF_DAY
 
 ORACLES: dict[str, Any] = msgspec.json.decode((Path(__file__).parents[1] / "data/schedule_oracles.json").read_bytes())
 
@@ -133,6 +134,16 @@ def test_the_next_due_time_does_not_depend_on_when_it_is_computed(recurrence: Re
 def test_a_value_is_within_its_range(frequency: Frequency, good: list[str], bad: list[str]) -> None:
     assert [check_recurrence_value(frequency, value) for value in good] == [None] * len(good)
     assert [check_recurrence_value(frequency, value) for value in bad] == [VALUE_REASONS[frequency]] * len(bad)
+
+
+@HOUR_OF_DAY.tries
+def test_an_hour_is_from_0_to_23(value: int, is_within: bool) -> None:
+    assert (check_recurrence_value("daily", str(value)) is None) == is_within
+
+
+@DAY_OF_MONTH.tries
+def test_a_day_of_a_month_is_from_1_to_30(value: int, is_within: bool) -> None:
+    assert (check_recurrence_value("monthly", str(value)) is None) == is_within
 
 
 def test_without_a_value_the_hour_weekday_or_day_of_enrolment_is_the_anchor() -> None:

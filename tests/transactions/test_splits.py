@@ -20,6 +20,7 @@ from kasuwa.transactions.splits import (
     exact_share,
 )
 from tests.hypothesis_settings import NO_DEADLINE
+from tests.walk.bounds import SPLIT_PERCENTAGE
 
 ORACLES: list[dict[str, Any]] = msgspec.json.decode(
     (Path(__file__).parents[1] / "data/schedule_oracles.json").read_bytes()
@@ -63,17 +64,18 @@ def test_parts_may_take_all_there_is_and_no_more() -> None:
 @pytest.mark.parametrize(
     ("part", "reason"),
     [
-        (SplitShare("A", percentage="0.0001"), None),
-        (SplitShare("A", percentage="100"), None),
         (SplitShare("A", share=1), None),
         (SplitShare("A"), ONE_OF_TWO),
         (SplitShare("A", percentage="1", share=1), ONE_OF_TWO),
-        (SplitShare("A", percentage="0"), PERCENTAGE_REASON),
-        (SplitShare("A", percentage="100.0001"), PERCENTAGE_REASON),
     ],
 )
 def test_a_part_is_a_percentage_or_a_share(part: SplitShare, reason: str | None) -> None:
     assert check_share(part) == reason
+
+
+@SPLIT_PERCENTAGE.tries
+def test_a_percentage_is_above_0_and_at_most_100(value: str, is_within: bool) -> None:
+    assert check_share(SplitShare("A", percentage=value)) == (None if is_within else PERCENTAGE_REASON)
 
 
 @NO_DEADLINE

@@ -5,6 +5,7 @@ table of contract_bounds.py says which words of the contract a bound belongs to,
 """
 
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any, NamedTuple
 
 import pytest
@@ -107,6 +108,17 @@ LEAST_BALANCE = Bound(
 INSTALLMENT_SUM = Bound(
     "methods/payment/test_http_plans.py::test_a_schedule_adds_up_to_all_and_no_more", (50,), (49, 51)
 )
+REFUNDED = Bound(
+    "methods/payment/test_refund.py::test_what_was_charged_and_not_refunded_is_refunded_and_no_more",
+    ("499.99", "500.00"),
+    ("500.01",),
+)
+SPLIT_PERCENTAGE = Bound(
+    "transactions/test_splits.py::test_a_percentage_is_above_0_and_at_most_100",
+    ("0.0001", "99.9999", "100"),
+    ("0", "100.0001"),
+)
+RECOVERED = at_most("methods/loans/test_repay.py::test_repayments_are_recovered_up_to_what_was_written_off", 126_188)
 
 # --- numbers and sizes ----------------------------------------------------------------------------------------------
 
@@ -121,6 +133,12 @@ OWN_OBJECT = at_most(HERE + "test_an_object_of_ones_own_has_64_kib_and_no_more",
 SEARCHED_LETTERS = Bound(HERE + "test_customers_are_searched_by_three_letters_of_a_word", ("ada", "adao"), ("ad",))
 IDEMPOTENCY_KEY = whole("walk/test_reached_refusals.py::test_a_key_of_idempotency_has_1_to_255_characters", 1, 255)
 EVIDENCE_BODY = at_most("methods/disputes/test_http_crossings.py::test_a_response_has_15_mib_and_no_more", 15 << 20)
+BODY = at_most("api/test_replies.py::test_a_body_up_to_its_bound_is_read", 256 * 1024)
+BULK_BODY = at_most(
+    "methods/disburse/test_http_bulk.py::test_a_bulk_of_a_megabyte_is_read_and_more_is_not", 1024 * 1024
+)
+TICKET_CODE = Bound("methods/tickets/test_ticket_codes.py::test_a_code_has_twelve_characters", (12,), (11, 13))
+FILES_AT_ONCE = at_most("methods/statements/test_files.py::test_a_merchant_gets_four_files_at_once_and_no_more", 4)
 BULK_ORDERS = at_most(
     "methods/disburse/test_http_bulk.py::test_a_thousand_orders_go_and_one_more_is_refused_whole", 1000
 )
@@ -159,6 +177,31 @@ OTP_SECONDS = Bound(
 )
 DISPUTE_SECONDS = Bound(
     "methods/disputes/test_rules.py::test_a_dispute_is_answered_within_168_hours", (168 * 3600 - 1,), (168 * 3600,)
+)
+HEADER_SECONDS = Bound(
+    "http/test_http_server.py::test_a_connection_without_complete_headers_is_closed_in_time", (0, 4.999), (5,)
+)
+STORED_REPLY = Bound(
+    "engine/test_idempotency.py::test_a_key_is_kept_for_a_day_of_wall_time",
+    (timedelta(0), timedelta(hours=24, microseconds=-1)),
+    (timedelta(hours=24), timedelta(hours=24, microseconds=1)),
+)
+ATTEMPT_SECONDS = Bound(
+    "methods/checkout/test_open_checkout.py::test_an_attempt_that_expires_in_time_leaves_the_checkout_open",
+    (599,),
+    (600, 601),
+)
+ACCOUNT_SECONDS = Bound(
+    "methods/payment/test_inbound_transfer.py::test_an_account_of_a_payment_takes_money_for_ten_minutes",
+    (599, 600),
+    (600.000001, 601),
+)
+HOUR_OF_DAY = whole("transactions/test_schedule.py::test_an_hour_is_from_0_to_23", 0, 23)
+DAY_OF_MONTH = whole("transactions/test_schedule.py::test_a_day_of_a_month_is_from_1_to_30", 1, 30)
+LOAN_DUE_DAY = Bound(
+    "methods/loans/test_repay.py::test_without_an_amount_all_that_is_due_is_paid_today_included",
+    ("2026-03-31", "2026-04-01"),
+    ("2026-03-30",),
 )
 
 # --- what replies show ----------------------------------------------------------------------------------------------

@@ -58,22 +58,18 @@ COOLING_OFF = "console/test_merchant_authority.py::test_new_people_and_keys_appr
 BOUNDS: dict[str, dict[str, tuple[str | Bound | Shown, ...]]] = {
     "README": {
         "an overlap of up to seven days": (bounds.KEY_OVERLAP_HOURS,),
-        "closed after five seconds without one": (
-            "http/test_http_server.py::test_a_connection_without_complete_headers_is_closed_in_time",
-        ),
+        "closed after five seconds without one": (bounds.HEADER_SECONDS,),
         "A body may have 256 KiB, on `/disburse` 1 MiB, of `dispute_respond` 15 MiB": (
             "api/test_replies.py::test_a_body_over_its_bound_is_413",
-            "api/test_replies.py::test_a_body_at_its_bound_is_read",
-            "methods/disburse/test_http_bulk.py::test_a_bulk_of_a_megabyte_is_read_and_more_is_not",
+            bounds.BODY,
+            bounds.BULK_BODY,
             FILES_OF_DISPUTE,
             bounds.EVIDENCE_BODY,
         ),
         "with at most as many decimals as the currency has and at most 15 digits": (FIELDS,),
         "`errors` all of them, at most 50": (bounds.FIELD_ERRORS,),
         "(1 to 255 ASCII characters)": (bounds.IDEMPOTENCY_KEY,),
-        "answer the stored reply for 24 hours": (
-            "engine/test_idempotency.py::test_a_key_is_kept_for_a_day_of_wall_time",
-        ),
+        "answer the stored reply for 24 hours": (bounds.STORED_REPLY,),
         "(default 50, at most 200;": (FIELDS,),
         "A page of more than 1 MiB is": (PAGES + "test_a_page_is_cut_at_its_bound_and_says_how_long_it_is",),
         "settles at least the amount": ("transactions/test_pricing.py::test_no_smaller_gross_settles_the_amount",),
@@ -169,12 +165,8 @@ BOUNDS: dict[str, dict[str, tuple[str | Bound | Shown, ...]]] = {
         ),
     },
     "loans": {
-        "all that is due up to today, else": (
-            "methods/loans/test_repay.py::test_without_an_amount_all_that_is_due_is_paid_today_included",
-        ),
-        "all that is due up to and including today": (
-            "methods/loans/test_repay.py::test_without_an_amount_all_that_is_due_is_paid_today_included",
-        ),
+        "all that is due up to today, else": (bounds.LOAN_DUE_DAY,),
+        "all that is due up to and including today": (bounds.LOAN_DUE_DAY,),
         "earned up to today": (
             "methods/loans/test_early_repayment.py::test_the_payoff_of_yesterday_leaves_only_the_interest_of_a_day",
         ),
@@ -182,9 +174,7 @@ BOUNDS: dict[str, dict[str, tuple[str | Bound | Shown, ...]]] = {
         "More than is owed on this loan": (
             "methods/loans/test_http_repay.py::test_the_payoff_by_card_closes_the_loan_and_more_is_refused",
         ),
-        "repayments, up to what was written off": (
-            "methods/loans/test_repay.py::test_only_what_is_paid_beyond_a_loan_that_was_written_off_is_credit",
-        ),
+        "repayments, up to what was written off": (bounds.RECOVERED,),
         "in naira, at most the payoff": (
             "methods/loans/test_http_repay.py::test_the_payoff_by_card_closes_the_loan_and_more_is_refused",
         ),
@@ -203,9 +193,7 @@ BOUNDS: dict[str, dict[str, tuple[str | Bound | Shown, ...]]] = {
         ),
         "the code to dial, valid ten minutes": (PAYMENT_TIME,),
         "as an image, valid ten minutes": (PAYMENT_TIME,),
-        "for this payment, valid ten minutes": (
-            "methods/payment/test_inbound_transfer.py::test_a_transfer_after_the_end_or_expiry_is_returned",
-        ),
+        "for this payment, valid ten minutes": (bounds.ACCOUNT_SECONDS,),
         "After ten minutes the answer is": (bounds.OTP_SECONDS, EXPIRY),
         "lends what is missing within the limit": (
             "methods/disputes/test_rules.py::test_what_the_wallet_lacks_is_lent_within_the_operators_credit",
@@ -224,9 +212,7 @@ BOUNDS: dict[str, dict[str, tuple[str | Bound | Shown, ...]]] = {
             bounds.CHECKOUT_LIFE,
         ),
         "at least a minute and at most 30 days from now": (bounds.CHECKOUT_LIFE,),
-        "may end the checkout up to ten minutes later": (
-            "methods/checkout/test_open_checkout.py::test_an_attempt_that_expires_in_time_leaves_the_checkout_open",
-        ),
+        "may end the checkout up to ten minutes later": (bounds.ATTEMPT_SECONDS,),
         "Forms have at most 4 KiB": (bounds.PAYER_FORM,),
         "may send 40 at once and then one every two seconds": (
             "pages/test_hosted_checkout.py::test_an_address_that_sends_too_many_forms_must_wait_and_others_need_not",
@@ -242,9 +228,7 @@ BOUNDS: dict[str, dict[str, tuple[str | Bound | Shown, ...]]] = {
         "A PDF has at most 5,000 movements": (
             "methods/statements/test_http.py::test_a_pdf_has_5000_movements_and_no_more",
         ),
-        "gets four files at once": (
-            "methods/statements/test_files.py::test_a_merchant_and_a_network_get_a_limited_number_of_files_at_once",
-        ),
+        "gets four files at once": (bounds.FILES_AT_ONCE,),
         "for each of its groups of postings, at most 20": (bounds.PROVED_GROUPS,),
         "oldest first, at most 20": (bounds.PROVED_GROUPS,),
         "the newest 20 payments": (bounds.CUSTOMER_PAYMENTS,),
@@ -310,18 +294,16 @@ BOUNDS: dict[str, dict[str, tuple[str | Bound | Shown, ...]]] = {
         "A page of more than 1 MiB has fewer": (PAGES + "test_a_page_is_cut_at_its_bound_and_says_how_long_it_is",),
         "An array of more than 1 MiB has fewer": (PAGES + "test_a_bare_array_is_cut_at_the_same_bound",),
         "The disputed amount, at most what was charged and not refunded": (bounds.DISPUTED,),
-        "at most what was charged and not refunded yet": (
-            "methods/payment/test_refund.py::test_more_than_is_left_is_refused_with_what_is_left",
-        ),
-        "above 0 and at most 100": ("transactions/test_splits.py::test_a_part_is_a_percentage_or_a_share",),
+        "at most what was charged and not refunded yet": (bounds.REFUNDED,),
+        "above 0 and at most 100": (bounds.SPLIT_PERCENTAGE,),
         "percentages that add up to 100, or amounts that add up to `total`": (
             bounds.INSTALLMENT_SUM,
             "methods/payment/test_http_plans.py::test_a_schedule_that_does_not_add_up_is_refused",
         ),
-        "the hour (`daily`, 00 to 23)": ("transactions/test_schedule.py::test_a_value_is_within_its_range",),
+        "the hour (`daily`, 00 to 23)": (bounds.HOUR_OF_DAY,),
         "Probability from 0 to 1": (FIELDS,),
-        "A ticket code of 12 characters": ("methods/tickets/test_ticket_codes.py::test_what_is_no_code_is_refused",),
-        "1 to 30, at most the last day": ("transactions/test_schedule.py::test_a_value_is_within_its_range",),
+        "A ticket code of 12 characters": (bounds.TICKET_CODE,),
+        "1 to 30, at most the last day": (bounds.DAY_OF_MONTH,),
         "At most 64 KiB": (bounds.OWN_OBJECT,),
         "Default: 24 hours": (bounds.CHECKOUT_LIFE,),
         "PDF, PNG or JPEG, at most 2 MiB": (FIELDS,),

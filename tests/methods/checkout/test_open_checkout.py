@@ -21,6 +21,7 @@ from kasuwa.transactions.checkouts import read_checkout_detail
 from tests.methods.checkout.in_memory_checkouts import InMemoryCheckout
 from tests.methods.payment.in_memory_payments import APPROVED, BEGUN, IN_PROGRESS, NOBODY_ASKED, URL, fields_of
 from tests.rule_context import MERCHANT, NOW, VAULT, context, merchant
+from tests.walk.bounds import ATTEMPT_SECONDS
 
 PAGE = CollectionVendor("vendor", frozenset({"card", "token"}), frozenset({"NGN"}))
 COLLECT = CollectionVendor(
@@ -123,12 +124,13 @@ def test_a_checkout_ends_with_its_last_attempt_if_its_time_is_over() -> None:
     assert checkout.payments.balances() == {}
 
 
-def test_an_attempt_that_expires_in_time_leaves_the_checkout_open() -> None:
+@ATTEMPT_SECONDS.tries
+def test_an_attempt_that_expires_in_time_leaves_the_checkout_open(value: int, is_within: bool) -> None:
     checkout = InMemoryCheckout()
     paying = checkout.begin("ussd")
     paying.receive_answer(BEGUN["ussd"])
-    paying.receive_answer(IN_PROGRESS, minutes=11)
-    assert (paying.row.code, checkout.row.state) == ("expired", "open")
+    paying.receive_answer(IN_PROGRESS, seconds=value)
+    assert (paying.row.code, checkout.row.state) == ("09" if is_within else "expired", "open")
 
 
 def test_an_erased_checkout_has_no_payer_and_its_page_asks_for_one() -> None:

@@ -3,7 +3,7 @@
 Contract: loans#request
 """
 
-from datetime import timedelta
+from datetime import date, timedelta
 from functools import partial
 from typing import Any
 
@@ -21,6 +21,7 @@ from kasuwa.transactions.purpose import TransactionEffects, TransactionPurpose, 
 from kasuwa.transactions.transactions import FAILED, PENDING, SUCCESSFUL, Transaction
 from tests.hypothesis_settings import without_deadline
 from tests.methods.loans.in_memory_lender import Lender, context_at, seen_by
+from tests.walk.bounds import LOAN_DUE_DAY, RECOVERED
 
 
 @pytest.fixture
@@ -51,13 +52,15 @@ def test_without_an_amount_and_nothing_due_the_next_installment_is_paid_ahead(le
     assert reply.data.outstanding.principal == "702.39"
 
 
-def test_without_an_amount_all_that_is_due_is_paid_today_included(lender: Lender) -> None:
+@LOAN_DUE_DAY.tries
+def test_without_an_amount_all_that_is_due_is_paid_today_included(lender: Lender, value: str, is_within: bool) -> None:
     loan_id = lender.lend()
-    lender.pass_days(59)
-    assert lender.today == "2026-03-31"
+    lender.pass_days((date.fromisoformat(value) - date.fromisoformat(lender.today)).days)
+    assert lender.today == value
     reply = lender.repay(loan_id)
-    assert (reply.charged_amount, reply.data.state) == ("630.94", "active")
-    assert [line.paid for line in reply.data.schedule] == ["315.47", "315.47", "0.00", "0.00"]
+    assert (reply.charged_amount, reply.data.state) == ("630.94" if is_within else "315.47", "active")
+    second = "315.47" if is_within else "0.00"
+    assert [line.paid for line in reply.data.schedule] == ["315.47", second, "0.00", "0.00"]
 
 
 def test_the_last_installment_paid_early_is_no_more_than_the_payoff(lender: Lender) -> None:
@@ -216,6 +219,14 @@ def test_a_repayment_of_a_loan_that_was_written_off_is_recovered(lender: Lender)
     assert (lender.lending("written_off"), lender.lending("recovered")) == (0, 126_188)
     refusal = lender.repay(loan_id, "1.00")
     assert refusal == Refusal(104, "The loan is closed_written_off and cannot be repaid: all of it was recovered")
+
+
+@RECOVERED.tries
+def test_repayments_are_recovered_up_to_what_was_written_off(lender: Lender, value: int, is_within: bool) -> None:
+    loan_id = write_off(lender)
+    most = max(RECOVERED.within)
+    assert collect(lender, loan_id, value).surplus == (0 if is_within else value - most)
+    assert lender.lending("recovered") == min(value, most)
 
 
 def test_only_what_is_paid_beyond_a_loan_that_was_written_off_is_credit(lender: Lender) -> None:

@@ -27,6 +27,7 @@ from tests.methods.payment.in_memory_payments import (
     fields_of,
 )
 from tests.rule_context import MERCHANT, with_terms
+from tests.walk.bounds import ACCOUNT_SECONDS
 
 CHARGED = 150_000
 
@@ -86,6 +87,16 @@ def test_a_partial_transfer_is_returned_at_expiry(payments: InMemoryPayments) ->
     pay_in(payments, paying, 100_000)
     paying.receive_answer(IN_PROGRESS, minutes=10)
     assert (paying.row.status, payments.balances()) == ("failed", {})
+
+
+@ACCOUNT_SECONDS.tries
+def test_an_account_of_a_payment_takes_money_for_ten_minutes(
+    payments: InMemoryPayments, value: float, is_within: bool
+) -> None:
+    paying = shown(payments)
+    payments.advance(seconds=value)
+    assert pay_in(payments, paying, CHARGED).reply.txn_status == ("successful" if is_within else "failed")
+    assert parked(payments) == (0 if is_within else CHARGED)
 
 
 def test_a_transfer_after_the_end_or_expiry_is_returned(payments: InMemoryPayments) -> None:

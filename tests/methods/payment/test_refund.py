@@ -37,6 +37,7 @@ from tests.methods.payment.in_memory_payments import (
     paid_card,
 )
 from tests.rule_context import NOW, merchant
+from tests.walk.bounds import REFUNDED
 
 FUNDS = 10_000_000
 
@@ -98,6 +99,15 @@ def test_more_than_is_left_is_refused_with_what_is_left(payments: InMemoryPaymen
     assert refused.field_errors[0].reason == "at most 500.00, what is left to refund"
     assert isinstance(refund(payments, paying, "500.00"), Decision)
     assert fields_of(refund(payments, paying, "0.01")) == ["amount"]
+
+
+@REFUNDED.tries
+def test_what_was_charged_and_not_refunded_is_refunded_and_no_more(
+    payments: InMemoryPayments, value: str, is_within: bool
+) -> None:
+    paying = paid_card(payments)
+    refund(payments, paying, "1000.00")
+    assert isinstance(refund(payments, paying, value), Decision) == is_within
 
 
 def test_of_a_surplus_what_is_being_refunded_is_not_refunded_again(payments: InMemoryPayments) -> None:

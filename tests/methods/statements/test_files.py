@@ -12,6 +12,7 @@ from kasuwa.core.money import format_minor
 from kasuwa.methods.statements.files.store import LINE
 from kasuwa.wire.spreadsheet_cells import guard_cell, guard_cell_in_sql
 from tests.running import NEWEST, Deployment, Deployments
+from tests.walk.bounds import FILES_AT_ONCE
 
 AT = datetime(2026, 1, 5, 23, 30, 1, 999_999, tzinfo=UTC)
 ONE_LINE = f"""
@@ -64,6 +65,13 @@ def test_the_database_guards_a_cell_as_python_does(deployment: Deployment, form:
 def test_amounts_of_a_line_are_numbers_with_two_decimals(deployment: Deployment, amount: int) -> None:
     [cells] = csv.reader(io.StringIO(render_line(deployment, "x", amount)))
     assert cells[4:] == [format_minor(amount), "98.50"]
+
+
+@FILES_AT_ONCE.tries
+def test_a_merchant_gets_four_files_at_once_and_no_more(value: int, is_within: bool) -> None:
+    shares = FileShares()
+    ends = [shares.begin("net", 1) for _ in range(value)]
+    assert (ends[-1] is not None) == is_within
 
 
 def test_a_merchant_and_a_network_get_a_limited_number_of_files_at_once() -> None:

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from kasuwa.methods.tickets.ticket_codes import ALPHABET, format_ticket_code, make_ticket_code, read_ticket_code
 from tests.hypothesis_settings import NO_DEADLINE
+from tests.walk.bounds import TICKET_CODE
 
 CODES = st.binary(min_size=32, max_size=32).map(lambda entropy: make_ticket_code(entropy, 1))
 
@@ -40,3 +41,11 @@ def test_every_wrong_character_is_found(code: str, place: int, character: str) -
 @pytest.mark.parametrize("text", ["", "2222", "0" * 12, "I" * 12, "٣" * 12, "2" * 13])
 def test_what_is_no_code_is_refused(text: str) -> None:
     assert read_ticket_code(text) is None
+
+
+@TICKET_CODE.tries
+def test_a_code_has_twelve_characters(value: int, is_within: bool) -> None:
+    code = make_ticket_code(bytes(32), 1)
+    # Codes of other lengths end with every possible check character.
+    texts = [code] if value == len(code) else [(code * 2)[: value - 1] + last for last in ALPHABET]
+    assert {read_ticket_code(text) is not None for text in texts} == {is_within}
