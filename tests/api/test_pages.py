@@ -15,6 +15,7 @@ from kasuwa.wire.paging import MAX_PAGE_BYTES
 from tests.merchant_client import MerchantClient
 from tests.methods.loans.lending_client import LendingClient
 from tests.running import Deployment
+from tests.walk.bounds import PAGE_BYTES
 
 LINE = "x" * 10_000
 
@@ -33,6 +34,15 @@ def test_a_page_is_cut_at_its_bound_and_says_how_long_it_is(lines: int) -> None:
     served = min(lines, 104)
     assert page["data"] == [LINE] * served
     assert page["limit"] == (200 if served == lines else served)
+
+
+@PAGE_BYTES.tries
+def test_a_page_and_an_array_have_1_mib_and_no_more(value: int, is_within: bool) -> None:
+    """A line counts with its quotes and the comma after it."""
+    lines: Any = ["x" * (value - 2 * len('"",') - 1), "y"]
+    served = lines if is_within else lines[:1]
+    assert page_of(ListReply(data=lines, total=2, offset=0, limit=50))["data"] == served
+    assert page_of(lines) == served
 
 
 def test_one_line_beyond_the_bound_is_served_alone() -> None:

@@ -9,10 +9,10 @@ import pytest
 from standardwebhooks.webhooks import Webhook
 
 from kasuwa.core.calendar import LAGOS
-from kasuwa.merchants.endpoints import MAX_ENDPOINTS
 from tests.console.visitor import Visitor, sign_in_as
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment
+from tests.walk.bounds import ENDPOINTS
 from tests.webhooks.event_log import resend, send_events_to, wait_for_state, wait_until
 from tests.webhooks.inbox import OK, Answer, Inbox, running_inbox
 
@@ -191,9 +191,11 @@ def test_endpoints_are_checked_bounded_tested_and_of_their_merchant_only(
     assert "enter a URL" in developer.post(PATH, url="").words
     assert developer.post(PATH, url="ftp://shop.example").http == 422
     assert "choose among the kinds" in developer.post(PATH, url=inbox.url, kinds="nonsense").words
-    for _ in range(MAX_ENDPOINTS):
+    for _ in range(min(ENDPOINTS.within) - 1):
         add_endpoint(developer, inbox.url)
-    assert "There are 10 already" in developer.post(PATH, url=inbox.url).words
+    for number, is_within in ENDPOINTS.sides:
+        added = developer.post(PATH, url=inbox.url)
+        assert ("There are 10 already" in added.words) != is_within, number
     assert developer.post(f"{PATH}/2/test", kind="refund").http == 303
     assert [letter.payload["kind"] for letter in inbox.requests] == ["refund"]
     assert developer.post(f"{PATH}/2/test", kind="nonsense").http == 422

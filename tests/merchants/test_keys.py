@@ -1,18 +1,22 @@
 """Several keys of one merchant over HTTP: addresses, expiry, last use, rolling, revoking, and the signing secret."""
 
+import asyncio
 import base64
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import asyncpg
 import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 
 from kasuwa.core.callers import KEY_SCOPES
+from kasuwa.merchants.key_usage import RECORD_USE
 from kasuwa.merchants.keys import MAX_KEYS
 from tests.console.visitor import Visitor, sign_in_as
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment
+from tests.walk.bounds import RECORDED_USE
 from tests.webhooks.event_log import send_events_to, wait_until
 from tests.webhooks.inbox import Inbox, running_inbox
 
@@ -70,6 +74,29 @@ def test_a_key_that_has_expired_is_refused(shop: MerchantClient) -> None:
     assert list_keys(shop)[2]["expires_at"][:16] == soon[:16]
     wait_until("it has expired", lambda: brief.put("resources", inquire="wallet").body["status"] == 101)
     assert 2 not in list_keys(shop)
+
+
+@RECORDED_USE.tries
+def test_a_use_is_recorded_again_after_a_minute(
+    deployment: Deployment, shop: MerchantClient, value: str, is_within: bool
+) -> None:
+    """In one transaction, so that the time does not pass."""
+
+    async def is_kept() -> bool:
+        connection = await asyncpg.connect(deployment.dsn)
+        try:
+            async with connection.transaction():
+                used = "update merchant_key set last_used_at = now() - $2::text::interval where {} returning {}"
+                key = "merchant_id = (select merchant_id from merchant where mid = $1 and current) and key_id = 1"
+                merchant_id = await connection.fetchval(used.format(key, "merchant_id"), shop.mid, value)
+                await connection.execute(RECORD_USE, [merchant_id], [1], ["127.0.0.1"])
+                return bool(
+                    await connection.fetchval(f"select last_used_at < now() from merchant_key where {key}", shop.mid)
+                )
+        finally:
+            await connection.close()
+
+    assert asyncio.run(is_kept()) == is_within
 
 
 def test_the_last_use_is_recorded_at_most_once_a_minute(deployment: Deployment, shop: MerchantClient) -> None:

@@ -119,6 +119,16 @@ SPLIT_PERCENTAGE = Bound(
     ("0", "100.0001"),
 )
 RECOVERED = at_most("methods/loans/test_repay.py::test_repayments_are_recovered_up_to_what_was_written_off", 126_188)
+PAYOFF = Bound(
+    "methods/loans/test_http_repay.py::test_the_payoff_by_card_closes_the_loan_and_more_is_refused",
+    ("119999.99", "120000.00"),
+    ("120000.01",),
+)
+SENT_ALONE = Bound(
+    "methods/disburse/test_http_approvals.py::test_a_transfer_of_the_amount_is_sent_and_more_waits",
+    ("999.99", "1000.00"),
+    ("1000.01",),
+)
 
 # --- numbers and sizes ----------------------------------------------------------------------------------------------
 
@@ -143,6 +153,12 @@ BULK_ORDERS = at_most(
     "methods/disburse/test_http_bulk.py::test_a_thousand_orders_go_and_one_more_is_refused_whole", 1000
 )
 CHECKOUT_ATTEMPTS = at_most("methods/checkout/test_attempt.py::test_attempts_are_bounded", 10)
+PAGE_BYTES = at_most("api/test_pages.py::test_a_page_and_an_array_have_1_mib_and_no_more", 1 << 20)
+ENDPOINTS = at_most(
+    "console/test_endpoint_pages.py::test_endpoints_are_checked_bounded_tested_and_of_their_merchant_only", 10
+)
+# With the one that is searched, a request looks at one more.
+NEWER_TRANSACTIONS = at_most("methods/transactions/test_http.py::test_rare_matches_are_found_beyond_the_window", 9_999)
 
 # --- times ----------------------------------------------------------------------------------------------------------
 
@@ -202,6 +218,32 @@ LOAN_DUE_DAY = Bound(
     "methods/loans/test_repay.py::test_without_an_amount_all_that_is_due_is_paid_today_included",
     ("2026-03-31", "2026-04-01"),
     ("2026-03-30",),
+)
+PAYER_SECONDS = Bound(
+    "methods/payment/test_http.py::test_a_payment_that_the_payer_does_not_complete_fails_at_expiry",
+    (599,),
+    (600, 601),
+)
+CARD_SECONDS = Bound(
+    "methods/payment/test_http_card.py::test_after_ten_minutes_the_payment_has_failed", (599,), (600, 601)
+)
+INVOICE_ATTEMPT_SECONDS = Bound(
+    "methods/invoices/test_http_payments.py::test_an_attempt_that_is_left_gives_its_part_back", (599,), (600, 601)
+)
+FAILING_SECONDS = Bound(
+    "webhooks/test_delivery_retries.py::test_an_endpoint_is_switched_off_once_it_has_failed_for_five_days",
+    (5 * 86_400 - 1,),
+    (5 * 86_400, 5 * 86_400 + 1),
+)
+RECORDED_USE = Bound(
+    "merchants/test_keys.py::test_a_use_is_recorded_again_after_a_minute",
+    ("0 seconds 1 microsecond", "59.999999 seconds"),
+    ("60 seconds", "60.000001 seconds"),
+)
+UNPAID_FEES = Bound(
+    "methods/virtualcard/test_http_fees.py::test_a_card_that_its_fees_blocked_has_three_months_again",
+    ("2026-06-15T00:00:00+01:00", "2026-07-14T23:59:59+01:00"),
+    ("2026-07-15T00:00:00+01:00",),
 )
 
 # --- what replies show ----------------------------------------------------------------------------------------------

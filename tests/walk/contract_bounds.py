@@ -47,11 +47,8 @@ EXAMPLE = re.compile(r"^(?:```.*?^```$)", re.DOTALL | re.MULTILINE)
 
 HERE = "walk/test_contract_bounds.py::"
 FIELDS = "walk/test_field_bounds.py::test_a_field_accepts_what_its_words_say_and_no_more"
-PAGES = "api/test_pages.py::"
 FILES_OF_DISPUTE = "methods/disputes/test_http_crossings.py::test_large_bodies_are_for_evidence_alone"
 TRANSFER_RETRIES = "methods/disburse/test_on_bank_answer.py::"
-EXPIRY = "methods/payment/test_http_card.py::test_after_ten_minutes_the_payment_has_failed"
-PAYMENT_TIME = "methods/payment/test_http.py::test_a_payment_that_the_payer_does_not_complete_fails_at_expiry"
 OLD_PAYCODE = "rails/test_catalogue.py::test_an_old_paycode_is_accepted_for_a_day_of_wall_time_and_not_longer"
 COOLING_OFF = "console/test_merchant_authority.py::test_new_people_and_keys_approve_nothing_during_the_cooling_off_time"
 
@@ -71,7 +68,7 @@ BOUNDS: dict[str, dict[str, tuple[str | Bound | Shown, ...]]] = {
         "(1 to 255 ASCII characters)": (bounds.IDEMPOTENCY_KEY,),
         "answer the stored reply for 24 hours": (bounds.STORED_REPLY,),
         "(default 50, at most 200;": (FIELDS,),
-        "A page of more than 1 MiB is": (PAGES + "test_a_page_is_cut_at_its_bound_and_says_how_long_it_is",),
+        "A page of more than 1 MiB is": (bounds.PAGE_BYTES,),
         "settles at least the amount": ("transactions/test_pricing.py::test_no_smaller_gross_settles_the_amount",),
         "| NGN | 1.00 | 10,000,000.00 | | USD | 0.50 | 10,000.00 | | GHS | 1.00 | 100,000.00 | | KES | 10.00 | "
         "1,000,000.00 |": (HERE + "test_amounts_are_within_the_limits_of_their_currency",),
@@ -112,15 +109,9 @@ BOUNDS: dict[str, dict[str, tuple[str | Bound | Shown, ...]]] = {
         "after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h": (
             "webhooks/test_delivery_retries.py::test_an_event_is_retried_at_each_time_of_the_schedule_and_then_kept",
         ),
-        "fails for five days": (
-            "webhooks/test_delivery_retries.py::test_an_endpoint_that_fails_for_five_days_is_switched_off_and_left_alone",
-        ),
-        "the five days until it is switched off": (
-            "console/test_endpoint_pages.py::test_an_endpoint_that_fails_for_days_is_disabled_until_it_is_saved",
-        ),
-        "up to ten others": (
-            "console/test_endpoint_pages.py::test_endpoints_are_checked_bounded_tested_and_of_their_merchant_only",
-        ),
+        "fails for five days": (bounds.FAILING_SECONDS,),
+        "the five days until it is switched off": (bounds.FAILING_SECONDS,),
+        "up to ten others": (bounds.ENDPOINTS,),
     },
     "investments": {
         "comes to more than 1,000 percent a year": (bounds.INTEREST_A_YEAR,),
@@ -145,19 +136,14 @@ BOUNDS: dict[str, dict[str, tuple[str | Bound | Shown, ...]]] = {
         "today or within ten years": (bounds.PLAN_START,),
     },
     "keys": {
-        "recorded at most once a minute": (
-            "merchants/test_keys.py::test_the_last_use_is_recorded_at_most_once_a_minute",
-        ),
+        "recorded at most once a minute": (bounds.RECORDED_USE,),
         "1 to 60 printable characters": (bounds.KEY_NAME,),
         "A merchant has at most 50 valid keys": (bounds.VALID_KEYS,),
         "works for up to seven more days": (bounds.KEY_OVERLAP_HOURS,),
         "stops working within a second": (
             "api/test_settings.py::test_a_key_rolled_without_overlap_is_refused_after_a_second",
         ),
-        "a transfer of more than this amount": (
-            "methods/disburse/test_http_approvals.py::"
-            "test_a_transfer_above_the_amount_waits_until_another_key_approves_it",
-        ),
+        "a transfer of more than this amount": (bounds.SENT_ALONE,),
         "After 72 hours of business time": (bounds.WAITING_SECONDS,),
         "the cooling-off time (24 hours in live, unless": (COOLING_OFF,),
         "after the cooling-off time (24 hours in live)": (
@@ -171,16 +157,12 @@ BOUNDS: dict[str, dict[str, tuple[str | Bound | Shown, ...]]] = {
             "methods/loans/test_early_repayment.py::test_the_payoff_of_yesterday_leaves_only_the_interest_of_a_day",
         ),
         "Number of installments, from 1 to 366": (bounds.LOAN_INSTALLMENTS,),
-        "More than is owed on this loan": (
-            "methods/loans/test_http_repay.py::test_the_payoff_by_card_closes_the_loan_and_more_is_refused",
-        ),
+        "More than is owed on this loan": (bounds.PAYOFF,),
         "repayments, up to what was written off": (bounds.RECOVERED,),
-        "in naira, at most the payoff": (
-            "methods/loans/test_http_repay.py::test_the_payoff_by_card_closes_the_loan_and_more_is_refused",
-        ),
+        "in naira, at most the payoff": (bounds.PAYOFF,),
     },
     "payment": {
-        "not finished within its time fails": (PAYMENT_TIME, EXPIRY),
+        "not finished within its time fails": (bounds.PAYER_SECONDS, bounds.CARD_SECONDS),
         "of your own of at most 64 KiB": (bounds.OWN_OBJECT,),
         "newest first, at most 20": (bounds.REJECTIONS,),
         "after 1, 3 and 7 days": (
@@ -191,10 +173,10 @@ BOUNDS: dict[str, dict[str, tuple[str | Bound | Shown, ...]]] = {
             bounds.INSTALLMENT_SUM,
             "methods/payment/test_http_plans.py::test_a_schedule_that_does_not_add_up_is_refused",
         ),
-        "the code to dial, valid ten minutes": (PAYMENT_TIME,),
-        "as an image, valid ten minutes": (PAYMENT_TIME,),
+        "the code to dial, valid ten minutes": (bounds.PAYER_SECONDS,),
+        "as an image, valid ten minutes": (bounds.PAYER_SECONDS,),
         "for this payment, valid ten minutes": (bounds.ACCOUNT_SECONDS,),
-        "After ten minutes the answer is": (bounds.OTP_SECONDS, EXPIRY),
+        "After ten minutes the answer is": (bounds.OTP_SECONDS, bounds.CARD_SECONDS),
         "lends what is missing within the limit": (
             "methods/disputes/test_rules.py::test_what_the_wallet_lacks_is_lent_within_the_operators_credit",
         ),
@@ -219,10 +201,8 @@ BOUNDS: dict[str, dict[str, tuple[str | Bound | Shown, ...]]] = {
         ),
     },
     "resources": {
-        "An array is cut where it would be longer than 1 MiB": (PAGES + "test_a_bare_array_is_cut_at_the_same_bound",),
-        "looks at up to 10,000 transactions": (
-            "methods/transactions/test_http.py::test_rare_matches_are_found_beyond_the_window",
-        ),
+        "An array is cut where it would be longer than 1 MiB": (bounds.PAGE_BYTES,),
+        "looks at up to 10,000 transactions": (bounds.NEWER_TRANSACTIONS,),
         "any part, at least three characters": (FIELDS,),
         "at most 367 of them": (bounds.STATEMENT_DAYS,),
         "A PDF has at most 5,000 movements": (
@@ -240,9 +220,7 @@ BOUNDS: dict[str, dict[str, tuple[str | Bound | Shown, ...]]] = {
             bounds.INVOICE_PART,
             "methods/invoices/test_pay_invoice.py::test_a_part_that_cannot_be_paid_is_refused",
         ),
-        "after ten minutes at most unless its bank": (
-            "methods/invoices/test_http_payments.py::test_an_attempt_that_is_left_gives_its_part_back",
-        ),
+        "after ten minutes at most unless its bank": (bounds.INVOICE_ATTEMPT_SECONDS,),
         "A list covers at most 92 days": (bounds.SETTLEMENT_DAYS,),
         "a list over more than a million postings": (
             "projections/test_settlement_sums.py::test_a_list_is_refused_only_for_a_million_postings_behind_the_mark",
@@ -275,24 +253,19 @@ BOUNDS: dict[str, dict[str, tuple[str | Bound | Shown, ...]]] = {
             "test_a_long_timeline_has_its_newest_entries_and_says_how_many_are_left_out",
         ),
         "the exact amount by `ATM`, at most the amount by `POS` and `WEB`": (bounds.DRAWN,),
-        "Transfers of more than this amount wait for approval": (
-            "methods/disburse/test_http_approvals.py::"
-            "test_a_transfer_above_the_amount_waits_until_another_key_approves_it",
-        ),
+        "Transfers of more than this amount wait for approval": (bounds.SENT_ALONE,),
     },
     "virtualcard": {
         "To withdraw more than the card holds": (bounds.WITHDRAWN,),
-        "cannot pay it for three months is blocked": (
-            "methods/virtualcard/test_http_fees.py::test_a_card_that_its_fees_blocked_has_three_months_again",
-        ),
+        "cannot pay it for three months is blocked": (bounds.UNPAID_FEES,),
         "Most that may be spent on one day in Lagos": (bounds.CARD_DAY,),
         "of the last 30 days by default": (
             "methods/virtualcard/test_http.py::test_without_days_a_list_shows_the_last_thirty",
         ),
     },
     "**": {
-        "A page of more than 1 MiB has fewer": (PAGES + "test_a_page_is_cut_at_its_bound_and_says_how_long_it_is",),
-        "An array of more than 1 MiB has fewer": (PAGES + "test_a_bare_array_is_cut_at_the_same_bound",),
+        "A page of more than 1 MiB has fewer": (bounds.PAGE_BYTES,),
+        "An array of more than 1 MiB has fewer": (bounds.PAGE_BYTES,),
         "The disputed amount, at most what was charged and not refunded": (bounds.DISPUTED,),
         "at most what was charged and not refunded yet": (bounds.REFUNDED,),
         "above 0 and at most 100": (bounds.SPLIT_PERCENTAGE,),

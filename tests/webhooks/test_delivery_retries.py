@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.merchant_client import MerchantClient
+from tests.walk.bounds import FAILING_SECONDS
 from tests.webhooks.event_log import event_of, events_of, resend, send_events_to, wait_for_state, wait_until
 from tests.webhooks.inbox import BROKEN, OK, RESET, Answer, Inbox, running_inbox
 
@@ -147,6 +148,16 @@ def die(shop: MerchantClient, inbox: Inbox, days: int) -> list[str]:
 def tried_or_off(shop: MerchantClient, txn_ref: str) -> bool:
     event = event_of(shop, txn_ref)
     return bool(event["attempts"]) or event["state"] == "endpoint_off"
+
+
+@FAILING_SECONDS.tries
+def test_an_endpoint_is_switched_off_once_it_has_failed_for_five_days(
+    listening: MerchantClient, inbox: Inbox, value: int, is_within: bool
+) -> None:
+    fail_once(listening, inbox)
+    listening.advance(seconds=value)
+    txn_ref = str(listening.transfer()["txnRef"])
+    wait_for_state(listening, txn_ref, "scheduled" if is_within else "endpoint_off", attempts=1)
 
 
 def test_an_endpoint_that_fails_for_five_days_is_switched_off_and_left_alone(

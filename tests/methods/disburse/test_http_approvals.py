@@ -9,6 +9,7 @@ import pytest
 from tests.console.visitor import sign_in_as
 from tests.merchant_client import MerchantClient, Wallet
 from tests.running import Deployment
+from tests.walk.bounds import SENT_ALONE
 from tests.webhooks.event_log import send_events_to
 from tests.webhooks.inbox import Inbox, running_inbox
 
@@ -46,6 +47,14 @@ def team(open_shop: Callable[..., MerchantClient]) -> Team:
 def inbox() -> Iterator[Inbox]:
     with running_inbox() as opened:
         yield opened
+
+
+def test_a_transfer_of_the_amount_is_sent_and_more_waits(team: Team) -> None:
+    team.set_policy(approve_above="1000.00")
+    for amount, is_within in SENT_ALONE.sides:
+        sent = team.payer.transfer(amount=amount)
+        assert sent["txnStatus"] == ("successful" if is_within else "pending"), amount
+        assert ("Waiting for approval" in sent["message"]) != is_within
 
 
 def test_a_transfer_above_the_amount_waits_until_another_key_approves_it(team: Team) -> None:

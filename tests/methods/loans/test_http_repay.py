@@ -12,6 +12,7 @@ from tests.merchant_client import MerchantClient, to_minor_units
 from tests.methods.loans.lending_client import START, LendingClient
 from tests.methods.payment.payment_client import OTP, PaymentClient, card
 from tests.running import Deployment
+from tests.walk.bounds import PAYOFF
 
 DECLINED = "4111115100000011"
 LATER = "4111110900000014"
@@ -168,11 +169,13 @@ def test_a_payment_nobody_completes_expires_and_the_loan_stands(bank: LendingCli
 
 
 def test_the_payoff_by_card_closes_the_loan_and_more_is_refused(bank: LendingClient) -> None:
-    loan_id = bank.lend()
-    refused = pay(bank, loan_id, "card", "120000.01", card=card(auth="PIN"))
-    assert (refused["status"], [fault["field"] for fault in refused["errors"]]) == (104, ["amount"])
-    assert pay(bank, loan_id, "card", "120000.00", card=card(auth="PIN"))["txnStatus"] == "successful"
-    assert bank.view(loan_id)["state"] == "closed_repaid"
+    for amount, is_within in PAYOFF.sides:
+        loan_id = bank.lend()
+        paid = pay(bank, loan_id, "card", amount, card=card(auth="PIN"))
+        assert [fault["field"] for fault in paid.get("errors", [])] == ([] if is_within else ["amount"]), amount
+        assert (paid["status"], paid.get("txnStatus")) == ((200, "successful") if is_within else (104, None))
+        is_closed = bank.view(loan_id)["state"] == "closed_repaid"
+        assert is_closed == (amount == PAYOFF.within[-1])
 
 
 def test_a_payoff_validated_after_midnight_leaves_the_interest_of_that_day(bank: LendingClient) -> None:

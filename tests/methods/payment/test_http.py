@@ -7,6 +7,7 @@ import pytest
 from kasuwa.core.banks import nuban_check_digit
 from tests.merchant_client import MerchantClient
 from tests.methods.payment.payment_client import OTP, PaymentClient
+from tests.walk.bounds import PAYER_SECONDS
 
 
 @pytest.fixture
@@ -118,6 +119,7 @@ def test_a_phone_payment_may_fail_at_once(client: PaymentClient, phone: str) -> 
 
 
 def test_a_payment_that_the_payer_does_not_complete_fails_at_expiry(client: PaymentClient) -> None:
+    client.shop.put("sandbox", action="freeze")
     begun = [
         begin(client, "ussd", bank="gtb"),
         begin(client, "phone", phonenumber="08000000068"),
@@ -125,11 +127,12 @@ def test_a_payment_that_the_payer_does_not_complete_fails_at_expiry(client: Paym
         begin(client, "bank_transfer"),
         begin(client, "mobile_money", type="mpesa", country="KE", currency="KES", phonenumber="0700000099"),
     ]
-    # Their time is ten minutes, and the clock runs besides.
-    client.shop.advance(minutes=9)
-    assert {client.verify(one["txnRef"])["txnStatus"] for one in begun} == {"pending"}
-    client.shop.advance(minutes=2)
-    assert {client.verify(one["txnRef"])["txnStatus"] for one in begun} == {"failed"}
+    passed = 0
+    for seconds, is_within in PAYER_SECONDS.sides:
+        client.shop.advance(seconds=seconds - passed)
+        passed = seconds
+        states = {client.verify(one["txnRef"])["txnStatus"] for one in begun}
+        assert states == {"pending" if is_within else "failed"}, seconds
     # A call-back that comes too late changes nothing.
     assert settle(client, begun[0]["txnRef"], "successful")["txnStatus"] == "failed"
 

@@ -7,6 +7,7 @@ import pytest
 from kasuwa.core.reference_tables import load_reference_data
 from tests.merchant_client import MerchantClient
 from tests.methods.payment.payment_client import OTP, VISA_OK, PaymentClient, card
+from tests.walk.bounds import CARD_SECONDS
 
 CARDS: list[dict[str, Any]] = load_reference_data("magic_values")["cards"]
 LATER = {row["rr"]: row["txnStatus"].partition(" -> ")[2] for row in CARDS if "->" in row["txnStatus"]}
@@ -94,11 +95,12 @@ def test_three_wrong_codes_fail_the_payment(client: PaymentClient) -> None:
 
 
 def test_after_ten_minutes_the_payment_has_failed(client: PaymentClient) -> None:
-    begun = client.initiate(card())
-    client.shop.advance(minutes=9)
-    assert client.verify(begun["txnRef"])["txnStatus"] == "pending"
-    client.shop.advance(minutes=2)
-    assert client.verify(begun["txnRef"])["txnStatus"] == "failed"
+    client.shop.put("sandbox", action="freeze")
+    begun, passed = client.initiate(card()), 0
+    for seconds, is_within in CARD_SECONDS.sides:
+        client.shop.advance(seconds=seconds - passed)
+        passed = seconds
+        assert client.verify(begun["txnRef"])["txnStatus"] == ("pending" if is_within else "failed"), seconds
     late = client.validate(begun["txnRef"])
     assert (late["status"], "time" in late["message"]) == (104, True)
 

@@ -10,7 +10,7 @@ from tests.merchant_client import MerchantClient
 from tests.methods.payment.payment_client import MASTERCARD_OK, PaymentClient
 from tests.methods.virtualcard.card_client import CardClient
 from tests.running import NEWEST, Deployment, Deployments
-from tests.walk.bounds import MESSAGE_CHARACTERS
+from tests.walk.bounds import MESSAGE_CHARACTERS, NEWER_TRANSACTIONS
 
 NOW = "2026-01-05T09:30:00+01:00"
 DECLINED, PENDING = "0000000500", "0000000020"
@@ -185,16 +185,22 @@ def test_a_failed_transaction_costs_nothing(busy: MerchantClient) -> None:
 def test_rare_matches_are_found_beyond_the_window(shop: MerchantClient, deployment: Deployment) -> None:
     """More transactions than one request looks at, and a filter that only the oldest passes."""
     shop.transfer(amount="77.00", orderRef="oldest")
-    deployment.fetch(
-        """insert into transaction (key, merchant_id, kind, txn_ref, order_ref, currency, amount, fee, vat, duty,
-            status, message, digest, detail, trail, created_at, final_at)
-        select decode(md5(m.mid || n), 'hex'), m.merchant_id, 'transfer', 'made' || n, 'made' || n, 'NGN', 100, 0, 0, 0,
-            'successful', '', '', '{}', '[]', now() + interval '1 hour' + n * interval '1 second', now()
-        from merchant m, generate_series(1, 10500) n where m.mid = $1 and m.current""",
-        shop.mid,
-    )
-    first = inquire(shop, min_amount="77", kind="transfer")
-    assert (first["data"], first["next_cursor"] is None) == ([], False)
+    made = 0
+    for count, is_within in NEWER_TRANSACTIONS.sides:
+        deployment.fetch(
+            """insert into transaction (key, merchant_id, kind, txn_ref, order_ref, currency, amount, fee, vat, duty,
+                status, message, digest, detail, trail, created_at, final_at)
+            select decode(md5(m.mid || n), 'hex'), m.merchant_id, 'transfer', 'made' || n, 'made' || n, 'NGN', 100, 0,
+                0, 0, 'successful', '', '', '{}', '[]', now() + interval '1 hour' + n * interval '1 second', now()
+            from merchant m, generate_series($2::int, $3::int) n where m.mid = $1 and m.current""",
+            shop.mid,
+            made + 1,
+            count,
+        )
+        made = count
+        first = inquire(shop, min_amount="77", kind="transfer")
+        assert [line["orderRef"] for line in first["data"]] == (["oldest"] if is_within else []), count
+        assert is_within or first["next_cursor"] is not None
     assert [line["orderRef"] for line in walk(shop, min_amount="77", kind="transfer")] == ["oldest"]
     assert [line["orderRef"] for line in walk(shop, reference="ldes")] == ["oldest"]
     assert [line["orderRef"] for line in inquire(shop, reference="oldest")["data"]] == ["oldest"]
