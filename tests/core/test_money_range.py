@@ -29,6 +29,7 @@ from kasuwa.terms.tariff import FeeClass, read_tariff
 from kasuwa.transactions.pricing import price_collection
 from tests.hypothesis_settings import NO_DEADLINE
 from tests.rule_context import MERCHANT
+from tests.walk.bounds import POT
 
 LARGEST_BIGINT = 2**63 - 1
 OPENED = date(2026, 1, 31)
@@ -75,6 +76,11 @@ def test_interest_beyond_the_largest_amount_neither_grows_nor_turns_negative() -
 def test_new_savings_earn_at_most_the_largest_annual_rate(rate: str, frequency: str) -> None:
     is_allowed = float(rate) * INTERVALS_A_YEAR[frequency] <= MAX_ANNUAL_PERCENT
     assert (rate_fits(MERCHANT, frequency, rate) is None) == is_allowed
+
+
+@POT.tries
+def test_a_pot_of_two_is_at_most_the_largest_amount(value: int, is_within: bool) -> None:
+    assert (pot_fits(MERCHANT, 2, value) is None) == is_within
 
 
 @NO_DEADLINE

@@ -11,12 +11,20 @@ from kasuwa.http.shared_buckets import SharedBuckets
 from kasuwa.pages import hosted_forms
 from kasuwa.pages.hosted_checkout import HostedCheckouts, HostedServices
 from kasuwa.settings.settings import Settings, read_settings
+from tests.walk.bounds import FORMS_AT_ONCE
 
 NOTHING: Any = None
 
 
 def settings(environment: str) -> Settings:
     return read_settings({"KASUWA_ENVIRONMENT": environment})
+
+
+def test_an_address_sends_40_forms_at_once_and_no_more() -> None:
+    for number, is_within in FORMS_AT_ONCE.sides:
+        take = make_page_throttle(settings("live"), SharedBuckets())
+        assert take is not None
+        assert ([take("192.0.2.1") for _ in range(number)][-1] == 0) == is_within, number
 
 
 def test_an_address_that_sends_too_many_forms_must_wait_and_others_need_not() -> None:

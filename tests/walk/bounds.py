@@ -129,6 +129,19 @@ SENT_ALONE = Bound(
     ("999.99", "1000.00"),
     ("1000.01",),
 )
+LEAST_LISTED = Bound(HERE + "test_transactions_are_filtered_by_amounts_both_included", ("100.00", "100.01"), ("99.99",))
+MOST_LISTED = Bound(HERE + "test_transactions_are_filtered_by_amounts_both_included", ("99.99", "100.00"), ("100.01",))
+FLAT_DISCOUNT = Bound(
+    "methods/invoices/test_amounts.py::test_a_flat_discount_is_at_most_the_sum_of_the_items",
+    ("499.99", "500.00"),
+    ("500.01",),
+)
+POT = at_most("core/test_money_range.py::test_a_pot_of_two_is_at_most_the_largest_amount", 999_999_999_999_999_00 // 2)
+PAYOUT = Shown(HERE + "test_a_payout_is_at_most_the_largest_transfer", 1_000_000_000)
+# What the credit has more than the wallet lacks, in kobo.
+SPARE_CREDIT = Bound(
+    "methods/disputes/test_rules.py::test_a_dispute_is_covered_if_the_credit_is_what_the_wallet_lacks", (1, 0), (-1,)
+)
 
 # --- numbers and sizes ----------------------------------------------------------------------------------------------
 
@@ -159,6 +172,12 @@ ENDPOINTS = at_most(
 )
 # With the one that is searched, a request looks at one more.
 NEWER_TRANSACTIONS = at_most("methods/transactions/test_http.py::test_rare_matches_are_found_beyond_the_window", 9_999)
+PDF_MOVEMENTS = at_most("methods/statements/test_http.py::test_a_pdf_has_5000_movements_and_no_more", 5_000)
+FORMS_AT_ONCE = at_most("pages/test_hosted_checkout.py::test_an_address_sends_40_forms_at_once_and_no_more", 40)
+POSTINGS_SUMMED = at_most(
+    "projections/test_settlement_sums.py::test_a_list_is_refused_only_for_a_million_postings_behind_the_mark",
+    1_000_000,
+)
 
 # --- times ----------------------------------------------------------------------------------------------------------
 
@@ -245,6 +264,25 @@ UNPAID_FEES = Bound(
     ("2026-06-15T00:00:00+01:00", "2026-07-14T23:59:59+01:00"),
     ("2026-07-15T00:00:00+01:00",),
 )
+CYCLE_WAITS = Bound(
+    "methods/investments/test_thrift_plan.py::test_after_three_days_the_cycle_pays_what_it_has_and_the_rest_is_owed",
+    (("2026-01-05", 9), ("2026-01-07", 23)),
+    (("2026-01-08", 0),),
+)
+CASH_OUT_CODE = Bound(
+    "methods/investments/test_cash_out_by_code.py::test_a_code_for_savings_is_valid_for_a_day",
+    (("2026-01-05", 9), ("2026-01-06", 8)),
+    (("2026-01-06", 9), ("2026-01-06", 10)),
+)
+# The clock of the database runs between the change of an age and its use.
+OLD_PAYCODE = Bound(
+    "rails/test_catalogue.py::test_an_old_paycode_is_accepted_for_a_day_of_wall_time_and_not_longer",
+    ("23 hours 59 minutes",),
+    ("24 hours", "24 hours 1 minute"),
+)
+LISTED_CARD_DAYS = Bound(
+    "methods/virtualcard/test_http.py::test_without_days_a_list_shows_the_last_thirty", (29, 30), (31,)
+)
 
 # --- what replies show ----------------------------------------------------------------------------------------------
 
@@ -257,3 +295,4 @@ MESSAGE_CHARACTERS = Shown(
     "methods/transactions/test_http.py::test_a_list_shows_the_first_200_characters_of_a_message", 200
 )
 CUSTOMER_PAYMENTS = Shown("methods/customers/test_http.py::test_a_customer_is_shown_with_the_newest_20_payments", 20)
+TIMELINE = Shown(HERE + "test_a_timeline_has_its_newest_1000_entries", 1_000)

@@ -49,7 +49,6 @@ HERE = "walk/test_contract_bounds.py::"
 FIELDS = "walk/test_field_bounds.py::test_a_field_accepts_what_its_words_say_and_no_more"
 FILES_OF_DISPUTE = "methods/disputes/test_http_crossings.py::test_large_bodies_are_for_evidence_alone"
 TRANSFER_RETRIES = "methods/disburse/test_on_bank_answer.py::"
-OLD_PAYCODE = "rails/test_catalogue.py::test_an_old_paycode_is_accepted_for_a_day_of_wall_time_and_not_longer"
 COOLING_OFF = "console/test_merchant_authority.py::test_new_people_and_keys_approve_nothing_during_the_cooling_off_time"
 
 BOUNDS: dict[str, dict[str, tuple[str | Bound | Shown, ...]]] = {
@@ -79,11 +78,11 @@ BOUNDS: dict[str, dict[str, tuple[str | Bound | Shown, ...]]] = {
         "A bulk holds at most 1,000": (bounds.BULK_ORDERS,),
     },
     "bills": {
-        "for 24 hours more": (OLD_PAYCODE,),
+        "for 24 hours more": (bounds.OLD_PAYCODE,),
         "an amount within the biller's bounds": (bounds.BILLER_AMOUNT,),
         "The same biller, customer and amount within 30 seconds": (bounds.DUPLICATE_SECONDS,),
         "within 30 s the same amount was paid": (bounds.DUPLICATE_SECONDS,),
-        "an old one is accepted for 24 hours": (OLD_PAYCODE,),
+        "an old one is accepted for 24 hours": (bounds.OLD_PAYCODE,),
         "`0` is an open amount, within the biller's bounds": (bounds.BILLER_AMOUNT,),
     },
     "cashcode": {
@@ -119,17 +118,9 @@ BOUNDS: dict[str, dict[str, tuple[str | Bound | Shown, ...]]] = {
         "stops growing at the largest amount (15 digits)": (
             "core/test_money_range.py::test_interest_stops_at_the_largest_amount",
         ),
-        "valid one day": (
-            "methods/investments/test_cash_out_by_code.py::test_a_code_that_ends_unused_gives_all_back_with_its_interest",
-        ),
-        "`amount` times `member_required` is at most the largest amount": (
-            "core/test_money_range.py::test_a_pot_is_at_most_the_largest_amount",
-        ),
-        "tried daily for three days": (
-            "methods/investments/test_thrift_plan.py::test_a_cycle_waits_three_days_for_who_is_short",
-            "methods/investments/test_thrift_plan.py::"
-            "test_after_three_days_the_cycle_pays_what_it_has_and_the_rest_is_owed",
-        ),
+        "valid one day": (bounds.CASH_OUT_CODE,),
+        "`amount` times `member_required` is at most the largest amount": (bounds.POT,),
+        "tried daily for three days": (bounds.CYCLE_WAITS,),
         "answers all members, 500 at most": (bounds.PLAN_MEMBERS,),
         "Number of members, from 2 to 500": (bounds.PLAN_MEMBERS,),
         "Months until maturity, from 1 to 600": (bounds.SAVINGS_MONTHS,),
@@ -177,9 +168,7 @@ BOUNDS: dict[str, dict[str, tuple[str | Bound | Shown, ...]]] = {
         "as an image, valid ten minutes": (bounds.PAYER_SECONDS,),
         "for this payment, valid ten minutes": (bounds.ACCOUNT_SECONDS,),
         "After ten minutes the answer is": (bounds.OTP_SECONDS, bounds.CARD_SECONDS),
-        "lends what is missing within the limit": (
-            "methods/disputes/test_rules.py::test_what_the_wallet_lacks_is_lent_within_the_operators_credit",
-        ),
+        "lends what is missing within the limit": (bounds.SPARE_CREDIT,),
         "at most 5 files of 2 MiB": (FIELDS,),
         "takes bodies of up to 15 MiB": (bounds.EVIDENCE_BODY, FILES_OF_DISPUTE),
         "There are 168 hours": (bounds.DISPUTE_SECONDS,),
@@ -196,18 +185,14 @@ BOUNDS: dict[str, dict[str, tuple[str | Bound | Shown, ...]]] = {
         "at least a minute and at most 30 days from now": (bounds.CHECKOUT_LIFE,),
         "may end the checkout up to ten minutes later": (bounds.ATTEMPT_SECONDS,),
         "Forms have at most 4 KiB": (bounds.PAYER_FORM,),
-        "may send 40 at once and then one every two seconds": (
-            "pages/test_hosted_checkout.py::test_an_address_that_sends_too_many_forms_must_wait_and_others_need_not",
-        ),
+        "may send 40 at once and then one every two seconds": (bounds.FORMS_AT_ONCE,),
     },
     "resources": {
         "An array is cut where it would be longer than 1 MiB": (bounds.PAGE_BYTES,),
         "looks at up to 10,000 transactions": (bounds.NEWER_TRANSACTIONS,),
         "any part, at least three characters": (FIELDS,),
         "at most 367 of them": (bounds.STATEMENT_DAYS,),
-        "A PDF has at most 5,000 movements": (
-            "methods/statements/test_http.py::test_a_pdf_has_5000_movements_and_no_more",
-        ),
+        "A PDF has at most 5,000 movements": (bounds.PDF_MOVEMENTS,),
         "gets four files at once": (bounds.FILES_AT_ONCE,),
         "for each of its groups of postings, at most 20": (bounds.PROVED_GROUPS,),
         "oldest first, at most 20": (bounds.PROVED_GROUPS,),
@@ -222,36 +207,25 @@ BOUNDS: dict[str, dict[str, tuple[str | Bound | Shown, ...]]] = {
         ),
         "after ten minutes at most unless its bank": (bounds.INVOICE_ATTEMPT_SECONDS,),
         "A list covers at most 92 days": (bounds.SETTLEMENT_DAYS,),
-        "a list over more than a million postings": (
-            "projections/test_settlement_sums.py::test_a_list_is_refused_only_for_a_million_postings_behind_the_mark",
-        ),
+        "a list over more than a million postings": (bounds.POSTINGS_SUMMED,),
         "five minutes after the end of its day": (
             "methods/statements/test_settlement_events.py::test_a_day_is_due_five_minutes_after_midnight_in_lagos",
         ),
-        "at most the largest amount of one transfer": (HERE + "test_a_payout_is_at_most_the_largest_transfer",),
+        "at most the largest amount of one transfer": (bounds.PAYOUT,),
         "`ticket_data`, up to 20": (FIELDS,),
         "chooses up to 20 tickets": (bounds.TICKETS,),
         "(at least three letters of each)": (bounds.SEARCHED_LETTERS,),
         "At most 366 days after `from`": (bounds.STATEMENT_DAYS,),
         "At most 92 days after `from`": (bounds.SETTLEMENT_DAYS,),
-        "At most the sum of the items": (
-            "methods/invoices/test_amounts.py::test_a_flat_discount_is_taken_before_vat_or_refused",
-            "methods/invoices/test_amounts.py::test_a_discount_is_at_most_all_and_in_whole_kobo",
-        ),
+        "At most the sum of the items": (bounds.FLAT_DISCOUNT,),
         "VAT in percent, at most 100": (bounds.INVOICE_VAT,),
-        "transactions of at least this amount": (HERE + "test_transactions_are_filtered_by_amounts_both_included",),
-        "transactions of at most this amount": (HERE + "test_transactions_are_filtered_by_amounts_both_included",),
+        "transactions of at least this amount": (bounds.LEAST_LISTED,),
+        "transactions of at most this amount": (bounds.MOST_LISTED,),
         "every day on which the wallet has at least `least`": (bounds.LEAST_BALANCE,),
     },
     "sandbox": {
-        "newest 1,000 entries at most": (
-            "methods/sandbox/test_http_environment.py::"
-            "test_a_long_timeline_has_its_newest_entries_and_says_how_many_are_left_out",
-        ),
-        "oldest first, at most 1,000": (
-            "methods/sandbox/test_http_environment.py::"
-            "test_a_long_timeline_has_its_newest_entries_and_says_how_many_are_left_out",
-        ),
+        "newest 1,000 entries at most": (bounds.TIMELINE,),
+        "oldest first, at most 1,000": (bounds.TIMELINE,),
         "the exact amount by `ATM`, at most the amount by `POS` and `WEB`": (bounds.DRAWN,),
         "Transfers of more than this amount wait for approval": (bounds.SENT_ALONE,),
     },
@@ -259,9 +233,7 @@ BOUNDS: dict[str, dict[str, tuple[str | Bound | Shown, ...]]] = {
         "To withdraw more than the card holds": (bounds.WITHDRAWN,),
         "cannot pay it for three months is blocked": (bounds.UNPAID_FEES,),
         "Most that may be spent on one day in Lagos": (bounds.CARD_DAY,),
-        "of the last 30 days by default": (
-            "methods/virtualcard/test_http.py::test_without_days_a_list_shows_the_last_thirty",
-        ),
+        "of the last 30 days by default": (bounds.LISTED_CARD_DAYS,),
     },
     "**": {
         "A page of more than 1 MiB has fewer": (bounds.PAGE_BYTES,),

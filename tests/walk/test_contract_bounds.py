@@ -1,7 +1,7 @@
 """Every bound that the contract names is tried at, below and above: by the tests that the table names, or here."""
 
 import ast
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -12,6 +12,7 @@ from kasuwa.core.decision import Decision, Refusal
 from kasuwa.core.money import DECIMALS, parse_minor
 from kasuwa.merchants.merchant_settings import check_amount_limits
 from kasuwa.methods.tickets.rules import open_sale
+from kasuwa.projections.timeline import TimelineEntry, render_timeline
 from kasuwa.transactions.transactions import Transaction
 from tests.merchant_client import MerchantClient
 from tests.methods.checkout.in_memory_checkouts import InMemoryCheckout
@@ -34,9 +35,12 @@ from tests.walk.bounds import (
     INVOICE_VAT,
     KEY_NAME,
     KEY_OVERLAP_HOURS,
+    LEAST_LISTED,
     LOAN_INSTALLMENTS,
+    MOST_LISTED,
     OWN_OBJECT,
     PAYER_FORM,
+    PAYOUT,
     PLAN_MEMBERS,
     PLAN_START,
     PROVED_GROUPS,
@@ -46,6 +50,7 @@ from tests.walk.bounds import (
     STATEMENT_DAYS,
     TAX,
     TICKETS,
+    TIMELINE,
     VALID_KEYS,
     Bound,
     Shown,
@@ -135,12 +140,15 @@ def test_amounts_are_within_the_limits_of_their_currency(currency: str, least: i
 
 
 def test_a_payout_is_at_most_the_largest_transfer() -> None:
-    most = merchant().limits["NGN"].max_amount
-    for funds, is_cut in ((most, False), (most + 10_000_000, True)):
+    def pay_out(funds: int) -> Transaction:
         payouts = InMemoryPayouts(funds)
-        decision = payouts.pay_out(payouts.job)
-        [sent] = [row for row in decision.rows if isinstance(row, Transaction)]
-        assert (sent.amount == most, sent.amount <= most) == (is_cut, True)
+        [sent] = [row for row in payouts.pay_out(payouts.job).rows if isinstance(row, Transaction)]
+        return sent
+
+    largest = pay_out(2 * PAYOUT.most)
+    charges = largest.fee + largest.vat + largest.duty
+    for amount, sent in PAYOUT.sides:
+        assert pay_out(amount + charges).amount == sent
 
 
 def test_transactions_are_filtered_by_amounts_both_included(shop: MerchantClient) -> None:
@@ -151,8 +159,10 @@ def test_transactions_are_filtered_by_amounts_both_included(shop: MerchantClient
         lines = shop.put("resources", inquire="transactions", **filters).body["data"]
         return {line["orderRef"] for line in lines}
 
-    assert found(min_amount="100.00") == {"100.00", "100.01"}
-    assert found(max_amount="100.00") == {"99.99", "100.00"}
+    for amount, is_within in LEAST_LISTED.sides:
+        assert (amount in found(min_amount="100.00")) == is_within
+    for amount, is_within in MOST_LISTED.sides:
+        assert (amount in found(max_amount="100.00")) == is_within
     assert found(min_amount="100.00", max_amount="100.00") == {"100.00"}
 
 
@@ -294,6 +304,14 @@ def test_a_proof_has_20_groups_of_postings_and_no_more(shop: MerchantClient) -> 
         assert shop.send_fields("sandbox", paid).body["status"] == 200
         counts.append(len(shop.put("resources", inquire="proof", reference=begun["txnRef"]).body["data"]))
     assert [(made, counts[made - 1]) for made, _ in PROVED_GROUPS.sides] == list(PROVED_GROUPS.sides)
+
+
+@TIMELINE.tries
+def test_a_timeline_has_its_newest_1000_entries(count: int, shown: int) -> None:
+    first = datetime(2026, 1, 5, tzinfo=UTC)
+    entries = [TimelineEntry(first + timedelta(seconds=n), 1, "posting", f"{n}") for n in range(count)]
+    lines = [line for line in render_timeline(entries) if line["what"] != "left out"]
+    assert [line["said"] for line in lines] == [f"{n}" for n in range(count - shown, count)]
 
 
 # --- keys -----------------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kasuwa.core.decision import Decision
+from kasuwa.core.money import format_minor
 from kasuwa.methods.disputes.model import (
     ALREADY_ANSWERED,
     ALREADY_ENDED,
@@ -39,7 +40,7 @@ from tests.methods.payment.in_memory_payments import (
     paid_card,
 )
 from tests.rule_context import VAULT, merchant
-from tests.walk.bounds import DISPUTE_SECONDS
+from tests.walk.bounds import DISPUTE_SECONDS, SPARE_CREDIT
 
 FEE, VAT = 150_000, 11_250
 EVIDENCE = {"explanation": "The parcel was delivered."}
@@ -175,6 +176,16 @@ def test_payments_of_every_method_can_be_disputed(books: InMemoryDisputes) -> No
 
 
 # --- a wallet that does not cover it --------------------------------------------------------------------------------
+
+
+@SPARE_CREDIT.tries
+def test_a_dispute_is_covered_if_the_credit_is_what_the_wallet_lacks(value: int, is_within: bool) -> None:
+    known = InMemoryDisputes(funds=0)
+    paid = paid_card(known).txn_ref
+    lacking = -known.wallet[0] + known.open(paid).total
+    books = InMemoryDisputes(merchant(dispute_credit={"NGN": format_minor(lacking + value)}), funds=0)
+    dispute = books.open(paid_card(books).txn_ref)
+    assert dispute.total - dispute.covered == (0 if is_within else -value)
 
 
 def test_what_the_wallet_lacks_is_lent_within_the_operators_credit() -> None:

@@ -13,6 +13,7 @@ from kasuwa.methods.investments.model import SAVINGS_CLOSED, SAVINGS_INSUFFICIEN
 from kasuwa.methods.investments.rules.cash_out import NOT_THE_OWNER
 from kasuwa.methods.investments.wire import CashcodeReply
 from tests.methods.investments.books import InMemorySavings
+from tests.walk.bounds import CASH_OUT_CODE
 
 # What a code for a cash machine costs: 100.00 and its VAT.
 CHARGE = 10_750
@@ -68,6 +69,16 @@ def test_its_one_event_is_the_cashcodes_with_the_cash_outs_reference() -> None:
         "cashcode",
         "400.00",
     )
+
+
+@CASH_OUT_CODE.tries
+def test_a_code_for_savings_is_valid_for_a_day(value: tuple[str, int], is_within: bool) -> None:
+    books = InMemorySavings("2026-01-05")
+    reply = books.cash_out(books.open_savings(deposit="1000.00"), "400.00", "cashcode", pin="2580")
+    books.advance_to(*value)
+    [code] = [row for row in books.state.rows.values() if isinstance(row, Cashcode)]
+    assert code.state == ("active" if is_within else "expired")
+    assert isinstance(draw(books, reply), Refusal) != is_within
 
 
 @pytest.mark.parametrize("way", ["expired", "cancelled", "locked"])

@@ -19,6 +19,7 @@ from kasuwa.methods.invoices.rules.amounts import (
     find_discount_fault,
 )
 from tests.hypothesis_settings import NO_DEADLINE
+from tests.walk.bounds import FLAT_DISCOUNT
 
 ITEMS = st.lists(
     st.builds(InvoiceItem, st.just("x"), st.integers(1, MAX_QUANTITY), st.integers(0, 10**9)), min_size=1, max_size=5
@@ -91,3 +92,10 @@ def test_halves_are_rounded_up(discount: str, vat: str, expected: tuple[int, int
 )
 def test_a_discount_is_at_most_all_and_in_whole_kobo(kind: str, discount: str, is_refused: bool) -> None:
     assert (find_discount_fault(kind, discount) is not None) is is_refused
+
+
+@FLAT_DISCOUNT.tries
+def test_a_flat_discount_is_at_most_the_sum_of_the_items(value: str, is_within: bool) -> None:
+    items = [InvoiceItem("Fabric", 1, 30_000), InvoiceItem("Thread", 2, 10_000)]
+    faults = find_amount_faults(compute_amounts(items, FLAT, value, "0", 0))
+    assert [field for field, _ in faults] == ([] if is_within else ["discount"])

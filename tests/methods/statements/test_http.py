@@ -11,12 +11,13 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from kasuwa.methods.statements.model import MAX_PDF_MOVEMENTS, TOO_LONG_FOR_PDF
+from kasuwa.methods.statements.model import TOO_LONG_FOR_PDF
 from tests.merchant_client import MerchantClient, RawReply, to_minor_units
 from tests.methods.investments import savers
 from tests.methods.payment.payment_client import PaymentClient
 from tests.methods.virtualcard.card_client import CardClient
 from tests.running import NEWEST, Deployment, Deployments
+from tests.walk.bounds import PDF_MOVEMENTS
 
 NOW = "2026-01-05T09:30:00+01:00"
 DAYS: dict[str, Any] = {"from": "2026-01-01", "to": "2026-03-31"}
@@ -247,9 +248,12 @@ def test_a_pdf_has_5000_movements_and_no_more(shop: MerchantClient) -> None:
     for size in (1_000, 666):
         shop.bulk([order] * size)
     shop.advance(minutes=1)
-    assert shop.put("sandbox", action="fund_wallet", amount="1.00").body["status"] == 200
-    assert sum(total["count"] for total in state(shop, **{"from": day, "to": day})["totals"]) == MAX_PDF_MOVEMENTS
-    assert shop.put("resources", **asked).body["status"] == 200
-    assert shop.put("sandbox", action="fund_wallet", amount="1.00").body["status"] == 200
-    refused = shop.put("resources", **asked).body
-    assert refused["errors"] == [{"field": "format", "reason": TOO_LONG_FOR_PDF.field_errors[0].reason}]
+    made = 4_999
+    for number, is_within in PDF_MOVEMENTS.sides:
+        for _ in range(number - made):
+            assert shop.put("sandbox", action="fund_wallet", amount="1.00").body["status"] == 200
+        made = number
+        assert sum(total["count"] for total in state(shop, **{"from": day, "to": day})["totals"]) == number
+        reply = shop.put("resources", **asked).body
+        fault = {"field": "format", "reason": TOO_LONG_FOR_PDF.field_errors[0].reason}
+        assert reply.get("errors", []) == ([] if is_within else [fault]), number

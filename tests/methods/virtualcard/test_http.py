@@ -12,6 +12,7 @@ import pytest
 from tests.merchant_client import MerchantClient
 from tests.methods.virtualcard.card_client import BILLING, CardClient
 from tests.running import Deployment
+from tests.walk.bounds import LISTED_CARD_DAYS
 
 OPENING_USD = 1_000_000
 OPENING_NGN = 1_000_000_000
@@ -312,9 +313,13 @@ def test_days_of_a_list_are_lagos_days_and_both_are_included(open_shop: Callable
 
 def test_without_days_a_list_shows_the_last_thirty(shop: MerchantClient) -> None:
     card = CardClient(shop, currency="NGN", amount=1000)
-    shop.advance(days=30)
-    made = len(card.records())
-    shop.advance(days=1)
+    first, passed, made = card.record_summaries()[-1], 0, 0
+    for days, is_within in LISTED_CARD_DAYS.sides:
+        shop.advance(days=days - passed)
+        passed = days
+        listed = card.record_summaries()
+        assert (first in listed) == is_within, days
+        made = max(made, len(listed))
     fees = [("Monthly Fee", 50.0, 0.0, "Successful"), ("VAT on Monthly Fee", 3.75, 0.0, "Successful")]
     assert card.record_summaries() == fees
     assert len(card.records(from_date="2026-01-05")) == made + len(fees)
