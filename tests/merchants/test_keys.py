@@ -80,7 +80,7 @@ def test_a_key_that_has_expired_is_refused(shop: MerchantClient) -> None:
 def test_a_use_is_recorded_again_after_a_minute(
     deployment: Deployment, shop: MerchantClient, value: str, is_within: bool
 ) -> None:
-    """In one transaction, so that the time does not pass."""
+    """All of it happens in one transaction, in which the time does not pass."""
 
     async def is_kept() -> bool:
         connection = await asyncpg.connect(deployment.dsn)

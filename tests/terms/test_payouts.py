@@ -6,8 +6,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from kasuwa.authority.cooling_off import DEFAULT_HOURS
 from kasuwa.merchants.merchant_settings import MerchantSettings, apply_policy_change, check_settings
 from kasuwa.terms.payouts import NO_POLICY, PayoutPolicy, PolicyChange, is_looser, read_policy
+from tests.walk.bounds import LOOSER_POLICY
 
 STRICT: dict[str, Any] = {
     "approve_above": "1000.00",
@@ -72,8 +74,9 @@ def test_a_change_is_looser_if_anything_more_would_pass(change: dict[str, Any], 
     assert is_looser(policy(**change), NO_POLICY) is True
 
 
-def test_a_looser_policy_is_in_force_from_its_time_on() -> None:
-    at = datetime(2026, 1, 5, 12, tzinfo=UTC)
-    kept = MerchantSettings(payouts=policy(), payouts_change=PolicyChange(NO_POLICY, at, "owner@example.com"))
-    assert apply_policy_change(kept, at - timedelta(seconds=1)) == kept
-    assert apply_policy_change(kept, at) == MerchantSettings()
+@LOOSER_POLICY.tries
+def test_a_looser_policy_is_in_force_from_its_time_on(value: timedelta, is_within: bool) -> None:
+    asked_at = datetime(2026, 1, 5, 12, tzinfo=UTC)
+    change = PolicyChange(NO_POLICY, asked_at + timedelta(hours=DEFAULT_HOURS["live"]), "owner@example.com")
+    kept = MerchantSettings(payouts=policy(), payouts_change=change)
+    assert apply_policy_change(kept, asked_at + value) == (kept if is_within else MerchantSettings())

@@ -45,6 +45,13 @@ class Shown(NamedTuple):
         return pytest.mark.parametrize(("count", "shown"), self.sides)
 
 
+class OwnValues(NamedTuple):
+    """A test with values of its own, and why it takes none from a bound."""
+
+    test: str
+    reason: str
+
+
 def whole(test: str, least: int, most: int) -> Bound:
     """Returns the bound of whole numbers, both included."""
     return Bound(test, (least, least + 1, most - 1, most), (least - 1, most + 1))
@@ -283,6 +290,12 @@ OLD_PAYCODE = Bound(
 LISTED_CARD_DAYS = Bound(
     "methods/virtualcard/test_http.py::test_without_days_a_list_shows_the_last_thirty", (29, 30), (31,)
 )
+# Since a looser policy was asked for, while the one before is in force.
+LOOSER_POLICY = Bound(
+    "terms/test_payouts.py::test_a_looser_policy_is_in_force_from_its_time_on",
+    (timedelta(0), timedelta(hours=24, microseconds=-1)),
+    (timedelta(hours=24), timedelta(hours=24, microseconds=1)),
+)
 
 # --- what replies show ----------------------------------------------------------------------------------------------
 
@@ -294,5 +307,12 @@ EXCERPT = Shown("webhooks/test_response_excerpt.py::test_the_first_1000_characte
 MESSAGE_CHARACTERS = Shown(
     "methods/transactions/test_http.py::test_a_list_shows_the_first_200_characters_of_a_message", 200
 )
-CUSTOMER_PAYMENTS = Shown("methods/customers/test_http.py::test_a_customer_is_shown_with_the_newest_20_payments", 20)
+NEWEST_OF_CUSTOMER = "methods/customers/test_http.py::test_a_customer_is_shown_with_the_newest_20_payments_and_cards"
+CUSTOMER_PAYMENTS = Shown(
+    "methods/customers/test_http.py::test_a_customer_is_shown_with_the_newest_20_payments_and_cards", 20
+)
 TIMELINE = Shown(HERE + "test_a_timeline_has_its_newest_1000_entries", 1_000)
+CUSTOMER_CARDS = Shown(
+    "methods/customers/test_http.py::test_a_customer_is_shown_with_the_newest_20_payments_and_cards", 20
+)
+LINK_PAYMENTS = Shown("methods/checkout/test_http_checkout.py::test_a_link_is_shown_with_its_newest_50_payments", 50)

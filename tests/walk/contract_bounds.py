@@ -1,5 +1,5 @@
 """The bounds that docs/contract names, each with what tries it at, below and above: a bound of bounds.py, all of whose
-values its test takes, or a test with values of its own.
+values its test takes, or a test with values of its own and the reason for them.
 
 Bounds of a field's type are tried by test_field_bounds.py, from the same words: the pages end the description of a
 field with them. All other words that sound like a bound are here, as the page has them: in BOUNDS with their tests, in
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from tests.source_rules import REPOSITORY
 from tests.walk import bounds
-from tests.walk.bounds import Bound, Shown
+from tests.walk.bounds import Bound, OwnValues, Shown
 from tests.walk.field_bounds import NAMES_BOUND, bounded_fields, sides_of
 
 FOLDER = REPOSITORY / "docs" / "contract"
@@ -46,17 +46,28 @@ PHRASE = re.compile(
 EXAMPLE = re.compile(r"^(?:```.*?^```$)", re.DOTALL | re.MULTILINE)
 
 HERE = "walk/test_contract_bounds.py::"
-FIELDS = "walk/test_field_bounds.py::test_a_field_accepts_what_its_words_say_and_no_more"
-FILES_OF_DISPUTE = "methods/disputes/test_http_crossings.py::test_large_bodies_are_for_evidence_alone"
+# Why a test has values of its own.
+FROM_WORDS = "the values are made from the words of the pages"
+EXACT = "the test compares the figure itself"
+MANY_VALUES = "the test tries many values, or many orders of events"
+REAL_CLOCK = "a clock runs that the test cannot stop; it lowers or moves the bound"
+FURTHER = "more than the bound: what else is refused, and how"
+
+FIELDS = OwnValues("walk/test_field_bounds.py::test_a_field_accepts_what_its_words_say_and_no_more", FROM_WORDS)
+FILES_OF_DISPUTE = OwnValues(
+    "methods/disputes/test_http_crossings.py::test_large_bodies_are_for_evidence_alone", FURTHER
+)
+SCHEDULE_SUM = OwnValues("methods/payment/test_http_plans.py::test_a_schedule_that_does_not_add_up_is_refused", FURTHER)
+TEN_SECONDS = OwnValues(HERE + "test_rails_and_endpoints_have_ten_seconds_to_answer", EXACT)
 TRANSFER_RETRIES = "methods/disburse/test_on_bank_answer.py::"
 COOLING_OFF = "console/test_merchant_authority.py::test_new_people_and_keys_approve_nothing_during_the_cooling_off_time"
 
-BOUNDS: dict[str, dict[str, tuple[str | Bound | Shown, ...]]] = {
+BOUNDS: dict[str, dict[str, tuple[Bound | Shown | OwnValues, ...]]] = {
     "README": {
         "an overlap of up to seven days": (bounds.KEY_OVERLAP_HOURS,),
         "closed after five seconds without one": (bounds.HEADER_SECONDS,),
         "A body may have 256 KiB, on `/disburse` 1 MiB, of `dispute_respond` 15 MiB": (
-            "api/test_replies.py::test_a_body_over_its_bound_is_413",
+            OwnValues("api/test_replies.py::test_a_body_over_its_bound_is_413", FURTHER),
             bounds.BODY,
             bounds.BULK_BODY,
             FILES_OF_DISPUTE,
@@ -68,12 +79,14 @@ BOUNDS: dict[str, dict[str, tuple[str | Bound | Shown, ...]]] = {
         "answer the stored reply for 24 hours": (bounds.STORED_REPLY,),
         "(default 50, at most 200;": (FIELDS,),
         "A page of more than 1 MiB is": (bounds.PAGE_BYTES,),
-        "settles at least the amount": ("transactions/test_pricing.py::test_no_smaller_gross_settles_the_amount",),
+        "settles at least the amount": (
+            OwnValues("transactions/test_pricing.py::test_no_smaller_gross_settles_the_amount", MANY_VALUES),
+        ),
         "| NGN | 1.00 | 10,000,000.00 | | USD | 0.50 | 10,000.00 | | GHS | 1.00 | 100,000.00 | | KES | 10.00 | "
-        "1,000,000.00 |": (HERE + "test_amounts_are_within_the_limits_of_their_currency",),
+        "1,000,000.00 |": (OwnValues(HERE + "test_amounts_are_within_the_limits_of_their_currency", FROM_WORDS),),
         "100 requests a second per merchant with bursts of 200": (
-            HERE + "test_a_live_merchant_has_its_rate_unless_another_is_set",
-            "api/test_settings.py::test_a_merchant_over_its_rate_gets_the_time_to_retry",
+            OwnValues(HERE + "test_a_live_merchant_has_its_rate_unless_another_is_set", EXACT),
+            OwnValues("api/test_settings.py::test_a_merchant_over_its_rate_gets_the_time_to_retry", REAL_CLOCK),
         ),
         "A bulk holds at most 1,000": (bounds.BULK_ORDERS,),
     },
@@ -94,19 +107,30 @@ BOUNDS: dict[str, dict[str, tuple[str | Bound | Shown, ...]]] = {
     },
     "disburse": {
         "Bank codes have 3, 5 or 6 digits": (FIELDS,),
-        "if it comes within ten seconds": ("api/test_deadline.py::test_a_rail_that_hangs_is_given_up_at_the_deadline",),
+        "if it comes within ten seconds": (
+            OwnValues("api/test_deadline.py::test_a_rail_that_hangs_is_given_up_at_the_deadline", REAL_CLOCK),
+            TEN_SECONDS,
+        ),
         "after 5 s, 30 s, 2 min, 10 min, 30 min, then hourly": (
-            TRANSFER_RETRIES + "test_an_unknown_outcome_follows_the_requery_schedule_to_exactly_one_day",
+            OwnValues(
+                TRANSFER_RETRIES + "test_an_unknown_outcome_follows_the_requery_schedule_to_exactly_one_day", EXACT
+            ),
         ),
         '"not found" counts as failed after 24 hours only': (
-            TRANSFER_RETRIES + "test_a_transfer_not_found_by_the_bank_fails_after_exactly_one_day",
+            OwnValues(TRANSFER_RETRIES + "test_a_transfer_not_found_by_the_bank_fails_after_exactly_one_day", EXACT),
         ),
         "Send up to 1,000 transfers": (bounds.BULK_ORDERS,),
     },
     "events": {
-        "2xx within ten seconds": ("outbound/test_egress_hostile.py::test_a_status_line_that_drips_is_late",),
+        "2xx within ten seconds": (
+            OwnValues("outbound/test_egress_hostile.py::test_a_status_line_that_drips_is_late", REAL_CLOCK),
+            TEN_SECONDS,
+        ),
         "after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h": (
-            "webhooks/test_delivery_retries.py::test_an_event_is_retried_at_each_time_of_the_schedule_and_then_kept",
+            OwnValues(
+                "webhooks/test_delivery_retries.py::test_an_event_is_retried_at_each_time_of_the_schedule_and_then_kept",
+                EXACT,
+            ),
         ),
         "fails for five days": (bounds.FAILING_SECONDS,),
         "the five days until it is switched off": (bounds.FAILING_SECONDS,),
@@ -116,7 +140,7 @@ BOUNDS: dict[str, dict[str, tuple[str | Bound | Shown, ...]]] = {
         "comes to more than 1,000 percent a year": (bounds.INTEREST_A_YEAR,),
         "It may come to at most 1,000 percent a year": (bounds.INTEREST_A_YEAR,),
         "stops growing at the largest amount (15 digits)": (
-            "core/test_money_range.py::test_interest_stops_at_the_largest_amount",
+            OwnValues("core/test_money_range.py::test_interest_stops_at_the_largest_amount", MANY_VALUES),
         ),
         "valid one day": (bounds.CASH_OUT_CODE,),
         "`amount` times `member_required` is at most the largest amount": (bounds.POT,),
@@ -132,20 +156,21 @@ BOUNDS: dict[str, dict[str, tuple[str | Bound | Shown, ...]]] = {
         "A merchant has at most 50 valid keys": (bounds.VALID_KEYS,),
         "works for up to seven more days": (bounds.KEY_OVERLAP_HOURS,),
         "stops working within a second": (
-            "api/test_settings.py::test_a_key_rolled_without_overlap_is_refused_after_a_second",
+            OwnValues("api/test_settings.py::test_a_key_rolled_without_overlap_is_refused_after_a_second", REAL_CLOCK),
         ),
         "a transfer of more than this amount": (bounds.SENT_ALONE,),
         "After 72 hours of business time": (bounds.WAITING_SECONDS,),
-        "the cooling-off time (24 hours in live, unless": (COOLING_OFF,),
-        "after the cooling-off time (24 hours in live)": (
-            "merchants/test_payout_policy.py::test_a_looser_policy_takes_effect_after_the_cooling_off_period",
-        ),
+        "the cooling-off time (24 hours in live, unless": (OwnValues(COOLING_OFF, REAL_CLOCK), bounds.LOOSER_POLICY),
+        "after the cooling-off time (24 hours in live)": (bounds.LOOSER_POLICY,),
     },
     "loans": {
         "all that is due up to today, else": (bounds.LOAN_DUE_DAY,),
         "all that is due up to and including today": (bounds.LOAN_DUE_DAY,),
         "earned up to today": (
-            "methods/loans/test_early_repayment.py::test_the_payoff_of_yesterday_leaves_only_the_interest_of_a_day",
+            OwnValues(
+                "methods/loans/test_early_repayment.py::test_the_payoff_of_yesterday_leaves_only_the_interest_of_a_day",
+                EXACT,
+            ),
         ),
         "Number of installments, from 1 to 366": (bounds.LOAN_INSTALLMENTS,),
         "More than is owed on this loan": (bounds.PAYOFF,),
@@ -157,12 +182,15 @@ BOUNDS: dict[str, dict[str, tuple[str | Bound | Shown, ...]]] = {
         "of your own of at most 64 KiB": (bounds.OWN_OBJECT,),
         "newest first, at most 20": (bounds.REJECTIONS,),
         "after 1, 3 and 7 days": (
-            "methods/payment/test_scheduled_charges.py::"
-            "test_soft_declines_are_retried_after_one_three_and_seven_days_and_then_missed",
+            OwnValues(
+                "methods/payment/test_scheduled_charges.py::"
+                "test_soft_declines_are_retried_after_one_three_and_seven_days_and_then_missed",
+                EXACT,
+            ),
         ),
         "percentages that add up to 100, or to amounts that add up to `total`": (
             bounds.INSTALLMENT_SUM,
-            "methods/payment/test_http_plans.py::test_a_schedule_that_does_not_add_up_is_refused",
+            SCHEDULE_SUM,
         ),
         "the code to dial, valid ten minutes": (bounds.PAYER_SECONDS,),
         "as an image, valid ten minutes": (bounds.PAYER_SECONDS,),
@@ -173,10 +201,12 @@ BOUNDS: dict[str, dict[str, tuple[str | Bound | Shown, ...]]] = {
         "takes bodies of up to 15 MiB": (bounds.EVIDENCE_BODY, FILES_OF_DISPUTE),
         "There are 168 hours": (bounds.DISPUTE_SECONDS,),
         "`reminder` 48 and 12 hours before": (
-            "methods/disputes/test_rules.py::test_reminders_come_48_and_12_hours_before_the_deadline",
+            OwnValues("methods/disputes/test_rules.py::test_reminders_come_48_and_12_hours_before_the_deadline", EXACT),
         ),
         "**At most one attempt succeeds.**": (
-            "methods/checkout/test_http_races.py::test_two_windows_at_once_pay_a_checkout_at_most_once",
+            OwnValues(
+                "methods/checkout/test_http_races.py::test_two_windows_at_once_pay_a_checkout_at_most_once", MANY_VALUES
+            ),
         ),
         "A checkout has at most ten attempts": (bounds.CHECKOUT_ATTEMPTS,),
         "`expires`: 24 hours from now unless you say otherwise, at least a minute and at most 30 days": (
@@ -198,18 +228,24 @@ BOUNDS: dict[str, dict[str, tuple[str | Bound | Shown, ...]]] = {
         "oldest first, at most 20": (bounds.PROVED_GROUPS,),
         "the newest 20 payments": (bounds.CUSTOMER_PAYMENTS,),
         "The newest 20 payments": (bounds.CUSTOMER_PAYMENTS,),
+        "payments, newest first, at most 20": (bounds.CUSTOMER_CARDS,),
+        "its newest 50 payments": (bounds.LINK_PAYMENTS,),
+        "a page can have fewer than `limit`": (bounds.NEWER_TRANSACTIONS,),
         "The newest 100 attempts": (bounds.DELIVERY_ATTEMPTS,),
         "The first 1,000 characters of your endpoint's answer": (bounds.EXCERPT,),
         "Last message about the transaction, at most 200 characters": (bounds.MESSAGE_CHARACTERS,),
         "A part is at least the smallest amount of the currency and leaves nothing or at least as much": (
             bounds.INVOICE_PART,
-            "methods/invoices/test_pay_invoice.py::test_a_part_that_cannot_be_paid_is_refused",
+            OwnValues("methods/invoices/test_pay_invoice.py::test_a_part_that_cannot_be_paid_is_refused", FURTHER),
         ),
         "after ten minutes at most unless its bank": (bounds.INVOICE_ATTEMPT_SECONDS,),
         "A list covers at most 92 days": (bounds.SETTLEMENT_DAYS,),
         "a list over more than a million postings": (bounds.POSTINGS_SUMMED,),
         "five minutes after the end of its day": (
-            "methods/statements/test_settlement_events.py::test_a_day_is_due_five_minutes_after_midnight_in_lagos",
+            OwnValues(
+                "methods/statements/test_settlement_events.py::test_a_day_is_due_five_minutes_after_midnight_in_lagos",
+                EXACT,
+            ),
         ),
         "at most the largest amount of one transfer": (bounds.PAYOUT,),
         "`ticket_data`, up to 20": (FIELDS,),
@@ -243,7 +279,7 @@ BOUNDS: dict[str, dict[str, tuple[str | Bound | Shown, ...]]] = {
         "above 0 and at most 100": (bounds.SPLIT_PERCENTAGE,),
         "percentages that add up to 100, or amounts that add up to `total`": (
             bounds.INSTALLMENT_SUM,
-            "methods/payment/test_http_plans.py::test_a_schedule_that_does_not_add_up_is_refused",
+            SCHEDULE_SUM,
         ),
         "the hour (`daily`, 00 to 23)": (bounds.HOUR_OF_DAY,),
         "Probability from 0 to 1": (FIELDS,),
@@ -262,10 +298,8 @@ SHOWN: dict[str, dict[str, str]] = {
     "resources": {
         "unless the period has more than 1,000,000 postings": "a sum that would take too long",
         "for a period with more than 1,000,000 postings": "a sum that would take too long",
+        "customer's newest 1,000 payments": "payments whose cards are looked up: too many to make in a test",
         "which are at most some hundred postings": "the distance of marks, with which nothing is refused",
-        "newest 1,000 payments, newest first, at most 20": "the newest lines",
-        "its newest 50 payments": "the newest lines",
-        "a page can have fewer than `limit`": "how many rows a request looks at",
     },
     "sandbox": {"at most 20 of each invariant": "the first lines"},
 }

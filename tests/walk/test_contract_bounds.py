@@ -7,11 +7,14 @@ from typing import Any
 import msgspec
 import pytest
 
+from kasuwa.api.dispatch import DEADLINE_SECONDS
 from kasuwa.core.callers import check_key_name
 from kasuwa.core.decision import Decision, Refusal
 from kasuwa.core.money import DECIMALS, parse_minor
+from kasuwa.jobs.steps import RAIL_DEADLINE_SECONDS
 from kasuwa.merchants.merchant_settings import check_amount_limits
 from kasuwa.methods.tickets.rules import open_sale
+from kasuwa.outbound.egress import EgressLimits
 from kasuwa.projections.timeline import TimelineEntry, render_timeline
 from kasuwa.transactions.transactions import Transaction
 from tests.merchant_client import MerchantClient
@@ -85,8 +88,7 @@ def test_every_row_of_the_table_is_in_its_page() -> None:
 
 
 def test_every_test_that_the_table_names_exists() -> None:
-    tried = [one for rows in BOUNDS.values() for tests in rows.values() for one in tests]
-    named = {one if isinstance(one, str) else one.test for one in tried}
+    named = {one.test for rows in BOUNDS.values() for tests in rows.values() for one in tests}
     assert {test for test in named if not read_test(test)} == set()
 
 
@@ -262,6 +264,11 @@ def test_an_object_of_ones_own_has_64_kib_and_no_more(shop: MerchantClient) -> N
         reply = client.pay(action="charge", **fields)
         assert reply["status"] == (202 if is_within else 104), size
         assert [fault["field"] for fault in reply.get("errors", [])] == ([] if is_within else ["meta"])
+
+
+def test_rails_and_endpoints_have_ten_seconds_to_answer() -> None:
+    """The tests of what comes too late lower these limits."""
+    assert (DEADLINE_SECONDS, RAIL_DEADLINE_SECONDS, EgressLimits().response_seconds) == (10, 10, 10)
 
 
 # --- lists ----------------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from tests.methods.checkout.payer import DECLINED_CARD, OK_CARD, Payer, open_che
 from tests.pages.pdf_text import read_pdf_pages
 from tests.running import Deployment
 from tests.simulate.processes import wait_until
+from tests.walk.bounds import LINK_PAYMENTS
 
 Visit = Callable[..., Payer]
 
@@ -309,6 +310,24 @@ def test_a_link_is_paid_and_counted(shop: MerchantClient, visit: Visit) -> None:
     assert (listed["total"], listed["data"]) == (1, [link])
     event = next(event for event in events_of(shop) if event["kind"] == "checkout")
     assert (event["source"], event["source_id"]) == ("link", link["link_id"])
+
+
+def test_a_link_is_shown_with_its_newest_50_payments(shop: MerchantClient, visit: Visit) -> None:
+    link, paid = make_link(shop, amount="5000.00"), 0
+    payer = visit(link)
+    page = payer.path
+    for count, shown in LINK_PAYMENTS.sides:
+        for number in range(paid + 1, count + 1):
+            payer.path = page
+            payer.open()
+            payer.path = payer.post({"fullname": f"Bola {number}", "email": "b@example.com"}).headers["location"]
+            payer.open()
+            payer.pay_by_card()
+            payer.send("otp", otp="123456")
+        paid = count
+        data = shop.put("resources", inquire="paylink", link_id=link["link_id"]).body["data"]
+        assert (data["paid_count"], len(data["payments"])) == (count, shown)
+        assert data["payments"][0]["fullname"] == f"Bola {count}"
 
 
 def test_a_payer_chooses_the_amount_of_a_link_without_one(shop: MerchantClient, visit: Visit) -> None:

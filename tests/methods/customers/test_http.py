@@ -11,7 +11,7 @@ from tests.merchant_client import MerchantClient
 from tests.methods.payment.payment_client import MASTERCARD_OK, PaymentClient, card
 from tests.running import Deployment
 from tests.sealed_rows import open_everything
-from tests.walk.bounds import CUSTOMER_PAYMENTS
+from tests.walk.bounds import CUSTOMER_CARDS, CUSTOMER_PAYMENTS
 
 
 def register(shop: MerchantClient, **fields: Any) -> Any:
@@ -182,7 +182,7 @@ def test_erasing_a_customer_ends_plans_on_cards_of_other_addresses(open_shop: An
     assert payments.charge_token(token)["txnStatus"] == "successful", "the card of the other address stays"
 
 
-def test_a_customer_is_shown_with_the_newest_20_payments(shop: MerchantClient) -> None:
+def test_a_customer_is_shown_with_the_newest_20_payments_and_cards(shop: MerchantClient) -> None:
     payments, customer_id = PaymentClient(shop), register(shop)["customer_id"]
     for number in range(CUSTOMER_PAYMENTS.most + 1):
         payments.paid(user={"email": "ada@example.com"}, amount=f"{number + 1}00.00")
@@ -190,3 +190,6 @@ def test_a_customer_is_shown_with_the_newest_20_payments(shop: MerchantClient) -
             if count == number + 1:
                 lines = [line["amount"] for line in detail(shop, customer_id)["transactions"]]
                 assert lines == [f"{count - place}00.00" for place in range(shown)]
+        for count, shown in CUSTOMER_CARDS.sides:
+            if count == number + 1:
+                assert len(detail(shop, customer_id)["cards"]) == shown
