@@ -8,16 +8,20 @@ from tests.source_rules import Source
 
 # --- one struct for the rows of a table -----------------------------------------------------------------------------
 
-CREATED_TABLE = re.compile(r"create (?:unlogged )?table (\w+) \((.*?)\n\)", re.DOTALL)
-COLUMN = re.compile(r"^    (?!primary |unique |constraint |check )(\w+) ", re.MULTILINE)
+CREATED_TABLE = re.compile(r"^create (?:unlogged )?table (\w+) \($(.*?)^\)", re.MULTILINE | re.DOTALL)
+COLUMN = re.compile(r"^    (?!primary|unique|check|constraint|foreign)([a-z]\w*) ", re.MULTILINE)
+ADDED_COLUMN = re.compile(r"^alter table (\w+) add column (\w+) ", re.MULTILINE)
 # A struct that has nearly all columns of a table, and nothing else, is the row of the table.
 MIN_COLUMNS = 6
 MIN_SHARE = 0.8
 
 
 def read_tables(schema: str) -> dict[str, set[str]]:
-    """Returns the columns of each table that a schema creates."""
-    return {table: set(COLUMN.findall(body)) for table, body in CREATED_TABLE.findall(schema)}
+    """Returns the columns that a schema or a migration makes, by table."""
+    tables = {table: set(COLUMN.findall(body)) for table, body in CREATED_TABLE.findall(schema)}
+    for table, column in ADDED_COLUMN.findall(schema):
+        tables.setdefault(table, set()).add(column)
+    return tables
 
 
 def list_fields(node: ast.ClassDef) -> set[str]:

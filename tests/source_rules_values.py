@@ -10,7 +10,7 @@ from tests.source_rules import Source
 SENTENCES = {"reason", "message", "title", "label", "words"}
 MATCHERS = {"match", "fullmatch", "search", "findall", "finditer", "split", "sub"}
 CUTTERS = {"startswith", "endswith", "removeprefix", "removesuffix", "partition", "rpartition", "split", "rsplit"}
-AMOUNT_READERS = {"parse_minor"}  # `minor_of` reads constants, and the texts of a tariff
+AMOUNT_READERS = {"parse_minor"}  # `convert_to_minor` reads constants, and the texts of a tariff
 # Rails answer in sentences of their own, and those are read there.
 FOREIGN_SENTENCES = ("rails/", "reconciliation/", "outbound/")
 # The reply to a bulk of many faults shortens messages that are too long in sum to the names of their fields.

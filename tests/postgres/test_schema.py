@@ -5,10 +5,8 @@ import re
 from functools import cache
 
 from tests.source_rules import Source, read_all
+from tests.source_rules_mechanisms import COLUMN, read_tables
 
-TABLE = re.compile(r"^create table (\w+) \($(.*?)^\)", re.MULTILINE | re.DOTALL)
-COLUMN = re.compile(r"^    (?!primary|unique|check|constraint|foreign)([a-z]\w*) ")
-ADDED_COLUMN = re.compile(r"^alter table (\w+) add column (\w+) ", re.MULTILINE)
 # Fields of every row of the writer, which its statements take from the type of the row.
 OF_EVERY_ROW = frozenset({"key", "merchant_id", "row_code"})
 # Columns that no source names, each with its reason.
@@ -18,17 +16,6 @@ UNNAMED = {("deployment", "singleton"): "its constraint keeps the table at one r
 @cache
 def migrations() -> list[Source]:
     return read_all("src/kasuwa", ending="sql")
-
-
-def list_columns(text: str) -> dict[str, set[str]]:
-    """Returns the columns that a migration makes, by table."""
-    tables = {
-        name: {match.group(1) for line in body.splitlines() if (match := COLUMN.match(line))}
-        for name, body in TABLE.findall(text)
-    }
-    for table, column in ADDED_COLUMN.findall(text):
-        tables.setdefault(table, set()).add(column)
-    return tables
 
 
 def list_uncommented(text: str) -> list[str]:
@@ -84,15 +71,15 @@ def test_a_table_or_column_without_a_comment_is_noticed() -> None:
 def test_the_service_uses_every_column() -> None:
     tables: dict[str, set[str]] = {}
     for migration in migrations():
-        for table, columns in list_columns(migration.text).items():
+        for table, columns in read_tables(migration.text).items():
             tables.setdefault(table, set()).update(columns)
     assert sum(map(len, tables.values())) > 900, "the columns are found"
     assert find_unused(tables, read_all("src/kasuwa")) == set(UNNAMED)
 
 
 def test_a_column_that_nothing_uses_is_noticed() -> None:
-    tables = list_columns("create table thing (\n    a text,\n    b text,\n    c text,\n    primary key (a)\n);\n")
+    tables = read_tables("create table thing (\n    a text,\n    b text,\n    c text,\n    primary key (a)\n);\n")
     assert tables == {"thing": {"a", "b", "c"}}
     sources = [Source("core/x.py", "READ = 'select a from thing'\nOTHER = 'select b from other'")]
     assert find_unused(tables, sources) == {("thing", "b"), ("thing", "c")}
-    assert list_columns("alter table thing add column d text not null default '';") == {"thing": {"d"}}
+    assert read_tables("alter table thing add column d text not null default '';") == {"thing": {"d"}}

@@ -176,16 +176,16 @@ class LoadedRows:
 
     def __init__(self, rows: Mapping[bytes, Row | None], keys: Collection[bytes] | None = None) -> None:
         self._rows = rows
-        self._asked = rows if keys is None else keys
+        self._keys = rows if keys is None else keys
 
     def is_loaded(self, key: bytes) -> bool:
         """Whether a key was asked for, even if it has no row."""
-        return key in self._asked
+        return key in self._keys
 
     def get(self, kind: type[RowT], key: bytes) -> RowT | None:
         """Returns the row of a key, or None if it has none. Raises KeyError for a key that was not asked for, and
         RowChanged for a row that is not as the service wrote it."""
-        if key not in self._asked:
+        if key not in self._keys:
             raise KeyError(key)
         row = self._rows[key]
         if row is not None and not isinstance(row, kind):

@@ -174,14 +174,10 @@ class Keyring:
         """Returns what made the codes of a version, or None if the version is retired or unknown."""
         coder = self._checking.get((version, merchant_id))
         if coder is None:
-            keys = [
-                key
-                for key in self._list_keys(SEAL)
-                if key.version == version and key.merchant_id in (None, merchant_id)
-            ]
-            if not keys:
+            key = self._find_sealing_key(version, merchant_id)
+            if key is None:
                 return None
-            coder = make_coder(keys[0], merchant_id)
+            coder = make_coder(key, merchant_id)
             if len(self._checking) >= MAX_CIPHERS:
                 self._checking.clear()
             self._checking[version, merchant_id] = coder
@@ -191,18 +187,19 @@ class Keyring:
         """Returns the cipher of a version for a merchant, or None if the version is retired or unknown."""
         cipher = self._opening.get((version, merchant_id))
         if cipher is None:
-            keys = [
-                key
-                for key in self._list_keys(SEAL)
-                if key.version == version and key.merchant_id in (None, merchant_id)
-            ]
-            if not keys:
+            key = self._find_sealing_key(version, merchant_id)
+            if key is None:
                 return None
-            cipher = self._cipher(keys[0], merchant_id)
+            cipher = self._cipher(key, merchant_id)
             if len(self._opening) >= MAX_CIPHERS:
                 self._opening.clear()
             self._opening[version, merchant_id] = cipher
         return cipher
+
+    def _find_sealing_key(self, version: int, merchant_id: int) -> DataKey | None:
+        """Returns the key of a version for a merchant, or None if the version is retired or unknown."""
+        keys = (key for key in self._list_keys(SEAL) if key.version == version)
+        return next((key for key in keys if key.merchant_id in (None, merchant_id)), None)
 
     def _cipher(self, key: DataKey, merchant_id: int) -> AESGCM:
         return AESGCM(derive(key.secret, f"merchant {merchant_id}"))

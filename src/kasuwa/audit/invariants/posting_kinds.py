@@ -1,7 +1,7 @@
 """The invariants of kinds that share a title.
 
-The chain of postings covers the title of a posting. That is its kind, but for these (docs/decisions/0094). Whether one
-of them was changed is told by the other postings of its group, which the chain covers, and by its transaction.
+The chain of postings covers the title of a posting. That is its kind, but for these (docs/decisions/0094). These
+invariants compare such a kind with the other postings of its group, which the chain covers, and with its transaction.
 """
 
 from kasuwa.audit.invariants.invariant import Invariant, merchant_filter
