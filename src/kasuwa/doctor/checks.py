@@ -221,5 +221,5 @@ async def examine_unclaimed(connection: Any) -> Finding:
     count = await connection.fetchval(inbox_table.COUNT_UNCLAIMED)
     if count:
         mend = "see `kasuwa reconcile unclaimed`; KASUWA_SUSPENSE_MID names a merchant whose books can take it"
-        return problem(f"{count} payments came into accounts that are nobody's", mend)
-    return passed("no money came into accounts that are nobody's")
+        return problem(f"{count} payments came into accounts that belong to no merchant", mend)
+    return passed("no money came into accounts that belong to no merchant")
