@@ -14,6 +14,8 @@ TYPES = {
     "/docs/docs.css": "text/css; charset=utf-8",
     "/docs/docs.js": "text/javascript; charset=utf-8",
     "/docs/search-index.js": "text/javascript; charset=utf-8",
+    "/docs/reference/payment-refund.md": "text/markdown; charset=utf-8",
+    "/docs/llms.txt": "text/plain; charset=utf-8",
 }
 
 
@@ -49,6 +51,7 @@ def test_a_browser_that_has_the_page_gets_304(deployment: Deployment) -> None:
     ("path", "target"),
     [
         ("/docs", "/docs/index.html"),
+        ("/llms.txt", "/docs/llms.txt"),
         ("/docs/", "/docs/index.html"),
         ("/docs/reference", "/docs/reference/index.html"),
         ("/docs/guides/errors", "/docs/guides/errors.html"),

@@ -14,14 +14,16 @@ from typer.testing import CliRunner
 from kasuwa.__main__ import command
 from kasuwa.boot.documentation import make_site
 from kasuwa.documentation.contents import GUIDE_LABELS, MARKDOWN_PAGES
-from kasuwa.documentation.markdown import SAMPLE_LANGUAGES, render_markdown
+from kasuwa.documentation.markdown import SAMPLE_LANGUAGES, render_markdown, rewrite_links
 from kasuwa.documentation.refusals import find_refusals
+from kasuwa.documentation.synonyms import SYNONYMS
 from tests.contract import CODES, refusals_of, reply_fields, request_fields
 from tests.documentation.guide_programs import GUIDES
 from tests.source_rules import REPOSITORY
 from tests.walk.rows import ACTION_ROWS, ActionRow
 
 LARGEST_PAGE = 100_000
+LINK_IN_MARKDOWN = re.compile(r"\]\(([^)\s]+)\)")
 LINK = re.compile(r'(?:href|src|action)="([^"]*)"')
 ID = re.compile(r'\bid="([^"]+)"')
 PAGES_OF_METHODS = sorted({row.method for row in ACTION_ROWS})
@@ -157,7 +159,9 @@ def test_an_action_shows_the_refusals_that_its_own_rule_refers_to() -> None:
 
 
 def test_the_search_index_has_every_page_and_leads_to_places_that_exist() -> None:
-    entries = json.loads(site()["search-index.js"].removeprefix("window.searchIndex = ").removesuffix(";\n"))
+    index, synonyms = site()["search-index.js"].removesuffix(";\n").split(";\nwindow.searchSynonyms = ")
+    entries = json.loads(index.removeprefix("window.searchIndex = "))
+    assert tuple(map(tuple, json.loads(synonyms))) == SYNONYMS
     for page, _, address, _ in entries:
         path, _, anchor = address.partition("#")
         assert page
@@ -165,6 +169,60 @@ def test_the_search_index_has_every_page_and_leads_to_places_that_exist() -> Non
         assert not anchor or anchor in ids_on(path), address
     indexed = {entry[2].partition("#")[0] for entry in entries}
     assert set(pages()) - indexed == {"search.html"}
+
+
+def test_no_word_of_the_search_has_two_lists_of_synonyms_that_agree() -> None:
+    assert len(set(SYNONYMS)) == len(SYNONYMS)
+    for group in SYNONYMS:
+        assert len(set(group)) == len(group) > 1
+        assert all(re.fullmatch("[a-z]+", word) for word in group)
+
+
+# --- pages as Markdown ------------------------------------------------------------------------------------------------
+
+
+def markdown_pages() -> list[str]:
+    return [address for address in site() if address.endswith(".md")]
+
+
+def test_every_page_is_markdown_too_and_names_it() -> None:
+    own = [address for address in pages() if address != "search.html"]
+    assert {address.replace(".html", ".md") for address in own} == set(markdown_pages())
+    for address in own:
+        name = posixpath.basename(address).replace(".html", ".md")
+        assert f'<link rel="alternate" type="text/markdown" href="{name}">' in site()[address]
+
+
+def test_links_in_markdown_lead_to_pages() -> None:
+    wrong = []
+    for address in [*markdown_pages(), "llms.txt"]:
+        text = re.sub(r"```.*?```", "", site()[address], flags=re.DOTALL)
+        for link in LINK_IN_MARKDOWN.findall(text):
+            target = posixpath.normpath(posixpath.join(posixpath.dirname(address), link.partition("#")[0]))
+            if not re.match("[a-z]+:|#", link) and target not in site():
+                wrong.append(f"{address}: {link}")
+    assert wrong == []
+
+
+def test_the_contents_for_programs_list_every_page() -> None:
+    assert set(LINK_IN_MARKDOWN.findall(site()["llms.txt"])) == set(markdown_pages())
+
+
+@pytest.mark.parametrize("method", PAGES_OF_METHODS)
+def test_the_markdown_of_an_action_has_its_fields_and_refusals(method: str) -> None:
+    for row in (row for row in ACTION_ROWS if row.method == method):
+        text = site()[page_of(row).replace(".html", ".md")]
+        assert row.action.summary in text
+        for line in [*request_fields(row), *reply_fields(row)]:
+            assert f"| `{line.name.replace('[]', '').lstrip('.')}` |" in text.replace("[]", ""), (row.title, line.name)
+        for refusal in find_refusals(row.action):
+            assert f"| {refusal.code} | {refusal.message} |" in text
+
+
+def test_links_in_code_are_left_and_links_to_other_files_are_only_named() -> None:
+    text = "[a](errors.md#x) [b](../operating.md) [c](#own)\n\n```sh\n[d](errors.md)\n```\n"
+    shown = rewrite_links(text, "guides/x.md", {"guides/errors.md": "errors.md"})
+    assert shown == "[a](errors.md#x) b [c](#own)\n\n```sh\n[d](errors.md)\n```\n"
 
 
 # --- Markdown ---------------------------------------------------------------------------------------------------------

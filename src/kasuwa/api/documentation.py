@@ -22,6 +22,8 @@ CONTENT_TYPES: Mapping[str, str] = {
     "html": "text/html; charset=utf-8",
     "css": "text/css; charset=utf-8",
     "js": "text/javascript; charset=utf-8",
+    "md": "text/markdown; charset=utf-8",
+    "txt": "text/plain; charset=utf-8",
 }
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src data:; base-uri 'none'; form-action 'self';"
@@ -43,6 +45,9 @@ NOT_FOUND = b"""<!doctype html>
 """
 HTML = ("content-type", CONTENT_TYPES["html"])
 NO_PAGE = HttpReply(404, NOT_FOUND, 404, action="docs", headers=(HTML, *HEADERS))
+# Programs look for the contents of a documentation at the root.
+CONTENTS = "/llms.txt"
+TO_CONTENTS = HttpReply(308, b"", 308, action="docs", headers=(("location", f"{DOCS}{CONTENTS}"), *HEADERS))
 ONLY_READ = HttpReply(405, b"", 405, action="docs", headers=(("allow", "GET, HEAD"), *HEADERS))
 
 

@@ -9,7 +9,7 @@ from functools import partial
 import msgspec
 
 from kasuwa.api.dispatch import Dispatch
-from kasuwa.api.documentation import DOCS, DocumentationPages
+from kasuwa.api.documentation import CONTENTS, DOCS, TO_CONTENTS, DocumentationPages
 from kasuwa.api.forwarding import RequestForwarder
 from kasuwa.api.openapi.documents import DOCUMENT_PATHS, BuiltOnce, StaticDocument
 from kasuwa.api.replies import API_VERSION, HttpReply, refusal_reply
@@ -48,7 +48,10 @@ NO_PATH = refusal_reply(Refusal(INVALID_METHOD, "Invalid method call: there is n
 USE_PUT_REPLY = refusal_reply(Refusal(INVALID_METHOD, "Invalid method call: use PUT"), strict=False)
 ONLY_POST = refusal_reply(Refusal(INVALID_METHOD, "Invalid method call: use POST"), strict=False, http=405)
 ONLY_GET = refusal_reply(Refusal(INVALID_METHOD, "Invalid method call: use GET"), strict=False, http=405)
-WHERE_TO_READ = b'{"status":200,"message":"The documentation is at /docs/ and the OpenAPI document at /openapi.json"}'
+WHERE_TO_READ = (
+    b'{"status":200,"message":"The documentation is at /docs/, its contents for programs at /llms.txt, and the OpenAPI'
+    b' document at /openapi.json"}'
+)
 INCOMPLETE = "Invalid JSON request: the body broke off before its end, or has trailer fields; nothing was done"
 TOO_SLOW = refusal_reply(Refusal(INVALID_JSON, "Invalid JSON request: the body took too long"), strict=False, http=408)
 INCOMPLETE_BODY_REPLY = refusal_reply(Refusal(INVALID_JSON, INCOMPLETE), strict=False, http=400)
@@ -269,6 +272,8 @@ class Server:
     async def _answer_plain(self, method: str, path: str, headers: RequestHeaders) -> HttpReply:
         if path == "/" and method in ("GET", "HEAD"):
             return HttpReply(200, WHERE_TO_READ)
+        if path == CONTENTS and method in ("GET", "HEAD"):
+            return TO_CONTENTS
         if path not in ("/healthz", "/readyz") and path not in DOCUMENT_PATHS:
             return NO_PATH
         if method not in ("GET", "HEAD"):

@@ -19,6 +19,8 @@ EXTERNAL = re.compile(r"[a-z]+:|//")
 # An anchor that stands alone before a heading becomes the id of the heading's section.
 NOT_WORD = re.compile(r"[^a-z0-9]+")
 TAG = re.compile(r"<[^>]+>")
+LINK = re.compile(r"\[(?P<label>[^\]]*)\]\((?P<href>[^)\s]+)\)")
+FENCED = re.compile(r"(^```.*?^```$)", re.DOTALL | re.MULTILINE)
 REFERENCE_BLOCK = re.compile(r"<!-- reference -->\n.*?<!-- end -->\n", re.DOTALL)
 
 
@@ -45,7 +47,7 @@ def render_markdown(text: str, source: str, links: Mapping[str, str]) -> Rendere
     """Renders a page. `source` is its path below docs/, and `links` has the address of every page by its source,
     relative to this one."""
     parser = make_parser()
-    tokens = parser.parse(REFERENCE_BLOCK.sub("", text))
+    tokens = parser.parse(strip_reference(text))
     sections = name_headings(tokens)
     label_cells(tokens)
     for token in tokens:
@@ -110,20 +112,49 @@ def plain_text(token: Token) -> str:
     return " ".join(" ".join(part or " " for part in parts).split())
 
 
+def strip_reference(text: str) -> str:
+    """Returns the text of a contract page without the fields of its actions, which have pages of their own."""
+    return REFERENCE_BLOCK.sub("", text)
+
+
 def rewrite_link(token: Token, source: str, links: Mapping[str, str]) -> None:
     """Points a link at the page of the site. A link to a file that is no page becomes a mere mention of the file."""
     href = str(token.attrGet("href") or "")
+    address = find_address(href, source, links)
+    if address is None:
+        token.attrs = {"class": "in-repository", "title": f"docs/{find_target(href, source)} of the source code"}
+    else:
+        token.attrSet("href", address)
+
+
+def rewrite_links(text: str, source: str, links: Mapping[str, str]) -> str:
+    """Returns a Markdown page with its links pointed at the pages of the site. Those to other files are only named."""
+
+    def point(link: re.Match[str]) -> str:
+        address = find_address(link["href"], source, links)
+        return link["label"] if address is None else f"[{link['label']}]({address})"
+
+    blocks = FENCED.split(text)
+    return "".join(block if number % 2 else LINK.sub(point, block) for number, block in enumerate(blocks))
+
+
+def find_address(href: str, source: str, links: Mapping[str, str]) -> str | None:
+    """Returns the address that a link of a page has on the site, or None if it is to a file that is no page."""
     if EXTERNAL.match(href) or href.startswith("#"):
-        return
-    path, _, anchor = href.partition("#")
-    target = posixpath.normpath(posixpath.join(posixpath.dirname(source), path))
+        return href
+    target, _, anchor = find_target(href, source).partition("#")
     reference = f"{target}#{anchor}"
     if reference in links:
-        token.attrSet("href", links[reference])
-    elif target in links:
-        token.attrSet("href", links[target] + (f"#{anchor}" if anchor else ""))
-    else:
-        token.attrs = {"class": "in-repository", "title": f"docs/{target} of the source code"}
+        return links[reference]
+    if target in links:
+        return links[target] + (f"#{anchor}" if anchor else "")
+    return None
+
+
+def find_target(href: str, source: str) -> str:
+    """Returns the path below docs/ that a link of a page names, with its anchor."""
+    path, sign, anchor = href.partition("#")
+    return posixpath.normpath(posixpath.join(posixpath.dirname(source), path)) + sign + anchor
 
 
 def group_samples(tokens: Sequence[Token]) -> list[list[Token]]:

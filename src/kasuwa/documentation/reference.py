@@ -25,6 +25,7 @@ class ActionReference(msgspec.Struct, kw_only=True):
     is_test_only: bool
     request_fields: list[SchemaField]
     reply_fields: list[SchemaField]
+    request: str  # the example, as formatted JSON
     samples: str  # HTML
     reply: str  # the recorded reply, as formatted JSON
     refusals: list[Refusal]
@@ -83,7 +84,12 @@ def describe_action(
         is_test_only=title not in live,
         request_fields=list_fields(openapi, request),
         reply_fields=list_fields(openapi, reply),
+        request=format_json(action.example),
         samples=render_samples(make_samples(title, method.name, action.example)),
-        reply=msgspec.json.format(msgspec.json.encode(recorded), indent=2).decode(),
+        reply=format_json(recorded),
         refusals=find_refusals(action),
     )
+
+
+def format_json(value: Any) -> str:
+    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()

@@ -1,7 +1,8 @@
-"""Builds the documentation: every page, the index of the search, the stylesheet and the script, as files.
+"""Builds the documentation: every page as HTML and as Markdown, the index of the search, the stylesheet and scripts.
 
 The service serves the files below /docs, and `kasuwa docs` writes them to a directory. All links are relative, so the
-site works at any address and from a file system. Nothing is loaded from elsewhere.
+site works at any address and from a file system. Nothing is loaded from elsewhere. Programs that read documentation
+begin with `llms.txt`, which lists the pages as Markdown.
 """
 
 import posixpath
@@ -16,18 +17,23 @@ from markupsafe import Markup
 
 from kasuwa.core.action import ApiMethod
 from kasuwa.documentation.contents import MARKDOWN_PAGES, REFERENCE, MarkdownPage, read_source
-from kasuwa.documentation.markdown import RenderedMarkdown, render_markdown
+from kasuwa.documentation.markdown import RenderedMarkdown, render_markdown, rewrite_links, strip_reference
 from kasuwa.documentation.reference import ActionReference, PathReference, describe_path
+from kasuwa.documentation.synonyms import SYNONYMS
 from kasuwa.wire.inline_code import inline_code
 
-STATIC_FILES = ("docs.css", "docs.js")
+STATIC_FILES = ("docs.css", "docs.js", "search.js")
 SEARCH_INDEX = "search-index.js"
-# A section is found by this much of its text.
-INDEXED_CHARACTERS = 600
+CONTENTS = "llms.txt"
 
 LOADER = PackageLoader("kasuwa", "documentation/templates")
 TEMPLATES = Environment(
-    loader=LOADER, autoescape=True, undefined=StrictUndefined, auto_reload=False, trim_blocks=True, lstrip_blocks=True
+    loader=LOADER,
+    autoescape=lambda name: name is not None and name.endswith(".html"),
+    undefined=StrictUndefined,
+    auto_reload=False,
+    trim_blocks=True,
+    lstrip_blocks=True,
 )
 TEMPLATES.filters["inline_code"] = inline_code
 
@@ -61,6 +67,7 @@ class Site:
             **{name: partial(read_static, name) for name in STATIC_FILES},
             "search.html": partial(self._render, "search.html", "search.html", title="Search"),
             SEARCH_INDEX: self._search_index,
+            CONTENTS: self._contents,
         }
         for path in self._paths:
             self._addresses[f"contract/{path.name}.md"] = f"reference/{path.name}.html"
@@ -69,6 +76,10 @@ class Site:
                 anchor = f"contract/{path.name}.md#reference-{action.slug}"
                 self._addresses[anchor] = f"reference/{action.title}.html"
                 self._files[f"reference/{action.title}.html"] = partial(self._action_page, action)
+                self._files[f"reference/{action.title}.md"] = partial(self._action_markdown, action)
+            self._files[f"reference/{path.name}.md"] = partial(self._path_markdown, path)
+        for page in MARKDOWN_PAGES:
+            self._files[in_markdown(page.address)] = partial(self._markdown_text, page)
 
     @property
     def addresses(self) -> list[str]:
@@ -110,8 +121,35 @@ class Site:
             "root": posixpath.relpath(".", posixpath.dirname(address) or ".") + "/",
             "navigation": self._navigation(address),
             "link": lambda target: relative(address, target),
+            "markdown": in_markdown(address) if in_markdown(address) in self._files else "",
         }
         return TEMPLATES.get_template(template).render(**shared, **values).encode()
+
+    # --- the same pages as Markdown ---------------------------------------------------------------------------
+
+    def _markdown_text(self, page: MarkdownPage) -> bytes:
+        return self._rewrite_source(page.source, page.address).encode()
+
+    def _path_markdown(self, path: PathReference) -> bytes:
+        text = self._rewrite_source(f"contract/{path.name}.md", f"reference/{path.name}.html")
+        return TEMPLATES.get_template("path.md").render(content=text, path=path).encode()
+
+    def _action_markdown(self, action: ActionReference) -> bytes:
+        return TEMPLATES.get_template("action.md").render(action=action).encode()
+
+    def _rewrite_source(self, source: str, address: str) -> str:
+        links = {name: relative(address, in_markdown(target)) for name, target in self._addresses.items()}
+        return rewrite_links(strip_reference(read_source(source)), source, links)
+
+    def _contents(self) -> bytes:
+        groups: dict[str, list[MarkdownPage]] = {}
+        for page in MARKDOWN_PAGES:
+            groups.setdefault(page.group, []).append(page)
+        return (
+            TEMPLATES.get_template("llms.txt")
+            .render(groups=groups, paths=self._paths, in_markdown=in_markdown)
+            .encode()
+        )
 
     # --- navigation and search --------------------------------------------------------------------------------
 
@@ -131,7 +169,8 @@ class Site:
         return NavigationLink(label, relative(address, target), address == target, list(below))
 
     def _search_index(self) -> bytes:
-        """Returns a script that sets the index: a browser loads a script also from a file system, unlike JSON."""
+        """Returns a script that sets the index and the synonyms: a browser loads a script also from a file system,
+        unlike JSON."""
         entries: list[SearchEntry] = []
         for page in MARKDOWN_PAGES:
             entries += self._section_entries(page.source, page.address)
@@ -139,20 +178,28 @@ class Site:
             entries += self._section_entries(f"contract/{path.name}.md", f"reference/{path.name}.html")
             for action in path.actions:
                 names = " ".join(field.name for field in (*action.request_fields, *action.reply_fields))
-                text = f"{action.summary}. {names}"[:INDEXED_CHARACTERS]
+                messages = " ".join(f"{refusal.message}." for refusal in action.refusals)
+                text = f"{action.summary}. {names} {messages}"
                 entries.append(SearchEntry(f"{action.path} {action.slug}", "", f"reference/{action.title}.html", text))
-        return b"window.searchIndex = " + msgspec.json.encode(entries) + b";\n"
+        index, synonyms = msgspec.json.encode(entries), msgspec.json.encode(SYNONYMS)
+        return b"window.searchIndex = " + index + b";\nwindow.searchSynonyms = " + synonyms + b";\n"
 
     def _section_entries(self, source: str, address: str) -> Iterator[SearchEntry]:
         rendered = self._render_source(source, address)
         for number, section in enumerate(rendered.sections):
             place = address if number == 0 else f"{address}#{section.anchor}"
-            text = section.text.strip()[:INDEXED_CHARACTERS]
-            yield SearchEntry(rendered.title, section.title if number else "", place, text)
+            yield SearchEntry(rendered.title, section.title if number else "", place, section.text.strip())
 
 
 def read_static(name: str) -> bytes:
     return (files("kasuwa") / "documentation" / "static" / name).read_bytes()
+
+
+def in_markdown(address: str) -> str:
+    """Returns the address of the Markdown of a page."""
+    path, _, anchor = address.partition("#")
+    changed = f"{path.removesuffix('.html')}.md"
+    return f"{changed}#{anchor}" if anchor else changed
 
 
 def relative(address: str, target: str) -> str:

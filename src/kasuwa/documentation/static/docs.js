@@ -1,4 +1,4 @@
-// Optional enhancements: samples as tabs, a menu that is closed on narrow screens, and the search.
+// Optional enhancements: samples as tabs, and a menu that is closed on narrow screens.
 "use strict";
 
 // --- samples: one language at a time, the same on all pages ---
@@ -82,60 +82,3 @@ fitMenu();
 wide.addEventListener("change", fitMenu);
 const current = menu.querySelector("[aria-current]");
 if (current && wide.matches) current.scrollIntoView({ block: "nearest" });
-
-// --- search ---
-
-const MOST_RESULTS = 30;
-
-function scoreOf([page, heading, , text], words) {
-  const [inPage, inHeading, inText] = [page, heading, text].map((part) => part.toLowerCase());
-  let score = 0;
-  for (const word of words) {
-    const found = (inHeading.includes(word) ? 6 : 0) + (inPage.includes(word) ? 4 : 0) + (inText.includes(word) ? 1 : 0);
-    if (!found) return 0;
-    score += found + (inHeading === word || inPage.split(" ").includes(word) ? 4 : 0);
-  }
-  return score;
-}
-
-function excerptOf(text, words) {
-  const wanted = Math.max(0, text.toLowerCase().indexOf(words[0]) - 60);
-  const at = wanted ? text.indexOf(" ", wanted) + 1 : 0; // begins with a whole word
-  return `${at ? "… " : ""}${text.slice(at, at + 180)}${text.length > at + 180 ? " …" : ""}`;
-}
-
-function findSections(query) {
-  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-  if (!words.length) return [];
-  return window.searchIndex
-    .map((entry) => ({ entry, score: scoreOf(entry, words), words }))
-    .filter(({ score }) => score)
-    .sort((one, other) => other.score - one.score)
-    .slice(0, MOST_RESULTS);
-}
-
-function showResults(query) {
-  const list = document.getElementById("search-results");
-  const found = findSections(query);
-  list.replaceChildren(...found.map(({ entry: [page, heading, address, text], words }) => {
-    const item = document.createElement("li");
-    const link = document.createElement("a");
-    link.href = list.dataset.root + address;
-    link.textContent = heading ? `${page}: ${heading}` : page;
-    const excerpt = document.createElement("p");
-    excerpt.textContent = excerptOf(text, words);
-    item.append(link, excerpt);
-    return item;
-  }));
-  const counted = found.length === MOST_RESULTS ? `The best ${MOST_RESULTS} results` : `${found.length} results`;
-  document.getElementById("search-status").textContent = query.trim() ? `${counted} for “${query.trim()}”` : "Type in the search field above.";
-}
-
-if (document.getElementById("search-results")) {
-  addEventListener("DOMContentLoaded", () => {
-    const field = document.getElementById("search-field");
-    field.value = new URLSearchParams(location.search).get("q") ?? "";
-    field.addEventListener("input", () => showResults(field.value));
-    showResults(field.value);
-  });
-}

@@ -1,0 +1,27 @@
+"""Words that the search takes for each other: what people of the field say, and what these pages say."""
+
+SYNONYMS: tuple[tuple[str, ...], ...] = (
+    ("dispute", "chargeback"),
+    ("roll", "rotate", "renew"),
+    ("transfer", "payout", "disburse", "withdraw"),
+    ("event", "webhook", "callback", "notification"),
+    ("endpoint", "webhook"),
+    ("refund", "reversal", "reverse"),
+    ("installment", "instalment"),
+    ("recurrent", "subscription", "recurring"),
+    ("paylink", "link"),
+    ("verify", "check", "validate", "status"),
+    ("beneficiary", "recipient", "subaccount"),
+    ("idempotency", "duplicate", "repeat"),
+    ("signature", "hash", "sign"),
+    ("statement", "ledger"),
+    ("cashcode", "voucher"),
+    ("wallet", "balance"),
+    ("fee", "charge", "tariff", "price"),
+    ("client", "sdk", "library"),
+    ("sandbox", "test"),
+    ("customer", "payer"),
+    ("error", "refusal", "fail"),
+    ("authenticate", "credential", "key", "token"),
+    ("limit", "throttle", "quota"),
+)
