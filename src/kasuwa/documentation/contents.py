@@ -19,6 +19,8 @@ HOME = MarkdownPage("guides/README.md", "index.html", START, "Overview")
 GUIDE_LABELS = {
     "first-request": "First request",
     "accept-a-payment": "Accept a payment",
+    "subscriptions": "Charge again",
+    "disputes": "Answer a dispute",
     "pay-out": "Pay out",
     "cards": "Issue cards",
     "bills": "Pay bills",
