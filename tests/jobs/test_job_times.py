@@ -1,6 +1,7 @@
 """The wall times of jobs follow a merchant's clock, however many jobs it has, and no other merchant waits for that."""
 
 import asyncio
+import json
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +14,7 @@ import pytest
 
 from kasuwa.core.decision import Job
 from kasuwa.core.row_codes import make_row_code
-from kasuwa.jobs.job_times import JOBS_PER_STATEMENT, reschedule_jobs
+from kasuwa.jobs.job_times import BEFORE_ALL, JOBS_PER_STATEMENT, RESCHEDULE_CHUNK, reschedule_jobs
 from kasuwa.postgres import connections
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment
@@ -47,6 +48,7 @@ WRONG_TIMES = """
         else j.run_at = 'infinity' end
 """
 TIMES = "select run_at, count(*) from scheduled_job where merchant_id = $1 and kind = 'times.none' group by run_at"
+MOVE_CLOCK = "update merchant_state set clock_fixed_at = clock_fixed_at + interval '20 days' where merchant_id = $1"
 LEASES = "select count(*) from advance_lease where merchant_id = $1"
 
 
@@ -101,6 +103,35 @@ def test_jobs_that_a_stopped_clock_reaches_are_due_at_once(
     assert asyncio.run(shift()) == 3
     times = {str(at): count for at, count in deployment.fetch(TIMES, number)}
     assert (times[str(wall)], sum(times.values()), len(times)) == (1_250, 2_500, 2)
+
+
+def rows_handled(node: dict[str, Any]) -> float:
+    """Returns how many rows a part of a plan has returned or compared, with all parts below it."""
+    removed = (node.get(f"Rows Removed by {kind}", 0) for kind in ("Filter", "Join Filter", "Index Recheck"))
+    own = (node["Actual Rows"] + sum(removed)) * node["Actual Loops"]
+    return float(own) + sum(map(rows_handled, node.get("Plans", ())))
+
+
+@pytest.mark.parametrize("has_statistics", [False, True], ids=["without statistics", "with statistics"])
+def test_a_piece_of_the_jobs_is_not_compared_with_all_jobs_of_the_merchant(
+    deployment: Deployment, open_shop: Callable[..., MerchantClient], has_statistics: bool
+) -> None:
+    number = add_jobs(deployment, open_shop(now=START), 5_000, "nobody")
+
+    async def explain(connection: Any) -> str:
+        change = connection.transaction()
+        await change.start()
+        if has_statistics:
+            await connection.execute("analyze scheduled_job")
+        await connection.execute(MOVE_CLOCK, number)
+        values = (number, *BEFORE_ALL, datetime.now(UTC), 100)
+        plan = await connection.fetchval(f"explain (analyze, format json) {RESCHEDULE_CHUNK}", *values)
+        await change.rollback()
+        return str(plan)
+
+    [root] = json.loads(deployment.run_on_connection(explain))
+    assert root["Plan"]["Actual Rows"] == 1
+    assert rows_handled(root["Plan"]) < 4 * 5_000
 
 
 def test_deliveries_to_an_endpoint_that_is_off_stay_parked(

@@ -18,19 +18,21 @@ from kasuwa.webhooks.deliveries import retry_on_deadlock
 JOBS_PER_STATEMENT = 1_000
 BEFORE_ALL = (datetime.min.replace(tzinfo=UTC), 0)
 
-# In the order of the index job_merchant. What waits for a disabled endpoint stays parked. Only what
-# changes is written: where a clock stands still, that is what has come to be due.
+RUN_AT = "job_run_at(j.due, b.clock_offset_us, b.clock_fixed_at, $4::timestamptz)"
+# In the order of the index scheduled_job_merchant. What waits for a disabled endpoint stays parked. Only what changes
+# is written: where a clock stands still, that is what has come to be due. A piece is a range of the index. Its jobs are
+# not joined by their keys: the planner would compare each of them with all jobs of the merchant.
 RESCHEDULE_CHUNK = f"""
-    with piece as (
-        select j.key, j.due, j.seq from scheduled_job j where j.merchant_id = $1 and (j.due, j.seq) > ($2, $3)
+    with piece as materialized (
+        select j.due, j.seq from scheduled_job j where j.merchant_id = $1 and (j.due, j.seq) > ($2, $3)
         order by j.due, j.seq limit $5),
+    last as materialized (select due, seq from piece order by due desc, seq desc limit 1),
     shifted as (
-        update scheduled_job j set run_at = w.run_at
-        from piece p, merchant_state b,
-            lateral (select job_run_at(p.due, b.clock_offset_us, b.clock_fixed_at, $4::timestamptz) as run_at) w
-        where j.key = p.key and j.merchant_id = $1 and b.merchant_id = $1 and j.due = p.due and j.run_at <> w.run_at
-            and j.endpoint_id <> all({DISABLED_ENDPOINTS}))
-    select due, seq, (select count(*) from piece) from piece order by due desc, seq desc limit 1
+        update scheduled_job j set run_at = {RUN_AT} from merchant_state b
+        where j.merchant_id = $1 and (j.due, j.seq) > ($2, $3)
+            and (j.due, j.seq) <= ((select due from last), (select seq from last))
+            and b.merchant_id = $1 and j.run_at <> {RUN_AT} and j.endpoint_id <> all({DISABLED_ENDPOINTS}))
+    select due, seq, (select count(*) from piece) from last
 """
 
 
