@@ -19,6 +19,7 @@ HOME = MarkdownPage("guides/README.md", "index.html", START, "Overview")
 GUIDE_LABELS = {
     "first-request": "First request",
     "accept-a-payment": "Accept a payment",
+    "invoices-and-links": "Send invoices and links",
     "subscriptions": "Charge again",
     "disputes": "Answer a dispute",
     "pay-out": "Pay out",
