@@ -9,9 +9,14 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from string import Formatter
 from typing import Any, NamedTuple
 
+from kasuwa.api.replies import refusal_reply
 from kasuwa.core import codes
+from kasuwa.core.codes import COMPAT_HTTP, STRICT_HTTP
+from kasuwa.core.decision import Refusal
+from kasuwa.documentation.error_list import ListedCode, list_error_codes
 from tests.examples import file_of, parse_reply, pretty, read
 from tests.walk.openapi_documents import ERROR_BODY, action_operation, actions_document, json_of, resolved
 from tests.walk.rows import ACTION_ROWS, ActionRow
@@ -20,6 +25,8 @@ ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "docs" / "contract"
 SLICES = ROOT / "src" / "kasuwa" / "methods"
 BLOCK = re.compile(r"(<!-- reference -->\n).*?(<!-- end -->\n)", re.DOTALL)
+# The codes of errors, on their page.
+CODES_BLOCK = re.compile(r"(<!-- codes -->\n).*?(<!-- end of codes -->\n)", re.DOTALL)
 # A bar inside a cell of a table.
 BAR = "\\|"
 CODES = {name: value for name, value in vars(codes).items() if isinstance(value, int)}
@@ -101,9 +108,9 @@ def reply_table(row: ActionRow) -> list[str]:
 # --- refusals ---------------------------------------------------------------------------------------------------
 
 
-def refusals_of(method: str) -> list[tuple[int, str]]:
-    """The refusals that a path's rules name as constants, with their status, in order."""
-    found: dict[tuple[int, str], None] = {}
+def refusals_of(method: str) -> list[tuple[int, str, str]]:
+    """The refusals that a path's rules name as constants, with their status and code, in order."""
+    found: dict[tuple[int, str, str], None] = {}
     for path in sorted((SLICES / method).rglob("*.py")):
         for node in ast.parse(path.read_text()).body:
             if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
@@ -113,12 +120,14 @@ def refusals_of(method: str) -> list[tuple[int, str]]:
     return sorted(found)
 
 
-def read_refusal(call: ast.Call) -> tuple[int, str] | None:
+def read_refusal(call: ast.Call) -> tuple[int, str, str] | None:
     if not (isinstance(call.func, ast.Name) and call.func.id == "Refusal" and len(call.args) >= 2):
         return None
     code, message = call.args[:2]
+    names = {keyword.arg: keyword.value for keyword in call.keywords}
+    name = names.get("error_code")
     if isinstance(code, ast.Name) and code.id in CODES and isinstance(message, ast.Constant):
-        return CODES[code.id], str(message.value)
+        return CODES[code.id], str(message.value), str(name.value) if isinstance(name, ast.Constant) else ""
     return None
 
 
@@ -137,14 +146,43 @@ def reference_of(method: str) -> str:
         lines += ["```json", pretty(parse_reply(recorded)), "```", ""]
     refusals = refusals_of(method)
     if refusals:
-        lines += ["### Refusals", "", "| `status` | `message` |", "|---|---|"]
-        lines += [f"| {code} | {message} |" for code, message in refusals] + [""]
+        lines += ["### Refusals", "", "| `status` | `code` | `message` |", "|---|---|---|"]
+        lines += [f"| {status} | [{code}](errors.md#{code}) | {message} |" for status, message, code in refusals] + [""]
     return "\n".join(lines)
+
+
+def reference_of_errors() -> str:
+    """The section of every code, with what it means, the messages that it has, and a reply."""
+    listed = list_error_codes()
+    lines = ["## Codes of replies", ""]
+    lines += [line for one in listed if not one.is_of_field for line in section_of(one)]
+    lines += ["## Codes of fields", "", "Of the entries of `errors`; the reply itself has `field_invalid`.", ""]
+    lines += [line for one in listed if one.is_of_field for line in section_of(one)]
+    return "\n".join(lines)
+
+
+def section_of(one: ListedCode) -> list[str]:
+    status = one.example.code
+    http = f"HTTP {COMPAT_HTTP.get(status, 200)}, with strict codes {STRICT_HTTP[status]}"
+    lines = [f'<a id="{one.code}"></a>', f"### {one.code}", "", f"Status {status} ({http})."]
+    lines += [f"{one.meaning[:1].upper()}{one.meaning[1:]}."] if one.meaning else []
+    messages = [text.replace("{", "<").replace("}", ">") for text in one.messages]
+    several = messages if len(messages) > 1 and not one.meaning else []
+    lines += ["", *(f"- `{text}`" for text in several), ""] if several else [""]
+    return [*lines, "```json", example_of(one.example), "```", ""]
+
+
+def example_of(refusal: Refusal) -> str:
+    """The reply that a refusal makes. What its message takes from a request is in angle brackets."""
+    named = {name: f"<{name}>" for _, name, _, _ in Formatter().parse(refusal.message) if name}
+    filled = refusal.fill(**named) if named else refusal
+    return refusal_reply(filled, strict=False).body.decode()
 
 
 def build(page: Path) -> str:
     """The page with its reference section as it should be."""
-    return BLOCK.sub(lambda found: f"{found[1]}{reference_of(page.stem)}{found[2]}", page.read_text())
+    with_codes = CODES_BLOCK.sub(lambda found: f"{found[1]}{reference_of_errors()}{found[2]}", page.read_text())
+    return BLOCK.sub(lambda found: f"{found[1]}{reference_of(page.stem)}{found[2]}", with_codes)
 
 
 def main() -> None:

@@ -36,9 +36,16 @@ def named_refusals(sources: list[Source]) -> Iterator[NamedRefusal]:
     for source in sources:
         for node in source.tree.body:
             if isinstance(node, ast.Assign) and is_refusal(node.value) and isinstance(node.targets[0], ast.Name):
-                texts = [one.value for one in ast.walk(node.value) if isinstance(one, ast.Constant)]
+                texts = [one.value for one in walk_without_code(node.value) if isinstance(one, ast.Constant)]
                 message = max((text for text in texts if isinstance(text, str)), key=len, default="")
                 yield NamedRefusal(source.module, node.targets[0].id, message)
+
+
+def walk_without_code(value: ast.expr) -> Iterator[ast.AST]:
+    """Yields the parts of a refusal without its code, which may be longer than its message."""
+    assert isinstance(value, ast.Call)
+    for part in (*value.args, *(keyword.value for keyword in value.keywords if keyword.arg != "error_code")):
+        yield from ast.walk(part)
 
 
 def is_refusal(value: ast.expr) -> bool:

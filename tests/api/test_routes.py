@@ -16,7 +16,7 @@ OTHER_TYPES = ("token", "account", "ussd", "phone", "qrpay", "bank_transfer", "m
 def errors_of(**fields: Any) -> tuple[FieldError, ...]:
     found = PAYMENT.select_action(msgspec.convert(fields, Envelope))
     assert isinstance(found, Refusal)
-    return found.field_errors
+    return tuple(FieldError(fault.field, fault.reason) for fault in found.field_errors)
 
 
 @pytest.mark.parametrize("kind", OTHER_TYPES)

@@ -142,8 +142,8 @@ def test_every_action_has_a_page_with_all_fields_and_four_languages(method: str)
 def test_every_refusal_of_a_path_is_on_its_page() -> None:
     for method in PAGES_OF_METHODS:
         shown = {address: words_of(address) for address in pages() if address.startswith("reference/")}
-        for code, message in refusals_of(method):
-            assert code in CODES.values()
+        for status, message, _ in refusals_of(method):
+            assert status in CODES.values()
             assert any(message in words for words in shown.values()), (method, message)
 
 

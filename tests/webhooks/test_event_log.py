@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.merchant_client import MerchantClient, RawReply
+from tests.merchant_client import MerchantClient, RawReply, without_codes
 from tests.running import Deployment
 from tests.webhooks.event_log import event_of, events_of, resend, send_events_to, wait_for_state, wait_until
 from tests.webhooks.inbox import BROKEN, OK, Inbox, running_inbox
@@ -179,7 +179,7 @@ def test_a_range_of_events_is_sent_again_both_ends_included(shop: MerchantClient
 def test_an_event_id_that_is_not_ours_is_unknown(shop: MerchantClient, inbox: Inbox, event_id: str) -> None:
     send_events_to(shop, inbox.url)
     shop.transfer()
-    assert resend(shop, event_id=event_id) == UNKNOWN
+    assert without_codes(resend(shop, event_id=event_id)) == UNKNOWN
 
 
 def test_the_event_ids_of_another_merchant_answer_exactly_as_unknown_ones(
@@ -197,7 +197,7 @@ def test_the_event_ids_of_another_merchant_answer_exactly_as_unknown_ones(
 
     made_up = theirs["event_id"][:-1] + ("0" if theirs["event_id"][-1] != "0" else "1")
     assert ask(theirs["event_id"]) == ask(made_up)
-    assert resend(mine, event_id=theirs["event_id"]) == UNKNOWN
+    assert without_codes(resend(mine, event_id=theirs["event_id"])) == UNKNOWN
     assert resend(other, event_id=theirs["event_id"])["sent"] == 1  # it is one, to whom it belongs
     inbox.wait_for(before + 1)
 
@@ -223,11 +223,11 @@ def test_a_range_that_makes_no_sense_is_refused(
 
 def test_a_range_in_which_there_is_no_event_is_unknown(shop: MerchantClient, inbox: Inbox) -> None:
     send_events_to(shop, inbox.url)
-    assert resend(shop, **{"from": 1, "to": 1000}) == UNKNOWN
+    assert without_codes(resend(shop, **{"from": 1, "to": 1000})) == UNKNOWN
 
 
 def test_without_a_url_nothing_can_be_sent_again(shop: MerchantClient) -> None:
     txn_ref = shop.transfer()["txnRef"]
     body = resend(shop, event_id=event_of(shop, txn_ref)["event_id"])
-    assert body == {"status": 104, "message": "No webhook URL is set; set one first"}
+    assert without_codes(body) == {"status": 104, "message": "No webhook URL is set; set one first"}
     assert event_of(shop, txn_ref)["state"] == "no_endpoint"

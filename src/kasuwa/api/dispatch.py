@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import msgspec
 import structlog
 
+from kasuwa.api.body_errors import BEYOND_LIMITS, refuse_body
 from kasuwa.api.current_merchant import MerchantSuspended, require_current, with_current_merchant
 from kasuwa.api.idempotency_key import read_claim
 from kasuwa.api.key_rights import mask_for_reader, refuse_address, refuse_scope
@@ -28,6 +29,7 @@ from kasuwa.api.replies import (
     refusal_reply,
 )
 from kasuwa.api.routes import Envelope, Route
+from kasuwa.api.sent_values import add_sent_values
 from kasuwa.authority.audit_notes import ActionNote
 from kasuwa.concurrency.deadlines import Deadlines
 from kasuwa.concurrency.time_slices import collect, run_in_shared_slices
@@ -45,7 +47,7 @@ from kasuwa.core.action import (
     Write,
 )
 from kasuwa.core.addresses import find_network
-from kasuwa.core.codes import AUTHENTICATION_FAILED, ERROR, INVALID_JSON
+from kasuwa.core.codes import AUTHENTICATION_FAILED, ERROR
 from kasuwa.core.decision import (
     AuditEntry,
     Context,
@@ -61,6 +63,7 @@ from kasuwa.core.decision import (
     replace_faults,
 )
 from kasuwa.core.dry_run import forbid_changes, unknown_dry_run_faults
+from kasuwa.core.error_codes import HEADER_INVALID
 from kasuwa.core.reading import ReaderFactory
 from kasuwa.core.references import merchant_state_key
 from kasuwa.core.scenario import NO_SCENARIO, Scenario, read_scenario, take_call_scenario
@@ -82,10 +85,37 @@ from kasuwa.wire.decoding import InvalidRequest, add_preflight_errors, add_reque
 from kasuwa.wire.fields import echo_amount
 from kasuwa.wire.paging import is_page
 
-NOT_AUTHENTICATED = Refusal(AUTHENTICATION_FAILED, "Merchant authentication failed; check the mid and key headers")
-SUSPENDED = Refusal(AUTHENTICATION_FAILED, "This merchant is suspended; ask the operator")
+NOT_AUTHENTICATED = Refusal(
+    AUTHENTICATION_FAILED,
+    "Merchant authentication failed; check the mid and key headers",
+    error_code="authentication_failed",
+)
+MISSING_HEADERS = Refusal(
+    AUTHENTICATION_FAILED, "Merchant authentication failed; {missing}{hint}", error_code="header_missing"
+)
+# Headers that other services take, and that say nothing here.
+OTHER_HEADERS = (
+    "authorization",
+    "x-api-key",
+    "api-key",
+    "apikey",
+    "x-mid",
+    "merchant-id",
+    "merchantid",
+    "x-key",
+    "merchant_id",
+    "secret-key",
+)
+WRONG_SCENARIO = FieldError(
+    "x-sandbox-scenario", "rr, delay, http and webhook as key=value, with ; between", HEADER_INVALID
+)
+SUSPENDED = Refusal(
+    AUTHENTICATION_FAILED, "This merchant is suspended; ask the operator", error_code="merchant_suspended"
+)
 TOO_MANY_FAILURES = Refusal(
-    ERROR, "Too many failed authentications from your address; check mid and key, and wait as retry-after says"
+    ERROR,
+    "Too many failed authentications from your address; check mid and key, and wait as retry-after says",
+    error_code="too_many_failed_authentications",
 )
 
 # How long a rail may take, and how long a repeated request waits for the first one to finish.
@@ -105,6 +135,18 @@ PARSED_IN_THREAD_BYTES = 64 * 1024
 PARSED_CACHE_MAX_BYTES = 256
 log = structlog.get_logger("kasuwa.api")
 ENVELOPE = msgspec.json.Decoder(Envelope)
+
+
+def refuse_headers(headers: Headers) -> Refusal:
+    """Returns the refusal of a request without readable mid and key headers. It says nothing of any merchant."""
+    missing = [
+        f"the {name} header has characters beyond ASCII" if name in headers else f"there is no {name} header"
+        for name in ("mid", "key")
+        if headers.get(name) is None
+    ]
+    sent = [name for name in OTHER_HEADERS if name in headers]
+    hint = f" (did you mean it by {', '.join(sent)}?)" if sent else ""
+    return MISSING_HEADERS.fill(missing=" and ".join(missing), hint=hint)
 
 
 class StepRunner(Protocol):
@@ -156,7 +198,7 @@ class Dispatch:
         try:
             mid, key = headers.get("mid"), headers.get("key")
             if mid is None or key is None:
-                return refusal_reply(NOT_AUTHENTICATED, strict=False)
+                return refusal_reply(refuse_headers(headers), strict=False)
             directory, mid, throttle = self._services.directory, mid.strip(), self._throttle
             if throttle.has_failures:
                 wait = throttle.wait_seconds(find_network(address()), mid)
@@ -235,7 +277,7 @@ class Dispatch:
         else:
             parsed = cached or self.parse_request(path, body, merchant)
         if isinstance(parsed, Refusal):
-            return refusal_reply(parsed, strict=strict)
+            return refusal_reply(add_sent_values(parsed, body), strict=strict)
         action, request = parsed
         beyond = refuse_scope(path.method, action, merchant.caller)
         if beyond is not None:
@@ -249,10 +291,8 @@ class Dispatch:
         if is_invalid or scenario is None:
             faults: tuple[FieldError, ...] = request if is_invalid else ()
             if scenario is None:
-                faults += (
-                    FieldError("x-sandbox-scenario", "rr, delay, http and webhook as key=value, with ; between"),
-                )
-            answered = refusal_reply(refuse_fields(*faults), strict=strict)
+                faults += (WRONG_SCENARIO,)
+            answered = refusal_reply(add_sent_values(refuse_fields(*faults), body), strict=strict)
         else:
             if isinstance(action, Read):
                 reply = await action.read(request, merchant, self._services.reader.for_one_reply(merchant.merchant_id))
@@ -272,7 +312,9 @@ class Dispatch:
                 answered = preencoded_reply(reply, headers.get("accept-encoding"))
             else:
                 kind: Any = type(reply)
-                if echoes_amount(kind) and not isinstance(reply, Refusal):
+                if isinstance(reply, Refusal):
+                    reply = add_sent_values(reply, body)
+                elif echoes_amount(kind):
                     reply.amount = echo_amount(reply.amount, getattr(request, "amount", None))
                 answered = await page_reply(reply, strict) if is_page(reply) else action_reply(reply, strict=strict)
                 await mask_for_reader(answered, path.method, action, merchant.caller)
@@ -287,9 +329,9 @@ class Dispatch:
             check_json(body)
             envelope = ENVELOPE.decode(body)
         except InvalidJson as error:
-            return Refusal(INVALID_JSON, f"Invalid JSON request: {error}")
+            return BEYOND_LIMITS.fill(error=error)
         except (msgspec.DecodeError, RecursionError):
-            return Refusal(INVALID_JSON, "Invalid JSON request: send one JSON object")
+            return refuse_body(body)
         action = path.select_action(envelope)
         if isinstance(action, Refusal):
             return action

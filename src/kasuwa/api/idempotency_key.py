@@ -11,7 +11,9 @@ from kasuwa.core.vault import Vault
 from kasuwa.engine.idempotency import IdempotencyClaim, idempotency_record_key
 from kasuwa.http.headers import Headers
 
-BAD_IDEMPOTENCY_KEY = Refusal(INVALID_REQUEST, "Idempotency-Key must be 1 to 255 ASCII characters")
+BAD_IDEMPOTENCY_KEY = Refusal(
+    INVALID_REQUEST, "Idempotency-Key must be 1 to 255 ASCII characters", error_code="idempotency_key_invalid"
+)
 MAX_KEY_CHARS = 255
 HEADER = "idempotency-key"
 

@@ -9,6 +9,15 @@ from kasuwa.core.codes import AUTHENTICATION_FAILED
 from kasuwa.core.decision import Refusal
 from kasuwa.privacy.personal_fields import is_masked, mask_reply
 
+SCOPE_MISSING = Refusal(
+    AUTHENTICATION_FAILED, "{name} needs a key of scope {wanted}; {label} has {held}", error_code="scope_missing"
+)
+ADDRESS_REFUSED = Refusal(
+    AUTHENTICATION_FAILED,
+    "{label} may not be used from {address}, only from {addresses}",
+    error_code="address_not_allowed",
+)
+
 # Longer replies are masked in a thread, so that other requests go on meanwhile.
 MASKED_IN_THREAD_BYTES = 64 * 1024
 
@@ -24,7 +33,7 @@ def refuse_scope(method: ApiMethod, action: Action, caller: Caller) -> Refusal |
         return None
     wanted = f"{scope} or read" if only_shows(action) and scope != "read" else scope
     name, held = f"{method.name} {make_action_title(action)}", ", ".join(caller.scopes)
-    return Refusal(AUTHENTICATION_FAILED, f"{name} needs a key of scope {wanted}; {caller.label} has {held}")
+    return SCOPE_MISSING.fill(name=name, wanted=wanted, label=caller.label, held=held)
 
 
 async def mask_for_reader(answered: HttpReply, method: ApiMethod, action: Action, caller: Caller) -> None:
@@ -39,7 +48,5 @@ async def mask_for_reader(answered: HttpReply, method: ApiMethod, action: Action
 
 
 def refuse_address(caller: Caller, address: str) -> Refusal:
-    return Refusal(
-        AUTHENTICATION_FAILED,
-        f"{caller.label} may not be used from {address or 'this address'}, only from {', '.join(caller.addresses)}",
-    )
+    addresses = ", ".join(caller.addresses)
+    return ADDRESS_REFUSED.fill(label=caller.label, address=address or "this address", addresses=addresses)

@@ -9,13 +9,23 @@ from kasuwa.core.decision import Refusal
 from kasuwa.core.row_codes import RowChanged
 from kasuwa.engine.progress import RequestProgress, is_outage
 
-INTERNAL_ERROR = Refusal(ERROR, "An error has occurred; nothing was changed")
-UNREACHABLE = Refusal(ERROR, "The service cannot be reached for a moment; nothing was changed, try again")
-RECORD_CHANGED = Refusal(
-    ERROR, "A record that this needs was changed outside of the service, and is not used; the operator must look at it"
+INTERNAL_ERROR = Refusal(ERROR, "An error has occurred; nothing was changed", error_code="internal_error")
+UNREACHABLE = Refusal(
+    ERROR,
+    "The service cannot be reached for a moment; nothing was changed, try again",
+    error_code="service_unavailable",
 )
-RAIL_TIMEOUT = Refusal(ERROR, "There was no answer in time; nothing was changed, try again later")
-OUTCOME_UNKNOWN = Refusal(ERROR, "The outcome is not known; verify by your reference before you send it again")
+RECORD_CHANGED = Refusal(
+    ERROR,
+    "A record that this needs was changed outside of the service, and is not used; the operator must look at it",
+    error_code="record_changed",
+)
+RAIL_TIMEOUT = Refusal(
+    ERROR, "There was no answer in time; nothing was changed, try again later", error_code="rail_timeout"
+)
+OUTCOME_UNKNOWN = Refusal(
+    ERROR, "The outcome is not known; verify by your reference before you send it again", error_code="outcome_unknown"
+)
 
 
 class FailureReply(msgspec.Struct, frozen=True):

@@ -12,7 +12,7 @@ from kasuwa.core.codes import ERROR
 from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.http.shared_buckets import SharedBuckets
 
-TOO_MANY = Refusal(ERROR, "Too many requests; wait as retry-after says")
+TOO_MANY = Refusal(ERROR, "Too many requests; wait as retry-after says", error_code="rate_limited")
 
 
 class Bucket(msgspec.Struct):

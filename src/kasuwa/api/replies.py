@@ -8,8 +8,9 @@ from typing import Any
 import msgspec
 
 from kasuwa.core.action import PreencodedReply
-from kasuwa.core.codes import http_status
+from kasuwa.core.codes import UNREADABLE_ANSWER, http_status
 from kasuwa.core.decision import FieldError, Refusal
+from kasuwa.core.error_codes import make_doc_path
 from kasuwa.http.page import Pieces
 from kasuwa.wire.paging import MAX_PAGE_BYTES, truncate_page
 
@@ -20,9 +21,29 @@ API_VERSION = "1"
 
 ENCODER = msgspec.json.Encoder()
 
+# The beginning of `doc_url` in the body of a refusal.
+DOC_URL = b'"doc_url":"/'
+
 JSON_HEADERS = (("content-type", "application/json"),)
 PREENCODED_HEADERS = (*JSON_HEADERS, ("vary", "accept-encoding"))
 GZIP_HEADERS = (*PREENCODED_HEADERS, ("content-encoding", "gzip"))
+
+
+class ErrorCode(msgspec.Struct):
+    """The fields that programs read of a reply with an error."""
+
+    code: str
+    doc_url: str
+
+
+# What follows the fields of an action's own reply of status 201: the transaction stays open.
+STILL_OPEN = Refusal(
+    UNREADABLE_ANSWER,
+    "A rail answered something that cannot be read; the transaction stays open and is asked about again",
+    error_code="rail_answer_unreadable",
+)
+STILL_OPEN_CODE = ErrorCode(STILL_OPEN.error_code, make_doc_path(STILL_OPEN.error_code))
+STILL_OPEN_FIELDS = b"," + ENCODER.encode(STILL_OPEN_CODE)[1:]
 
 
 class HttpReply(msgspec.Struct):
@@ -45,6 +66,10 @@ class ErrorBody(msgspec.Struct, omit_defaults=True):
     "The code of the error: 101 to 104, 201, 203, 204 or 301."
     message: str
     "What is wrong and what to do. For invalid fields it names the first three and counts the rest."
+    code: str
+    "What is wrong, for programs: one of the codes of the page of errors. It never changes its meaning."
+    doc_url: str
+    "The page of this service that explains the code."
     errors: tuple[FieldError, ...] = ()
     "Every invalid field, at most 50. Absent if no field is at fault."
 
@@ -56,8 +81,9 @@ def echoes_amount(kind: Any) -> bool:
 
 
 def refusal_reply(refusal: Refusal, *, strict: bool, http: int | None = None) -> HttpReply:
-    body = ENCODER.encode(ErrorBody(refusal.code, refusal.message, refusal.field_errors))
-    return HttpReply(http or http_status(refusal.code, strict=strict), body, refusal.code)
+    code = refusal.error_code
+    body = ErrorBody(refusal.code, refusal.message, code, make_doc_path(code), refusal.field_errors)
+    return HttpReply(http or http_status(refusal.code, strict=strict), ENCODER.encode(body), refusal.code)
 
 
 def rate_limit_reply(refusal: Refusal, wait_seconds: float) -> HttpReply:
@@ -80,6 +106,12 @@ def accepts_gzip(accepted: str) -> bool:
         if coding == "gzip":
             return weight.strip("0.") != "" or weight == ""
     return False
+
+
+def with_address(body: bytes, public_url: str) -> bytes:
+    """Returns the body of a refusal with the address of the service before the path of its page. No text that a
+    request has put into the body matches: its quotes are escaped."""
+    return body.replace(DOC_URL, DOC_URL[:-1] + public_url.encode() + b"/", 1)
 
 
 async def page_reply(reply: Any, strict: bool) -> HttpReply:
@@ -106,4 +138,7 @@ def action_reply(reply: Any, *, strict: bool) -> HttpReply:
         return refusal_reply(reply, strict=strict)
     status = getattr(reply, "status", 200)
     code = status if isinstance(status, int) else 200
-    return HttpReply(http_status(code, strict=strict), ENCODER.encode(reply), code)
+    body = ENCODER.encode(reply)
+    if code == UNREADABLE_ANSWER:
+        body = body[:-1] + STILL_OPEN_FIELDS
+    return HttpReply(http_status(code, strict=strict), body, code)

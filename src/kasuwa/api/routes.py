@@ -9,6 +9,9 @@ from msgspec import field
 from kasuwa.core.action import Action, ApiMethod, Write, get_selecting_field
 from kasuwa.core.codes import INVALID_METHOD
 from kasuwa.core.decision import FieldError, Refusal, refuse_fields
+from kasuwa.core.error_codes import FIELD_NOT_A_CHOICE, FIELD_REQUIRED, FIELD_WRONG_TYPE
+from kasuwa.core.suggestions import suggest
+from kasuwa.wire.masking import make_echo
 
 
 class Envelope(msgspec.Struct):
@@ -29,6 +32,18 @@ class Envelope(msgspec.Struct):
 
 
 ENVELOPE = msgspec.json.Decoder(Envelope)
+
+# How the messages of unknown actions begin.
+INVALID_CALL = "Invalid method call: "
+# Most characters of an unknown name in a message.
+MAX_ECHOED = 60
+
+NO_ACTION = Refusal(INVALID_METHOD, INVALID_CALL + "/{path} takes {choices}", error_code="action_missing")
+UNKNOWN_ACTION = Refusal(
+    INVALID_METHOD,
+    INVALID_CALL + "/{path} takes {choices}; there is no {selector} {name}{near}",
+    error_code="action_unknown",
+)
 
 VARIANT_FIELDS = {"type": "type", "method": "method", "status": "status", "paymentType": "payment_type"}
 
@@ -67,19 +82,23 @@ class ActionVariants(msgspec.Struct):
         for name, value in self.variants:
             text = getattr(envelope, VARIANT_FIELDS[name])
             if isinstance(text, str) and text != value and text.strip().lower() == value.lower():
-                return refuse_fields(FieldError(name, f"must be written exactly as {value}"))
+                return refuse_fields(FieldError(name, f"must be written exactly as {value}", FIELD_NOT_A_CHOICE))
         return None
 
     def no_variant(self, envelope: Envelope) -> Refusal:
         """Returns the refusal of a body that names the action but none of its variants."""
         names = {name for name, _ in self.variants}
-        return refuse_fields(*(FieldError(name, self.explain_values(name, envelope)) for name in sorted(names)))
+        return refuse_fields(*(self.explain_variant(name, envelope) for name in sorted(names)))
 
-    def explain_values(self, name: str, envelope: Envelope) -> str:
-        """Returns which values a variant's field may have, and the action that takes the given one if there is one."""
+    def explain_variant(self, name: str, envelope: Envelope) -> FieldError:
+        """Returns which values a variant's field may have, and the one that was meant, or the action that takes it."""
         variant = getattr(envelope, VARIANT_FIELDS[name])
-        other = self.elsewhere.get((name, variant)) if isinstance(variant, str) else None
-        return f"one of {self.values(name)}" + (f"; use the action {other} for {variant}" if other else "")
+        reason = f"one of {self.values(name)}"
+        if not isinstance(variant, str):
+            return FieldError(name, reason, FIELD_REQUIRED if variant is None else FIELD_WRONG_TYPE)
+        other = self.elsewhere.get((name, variant))
+        hint = f"; use the action {other} for {variant}" if other else suggest(variant, self.values(name).split(", "))
+        return FieldError(name, f"{reason}{hint}", FIELD_NOT_A_CHOICE)
 
     def values(self, name: str) -> str:
         return ", ".join(value for of, value in self.variants if of == name)
@@ -96,8 +115,9 @@ class Route(msgspec.Struct):
 
     method: ApiMethod
     choices: dict[tuple[str, str], ActionVariants]  # by selector and action name
-    no_action: Refusal  # the reply to a body that names no action
+    choices_text: str  # the actions, as messages name them
     largest_body: int  # of any action, in bytes
+    elsewhere: Mapping[str, frozenset[str]]  # the names of the actions of the other paths
 
     def body_limit(self, body: bytes) -> int:
         """Returns the limit of a body's action, in bytes. Contract: #requests"""
@@ -113,8 +133,8 @@ class Route(msgspec.Struct):
             name = getattr(envelope, selector)
             if isinstance(name, str):
                 choice = self.choices.get((selector, name))
-                return self.no_action if choice is None else choice.select(envelope)
-        return self.no_action
+                return explain_unknown_action(self, selector, name) if choice is None else choice.select(envelope)
+        return NO_ACTION.fill(path=self.method.name, choices=self.choices_text)
 
 
 def find_action(path: Route, fields: Mapping[str, Any]) -> Action | None:
@@ -131,7 +151,10 @@ def make_routes(methods: Sequence[ApiMethod]) -> dict[str, Route]:
             for selector in list_selectors(method, action):
                 choices.setdefault((selector, action.name), ActionVariants()).add(action)
         note_other_actions(choices)
-        table["/" + method.name] = Route(method, choices, no_action(method, choices), largest_body(method))
+        table["/" + method.name] = Route(method, choices, list_choices(choices), largest_body(method), {})
+    names = {path: frozenset(name for _, name in route.choices) for path, route in table.items()}
+    for path, route in table.items():
+        route.elsewhere = {other: actions for other, actions in names.items() if other != path}
     return table
 
 
@@ -149,15 +172,29 @@ def largest_body(method: ApiMethod) -> int:
     return max(method.max_body_bytes, *own, 0)
 
 
-def no_action(method: ApiMethod, choices: Iterable[tuple[str, str]]) -> Refusal:
-    """Returns the refusal of an unknown action. It names every action of the path. Contract: #errors"""
+def list_choices(choices: Iterable[tuple[str, str]]) -> str:
+    """Returns the names of all actions of a path, as refusals list them. Contract: #errors"""
     named: dict[str, list[str]] = {}
     for selector, name in choices:
         named.setdefault(selector, []).append(name)
     # Actions that `inquire` selects may also be sent as `action`. They are named once.
     lists = {", ".join(names): selector for selector, names in reversed(named.items())}
-    choices_text = "; or ".join(f"{selector}, one of {names}" for names, selector in reversed(lists.items()))
-    return Refusal(INVALID_METHOD, f"Invalid method call: /{method.name} takes {choices_text}")
+    return "; or ".join(f"{selector}, one of {names}" for names, selector in reversed(lists.items()))
+
+
+def explain_unknown_action(route: Route, selector: str, name: str) -> Refusal:
+    """Returns the refusal of an action that the path does not have: the one that was meant, then those of the path."""
+    near = suggest(name, [known for known_selector, known in route.choices if known_selector == selector])
+    if not near:
+        others = [path for path, names in route.elsewhere.items() if name in names]
+        near = f" (it is an action of {' and '.join(others)})" if others else ""
+    return UNKNOWN_ACTION.fill(
+        path=route.method.name,
+        choices=route.choices_text,
+        selector=selector,
+        name=make_echo(name, MAX_ECHOED),
+        near=near,
+    )
 
 
 def list_selectors(method: ApiMethod, action: Action) -> list[str]:

@@ -12,12 +12,13 @@ from kasuwa.api.dispatch import Dispatch
 from kasuwa.api.documentation import CONTENTS, DOCS, TO_CONTENTS, DocumentationPages
 from kasuwa.api.forwarding import RequestForwarder
 from kasuwa.api.openapi.documents import DOCUMENT_PATHS, BuiltOnce, StaticDocument
-from kasuwa.api.replies import API_VERSION, HttpReply, refusal_reply
+from kasuwa.api.replies import API_VERSION, HttpReply, refusal_reply, with_address
 from kasuwa.api.routes import Route
 from kasuwa.concurrency.exhaustion import PoolExhausted
 from kasuwa.core.addresses import Network, client_address, find_network
-from kasuwa.core.codes import ERROR, INVALID_JSON, INVALID_METHOD
+from kasuwa.core.codes import ERROR, ERROR_MEANINGS, INVALID_JSON, INVALID_METHOD
 from kasuwa.core.decision import Refusal
+from kasuwa.core.suggestions import find_nearest
 from kasuwa.http.bodies import (
     CALLBACK_BODY,
     SMALL_BODY,
@@ -44,33 +45,55 @@ PAGES = "/pay/"
 RAILS = "/rails/"
 FILES = "/statements/"
 
-NO_PATH = refusal_reply(Refusal(INVALID_METHOD, "Invalid method call: there is no such path"), strict=False, http=404)
-USE_PUT_REPLY = refusal_reply(Refusal(INVALID_METHOD, "Invalid method call: use PUT"), strict=False)
-ONLY_POST = refusal_reply(Refusal(INVALID_METHOD, "Invalid method call: use POST"), strict=False, http=405)
-ONLY_GET = refusal_reply(Refusal(INVALID_METHOD, "Invalid method call: use GET"), strict=False, http=405)
 WHERE_TO_READ = (
     b'{"status":200,"message":"The documentation is at /docs/, its contents for programs at /llms.txt, and the OpenAPI'
     b' document at /openapi.json"}'
 )
-INCOMPLETE = "Invalid JSON request: the body broke off before its end, or has trailer fields; nothing was done"
-TOO_SLOW = refusal_reply(Refusal(INVALID_JSON, "Invalid JSON request: the body took too long"), strict=False, http=408)
-INCOMPLETE_BODY_REPLY = refusal_reply(Refusal(INVALID_JSON, INCOMPLETE), strict=False, http=400)
-BODY_MEMORY_REPLY = refusal_reply(
-    Refusal(ERROR, "Too many large requests at once; nothing was done, try again"), strict=False, http=503
+
+PATH_UNKNOWN = Refusal(INVALID_METHOD, "Invalid method call: there is no such path", error_code="path_unknown")
+SIMILAR_PATH = Refusal(
+    INVALID_METHOD, "Invalid method call: there is no such path (did you mean {path}?)", error_code="path_unknown"
 )
+ONLY_PUT = Refusal(INVALID_METHOD, "Invalid method call: use PUT", error_code="http_method_not_allowed")
+PUT_INSTEAD = Refusal(
+    INVALID_METHOD, "Invalid method call: use PUT; {path} takes no {method}", error_code="http_method_not_allowed"
+)
+ONLY_POST = Refusal(INVALID_METHOD, "Invalid method call: use POST", error_code="http_method_not_allowed")
+ONLY_GET = Refusal(INVALID_METHOD, "Invalid method call: use GET", error_code="http_method_not_allowed")
+SLOW_BODY = Refusal(INVALID_JSON, "Invalid JSON request: the body took too long", error_code="body_timeout")
+BROKEN_BODY = Refusal(
+    INVALID_JSON,
+    "Invalid JSON request: the body broke off before its end, or has trailer fields; nothing was done",
+    error_code="body_incomplete",
+)
+LARGE_BODY = Refusal(INVALID_JSON, "Invalid JSON request: the body is over {most} KiB", error_code="body_too_large")
+MANY_LARGE_BODIES = Refusal(
+    ERROR, "Too many large requests at once; nothing was done, try again", error_code="too_many_large_requests"
+)
+MANY_CALLBACKS = Refusal(
+    ERROR, "Too many call-backs at once; nothing was done, send it again", error_code="too_many_callbacks"
+)
+NOT_READY = Refusal(ERROR, "{trouble}", error_code="not_ready")
+
+NO_PATH = refusal_reply(PATH_UNKNOWN, strict=False, http=404)
+USE_PUT_REPLY = refusal_reply(ONLY_PUT, strict=False)
+USE_POST_REPLY = refusal_reply(ONLY_POST, strict=False, http=405)
+USE_GET_REPLY = refusal_reply(ONLY_GET, strict=False, http=405)
+TOO_SLOW = refusal_reply(SLOW_BODY, strict=False, http=408)
+INCOMPLETE_BODY_REPLY = refusal_reply(BROKEN_BODY, strict=False, http=400)
+BODY_MEMORY_REPLY = refusal_reply(MANY_LARGE_BODIES, strict=False, http=503)
 BODY_MEMORY_REPLY.retry_after = 1
-TOO_MANY_CALLBACKS = refusal_reply(
-    Refusal(ERROR, "Too many call-backs at once; nothing was done, send it again"), strict=False, http=503
-)
+TOO_MANY_CALLBACKS = refusal_reply(MANY_CALLBACKS, strict=False, http=503)
 TOO_MANY_CALLBACKS.retry_after = 5
 
 # HTTP statuses after which the connection is closed, because the rest of the body was not read.
 CLOSING_STATUSES = frozenset({400, 408, 413})
+# Methods that a reply names; others may hold anything.
+NAMED_METHODS = frozenset({"GET", "HEAD", "DELETE", "PATCH", "OPTIONS"})
 
 
 def too_large(most: int) -> HttpReply:
-    refusal = Refusal(INVALID_JSON, f"Invalid JSON request: the body is over {most // 1024} KiB")
-    return refusal_reply(refusal, strict=False, http=413)
+    return refusal_reply(LARGE_BODY.fill(most=most // 1024), strict=False, http=413)
 
 
 def body_error_reply(error: BodyTooLarge | BodyTimeout | BodyMemoryTimeout | IncompleteBody, most: int) -> HttpReply:
@@ -118,6 +141,7 @@ class ServerServices(msgspec.Struct, frozen=True):
     forwarder: RequestForwarder | None = None  # None: all requests are decided in this process
     # Records requests for the console of the test environment. None in live.
     record_request: Callable[[str, RequestRecord], None] | None = None
+    public_url: str = ""  # begins the links in errors; empty: they are paths
     details: dict[str, str | int] = {}  # further fields of the reply of /readyz: environment, version, schema
 
 
@@ -138,6 +162,7 @@ class Server:
         self._record_request = services.record_request
         self._proxies = services.proxies
         self._ready = msgspec.json.encode({"status": 200, "message": "ready", **services.details})
+        self._public_url = services.public_url
         self._ids = RequestIds()
         self._in_flight = 0
         self._bodies = BodyResources()
@@ -152,6 +177,8 @@ class Server:
         self._in_flight += 1
         try:
             answered = await self._make_reply(request, path, exchange)
+            if answered.status in ERROR_MEANINGS:
+                answered = msgspec.structs.replace(answered, body=with_address(answered.body, self._public_url))
             out = reply_headers(answered, request_id)
             if answered.pieces is None:
                 exchange.reply(answered.http_status, out, answered.body)
@@ -207,7 +234,9 @@ class Server:
                 return await self._documentation.serve(request.method, path, headers)
             return await self._answer_plain(request.method, path, headers)
         if request.method not in ("PUT", "POST"):
-            return USE_PUT_REPLY
+            if request.method not in NAMED_METHODS:
+                return USE_PUT_REPLY
+            return refusal_reply(PUT_INSTEAD.fill(path=path, method=request.method), strict=False)
         merchant = await self._dispatch.authenticate(route, headers, partial(self._address, request))
         if isinstance(merchant, HttpReply):
             return merchant
@@ -253,7 +282,7 @@ class Server:
 
     async def _answer_callback(self, request: Request, path: str, exchange: Exchange) -> HttpReply:
         if request.method != "POST":
-            return ONLY_POST
+            return USE_POST_REPLY
         address = self._address(request)
         network = find_network(address)
         body = RequestBody(self._bodies, exchange, CALLBACK_BODY, network)
@@ -275,9 +304,12 @@ class Server:
         if path == CONTENTS and method in ("GET", "HEAD"):
             return TO_CONTENTS
         if path not in ("/healthz", "/readyz") and path not in DOCUMENT_PATHS:
-            return NO_PATH
+            near = find_nearest(path, (*self._routes, *DOCUMENT_PATHS, "/healthz", "/readyz"))
+            if near is None:
+                return NO_PATH
+            return refusal_reply(SIMILAR_PATH.fill(path=near), strict=False, http=404)
         if method not in ("GET", "HEAD"):
-            return ONLY_GET
+            return USE_GET_REPLY
         if path in DOCUMENT_PATHS:
             document = (await self._documents.read())[path]
             return document.reply(headers.get("accept-encoding"), headers.get("if-none-match"))
@@ -286,7 +318,7 @@ class Server:
         trouble = await self._check_readiness()
         if trouble is None:
             return HttpReply(200, self._ready)
-        return refusal_reply(Refusal(ERROR, trouble), strict=False, http=503)
+        return refusal_reply(NOT_READY.fill(trouble=trouble), strict=False, http=503)
 
     async def drain(self) -> None:
         """Waits until every request in flight has been answered, at most DRAIN_SECONDS."""

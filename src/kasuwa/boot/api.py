@@ -134,6 +134,7 @@ def make_server(
         proxies=proxies,
         forwarder=forwarder,
         record_request=None if recorder is None else recorder.add,
+        public_url=services.deployment.public_url,
         details=describe_deployment(services.settings),
     )
     return Server(parts)

@@ -19,6 +19,7 @@ from typing_extensions import TypeVar
 from kasuwa.core.callers import NO_CALLER, Caller
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.endpoints import Endpoint
+from kasuwa.core.error_codes import FIELD_INVALID, UNNAMED
 from kasuwa.core.keyring import derive
 from kasuwa.core.routing import NO_ROUTING, RailChooser, RailDemand
 from kasuwa.core.row_codes import RowChanged, describe_row
@@ -205,15 +206,27 @@ class FieldError(msgspec.Struct, frozen=True):
     "Path of the field in the request, such as `card.expiry_year` or `split.0.ref_code`."
     reason: str
     "What the value must be, or what is wrong with it."
+    code: str = FIELD_INVALID
+    "What is wrong with it, for programs. The page of errors lists the codes."
+    value: str | msgspec.UnsetType = msgspec.UNSET
+    "The value that was sent, as text of at most 100 characters. Absent for objects and arrays; `***` for secrets."
 
 
 class Refusal(msgspec.Struct, frozen=True):
-    """An error reply: its status code, a message that says what to do, and the invalid fields. Contract: #errors"""
+    """An error reply: its status, a message that says what to do, and the invalid fields. Contract: #errors
 
-    code: int
+    A refusal is a constant. One whose message depends on the request is a template: its message names the values in
+    braces, and `fill` sets them."""
+
+    code: int  # the status of the reply
     message: str
     field_errors: tuple[FieldError, ...] = ()
     total: int | None = None  # what would be charged instead, for a page to show; no part of a reply
+    error_code: str = UNNAMED  # what is wrong, for programs: `code` of the reply. Contract: errors
+
+    def fill(self, **values: Any) -> "Refusal":
+        """Returns the refusal with the values that its message names."""
+        return msgspec.structs.replace(self, message=self.message.format(**values))
 
 
 # Field errors that a reply lists, and those that its message names. Contract: #errors
@@ -228,7 +241,8 @@ def refuse_fields(*errors: FieldError) -> Refusal:
     ]
     if len(errors) > MAX_ERRORS_IN_MESSAGE:
         lines.append(f"and {len(errors) - MAX_ERRORS_IN_MESSAGE} more")
-    return Refusal(INVALID_REQUEST, "; ".join(lines) or "The request is not valid", errors[:MAX_FIELD_ERRORS])
+    message = "; ".join(lines) or "The request is not valid"
+    return Refusal(INVALID_REQUEST, message, errors[:MAX_FIELD_ERRORS], error_code=FIELD_INVALID)
 
 
 class Posting(msgspec.Struct, frozen=True):

@@ -43,6 +43,7 @@ MARKDOWN_PAGES: tuple[MarkdownPage, ...] = (
     MarkdownPage("commands.md", "tools/commands.html", TOOLS, "Commands"),
     MarkdownPage("operating.md", "tools/operating.html", TOOLS, "Settings and operation"),
     MarkdownPage("contract/README.md", "reference/index.html", REFERENCE, "All requests"),
+    MarkdownPage("contract/errors.md", "reference/errors.html", REFERENCE, "Error codes"),
     MarkdownPage("contract/events.md", "reference/events.html", REFERENCE, "Events"),
     MarkdownPage("contract/keys.md", "reference/keys.html", REFERENCE, "Keys and limits"),
     MarkdownPage("proofs.md", "reference/proofs.html", REFERENCE, "Proofs"),

@@ -50,7 +50,11 @@ from kasuwa.ledger.chart import Account, open_account
 # request only when that request is certainly over.
 JOB_LEASE = timedelta(seconds=20)
 
-TOO_LARGE = Refusal(INVALID_REQUEST, "The amount is too large: a balance would be more than the books can keep")
+TOO_LARGE = Refusal(
+    INVALID_REQUEST,
+    "The amount is too large: a balance would be more than the books can keep",
+    error_code="balance_too_large",
+)
 
 
 class Submission(msgspec.Struct, eq=False):

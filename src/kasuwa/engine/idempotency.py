@@ -25,7 +25,9 @@ IDEMPOTENCY_KEY_TTL = timedelta(hours=24)
 # Expiry time of a record whose key may be used again at once: it is in the past on every clock.
 ALREADY_EXPIRED = datetime(2000, 1, 1, tzinfo=UTC)
 
-IDEMPOTENCY_MISMATCH = Refusal(INVALID_REQUEST, "This Idempotency-Key was used with another request")
+IDEMPOTENCY_MISMATCH = Refusal(
+    INVALID_REQUEST, "This Idempotency-Key was used with another request", error_code="idempotency_key_reused"
+)
 
 
 class IdempotencyRecord(Row):

@@ -16,6 +16,7 @@ from kasuwa.core.references import job_key
 TRANSACTION_IN_PROGRESS = Refusal(
     INVALID_REQUEST,
     "A payment, refund, transfer, dispute or account of this person is still under way; wait for its end",
+    error_code="transaction_in_progress",
 )
 
 

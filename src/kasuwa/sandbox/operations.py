@@ -62,8 +62,11 @@ from kasuwa.webhooks.sender import WebhookSender
 
 # Opening balances of every merchant of the test environment. Contract: #authentication
 OPENING_BALANCES = {"NGN": convert_to_minor("10000000.00"), "USD": convert_to_minor("10000.00")}
-NEVER_SHORT = Refusal(INSUFFICIENT_FUNDS, "The outside does not run short")
-NO_CALLBACK = Refusal(INVALID_REQUEST, "No rail decides this one, so no call-back can end it")
+NEVER_SHORT = Refusal(INSUFFICIENT_FUNDS, "The outside does not run short", error_code="outside_insufficient")
+KEY_REFUSED = Refusal(INVALID_REQUEST, "{reason}", error_code="key_refused")
+NO_CALLBACK = Refusal(
+    INVALID_REQUEST, "No rail decides this one, so no call-back can end it", error_code="callback_not_awaited"
+)
 
 CALLBACK_ANSWERS = {
     SUCCESSFUL: Answer(SUCCESSFUL, "00", "Approved or completed successfully"),
@@ -71,8 +74,16 @@ CALLBACK_ANSWERS = {
 }
 
 # While others hold the merchant's lease for longer than a request waits.
-BUSY = Refusal(ERROR, "This merchant's clock or books are being changed by other requests. Nothing was done: try again")
-NO_CLOSE_KEY = Refusal(ERROR, "This deployment has no key to sign closes with: see KASUWA_CLOSE_KEY. Nothing was done")
+BUSY = Refusal(
+    ERROR,
+    "This merchant's clock or books are being changed by other requests. Nothing was done: try again",
+    error_code="merchant_busy",
+)
+NO_CLOSE_KEY = Refusal(
+    ERROR,
+    "This deployment has no key to sign closes with: see KASUWA_CLOSE_KEY. Nothing was done",
+    error_code="close_key_missing",
+)
 ADVANCE_SECONDS = 20.0
 
 COUNT_KEYS = "select count(*) from merchant_key where merchant_id = $1"
@@ -190,7 +201,7 @@ class SandboxOperations(CommonOperations):
                 make_key = partial(self._make_key, number=count)
                 number_and_key = await create_key(connection, self._vault, merchant_id, new, make_key)
         except KeyRefused as refused:
-            return Refusal(INVALID_REQUEST, str(refused))
+            return KEY_REFUSED.fill(reason=refused)
         self._directory.evict(merchant.mid)
         return number_and_key
 

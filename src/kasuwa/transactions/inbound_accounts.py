@@ -178,8 +178,14 @@ def personalized_key(merchant_id: int, reference: str) -> bytes:
 
 # --- money in suspense: refusals that operators read, and never a merchant ------------------------------------------
 
-NOT_IN_SUSPENSE = Refusal(INVALID_REQUEST, "This money is not in suspense. Reject the proposal.")
-MOVED_ON = Refusal(
-    INSUFFICIENT_FUNDS, "This money is not in suspense any more: a manual posting has moved it. Reject the proposal."
+NOT_IN_SUSPENSE = Refusal(
+    INVALID_REQUEST, "This money is not in suspense. Reject the proposal.", error_code="not_in_suspense"
 )
-ALREADY_DECIDED = Refusal(INVALID_REQUEST, "This money was assigned or returned already. Reject the proposal.")
+MOVED_ON = Refusal(
+    INSUFFICIENT_FUNDS,
+    "This money is not in suspense any more: a manual posting has moved it. Reject the proposal.",
+    error_code="suspense_moved_on",
+)
+ALREADY_DECIDED = Refusal(
+    INVALID_REQUEST, "This money was assigned or returned already. Reject the proposal.", error_code="suspense_decided"
+)

@@ -17,6 +17,7 @@ from msgspec import inspect
 
 from kasuwa.core.action import FieldRule, PreflightContext
 from kasuwa.core.decision import MAX_FIELD_ERRORS, FieldError, Merchant
+from kasuwa.core.error_codes import FIELD_NUL
 from kasuwa.wire.body import NUL_ESCAPE, UNREADABLE, NumberLiteral, raw_fields, read_untyped
 from kasuwa.wire.field_errors import FieldSpec, convert_fields, field_specs, strip_metadata
 from kasuwa.wire.field_rules import is_any_broken, run_field_rules
@@ -233,10 +234,10 @@ def nul_errors(kind: type[msgspec.Struct], body: bytes) -> list[FieldError]:
     for name, text in fields.items():
         bare = name.replace("\0", "\\u0000")
         if "\0" in name:
-            errors.append(FieldError(bare, NO_NUL_NAME))
+            errors.append(FieldError(bare, NO_NUL_NAME, FIELD_NUL))
         if NUL_ESCAPE.search(text):
             path_errors = islice(nul_paths(read_untyped(text), bare, budget), MAX_FIELD_ERRORS)
-            errors += list(path_errors) or [FieldError(bare, NO_NUL)]
+            errors += list(path_errors) or [FieldError(bare, NO_NUL, FIELD_NUL)]
         if len(errors) >= MAX_FIELD_ERRORS:
             break
     return errors
@@ -248,7 +249,7 @@ def nul_paths(node: Any, path: str, budget: list[int]) -> Iterator[FieldError]:
     budget[0] -= 1
     if isinstance(node, str):
         if "\0" in node:
-            yield FieldError(path, NO_NUL)
+            yield FieldError(path, NO_NUL, FIELD_NUL)
         return
     inside: Iterable[tuple[Any, Any]] = ()
     if isinstance(node, dict):
@@ -260,5 +261,5 @@ def nul_paths(node: Any, path: str, budget: list[int]) -> Iterator[FieldError]:
             return
         below = f"{path}.{name}".replace("\0", "\\u0000")
         if isinstance(name, str) and "\0" in name:
-            yield FieldError(below, NO_NUL_NAME)
+            yield FieldError(below, NO_NUL_NAME, FIELD_NUL)
         yield from nul_paths(value, below, budget)

@@ -6,7 +6,6 @@ checked before their elements, and field specs are computed once per type.
 Contract: #requests, #errors
 """
 
-import difflib
 import re
 import typing
 from collections.abc import Iterable, Mapping
@@ -18,19 +17,15 @@ import msgspec
 from msgspec import inspect
 
 from kasuwa.core.decision import FieldError
+from kasuwa.core.error_codes import FIELD_INVALID, FIELD_NOT_A_CHOICE, FIELD_REQUIRED, FIELD_WRONG_TYPE
+from kasuwa.core.suggestions import find_nearest, suggest
 from kasuwa.wire.body import UNREADABLE, NumberLiteral
-from kasuwa.wire.fields import CustomFieldType, number_text, read_scalar, scalar_schema
+from kasuwa.wire.fields import CustomFieldType, get_fault_code, number_text, read_scalar, scalar_schema
 
 # Most elements of an array or map whose type has no maximum length.
 MAX_ELEMENTS = 1_000
-# Bounds of the search for a misspelled name of a missing field: names compared, and characters of each.
+# Most names of unknown fields that a missing one is compared with.
 MAX_NAMES = 50
-LONGEST_NAME = 40
-# Similarity (difflib) at which a name is suggested.
-NEAR = 0.75
-# In short names one letter of three may differ: public clients send cvv for ccv.
-SHORT_NAME = 3
-NEAR_SHORT = 0.66
 
 # A whole number with or without decimals that are zero. Contract: #requests
 WHOLE_NUMBER = re.compile(r"-?[0-9]{1,18}(\.0{1,6})?", re.ASCII)
@@ -141,14 +136,14 @@ def convert_fields(kind: type[msgspec.Struct], fields: Any, prefix: str) -> tupl
     The valid fields of a nested object that has errors are returned by their paths.
     """
     if not isinstance(fields, Mapping):
-        return [FieldError(prefix.rstrip("."), "an object")], {}
+        return [FieldError(prefix.rstrip("."), "an object", FIELD_WRONG_TYPE)], {}
     errors: list[FieldError] = []
     values: dict[str, Any] = {}
     for spec in field_specs(kind):
         value, path = fields.get(spec.wire_name), prefix + spec.wire_name
         if is_absent(spec, value):
             if spec.required:
-                errors.append(FieldError(path, f"required{nearest_name(kind, spec.wire_name, fields)}"))
+                errors.append(FieldError(path, f"required{nearest_name(kind, spec.wire_name, fields)}", FIELD_REQUIRED))
             else:
                 values[spec.name] = spec.default
             continue
@@ -170,11 +165,7 @@ def convert_value(spec: FieldSpec, value: Any, path: str) -> tuple[list[FieldErr
         if errors or result is not NOT_CONVERTED:
             return errors, result, parts
         if spec.takes_object or spec.takes_array:
-            return (
-                [FieldError(path, describe_expected(spec.accepted_types, value, "an object or an array"))],
-                NOT_CONVERTED,
-                {},
-            )
+            return [explain_value(spec, value, "an object or an array", path)], NOT_CONVERTED, {}
     number_or_value = whole_number(value) if spec.takes_whole else value
     try:
         return [], msgspec.convert({"value": number_or_value}, spec.wrapper_struct, dec_hook=read_scalar).value, {}  # type: ignore[attr-defined]
@@ -182,11 +173,7 @@ def convert_value(spec: FieldSpec, value: Any, path: str) -> tuple[list[FieldErr
         errors = [
             error for option in spec.accepted_types for error in custom_type_errors(strip_metadata(option), value, path)
         ]
-        return (
-            errors or [FieldError(path, describe_expected(spec.accepted_types, value, str(failure)))],
-            NOT_CONVERTED,
-            {},
-        )
+        return errors or [explain_value(spec, value, str(failure), path)], NOT_CONVERTED, {}
 
 
 def convert_container(spec: FieldSpec, value: Any, path: str) -> tuple[list[FieldError], Any, dict[str, Any]]:
@@ -246,6 +233,8 @@ EXPECTED = {
     inspect.StructType: "an object",
     inspect.DictType: "an object",
 }
+# The same in the words of `describe_kind`.
+EXPECTED_KINDS = {**EXPECTED, inspect.IntType: "a number", inspect.LiteralType: "text"}
 
 
 def custom_type_errors(option: inspect.Type, value: Any, path: str) -> list[FieldError]:
@@ -254,18 +243,18 @@ def custom_type_errors(option: inspect.Type, value: Any, path: str) -> list[Fiel
         return []
     kind = option.cls
     if is_number(value) and is_text_type(kind):
-        return [FieldError(path, f"text, not a number: {parse_error(kind, value)}")]
+        return [FieldError(path, f"text, not a number: {parse_error(kind, value)}", FIELD_WRONG_TYPE)]
     if issubclass(kind, CustomFieldType):
         return kind.find_errors(value, path)
-    reason = parse_error(kind, value)
-    return [] if reason is None else [FieldError(path, reason)]
+    error = parse_error(kind, value)
+    return [] if error is None else [FieldError(path, str(error), get_fault_code(error))]
 
 
-def parse_error(kind: type, value: Any) -> str | None:
+def parse_error(kind: type, value: Any) -> ValueError | None:
     try:
         read_scalar(kind, value)
     except ValueError as error:
-        return str(error)
+        return error
     return None
 
 
@@ -276,6 +265,18 @@ def is_text_type(kind: type) -> bool:
 
 def is_number(value: Any) -> bool:
     return isinstance(value, NumberLiteral) or (isinstance(value, int) and not isinstance(value, bool))
+
+
+def explain_value(spec: FieldSpec, value: Any, fallback: str, path: str) -> FieldError:
+    """Returns the error of a value that the field does not take."""
+    reason = describe_expected(spec.accepted_types, value, fallback)
+    literals = [one for one in map(strip_metadata, spec.accepted_types) if isinstance(one, inspect.LiteralType)]
+    if literals and isinstance(value, str):
+        choices = [str(choice) for literal in literals for choice in literal.values]
+        return FieldError(path, f"{reason}{suggest(value, choices)}", FIELD_NOT_A_CHOICE)
+    kinds = {EXPECTED_KINDS.get(type(one), "") for one in map(strip_metadata, spec.accepted_types)}
+    is_of_kind = "" in kinds or describe_kind(value) in kinds
+    return FieldError(path, reason, FIELD_INVALID if is_of_kind else FIELD_WRONG_TYPE)
 
 
 def describe_expected(options: Iterable[inspect.Type], value: Any, fallback: str) -> str:
@@ -322,8 +323,5 @@ def nearest_name(kind: type[msgspec.Struct], wanted: str, fields: Mapping[str, A
     Contract: #errors
     """
     known = {spec.wire_name for spec in field_specs(kind)}
-    unknown = {name.lower(): name for name in islice(fields, MAX_NAMES) if name not in known}
-    short = [name for name in unknown if len(name) <= LONGEST_NAME]
-    cutoff = NEAR if len(wanted) > SHORT_NAME else NEAR_SHORT
-    near = difflib.get_close_matches(wanted.lower(), short, n=1, cutoff=cutoff)
-    return f" (did you mean it by {unknown[near[0]]}?)" if near else ""
+    nearest = find_nearest(wanted, [name for name in islice(fields, MAX_NAMES) if name not in known])
+    return f" (did you mean it by {nearest}?)" if nearest is not None else ""

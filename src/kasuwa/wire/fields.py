@@ -5,6 +5,7 @@ Amounts and other numbers are parsed from their literals, never through a float.
 
 import re
 import typing
+from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar
@@ -14,7 +15,21 @@ from msgspec import Meta, Raw
 from kasuwa.core.calendar import LAGOS, is_in_range
 from kasuwa.core.cards import is_card_number
 from kasuwa.core.decision import FieldError
+from kasuwa.core.error_codes import (
+    AMOUNT_CURRENCY,
+    AMOUNT_DECIMALS,
+    AMOUNT_DIGITS,
+    AMOUNT_EXPONENT,
+    AMOUNT_NEGATIVE,
+    AMOUNT_NO_NUMBER,
+    AMOUNT_SEPARATORS,
+    AMOUNT_ZERO,
+    FIELD_INVALID,
+    FIELD_NOT_A_CHOICE,
+    FIELD_WRONG_TYPE,
+)
 from kasuwa.core.money import AMOUNT_PATTERN, CURRENCIES, DECIMALS, MAX_DIGITS, compute_percent, parse_minor
+from kasuwa.core.suggestions import suggest
 from kasuwa.wire.body import NumberLiteral
 
 
@@ -72,11 +87,56 @@ Limit = Annotated[int, Meta(ge=1, le=MAX_PAGE_SIZE, description=f"1 to {MAX_PAGE
 EventNumber = Annotated[int, Meta(ge=1, le=10**15, description="a whole number above zero")]
 
 
+class FieldFault(ValueError):
+    """Raised for a value with a fault that has a code of its own. The text is the reason."""
+
+    def __init__(self, reason: str, code: str) -> None:
+        super().__init__(reason)
+        self.code = code
+
+
+# How an amount is misspelled, by the first form that fits: its code, and what is said of it. Contract: #amounts
+AMOUNT_FAULTS = (
+    (re.compile(r"-.*", re.ASCII | re.DOTALL), AMOUNT_NEGATIVE, "it is below zero"),
+    (re.compile(r"0{1,40}(\.0{1,40})?", re.ASCII), AMOUNT_ZERO, "it is zero"),
+    (re.compile(r"[0-9]{1,40}\.[0-9]{3,40}", re.ASCII), AMOUNT_DECIMALS, "it has more than two decimals"),
+    (re.compile(r"[0-9]{1,40}(\.[0-9]{1,40})?", re.ASCII), AMOUNT_DIGITS, "it has too many digits"),
+    (
+        re.compile(r"[0-9]{1,40}(\.[0-9]{0,40})?[eE][+-]?[0-9]{1,40}", re.ASCII),
+        AMOUNT_EXPONENT,
+        "write it without an exponent",
+    ),
+    (re.compile(r"[0-9][0-9.,' _\u00a0\u202f]{0,40}[0-9]"), AMOUNT_SEPARATORS, "leave out separators, as in 1500.00"),
+    (
+        re.compile(
+            r"([A-Za-z]{1,3}|[\u20a6$\u20b5])\.? ?[0-9][0-9.,]{0,40}|[0-9][0-9.,]{0,40} ?([A-Za-z]{3}|[\u20a6$\u20b5])"
+        ),
+        AMOUNT_CURRENCY,
+        "leave out the currency, as in 1500.00",
+    ),
+)
+
+
+def make_amount_fault(reason: str, raw: Any) -> FieldFault:
+    """Returns the fault of a value that is no amount, with what is wrong with it."""
+    if isinstance(raw, bool) or not isinstance(raw, int | str | NumberLiteral):
+        return FieldFault(reason, FIELD_WRONG_TYPE)
+    text = number_text(raw)
+    if text is None:  # a number of more digits than any amount has
+        return FieldFault(f"{reason}; it has too many digits", AMOUNT_DIGITS)
+    if text != text.strip():
+        return FieldFault(f"{reason}; leave out the spaces around it", AMOUNT_SEPARATORS)
+    for form, code, remark in AMOUNT_FAULTS:
+        if form.fullmatch(text):
+            return FieldFault(f"{reason}; {remark}", code)
+    return FieldFault(reason, AMOUNT_NO_NUMBER)
+
+
 def read_amount(raw: Any) -> Amount:
     text = number_text(raw)
     minor = None if text is None else parse_minor(text)
     if not minor:
-        raise ValueError(AMOUNT_REASON)
+        raise make_amount_fault(AMOUNT_REASON, raw)
     amount = Amount(minor)
     amount.raw = raw
     return amount
@@ -86,7 +146,7 @@ def read_amount_or_zero(raw: Any) -> AmountOrZero:
     text = number_text(raw)
     minor = None if text is None else parse_minor(text)
     if minor is None:
-        raise ValueError(AMOUNT_OR_ZERO_REASON)
+        raise make_amount_fault(AMOUNT_OR_ZERO_REASON, raw)
     amount = AmountOrZero(minor)
     amount.raw = raw
     return amount
@@ -139,10 +199,16 @@ class Currency(str):
 CURRENCY_REASON = "one of " + ", ".join(CURRENCIES)
 
 
+def make_choice_fault(reason: str, raw: Any, choices: Iterable[str]) -> FieldFault:
+    """Returns the fault of a value that is none of the choices, with the one that was probably meant."""
+    hint = suggest(raw, choices) if isinstance(raw, str) else ""
+    return FieldFault(f"{reason}{hint}", FIELD_NOT_A_CHOICE)
+
+
 def read_currency(raw: Any) -> Currency:
     text = "NGN" if raw == "NG" else raw
     if text not in CURRENCIES:
-        raise ValueError(CURRENCY_REASON)
+        raise make_choice_fault(CURRENCY_REASON, raw, CURRENCIES)
     return Currency(text)
 
 
@@ -219,6 +285,10 @@ def read_card_number(raw: Any) -> CardNumber:
     return CardNumber(digits)
 
 
+def get_fault_code(error: ValueError) -> str:
+    return error.code if isinstance(error, FieldFault) else FIELD_INVALID
+
+
 class CustomFieldType:
     """Base of field types that parse and describe themselves. A type that only one slice needs lives in that slice."""
 
@@ -238,7 +308,7 @@ class CustomFieldType:
         try:
             cls.read(raw)
         except ValueError as error:
-            return [FieldError(path, str(error))]
+            return [FieldError(path, str(error), get_fault_code(error))]
         return []
 
     @classmethod
@@ -262,7 +332,7 @@ class ChosenCurrency(str, CustomFieldType):
     def read(cls, raw: Any) -> "ChosenCurrency":
         text = "NGN" if raw == "NG" else raw
         if text not in cls.allowed:
-            raise ValueError(cls.reason)
+            raise make_choice_fault(cls.reason, raw, cls.allowed)
         return cls(text)
 
     @classmethod

@@ -22,6 +22,19 @@ SEPARATOR = (
 NUMBER = re.compile(rf"\d(?:{SEPARATOR}{{0,3}}\d){{{SHORTEST - 1},}}")
 
 
+# A number of so many digits may be a card, a BVN or a telephone number, also if it is mistyped.
+PERSONAL_DIGITS = 11
+PERSONAL_NUMBER = re.compile(rf"\d(?:{SEPARATOR}{{0,3}}\d){{{PERSONAL_DIGITS - 1},}}")
+HIDDEN = "***"
+
+
+def make_echo(text: str, most: int) -> str:
+    """Returns a text of a request as an error may show it: without long numbers, on one line, and cut at a length."""
+    shown = PERSONAL_NUMBER.sub(HIDDEN, text[: 2 * most])
+    shown = shown if len(shown) <= most else shown[: most - 1] + "…"
+    return "".join(letter if letter.isprintable() else "?" for letter in shown)
+
+
 def mask_card_numbers(text: str) -> str:
     """Masks every card number in a text except its first six and last four digits."""
     return text if len(text) < SHORTEST else NUMBER.sub(mask_match, text)

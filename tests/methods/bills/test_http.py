@@ -14,7 +14,7 @@ import msgspec
 import pytest
 
 from kasuwa.core.references import is_reference
-from tests.merchant_client import MerchantClient, Wallet, new_reference
+from tests.merchant_client import MerchantClient, Wallet, new_reference, without_codes
 from tests.running import Deployment
 
 OPENING = 1_000_000_000
@@ -83,7 +83,9 @@ def test_a_bill_is_verified_by_the_name_of_its_order_reference_too(shop: Merchan
     paid = pay(shop)
     by_name = shop.put("bills", action="verify", orderRef=paid["orderRef"]).body
     assert by_name == verify(shop, paid["orderRef"])
-    assert shop.put("bills", action="verify").body["errors"] == [{"field": "txnRef", "reason": "required, or orderRef"}]
+    assert without_codes(shop.put("bills", action="verify").body["errors"]) == [
+        {"field": "txnRef", "reason": "required, or orderRef"}
+    ]
 
 
 def test_airtime_goes_to_a_phone_at_its_fixed_price_or_for_an_amount(shop: MerchantClient) -> None:
@@ -165,7 +167,9 @@ def test_a_bill_in_another_currency_is_refused(shop: MerchantClient) -> None:
     for currency in ("USD", "EUR"):
         refused = pay(shop, currency=currency)
         assert refused["status"] == 104
-        assert refused["errors"] == [{"field": "currency", "reason": "NGN, or left out: bills are paid in NGN alone"}]
+        assert without_codes(refused["errors"]) == [
+            {"field": "currency", "reason": "NGN, or left out: bills are paid in NGN alone"}
+        ]
     assert shop.wallet() == UNTOUCHED
     assert pay(shop, currency="NGN")["txnStatus"] == "successful"
 
@@ -230,7 +234,7 @@ def test_another_merchants_bill_is_unknown(shop: MerchantClient, open_shop: Call
     body = pay(shop, orderRef="lights")
     stranger = open_shop(now=START)
     for reference in ("lights", body["txnRef"], "never"):
-        assert verify(stranger, reference) == {"status": 104, "message": "Invalid Transaction Reference"}
+        assert without_codes(verify(stranger, reference)) == {"status": 104, "message": "Invalid Transaction Reference"}
 
 
 def test_a_transfer_is_no_bill_and_may_have_the_same_reference(shop: MerchantClient) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kasuwa.core.reference_tables import load_reference_data
-from tests.merchant_client import MerchantClient
+from tests.merchant_client import MerchantClient, without_codes
 
 LISTED = load_reference_data("billers")["data"]
 CATEGORIES = [row["code"] for row in LISTED["categories"]]
@@ -209,8 +209,8 @@ def test_a_biller_that_declines_says_nothing_of_the_customer(
 ) -> None:
     declined = {"status": 204, "message": "The biller declined: Do not honour"}
     shop.put("sandbox", action="fault", rail="biller", kind="decline")
-    assert resolve(shop, reference, paycode) == declined
-    assert resolve(shop, reference, paycode, scenario="rr=05") == declined
+    assert without_codes(resolve(shop, reference, paycode)) == declined
+    assert without_codes(resolve(shop, reference, paycode, scenario="rr=05")) == declined
     assert resolve(shop, reference, paycode, scenario="rr=ZZ")["status"] == 201
     assert resolve(shop, reference, paycode)["status"] == 200
 

@@ -51,7 +51,9 @@ def test_the_scenario_is_taken_right_before_a_call_and_not_without_one() -> None
     for strange in (ResolveRequest(paycode="x", reference=METER), msgspec.structs.replace(REQUEST, reference="x")):
         assert resolve(given, strange, planned).code == 104
     assert len(planned) == 1
-    assert resolve(given, REQUEST, planned) == Refusal(204, "The biller declined: Do not honour")
+    assert resolve(given, REQUEST, planned) == Refusal(
+        204, "The biller declined: Do not honour", error_code="biller_declined"
+    )
     assert planned == []
 
 

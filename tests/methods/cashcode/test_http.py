@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.merchant_client import MerchantClient, Wallet, new_reference
+from tests.merchant_client import MerchantClient, Wallet, new_reference, without_codes
 from tests.running import Deployment
 from tests.walk.bounds import DRAWN
 
@@ -83,7 +83,7 @@ def test_a_code_is_generated_verified_and_paid(open_shop: Callable[..., Merchant
     paid = {"txnStatus": "successful", "state": "redeemed", "paid": "5000.00", "message": "Cash was paid"}
     assert verify(shop, "cash-1") == active | paid
     assert shop.wallet() == spent(COST)
-    assert redeem(shop, code) == {"status": 104, "message": "This cashcode was used"}
+    assert without_codes(redeem(shop, code)) == {"status": 104, "message": "This cashcode was used"}
     shop.advance(days=2)
     assert verify(shop, "cash-1") == active | paid
 
@@ -112,7 +112,7 @@ def test_no_call_back_ends_a_code_and_none_is_recorded(
 ) -> None:
     made = generate(shop)
     reply = shop.put("sandbox", action="settle", orderRef=made["orderRef"], outcome=outcome).body
-    assert reply == {"status": 104, "message": "No rail decides this one, so no call-back can end it"}
+    assert without_codes(reply) == {"status": 104, "message": "No rail decides this one, so no call-back can end it"}
     assert verify(shop, made["orderRef"])["state"] == "active"
     notices = "select count(*) from operator_notice n join merchant m using (merchant_id) where m.mid = $1"
     assert deployment.fetch(notices, shop.mid)[0][0] == 0
@@ -122,7 +122,7 @@ def test_no_call_back_ends_a_code_and_none_is_recorded(
 
 def test_a_wallet_that_is_short_is_refused_and_nothing_is_kept(shop: MerchantClient) -> None:
     assert generate(shop, orderRef="much", amount="9999892.51")["status"] == 301
-    assert verify(shop, "much") == UNKNOWN
+    assert without_codes(verify(shop, "much")) == UNKNOWN
     assert shop.wallet() == held(0)
     assert generate(shop, orderRef="much", amount="9999892.50")["status"] == 200
     assert shop.wallet() == Wallet(OPENING, 0, OPENING)
@@ -155,7 +155,7 @@ def test_three_wrong_pins_lock_it_and_its_money_is_back(shop: MerchantClient) ->
     made = generate(shop)
     answers = [redeem(shop, made["cashcode"], pin="0000") for _ in range(4)]
     assert [answer["status"] for answer in answers] == [203, 203, 203, 104]
-    assert redeem(shop, made["cashcode"]) == {"status": 104, "message": "This cashcode is locked"}
+    assert without_codes(redeem(shop, made["cashcode"])) == {"status": 104, "message": "This cashcode is locked"}
     assert (verify(shop, made["orderRef"])["state"], shop.wallet()) == ("locked", held(0))
 
 
@@ -166,7 +166,7 @@ def test_expiry_comes_by_business_time(open_shop: Callable[..., MerchantClient])
     assert verify(shop, made["orderRef"])["state"] == "active"
     assert shop.advance(minutes=1)["ran"] == {"cashcode": 1}
     assert (verify(shop, made["orderRef"])["state"], shop.wallet()) == ("expired", held(0))
-    assert redeem(shop, made["cashcode"]) == {"status": 104, "message": "This cashcode has expired"}
+    assert without_codes(redeem(shop, made["cashcode"])) == {"status": 104, "message": "This cashcode has expired"}
     assert cancel(shop, made["orderRef"])["status"] == 104
 
 
@@ -176,7 +176,7 @@ def test_cancel_gives_the_money_back(shop: MerchantClient) -> None:
     assert (done["status"], done["state"], done["txnStatus"]) == (200, "cancelled", "failed")
     assert cancel(shop, made["orderRef"]) == done
     assert shop.wallet() == held(0)
-    assert redeem(shop, made["cashcode"]) == {"status": 104, "message": "This cashcode was cancelled"}
+    assert without_codes(redeem(shop, made["cashcode"])) == {"status": 104, "message": "This cashcode was cancelled"}
 
 
 def test_each_end_has_one_event_found_by_its_order_ref(open_shop: Callable[..., MerchantClient]) -> None:
@@ -203,9 +203,9 @@ def test_each_end_has_one_event_found_by_its_order_ref(open_shop: Callable[..., 
 def test_guessing_codes_is_bounded_for_each_merchant(open_shop: Callable[..., MerchantClient]) -> None:
     shop, other = open_shop(now=START), open_shop(now=START)
     made = generate(shop)
-    assert redeem(other, made["cashcode"]) == {"status": 104, "message": "Invalid Cashcode"}
+    assert without_codes(redeem(other, made["cashcode"])) == {"status": 104, "message": "Invalid Cashcode"}
     for n in range(20):
-        assert redeem(shop, f"{n:010d}") == {"status": 104, "message": "Invalid Cashcode"}
+        assert without_codes(redeem(shop, f"{n:010d}")) == {"status": 104, "message": "Invalid Cashcode"}
     blocked = redeem(shop, made["cashcode"])
     assert (blocked["status"], blocked["message"][:14]) == (104, "Too many tries")
     theirs = generate(other)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.merchant_client import MerchantClient
+from tests.merchant_client import MerchantClient, without_codes
 from tests.methods.clients.enrollment import ADA, BVN, OTHER_BVN, create, enroll, list_all, look_up_bvn, update, view
 from tests.running import Deployment
 
@@ -121,8 +121,11 @@ def test_another_merchants_client_is_an_unknown_one(
     client_id = enroll(shop)["client_id"]
     stranger = open_shop()
     unknown = {"status": 104, "message": "Invalid Client Reference"}
-    assert view(stranger, client_id) == view(stranger, "CLx") == unknown
-    assert update(stranger, client_id, status="active") == update(stranger, "CLx", status="active") == unknown
+    assert without_codes(view(stranger, client_id)) == without_codes(view(stranger, "CLx")) == unknown
+    assert (
+        without_codes(update(stranger, client_id, status="active") == update(stranger, "CLx", status="active"))
+        == unknown
+    )
     assert list_all(stranger)["total"] == 0
     assert view(shop, client_id)["data"]["status"] == "pending_approval"
 
@@ -201,7 +204,7 @@ def test_the_register_is_asked_only_for_what_would_otherwise_be_done(shop: Merch
     client_id = enroll(shop, bvn=BVN)["client_id"]
     shop.put("sandbox", action="fault", rail="identity", kind="unavailable", times=1)
     unknown = {"status": 104, "message": "Invalid Client Reference"}
-    assert update(shop, "CLx", verify_bvn=True, data={"bvn": "22222222291"}) == unknown
+    assert without_codes(update(shop, "CLx", verify_bvn=True, data={"bvn": "22222222291"})) == unknown
     assert named(create(shop, verify=True, bvn=BVN)) == {"data.bvn"}
     assert named(create(shop, verify=True, bvn="22222222222", dob="2999-01-01")) == {"data.dob"}
     assert named(update(shop, client_id, verify_bvn=True, status="exited")) == {"status"}
@@ -231,7 +234,7 @@ def test_the_same_bvn_twice_names_the_client_and_belongs_to_one_merchant(
 ) -> None:
     first = enroll(shop, bvn=BVN)["client_id"]
     refused = create(shop, bvn=BVN)
-    assert refused["errors"] == [{"field": "data.bvn", "reason": f"this is the BVN of client {first}"}]
+    assert without_codes(refused["errors"]) == [{"field": "data.bvn", "reason": f"this is the BVN of client {first}"}]
     assert create(open_shop(), bvn=BVN)["status"] == 200
     update(shop, first, data={"bvn": OTHER_BVN})
     assert create(shop, bvn=BVN)["status"] == 200

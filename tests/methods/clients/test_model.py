@@ -13,6 +13,7 @@ import pytest
 from kasuwa.core.decision import Decision, Refusal, refuse_fields
 from kasuwa.methods.clients.model import (
     ACCOUNTS_OPEN,
+    CLIENT_INACTIVE,
     PAYMENT_PENDING,
     UNKNOWN_CLIENT,
     BankAccount,
@@ -327,7 +328,7 @@ def test_only_an_active_client_may_borrow_and_save(clients: InMemoryClients) -> 
     for status in STATES:
         refusal = refuse_inactive(msgspec.structs.replace(client, status=status))
         assert (refusal is None) == (status == "active")
-        assert refusal is None or status in refusal.message
+        assert refusal is None or refusal == CLIENT_INACTIVE.fill(status=status)
 
 
 # --- update -------------------------------------------------------------------------------------------------

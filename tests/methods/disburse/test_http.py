@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from kasuwa.core.references import check_letter, is_reference
-from tests.merchant_client import MerchantClient, Wallet
+from tests.merchant_client import MerchantClient, Wallet, without_codes
 from tests.running import Deployment
 
 OPENING = 1_000_000_000
@@ -118,7 +118,7 @@ def test_a_transfer_in_another_currency_is_refused_and_naira_may_be_named(shop: 
         refused = shop.transfer(currency=currency, orderRef="abroad")
         assert (refused["status"], [fault["field"] for fault in refused["errors"]]) == (104, ["currency"])
     assert shop.wallet() == spent(0)
-    assert shop.verify("abroad") == UNKNOWN
+    assert without_codes(shop.verify("abroad")) == UNKNOWN
     assert [shop.transfer(currency=value)["txnStatus"] for value in ("NGN", "NG")] == ["successful"] * 2
 
 
@@ -137,9 +137,9 @@ def test_insufficient_funds_are_status_301_and_nothing_is_stored(shop: MerchantC
         orderRef="too-much",
     )
     assert http == 200
-    assert body == {"status": 301, "message": body["message"]}
+    assert without_codes(body) == {"status": 301, "message": body["message"]}
     assert shop.wallet() == spent(0)
-    assert shop.verify("too-much") == UNKNOWN
+    assert without_codes(shop.verify("too-much")) == UNKNOWN
     shop.put("sandbox", action="fund_wallet", currency="NGN", amount="53.75")
     assert shop.transfer(amount="10000000.00", orderRef="too-much")["txnStatus"] == "successful"
     assert shop.wallet() == Wallet(0, 0, 0)
@@ -152,7 +152,7 @@ def test_an_order_again_is_answered_the_same_when_the_wallet_is_empty(shop: Merc
     for _ in range(2):
         assert shop.transfer(amount="9999946.25", orderRef="all of it") == first
         assert shop.transfer(amount="1.00", orderRef="one more")["status"] == 301
-    assert shop.verify("one more") == UNKNOWN
+    assert without_codes(shop.verify("one more")) == UNKNOWN
 
 
 def test_a_hold_counts_against_the_next_transfer(shop: MerchantClient) -> None:
@@ -268,7 +268,7 @@ def test_an_unknown_or_mistyped_reference_is_refused_alike(shop: MerchantClient)
     head = txn_ref[:-2] + str((int(txn_ref[-2]) + 1) % 10)
     for unknown in ("never-sent", txn_ref[:-1] + chr(155 - ord(txn_ref[-1])), head + check_letter(head), "GP", "|"):
         http, body = shop.put("disburse", action="verify", txnRef=unknown)
-        assert (http, body) == (200, UNKNOWN), unknown
+        assert (http, without_codes(body)) == (200, UNKNOWN), unknown
 
 
 def test_without_an_order_ref_the_service_makes_one(shop: MerchantClient) -> None:
@@ -317,7 +317,7 @@ def test_one_order_sent_many_times_at_once_is_one_transfer(shop: MerchantClient,
 def test_two_merchants_may_use_the_same_order_ref(open_shop: Callable[..., MerchantClient]) -> None:
     one, other = open_shop(), open_shop()
     one.transfer(orderRef="mine", amount="100.00")
-    assert other.verify("mine") == UNKNOWN
+    assert without_codes(other.verify("mine")) == UNKNOWN
     other.transfer(orderRef="mine", amount="200.00")
     assert (one.verify("mine")["amount"], other.verify("mine")["amount"]) == ("100.00", "200.00")
     assert (one.wallet(), other.wallet()) == (spent(11_075), spent(21_075))

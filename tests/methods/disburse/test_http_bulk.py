@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.merchant_client import MerchantClient, Wallet
+from tests.merchant_client import MerchantClient, Wallet, without_codes
 from tests.running import Deployment
 from tests.walk.bounds import BULK_BODY, BULK_ORDERS
 
@@ -248,9 +248,9 @@ def test_another_merchants_batchref_is_unknown(open_shop: Callable[..., Merchant
     shop, other = open_shop(now=START), open_shop(now=START)
     batch = shop.bulk([order("a")])["batchRef"]
     unknown = {"status": 104, "message": "Invalid Transaction Reference"}
-    assert other.verify(batch) == unknown
-    assert other.put("disburse", action="verify", batchRef=batch).body == unknown
-    assert other.put("disburse", action="verify", batchRef="nothing").body == unknown
+    assert without_codes(other.verify(batch)) == unknown
+    assert without_codes(other.put("disburse", action="verify", batchRef=batch).body) == unknown
+    assert without_codes(other.put("disburse", action="verify", batchRef="nothing").body) == unknown
 
 
 # --- the rest ---------------------------------------------------------------------------------------------------

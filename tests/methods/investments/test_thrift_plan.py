@@ -12,7 +12,7 @@ from kasuwa.core.decision import Decision
 from kasuwa.core.money import format_minor
 from kasuwa.ledger import chart
 from kasuwa.methods.investments.model import SAVINGS_CLOSED, UNKNOWN_PLAN, UNKNOWN_SAVINGS
-from kasuwa.methods.investments.rules.thrift_plan import PLAN_FULL, SUBSCRIBED
+from kasuwa.methods.investments.rules.thrift_plan import NOT_OPEN, PLAN_FULL, SUBSCRIBED
 from kasuwa.transactions.transactions import SUCCESSFUL
 from tests.hypothesis_settings import without_deadline
 from tests.methods.investments.books import InMemorySavings
@@ -90,7 +90,7 @@ def test_a_client_who_may_not_join_gets_the_reason() -> None:
     assert join(second).data.position == 2
     assert join(third) == PLAN_FULL
     books.advance_to("2026-02-01")
-    assert join(third).message == "The plan is running; nobody can join it any more"
+    assert join(third) == NOT_OPEN.fill(state="running", what="nobody can join it any more")
     books.advance_to("2026-04-01")
     assert join(third).message == "The plan is completed; nobody can join it any more"
 

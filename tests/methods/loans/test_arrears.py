@@ -189,10 +189,14 @@ def test_only_a_loan_that_is_owed_can_be_written_off() -> None:
     lender = Lender()
     assert write_off(lender, "LN0") == UNKNOWN_LOAN
     loan_id = lender.request().data.loan_id
-    assert write_off(lender, loan_id) == Refusal(104, "The loan is pending_approval and cannot be written off")
+    assert write_off(lender, loan_id) == Refusal(
+        104, "The loan is pending_approval and cannot be written off", error_code="loan_state"
+    )
     lender.process(loan_id)
     assert isinstance(write_off(lender, loan_id), Decision)
-    assert write_off(lender, loan_id) == Refusal(104, "The loan is closed_written_off and cannot be written off")
+    assert write_off(lender, loan_id) == Refusal(
+        104, "The loan is closed_written_off and cannot be written off", error_code="loan_state"
+    )
 
 
 def test_penalties_of_a_loan_stop_at_the_largest_amount() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.merchant_client import MerchantClient, Wallet, to_minor_units
+from tests.merchant_client import MerchantClient, Wallet, to_minor_units, without_codes
 from tests.methods.clients.enrollment import BVN, enroll, look_up_bvn
 from tests.methods.loans.lending_client import FAILING, GOOD, PENDING, START, LendingClient
 from tests.methods.payment.payment_client import OTP, card
@@ -54,7 +54,10 @@ def test_a_loan_from_request_to_its_last_installment(bank: LendingClient, deploy
     assert paid == 12_000_000 + 1_616_583 + sum(to_minor_units(line["tax"]) for line in schedule)
     assert bank.wallet().balance == OPENING - 12_000_000 - FEES  # the claim moved alone
     assert bank.open_accounts(deployment, loan_id) == 0
-    assert bank.repay(loan_id) == {"status": 104, "message": "The loan is closed_repaid and cannot be repaid"}
+    assert without_codes(bank.repay(loan_id)) == {
+        "status": 104,
+        "message": "The loan is closed_repaid and cannot be repaid",
+    }
 
 
 def test_the_record_is_the_contracts(bank: LendingClient) -> None:
@@ -137,7 +140,7 @@ def test_a_disbursement_the_bank_has_not_confirmed_ends_by_its_call_back(
     assert (reply["status"], reply["data"]["state"]) == (200, "disbursing")
     assert bank.wallet() == Wallet(OPENING, OPENING - 12_000_000 - FEES, 12_000_000 + FEES)
     refused = bank.loans("process", loan_id=loan_id, status="cancel")
-    assert refused == {"status": 104, "message": "The loan is disbursing and cannot be cancelled"}
+    assert without_codes(refused) == {"status": 104, "message": "The loan is disbursing and cannot be cancelled"}
     [[txn_ref]] = deployment.fetch("select transfer from loan where loan_id = $1", loan_id)
     assert txn_ref.startswith("GP|LD|")
     bank.advance(days=1)
@@ -226,10 +229,10 @@ def test_another_merchants_loan_is_as_unknown_as_any(
     other = open_shop()
     stranger = LendingClient(other.connection, other.mid, other.key)
     for unknown in (loan_id, "LN0", "x" * 100):
-        assert stranger.loans("view", loan_id=unknown) == UNKNOWN
-        assert stranger.loans("statement", loan_id=unknown) == UNKNOWN
-        assert stranger.loans("process", loan_id=unknown, status="approve") == UNKNOWN
-        assert stranger.repay(unknown) == UNKNOWN
+        assert without_codes(stranger.loans("view", loan_id=unknown)) == UNKNOWN
+        assert without_codes(stranger.loans("statement", loan_id=unknown)) == UNKNOWN
+        assert without_codes(stranger.loans("process", loan_id=unknown, status="approve")) == UNKNOWN
+        assert without_codes(stranger.repay(unknown)) == UNKNOWN
     assert stranger.loans("list") == {"status": 200, "data": [], "total": 0, "offset": 0, "limit": 50}
 
 

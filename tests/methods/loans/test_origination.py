@@ -372,7 +372,7 @@ def test_an_approved_loan_can_be_cancelled_but_not_rejected(lender: Lender) -> N
     loan_id = lender.request().data.loan_id
     lender.process(loan_id, bank=BAD)
     refusal = lender.process(loan_id, "reject")
-    assert refusal == Refusal(104, "The loan is approved and cannot be rejected")
+    assert refusal == Refusal(104, "The loan is approved and cannot be rejected", error_code="loan_state")
     assert lender.process(loan_id, "cancel").data.state == "closed_withdrawn"
 
 

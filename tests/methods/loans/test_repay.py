@@ -192,7 +192,9 @@ def test_installments_that_come_to_no_principal_do_not_keep_a_loan_open() -> Non
 def test_a_repaid_loan_takes_no_repayment(lender: Lender) -> None:
     loan_id = lender.lend()
     lender.repay(loan_id, "1000.00")
-    assert lender.repay(loan_id, "1.00") == Refusal(104, "The loan is closed_repaid and cannot be repaid")
+    assert lender.repay(loan_id, "1.00") == Refusal(
+        104, "The loan is closed_repaid and cannot be repaid", error_code="loan_state"
+    )
 
 
 # --- recovery -----------------------------------------------------------------------------------------------------
@@ -218,7 +220,9 @@ def test_a_repayment_of_a_loan_that_was_written_off_is_recovered(lender: Lender)
     lender.repay(loan_id, "761.88")
     assert (lender.lending("written_off"), lender.lending("recovered")) == (0, 126_188)
     refusal = lender.repay(loan_id, "1.00")
-    assert refusal == Refusal(104, "The loan is closed_written_off and cannot be repaid: all of it was recovered")
+    assert refusal == Refusal(
+        104, "The loan is closed_written_off and cannot be repaid: all of it was recovered", error_code="loan_state"
+    )
 
 
 @RECOVERED.tries
@@ -240,7 +244,9 @@ def test_only_what_is_paid_beyond_a_loan_that_was_written_off_is_credit(lender: 
 
 def test_a_loan_that_is_not_paid_out_or_not_known_takes_none(lender: Lender) -> None:
     loan_id = lender.request().data.loan_id
-    assert lender.repay(loan_id) == Refusal(104, "The loan is pending_approval and cannot be repaid")
+    assert lender.repay(loan_id) == Refusal(
+        104, "The loan is pending_approval and cannot be repaid", error_code="loan_state"
+    )
     assert lender.repay("LN0") == UNKNOWN_LOAN
 
 

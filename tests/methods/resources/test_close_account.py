@@ -120,7 +120,9 @@ def test_an_account_that_the_rail_does_not_close_is_open_again() -> None:
     [kept] = decision.rows
     assert isinstance(kept, PersonalizedAccountRow)
     assert (kept.state, decision.jobs_done, decision.events) == ("open", (job,), ())
-    assert decision.reply == Refusal(204, "The account could not be closed and stays open: not now")
+    assert decision.reply == Refusal(
+        204, "The account could not be closed and stays open: not now", error_code="account_not_closed"
+    )
     assert [notice.message for notice in decision.notices] == ["monnify does not close account 9912345678"]
 
 

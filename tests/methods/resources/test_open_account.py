@@ -216,7 +216,9 @@ def test_a_refused_account_fails_and_is_ordered_anew_when_asked_again() -> None:
     [failed] = decision.rows
     assert isinstance(failed, PersonalizedAccountRow)
     assert (failed.state, decision.jobs_done, len(decision.notices)) == ("failed", (job,), 1)
-    assert decision.reply == Refusal(204, "The account could not be opened: Invalid BVN supplied")
+    assert decision.reply == Refusal(
+        204, "The account could not be opened: Invalid BVN supplied", error_code="account_not_opened"
+    )
     again = request_account(failed, terms=MONNIFY)
     assert isinstance(again, Decision)
     assert len(again.jobs) == 1

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from tests.merchant_client import MerchantClient
+from tests.merchant_client import MerchantClient, without_codes
 from tests.methods.payment.payment_client import PaymentClient
 from tests.pages.pdf_text import read_pdf_pages
 from tests.payer_pages import open_payment, pay_by_card, pay_on_page
@@ -58,7 +58,7 @@ def test_tickets_are_bought_shown_and_used_once(shop: MerchantClient) -> None:
     assert (again["status"], again["message"].partition(",")[0]) == (104, "The ticket was used already")
     wrong = code[:-1] + ("2" if code[-1] != "2" else "3")
     refused = shop.put("resources", request="ticket_use", code=wrong).body
-    assert refused["errors"] == [{"field": "code", "reason": "a ticket code of 12 characters"}]
+    assert without_codes(refused["errors"]) == [{"field": "code", "reason": "a ticket code of 12 characters"}]
 
 
 def test_the_last_ticket_is_sold_to_one_of_two_payers_at_once(shop: MerchantClient, deployment: Deployment) -> None:

@@ -9,7 +9,9 @@ from kasuwa.methods.checkout.rules.pay_link import LINK_DISABLED
 from kasuwa.methods.payment.model import Payment
 from kasuwa.methods.tickets.model import UNKNOWN_TICKET, code_aad, person_aad
 from kasuwa.methods.tickets.rules import admit, open_sale
+from kasuwa.methods.tickets.rules.open_sale import WRONG_TOTAL
 from kasuwa.methods.tickets.rules.records import erase_buyer, read_person
+from kasuwa.methods.tickets.rules.sell import SOLD_OUT
 from tests.methods.payment.in_memory_payments import APPROVED, BEGUN, DECLINED
 from tests.methods.tickets.in_memory_tickets import InMemoryTickets
 from tests.rule_context import VAULT
@@ -55,6 +57,14 @@ def test_an_attempt_that_fails_puts_its_tickets_on_sale_again() -> None:
     assert tickets.counts() == (3, 0, 0)
 
 
+def test_a_total_beyond_the_limits_of_the_merchant_is_refused() -> None:
+    tickets = InMemoryTickets(ticket_data=[{"name": "Gold", "amount": "9000000.00"}])
+    refused = tickets.try_choose((0, 20))
+    assert isinstance(refused, Refusal)
+    assert refused.error_code == WRONG_TOTAL.error_code
+    assert refused.message.startswith("The total must be ")
+
+
 def test_the_last_ticket_is_reserved_for_who_begins_to_pay_first() -> None:
     tickets = InMemoryTickets()
     tickets.choose((0, 2)).pay()
@@ -62,6 +72,7 @@ def test_the_last_ticket_is_reserved_for_who_begins_to_pay_first() -> None:
     paying = first.begin("ussd")
     refused = second.try_attempt("ussd")
     assert isinstance(refused, Refusal)
+    assert refused == SOLD_OUT.fill(name="Regular", availability="sold out")
     assert refused.message == "Regular: sold out. Nothing was charged"
     assert isinstance(tickets.try_choose((0, 1)), Refusal)
     paying.receive_answer(BEGUN["ussd"])

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.merchant_client import MerchantClient
+from tests.merchant_client import MerchantClient, without_codes
 from tests.methods.virtualcard.card_client import BILLING, CardClient
 from tests.running import Deployment
 from tests.walk.bounds import LISTED_CARD_DAYS
@@ -71,7 +71,7 @@ def test_a_card_of_the_other_network_comes_from_its_range(shop: MerchantClient) 
     assert is_luhn(data["cardpan"])
     assert data["card_type"] == "mastercard"
     refused = shop.put("virtualcard", action="create", billing=BILLING, amount=5, currency="USD", card_type="verve")
-    assert refused.body["errors"] == [{"field": "card_type", "reason": "one of visa, mastercard"}]
+    assert without_codes(refused.body["errors"]) == [{"field": "card_type", "reason": "one of visa, mastercard"}]
 
 
 def test_creation_takes_amount_fee_and_vat_from_the_wallet_of_the_currency(shop: MerchantClient) -> None:
@@ -237,8 +237,10 @@ def test_a_card_holds_no_more_than_its_tariff_allows(shop: MerchantClient) -> No
     shop.put("sandbox", action="fund_wallet", currency="USD", amount="5000")
     card = CardClient(shop, amount="9000")
     refused = card.ask("fund", amount="1000.01")
-    assert refused["errors"] == [{"field": "amount", "reason": "a card may hold at most 10000.00"}]
-    assert card.ask("fund", amount="0.49")["errors"] == [{"field": "amount", "reason": "between 0.50 and 10000.00"}]
+    assert without_codes(refused["errors"]) == [{"field": "amount", "reason": "a card may hold at most 10000.00"}]
+    assert without_codes(card.ask("fund", amount="0.49")["errors"]) == [
+        {"field": "amount", "reason": "between 0.50 and 10000.00"}
+    ]
     assert card.ask("fund", amount="1000")["status"] == 200
     assert card.get()["balance"] == "10,000.00"
 
@@ -283,10 +285,10 @@ def test_what_is_not_a_card_of_this_merchant_answers_alike(
     unknown = {"status": 104, "message": "Invalid Card Reference"}
     for reference in (card.reference, card.reference[:-1] + "!", "card:x:y:USD", "KSW|GVC|1|x"):
         for action in ("get", "fund", "withdraw", "transactions", "block", "unblock", "terminate"):
-            assert shop.put("virtualcard", action=action, reference=reference, amount=1).body == unknown
-        assert shop.put("sandbox", action="card_purchase", reference=reference, amount=1).body == unknown
+            assert without_codes(shop.put("virtualcard", action=action, reference=reference, amount=1).body) == unknown
+        assert without_codes(shop.put("sandbox", action="card_purchase", reference=reference, amount=1).body) == unknown
     stolen = shop.put("sandbox", action="card_purchase", cardpan=card.data["cardpan"], amount=1).body
-    assert stolen == unknown
+    assert without_codes(stolen) == unknown
     assert card.balance == 10_000
 
 
@@ -305,7 +307,7 @@ def test_days_of_a_list_are_lagos_days_and_both_are_included(open_shop: Callable
     assert [line["amount"] for line in card.records(from_date="2026-01-07", end_date="2026-01-07")] == [1.0]
     assert [line["amount"] for line in card.records(from_date="2026-01-08")] == [2.0]
     assert len(card.records(to_date="2026-01-07T00:00:00")) == 5
-    assert card.ask("transactions", from_date="2026-01-08", to_date="2026-01-07")["errors"] == [
+    assert without_codes(card.ask("transactions", from_date="2026-01-08", to_date="2026-01-07")["errors"]) == [
         {"field": "to_date", "reason": "not before from_date"}
     ]
     assert card.ask("transactions", from_date="2026-02-30")["errors"][0]["field"] == "from_date"

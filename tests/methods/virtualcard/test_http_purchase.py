@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.merchant_client import MerchantClient
+from tests.merchant_client import MerchantClient, without_codes
 from tests.methods.virtualcard.card_client import CardClient
 from tests.walk.bounds import CARD_DAY
 
@@ -70,7 +70,7 @@ def test_a_card_is_found_by_its_number_too(shop: MerchantClient) -> None:
     bought(card.buy("1", cardpan=pan))
     bought(card.buy("1", cardpan=pan, cvv=cvv, expiry=expiry))
     assert card.balance == 9_800
-    assert shop.put("sandbox", action="card_purchase", amount=1).body["errors"] == [
+    assert without_codes(shop.put("sandbox", action="card_purchase", amount=1).body["errors"]) == [
         {"field": "reference", "reason": "required, or cardpan"}
     ]
 
@@ -214,7 +214,10 @@ def test_what_was_not_paid_is_not_given_back(shop: MerchantClient) -> None:
     reply = card.buy("1000")
     assert declined(reply)
     assert card.refund(reply["txnRef"])["status"] == 104
-    assert card.refund("GP|CP|000000000|20260105A") == {"status": 104, "message": "Invalid Transaction Reference"}
+    assert without_codes(card.refund("GP|CP|000000000|20260105A")) == {
+        "status": 104,
+        "message": "Invalid Transaction Reference",
+    }
 
 
 def test_what_comes_back_to_a_terminated_card_goes_to_the_wallet(shop: MerchantClient) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.merchant_client import without_codes
 from tests.methods.checkout.payer import Payer
 from tests.rails.vendors.live_collection import CollectionHarness, collecting, to_minor
 from tests.running import Deployments
@@ -59,7 +60,7 @@ def test_card_numbers_are_refused(harness: CollectionHarness) -> None:
     before = len(harness.vendors.paystack.requests)
     refused = harness.begin_card(card=CARD)
     assert refused["status"] == 104
-    assert refused["errors"] == [
+    assert without_codes(refused["errors"]) == [
         {"field": "card", "reason": "left out: the customer enters the card on the page that authURL names"}
     ]
     assert fields_of(harness.begin_card("x", card=CARD)) == ["amount"]
@@ -239,7 +240,9 @@ def test_phone_payment_is_paid_on_the_vendors_page(harness: CollectionHarness) -
 def test_methods_and_amounts_that_the_vendor_does_not_serve_are_refused(harness: CollectionHarness) -> None:
     before = len(harness.vendors.monnify.requests)
     refused = harness.put(action="charge", paymentType="qrpay", amount="1000.00")
-    assert refused["errors"] == [{"field": "paymentType", "reason": "another one: qrpay is not served here"}]
+    assert without_codes(refused["errors"]) == [
+        {"field": "paymentType", "reason": "another one: qrpay is not served here"}
+    ]
     account = {"accountnumber": "0123456785", "bankcode": "058"}
     refused = harness.put(action="charge", paymentType="account", amount="1000.00", account=account)
     assert fields_of(refused) == ["paymentType"]

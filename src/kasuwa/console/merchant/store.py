@@ -226,7 +226,7 @@ ATTEMPTS = """
     where p.merchant_id = $1 and p.detail -> 'purpose' ->> 'reference' = $2
     order by t.created_at desc, t.seq desc, t.key desc
 """
-UNKNOWN_CHECKOUT = Refusal(INVALID_REQUEST, "Invalid Transaction Reference")
+UNKNOWN_CHECKOUT = Refusal(INVALID_REQUEST, "Invalid Transaction Reference", error_code="transaction_not_found")
 
 
 def checkout_fields(checkout: Checkout, detail: CheckoutDetail) -> dict[str, Any]:

@@ -46,7 +46,9 @@ from kasuwa.methods.payment.rules.receipts.suspense import SuspenseProposal, dec
 from kasuwa.transactions.event_payloads import build_event
 from kasuwa.transactions.transactions import SUCCESSFUL, make_delivery_jobs
 
-INSUFFICIENT_FUNDS_REFUSAL = Refusal(INSUFFICIENT_FUNDS, "The debited account does not cover the amount")
+INSUFFICIENT_FUNDS_REFUSAL = Refusal(
+    INSUFFICIENT_FUNDS, "The debited account does not cover the amount", error_code="account_insufficient"
+)
 MAX_ACCOUNT_NAME_LENGTH = 120
 
 REVERSAL = "reversal"  # kind of the event
@@ -55,9 +57,15 @@ REVERSAL_REFERENCE = "RV"
 METHODS = {"bank": "transfer", "biller": "bill"}
 
 
-ALREADY_REVERSED = Refusal(INVALID_REQUEST, "The reversal of this transaction is booked already. Reject the proposal.")
+ALREADY_REVERSED = Refusal(
+    INVALID_REQUEST,
+    "The reversal of this transaction is booked already. Reject the proposal.",
+    error_code="already_reversed",
+)
 NOT_LEFT = Refusal(
-    INVALID_REQUEST, "A part of this payment was refunded or disputed since it was proposed. Reject the proposal."
+    INVALID_REQUEST,
+    "A part of this payment was refunded or disputed since it was proposed. Reject the proposal.",
+    error_code="payment_changed",
 )
 
 

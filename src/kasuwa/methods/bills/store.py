@@ -8,7 +8,7 @@ from kasuwa.methods.bills.model import DELIVERY_DECODER, NO_DELIVERY, voucher_aa
 from kasuwa.methods.bills.wire import VerifyReply, VerifyRequest
 from kasuwa.transactions.transactions import FAILED
 
-UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference")
+UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference", error_code="transaction_not_found")
 
 # Finds a bill by txnRef or orderRef. If it is the txnRef of one bill and the orderRef of another, the txnRef wins, if
 # the request does not have it as `orderRef`.

@@ -21,7 +21,7 @@ ID_PREFIX = "PL"
 ACTIVE, DISABLED = "active", "disabled"
 ONE_TIME, RECURRING = "one_time", "recurring"
 
-UNKNOWN_LINK = Refusal(INVALID_REQUEST, "Invalid Link Reference")
+UNKNOWN_LINK = Refusal(INVALID_REQUEST, "Invalid Link Reference", error_code="payment_link_not_found")
 
 
 class LinkDetail(msgspec.Struct, frozen=True, omit_defaults=True):

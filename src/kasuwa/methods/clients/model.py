@@ -43,17 +43,27 @@ STATUS_TRANSITIONS = {
 # Statuses of clients who have left. They never change.
 FINAL_STATUSES = frozenset({EXITED, BLACKLISTED})
 
-UNKNOWN_CLIENT = Refusal(INVALID_REQUEST, "Invalid Client Reference")
-NO_BANK_ACCOUNT = Refusal(INVALID_REQUEST, "The client has no bankAccount; add one by update")
+UNKNOWN_CLIENT = Refusal(INVALID_REQUEST, "Invalid Client Reference", error_code="client_not_found")
+CLIENT_INACTIVE = Refusal(
+    INVALID_REQUEST, "The client is {status}; only an active one may borrow and save", error_code="client_inactive"
+)
+CLIENT_OWED = Refusal(
+    INVALID_REQUEST, "The client is owed {owed}, paid beyond a loan; refund it first", error_code="client_owed"
+)
+NO_BANK_ACCOUNT = Refusal(
+    INVALID_REQUEST, "The client has no bankAccount; add one by update", error_code="client_bank_account_missing"
+)
 ACCOUNTS_OPEN = Refusal(
     INVALID_REQUEST,
     "The client has an open loan or savings and must stay active; close it first",
     (FieldError("status", "a client with an open loan or savings stays active"),),
+    error_code="client_accounts_open",
 )
 PAYMENT_PENDING = Refusal(
     INVALID_REQUEST,
     "A payment for the client's loans or savings is still pending; wait for its end",
     (FieldError("status", "a client whom a pending payment is for does not leave"),),
+    error_code="client_payment_pending",
 )
 
 
@@ -190,7 +200,7 @@ def refuse_inactive(client: Client) -> Refusal | None:
     """Returns a refusal unless the client is active."""
     if client.status == ACTIVE:
         return None
-    return Refusal(INVALID_REQUEST, f"The client is {client.status}; only an active one may borrow and save")
+    return CLIENT_INACTIVE.fill(status=client.status)
 
 
 def adjust_open_accounts(client: Client, by: int) -> Client:
@@ -227,9 +237,6 @@ def refuse_leaving(client: Client) -> Refusal | None:
         return PAYMENT_PENDING
     if client.credit > 0:
         owed = format_minor(client.credit)
-        return Refusal(
-            INVALID_REQUEST,
-            f"The client is owed {owed}, paid beyond a loan; refund it first",
-            (FieldError("status", f"a client who is owed {owed} does not leave"),),
-        )
+        fault = FieldError("status", f"a client who is owed {owed} does not leave")
+        return msgspec.structs.replace(CLIENT_OWED.fill(owed=owed), field_errors=(fault,))
     return None

@@ -15,7 +15,7 @@ from kasuwa.core.decision import Refusal, Row
 from kasuwa.core.references import row_key
 from kasuwa.wire.people import NATIONAL_NUMBERS, canonical_phone, split_words
 
-UNKNOWN_CUSTOMER = Refusal(INVALID_REQUEST, "Invalid Customer Reference")
+UNKNOWN_CUSTOMER = Refusal(INVALID_REQUEST, "Invalid Customer Reference", error_code="customer_not_found")
 
 ID_PREFIX = "CU"
 # The shortest beginning of a word that finds a name, the longest that is hashed, and the words of a name that are.

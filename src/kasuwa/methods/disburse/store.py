@@ -24,7 +24,7 @@ from kasuwa.methods.disburse.wire import ApprovalLine, BatchLine, VerifyReply, V
 from kasuwa.transactions.purpose import subject_in
 from kasuwa.transactions.transactions import FAILED, transaction_key
 
-UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference")
+UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference", error_code="transaction_not_found")
 
 # Finds a transfer by orderRef first, then by txnRef, then the disbursement of a loan by the id of the loan.
 # Contract: disburse#verify, loans#request

@@ -79,16 +79,23 @@ MAX_FILES = 5
 MAX_FILE_BYTES = 2 * 1024 * 1024
 
 # Refusals, in order of precedence.
-UNKNOWN_DISPUTE = Refusal(INVALID_REQUEST, "Invalid Dispute Reference")
-NOT_DISPUTABLE = Refusal(INVALID_REQUEST, "Only a successful payment can be disputed")
-NOTHING_LEFT = Refusal(INVALID_REQUEST, "Nothing is left to dispute: the payment was refunded, reversed or disputed")
-ALREADY_ANSWERED = Refusal(INVALID_REQUEST, "The dispute was answered already")
-ALREADY_ENDED = Refusal(INVALID_REQUEST, "The dispute has ended")
-TOO_LATE = Refusal(INVALID_REQUEST, "The time to respond is over")
+UNKNOWN_DISPUTE = Refusal(INVALID_REQUEST, "Invalid Dispute Reference", error_code="dispute_not_found")
+NOT_DISPUTABLE = Refusal(
+    INVALID_REQUEST, "Only a successful payment can be disputed", error_code="payment_not_disputable"
+)
+NOTHING_LEFT = Refusal(
+    INVALID_REQUEST,
+    "Nothing is left to dispute: the payment was refunded, reversed or disputed",
+    error_code="nothing_left_to_dispute",
+)
+ALREADY_ANSWERED = Refusal(INVALID_REQUEST, "The dispute was answered already", error_code="dispute_answered")
+ALREADY_ENDED = Refusal(INVALID_REQUEST, "The dispute has ended", error_code="dispute_ended")
+TOO_LATE = Refusal(INVALID_REQUEST, "The time to respond is over", error_code="dispute_response_late")
 ONE_ANSWER = Refusal(
     INVALID_REQUEST,
     "evidence: send accept, or evidence, and not both",
     (FieldError("evidence", "send accept, or evidence, and not both"),),
+    error_code="dispute_answer_ambiguous",
 )
 
 

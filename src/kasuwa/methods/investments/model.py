@@ -66,11 +66,15 @@ MATURED = "matured"
 CLOSED = "closed"
 
 # Refusals, in order of precedence.
-UNKNOWN_SAVINGS = Refusal(INVALID_REQUEST, "Invalid Savings Reference")
-UNKNOWN_PLAN = Refusal(INVALID_REQUEST, "Invalid Thrift Reference")
-SAVINGS_CLOSED = Refusal(INVALID_REQUEST, "The savings are closed")
-SAVINGS_INSUFFICIENT = Refusal(INSUFFICIENT_FUNDS, "The savings do not cover the amount")
-WALLET_INSUFFICIENT = Refusal(INSUFFICIENT_FUNDS, "The wallet does not cover the amount; fund it and try again")
+UNKNOWN_SAVINGS = Refusal(INVALID_REQUEST, "Invalid Savings Reference", error_code="savings_not_found")
+UNKNOWN_PLAN = Refusal(INVALID_REQUEST, "Invalid Thrift Reference", error_code="thrift_plan_not_found")
+SAVINGS_CLOSED = Refusal(INVALID_REQUEST, "The savings are closed", error_code="savings_closed")
+SAVINGS_INSUFFICIENT = Refusal(
+    INSUFFICIENT_FUNDS, "The savings do not cover the amount", error_code="savings_insufficient"
+)
+WALLET_INSUFFICIENT = Refusal(
+    INSUFFICIENT_FUNDS, "The wallet does not cover the amount; fund it and try again", error_code="insufficient_funds"
+)
 
 
 # --- rows -------------------------------------------------------------------------------------------------

@@ -36,7 +36,7 @@ SOURCE = "invoice"
 LANE = "invoices"
 BECOME_OVERDUE = "invoices.overdue"
 
-UNKNOWN_INVOICE = Refusal(INVALID_REQUEST, "Invalid Invoice Reference")
+UNKNOWN_INVOICE = Refusal(INVALID_REQUEST, "Invalid Invoice Reference", error_code="invoice_not_found")
 
 
 class InvoiceCounter(Row):

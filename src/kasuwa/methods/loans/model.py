@@ -72,14 +72,15 @@ DISBURSEMENT_PURPOSE = "loan-disbursement"
 REPAYMENT_PURPOSE = "loan-repayment"
 
 # Refusals, in order of precedence. Field errors come after them.
-UNKNOWN_LOAN = Refusal(INVALID_REQUEST, "Invalid Loan Reference")
-MORE_THAN_OWED = Refusal(INVALID_REQUEST, "More than is owed on this loan")
+UNKNOWN_LOAN = Refusal(INVALID_REQUEST, "Invalid Loan Reference", error_code="loan_not_found")
+WRONG_STATE = Refusal(INVALID_REQUEST, "The loan is {state} and cannot be {wanted}", error_code="loan_state")
+MORE_THAN_OWED = Refusal(INVALID_REQUEST, "More than is owed on this loan", error_code="more_than_owed")
 
 
 def refuse_in_state(state: str, wanted: str) -> Refusal:
     """Returns the refusal of a step that the loan's state does not allow. `wanted` is a past participle.
     Contract: loans#process"""
-    return Refusal(INVALID_REQUEST, f"The loan is {state} and cannot be {wanted}")
+    return WRONG_STATE.fill(state=state, wanted=wanted)
 
 
 # --- rows -------------------------------------------------------------------------------------------------------

@@ -90,9 +90,11 @@ ABANDONED = "abandoned"  # its payer chose another way to pay the same checkout
 ENDED_HERE = frozenset({EXPIRED, OTP_ATTEMPTS_EXHAUSTED, ABANDONED})
 
 # Refusals, in order of precedence.
-UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference")
+UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference", error_code="transaction_not_found")
 WALLET_INSUFFICIENT = Refusal(
-    INSUFFICIENT_FUNDS, "The wallet does not cover the fee of this payment; fund it and try again"
+    INSUFFICIENT_FUNDS,
+    "The wallet does not cover the fee of this payment; fund it and try again",
+    error_code="insufficient_funds",
 )
 
 

@@ -45,8 +45,8 @@ from kasuwa.transactions.checkouts import PAID, Checkout, checkout_key
 from kasuwa.transactions.checkouts import REFERENCE_PREFIX as CHECKOUT_PREFIX
 from kasuwa.transactions.transactions import Transaction, transaction_key
 
-UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference")
-NO_REFERENCE = refuse_fields(FieldError("txnRef", "required, or customer_txnref or refundRef"))
+UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference", error_code="transaction_not_found")
+NO_REFERENCE = refuse_fields(FieldError("txnRef", "required, or customer_txnref or refundRef", "reference_missing"))
 # Prefix of refund references. Contract: #references
 REFUND_PREFIX = "GP|RF|"
 

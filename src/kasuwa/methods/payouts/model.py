@@ -20,9 +20,10 @@ Frequency = Literal["daily", "weekly", "monthly", "above", "off"]
 OFF = "off"
 ABOVE = "above"
 
-LEAST_REQUIRED = refuse_fields(FieldError("least", "required if frequency is above"))
+LEAST_REQUIRED = refuse_fields(FieldError("least", "required if frequency is above", "least_required"))
 NO_ACCOUNT = refuse_fields(
-    FieldError("bankcode", "required with the first schedule"), FieldError("accountnumber", "required with the first")
+    FieldError("bankcode", "required with the first schedule", "payout_account_missing"),
+    FieldError("accountnumber", "required with the first", "payout_account_missing"),
 )
 
 

@@ -45,7 +45,7 @@ from kasuwa.transactions.settlements import parse_settlement_id
 from kasuwa.transactions.transactions import FAILED, TRANSACTION_KINDS, transaction_key
 from kasuwa.webhooks.signatures import parse_event_id
 
-UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference")
+UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference", error_code="transaction_not_found")
 
 # Related references of one kind that a reply names, and steps of its timeline. Contract: resources#transaction
 MAX_RELATED = 20

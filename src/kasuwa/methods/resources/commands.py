@@ -9,8 +9,8 @@ from kasuwa.core.decision import FieldError, Merchant, Refusal, refuse_fields
 from kasuwa.methods.resources.wire import ResendReply, ResendRequest
 from kasuwa.webhooks.signatures import parse_event_id
 
-UNKNOWN_EVENT = Refusal(INVALID_REQUEST, "Invalid Event Reference")
-NO_ENDPOINT = Refusal(INVALID_REQUEST, "No webhook URL is set; set one first")
+UNKNOWN_EVENT = Refusal(INVALID_REQUEST, "Invalid Event Reference", error_code="event_not_found")
+NO_ENDPOINT = Refusal(INVALID_REQUEST, "No webhook URL is set; set one first", error_code="webhook_url_missing")
 MAX_RESEND_EVENTS = 1_000
 
 

@@ -35,11 +35,12 @@ from kasuwa.methods.sandbox.wire import (
 
 # Times in replies have whole milliseconds. `until` is rounded up, so that it is not before the business time.
 ROUND_UP_MILLISECOND = timedelta(microseconds=999)
-UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference")
+UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference", error_code="transaction_not_found")
 NOTHING_KNOWN = Refusal(
     INVALID_REQUEST,
     "Nothing has this reference: send that of a transaction, bulk, refund, event, client, loan, savings, thrift plan, "
     "card, saved card, payment plan, beneficiary, personalized account or dispute",
+    error_code="reference_not_found",
 )
 
 

@@ -24,19 +24,21 @@ from kasuwa.ledger.chart import Account
 from kasuwa.methods.sandbox.wire import AdvanceRequest, DoneReply, FaultRequest, FundRequest
 
 # Required by PostingGroup, but never returned: the funding account has no floor.
-FUNDING_INSUFFICIENT = Refusal(INSUFFICIENT_FUNDS, "The wallet cannot take so much")
-NO_DURATION = Refusal(INVALID_REQUEST, "Say seconds, minutes, hours or days, or until")
-BACKWARDS = Refusal(INVALID_REQUEST, "Business time only moves forward")
-TOO_FAR = Refusal(INVALID_REQUEST, "Business time ends with the year 8999")
+FUNDING_INSUFFICIENT = Refusal(INSUFFICIENT_FUNDS, "The wallet cannot take so much", error_code="funding_insufficient")
+NO_DURATION = Refusal(INVALID_REQUEST, "Say seconds, minutes, hours or days, or until", error_code="duration_missing")
+BACKWARDS = Refusal(INVALID_REQUEST, "Business time only moves forward", error_code="clock_backwards")
+TOO_FAR = Refusal(INVALID_REQUEST, "Business time ends with the year 8999", error_code="clock_too_far")
 
 
 # Far below the largest number that the books can store, so that no later credit reaches that.
 MAX_WALLET_BALANCE = 10**MAX_DIGITS * MINOR_PER_MAJOR
-WALLET_FULL = refuse_fields(FieldError("amount", f"the wallet would hold more than {MAX_DIGITS} digits"))
+WALLET_FULL = refuse_fields(FieldError("amount", f"the wallet would hold more than {MAX_DIGITS} digits", "wallet_full"))
 
 # Injected faults are stored in the merchant's state row, which every request reads.
 MAX_PLANNED_FAULTS = 100
-TOO_MANY_FAULTS = Refusal(INVALID_REQUEST, "So many faults are planned already; clear them with kind none")
+TOO_MANY_FAULTS = Refusal(
+    INVALID_REQUEST, "So many faults are planned already; clear them with kind none", error_code="too_many_faults"
+)
 
 
 def check_advance(merchant: Merchant, *values: object) -> str | None:

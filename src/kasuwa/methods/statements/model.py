@@ -14,8 +14,12 @@ from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import FieldError, Refusal, refuse_fields
 from kasuwa.wire.fields import LagosDate
 
-UNKNOWN_ACCOUNT = Refusal(INVALID_REQUEST, "Invalid Account Reference", (FieldError("id", "no such account"),))
-TOO_LONG_FOR_PDF = refuse_fields(FieldError("format", "more than 5,000 movements: use csv, or fewer days"))
+UNKNOWN_ACCOUNT = Refusal(
+    INVALID_REQUEST, "Invalid Account Reference", (FieldError("id", "no such account"),), error_code="account_not_found"
+)
+TOO_LONG_FOR_PDF = refuse_fields(
+    FieldError("format", "more than 5,000 movements: use csv, or fewer days", "statement_too_long_for_pdf")
+)
 
 MAX_DAYS = 366
 LINK_LIFETIME = timedelta(hours=1)

@@ -27,7 +27,7 @@ MAX_TICKETS = 20
 # Tickets that may be sold of a kind, also if no quantity was set.
 MAX_QUANTITY = 1_000_000
 
-UNKNOWN_TICKET = Refusal(INVALID_REQUEST, "Invalid Ticket Code")
+UNKNOWN_TICKET = Refusal(INVALID_REQUEST, "Invalid Ticket Code", error_code="ticket_not_found")
 
 
 class TicketKind(Row):

@@ -50,8 +50,8 @@ PAN_ENTRY = "pan"
 HIDDEN_CVV = "***"
 
 # Refusals, in order of precedence.
-UNKNOWN_CARD = Refusal(INVALID_REQUEST, "Invalid Card Reference")
-CARD_TERMINATED = Refusal(INVALID_REQUEST, "The card is terminated")
+UNKNOWN_CARD = Refusal(INVALID_REQUEST, "Invalid Card Reference", error_code="card_not_found")
+CARD_TERMINATED = Refusal(INVALID_REQUEST, "The card is terminated", error_code="card_terminated")
 
 
 # --- rows ---------------------------------------------------------------------------------------------------

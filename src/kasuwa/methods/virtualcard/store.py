@@ -15,7 +15,7 @@ from kasuwa.methods.virtualcard.wire import TransactionLine, TransactionsReply, 
 # The range listed if the request has no dates. Contract: virtualcard#transactions
 USUAL_DAYS = timedelta(days=30)
 
-BACKWARDS = refuse_fields(FieldError("to_date", "not before from_date"))
+BACKWARDS = refuse_fields(FieldError("to_date", "not before from_date", "period_backwards"))
 
 # No row if the card is unknown, else the merchant's business time.
 CARD_AND_NOW = """

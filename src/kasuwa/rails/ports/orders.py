@@ -65,15 +65,37 @@ class UnreadableAnswer(NoAnswer):
     """Raised if the answer to a look-up cannot be decoded."""
 
 
+# Who is asked, as messages name them, and as codes do.
+ASKED = {"bank": "bank", "biller": "biller", "BVN register": "bvn_register"}
+LOOKUP_UNREADABLE = {
+    whom: Refusal(
+        UNREADABLE_ANSWER,
+        f"The {whom} answered something that cannot be read; try again later",
+        error_code=f"{name}_answer_unreadable",
+    )
+    for whom, name in ASKED.items()
+}
+LOOKUP_DECLINED = {
+    whom: Refusal(ERROR, f"The {whom} declined: {{reason}}", error_code=f"{name}_declined")
+    for whom, name in ASKED.items()
+}
+LOOKUP_UNAVAILABLE = {
+    whom: Refusal(ERROR, f"The {whom} does not answer now; try again later", error_code=f"{name}_unavailable")
+    for whom, name in ASKED.items()
+}
+LOOKUP_TIMEOUT = {
+    whom: Refusal(ERROR, f"The {whom} has not answered in time; try again later", error_code=f"{name}_timeout")
+    for whom, name in ASKED.items()
+}
+
+
 def refuse_unanswered(whom: str, trouble: Unavailable | NoAnswer) -> Refusal:
     """Returns the refusal of a look-up that got no answer. Contract: #errors"""
     if isinstance(trouble, UnreadableAnswer):
-        return Refusal(UNREADABLE_ANSWER, f"The {whom} answered something that cannot be read; try again later")
+        return LOOKUP_UNREADABLE[whom]
     if isinstance(trouble, LookupDeclined):
-        return Refusal(ERROR, f"The {whom} declined: {trouble}")
-    if isinstance(trouble, Unavailable):
-        return Refusal(ERROR, f"The {whom} does not answer now; try again later")
-    return Refusal(ERROR, f"The {whom} has not answered in time; try again later")
+        return LOOKUP_DECLINED[whom].fill(reason=trouble)
+    return LOOKUP_UNAVAILABLE[whom] if isinstance(trouble, Unavailable) else LOOKUP_TIMEOUT[whom]
 
 
 # Statuses of an answer. `not_found` and `unreadable` do not mean that the transaction failed. `challenge`: the payer

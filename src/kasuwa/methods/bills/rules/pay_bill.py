@@ -76,16 +76,19 @@ from kasuwa.wire.people import canonical_phone
 LIKELY_DUPLICATE_WITHIN = timedelta(seconds=30)
 
 # Refusals, in order of precedence. Invalid fields (find_faults) come between UNKNOWN_PAYCODE and LIKELY_DUPLICATE.
-REFERENCE_USED = Refusal(INVALID_REQUEST, "This orderRef was used with another request")
+REFERENCE_USED = Refusal(INVALID_REQUEST, "This orderRef was used with another request", error_code="order_ref_reused")
 NO_SUCH_PAYCODE = "no item has this paycode now; pull the catalogue again"
-UNKNOWN_PAYCODE = refuse_fields(FieldError("paycode", NO_SUCH_PAYCODE))
+UNKNOWN_PAYCODE = refuse_fields(FieldError("paycode", NO_SUCH_PAYCODE, "paycode_unknown"))
 LIKELY_DUPLICATE = Refusal(
     INVALID_REQUEST,
     "Likely duplicate: within 30 s the same amount was paid, or is being paid, for this customer of this biller, "
     "under another orderRef",
+    error_code="likely_duplicate",
 )
 WALLET_INSUFFICIENT = Refusal(
-    INSUFFICIENT_FUNDS, "The wallet does not cover the amount and its fee; fund it and try again"
+    INSUFFICIENT_FUNDS,
+    "The wallet does not cover the amount and its fee; fund it and try again",
+    error_code="insufficient_funds",
 )
 
 DRY_RUN_MESSAGE = "Dry run: the bill can be paid; nothing was"

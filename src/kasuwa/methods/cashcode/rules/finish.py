@@ -58,12 +58,12 @@ from kasuwa.transactions.transactions import (
 )
 
 # Refusals, in order of precedence.
-UNKNOWN_ORDER = Refusal(INVALID_REQUEST, "Invalid Order Reference")
+UNKNOWN_ORDER = Refusal(INVALID_REQUEST, "Invalid Order Reference", error_code="cashcode_order_not_found")
 ENDED_REFUSALS = {
-    REDEEMED: Refusal(INVALID_REQUEST, "This cashcode was used"),
-    LOCKED: Refusal(INVALID_REQUEST, "This cashcode is locked"),
-    CANCELLED: Refusal(INVALID_REQUEST, "This cashcode was cancelled"),
-    EXPIRED: Refusal(INVALID_REQUEST, "This cashcode has expired"),
+    REDEEMED: Refusal(INVALID_REQUEST, "This cashcode was used", error_code="cashcode_used"),
+    LOCKED: Refusal(INVALID_REQUEST, "This cashcode is locked", error_code="cashcode_locked"),
+    CANCELLED: Refusal(INVALID_REQUEST, "This cashcode was cancelled", error_code="cashcode_cancelled"),
+    EXPIRED: Refusal(INVALID_REQUEST, "This cashcode has expired", error_code="cashcode_expired"),
 }
 
 MESSAGES = {

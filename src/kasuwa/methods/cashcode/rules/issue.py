@@ -65,12 +65,16 @@ from kasuwa.transactions.transactions import (
 )
 
 # Refusals, in order of precedence.
-REFERENCE_USED = Refusal(INVALID_REQUEST, "This orderRef was used with another request")
+REFERENCE_USED = Refusal(INVALID_REQUEST, "This orderRef was used with another request", error_code="order_ref_reused")
 WALLET_INSUFFICIENT = Refusal(
-    INSUFFICIENT_FUNDS, "The wallet does not cover the amount and its fee; fund it and try again"
+    INSUFFICIENT_FUNDS,
+    "The wallet does not cover the amount and its fee; fund it and try again",
+    error_code="insufficient_funds",
 )
 FEE_INSUFFICIENT = Refusal(
-    INSUFFICIENT_FUNDS, "The wallet does not cover the fee of this cashcode; fund it and try again"
+    INSUFFICIENT_FUNDS,
+    "The wallet does not cover the fee of this cashcode; fund it and try again",
+    error_code="insufficient_funds",
 )
 
 # The lifetime of a code, in minutes. Contract: cashcode#generate

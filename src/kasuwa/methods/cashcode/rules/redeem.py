@@ -37,10 +37,14 @@ from kasuwa.methods.cashcode.rules.finish import (
 from kasuwa.methods.cashcode.wire import RedeemReply, RedeemRequest
 
 # Refusals, in order of precedence. Those of an ended code come between UNKNOWN_CODE and WRONG_PIN.
-TOO_MANY_FAILED_ATTEMPTS = Refusal(INVALID_REQUEST, "Too many tries with codes that do not exist; wait a while")
-UNKNOWN_CODE = Refusal(INVALID_REQUEST, "Invalid Cashcode")
-WRONG_PIN = Refusal(NOT_VALIDATED, "Wrong PIN")
-LOCKED_NOW = Refusal(NOT_VALIDATED, "Wrong PIN; the cashcode is locked now")
+TOO_MANY_FAILED_ATTEMPTS = Refusal(
+    INVALID_REQUEST,
+    "Too many tries with codes that do not exist; wait a while",
+    error_code="too_many_cashcode_attempts",
+)
+UNKNOWN_CODE = Refusal(INVALID_REQUEST, "Invalid Cashcode", error_code="cashcode_not_found")
+WRONG_PIN = Refusal(NOT_VALIDATED, "Wrong PIN", error_code="wrong_pin")
+LOCKED_NOW = Refusal(NOT_VALIDATED, "Wrong PIN; the cashcode is locked now", error_code="wrong_pin_locked")
 
 # A PIN has four digits and is quickly guessed, so the third wrong one locks the code. Contract: cashcode#generate
 MAX_WRONG_PINS = 3

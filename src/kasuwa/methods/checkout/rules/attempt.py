@@ -89,16 +89,30 @@ from kasuwa.wire.fields import Amount, CardNumber, Currency, PercentOrAmount
 # Contract: payment#checkout-attempts
 MAX_ATTEMPTS = 10
 
-UNKNOWN_CHECKOUT = Refusal(INVALID_REQUEST, "This payment does not exist")
-CHECKOUT_ENDED = Refusal(INVALID_REQUEST, "This payment has ended")
-CHECKOUT_EXPIRED = Refusal(INVALID_REQUEST, "The time for this payment is over. Nothing was charged")
-TOO_MANY_ATTEMPTS = Refusal(INVALID_REQUEST, "Too many attempts were made. Please ask the merchant for a new payment")
-OTHER_ATTEMPT = Refusal(
-    INVALID_REQUEST, "Another attempt to pay is in progress, perhaps in another window. Nothing was charged now"
+UNKNOWN_CHECKOUT = Refusal(INVALID_REQUEST, "This payment does not exist", error_code="checkout_not_found")
+CHECKOUT_ENDED = Refusal(INVALID_REQUEST, "This payment has ended", error_code="checkout_ended")
+CHECKOUT_EXPIRED = Refusal(
+    INVALID_REQUEST, "The time for this payment is over. Nothing was charged", error_code="checkout_expired"
 )
-STALE_FORM = Refusal(INVALID_REQUEST, "This page was out of date. Nothing was charged; please try again")
-NOT_OFFERED = refuse_fields(FieldError("channel", "one that the page offers"))
-STILL_CONFIRMING = Refusal(INVALID_REQUEST, "We are still confirming this attempt with the bank. Please wait a moment")
+TOO_MANY_ATTEMPTS = Refusal(
+    INVALID_REQUEST,
+    "Too many attempts were made. Please ask the merchant for a new payment",
+    error_code="too_many_payment_attempts",
+)
+OTHER_ATTEMPT = Refusal(
+    INVALID_REQUEST,
+    "Another attempt to pay is in progress, perhaps in another window. Nothing was charged now",
+    error_code="attempt_in_progress",
+)
+STALE_FORM = Refusal(
+    INVALID_REQUEST, "This page was out of date. Nothing was charged; please try again", error_code="page_out_of_date"
+)
+NOT_OFFERED = refuse_fields(FieldError("channel", "one that the page offers", "channel_not_offered"))
+STILL_CONFIRMING = Refusal(
+    INVALID_REQUEST,
+    "We are still confirming this attempt with the bank. Please wait a moment",
+    error_code="attempt_being_confirmed",
+)
 
 # The payer sees the new total and sends the form again.
 TOTAL_CHANGED = "With this card the total is {} {}. Nothing was charged yet: please confirm"

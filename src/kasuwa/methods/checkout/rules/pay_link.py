@@ -46,10 +46,18 @@ from kasuwa.transactions.checkouts import LINK_SOURCE, CheckoutDetail, NewChecko
 from kasuwa.transactions.pricing import choose_bearer
 from kasuwa.transactions.transactions import encode_text
 
-SLUG_TAKEN = refuse_fields(FieldError("custom_link", "taken: choose another"))
-LINK_DISABLED = Refusal(INVALID_REQUEST, "This link is not in use at the moment. Please ask the merchant")
+SLUG_TAKEN = refuse_fields(FieldError("custom_link", "taken: choose another", "custom_link_taken"))
+LINK_DISABLED = Refusal(
+    INVALID_REQUEST,
+    "This link is not in use at the moment. Please ask the merchant",
+    error_code="payment_link_disabled",
+)
 NOT_SERVED = FieldError("currency", "one that payments can be made in here")
-NOT_SERVED_NOW = Refusal(INVALID_REQUEST, "This link cannot be paid at the moment. Please ask the merchant")
+NOT_SERVED_NOW = Refusal(
+    INVALID_REQUEST,
+    "This link cannot be paid at the moment. Please ask the merchant",
+    error_code="payment_link_not_payable",
+)
 # How long a payer who has filled in a link's page can pay.
 LINK_CHECKOUT_LIFE = timedelta(hours=1)
 RANDOM_SLUG_DIGITS = 12

@@ -67,8 +67,8 @@ from kasuwa.wire.documents import Document, merge, read_document, write_document
 from kasuwa.wire.people import SealedDetail, canonical_phone, is_magic_bvn, mask_bvn
 
 # Refusals, in order of precedence.
-ERASED = Refusal(INVALID_REQUEST, "This client's data were erased; create the client anew")
-NOTHING_TO_UPDATE = refuse_fields(FieldError("data", "required, or a status"))
+ERASED = Refusal(INVALID_REQUEST, "This client's data were erased; create the client anew", error_code="client_erased")
+NOTHING_TO_UPDATE = refuse_fields(FieldError("data", "required, or a status", "nothing_to_update"))
 TOO_LARGE = FieldError("data", "at most 256 KiB are kept of one client")
 
 MAX_DETAIL_BYTES = 256 * 1024

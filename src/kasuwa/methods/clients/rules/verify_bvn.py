@@ -21,10 +21,14 @@ from kasuwa.methods.clients.wire import BvnVerification
 from kasuwa.rails.ports.identities import FULL, Consent, Match, Verdict
 from kasuwa.rails.ports.orders import Person
 
-UNKNOWN_BVN = refuse_fields(FieldError("data.bvn", "the register has no such BVN"))
-WATCH_LISTED = refuse_fields(FieldError("data.bvn", "this BVN is watch-listed"))
+UNKNOWN_BVN = refuse_fields(FieldError("data.bvn", "the register has no such BVN", "bvn_unknown"))
+WATCH_LISTED = refuse_fields(FieldError("data.bvn", "this BVN is watch-listed", "bvn_watch_listed"))
 CONSENT_REFUSED = refuse_fields(
-    FieldError("data.bvn", "the person did not consent to the look-up; verify again to ask the person anew")
+    FieldError(
+        "data.bvn",
+        "the person did not consent to the look-up; verify again to ask the person anew",
+        "bvn_consent_refused",
+    )
 )
 DIFFERS = "not as the BVN register has it"
 

@@ -72,23 +72,40 @@ from kasuwa.transactions.transactions import (
 )
 
 # Refusals, in order of precedence.
-UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference: no transfer waited for approval under it")
+UNKNOWN_REFERENCE = Refusal(
+    INVALID_REQUEST,
+    "Invalid Transaction Reference: no transfer waited for approval under it",
+    error_code="waiting_transfer_not_found",
+)
 OWN_TRANSFER = Refusal(
-    INVALID_REQUEST, "Whoever made a transfer cannot approve it; use another key of scope approve, or ask a colleague"
+    INVALID_REQUEST,
+    "Whoever made a transfer cannot approve it; use another key of scope approve, or ask a colleague",
+    error_code="own_transfer",
 )
 COOLING_OFF = Refusal(
-    INVALID_REQUEST, "This key or account is new or was changed recently, and cannot approve yet; ask a colleague"
+    INVALID_REQUEST,
+    "This key or account is new or was changed recently, and cannot approve yet; ask a colleague",
+    error_code="approver_cooling_off",
 )
 SENDER_ENDED = Refusal(
     INVALID_REQUEST,
     "The key or account that made this transfer was revoked, disabled or has expired; reject it, and send it again",
+    error_code="sender_ended",
 )
 DECIDED = {
-    APPROVED: Refusal(INVALID_REQUEST, "This transfer was approved already; nothing was changed"),
-    REJECTED: Refusal(INVALID_REQUEST, "This transfer was rejected already; nothing was changed"),
-    EXPIRED: Refusal(INVALID_REQUEST, "This transfer was not approved in time and has failed; nothing was changed"),
+    APPROVED: Refusal(
+        INVALID_REQUEST, "This transfer was approved already; nothing was changed", error_code="already_approved"
+    ),
+    REJECTED: Refusal(
+        INVALID_REQUEST, "This transfer was rejected already; nothing was changed", error_code="already_rejected"
+    ),
+    EXPIRED: Refusal(
+        INVALID_REQUEST,
+        "This transfer was not approved in time and has failed; nothing was changed",
+        error_code="approval_expired",
+    ),
 }
-NOTHING_WAITS = Refusal(INVALID_REQUEST, "No order of this bulk waits for approval")
+NOTHING_WAITS = Refusal(INVALID_REQUEST, "No order of this bulk waits for approval", error_code="nothing_waits")
 
 EXPIRED_MESSAGE = "Not approved within 72 hours"
 

@@ -30,7 +30,7 @@ from kasuwa.rails.ports.orders import Answer
 from kasuwa.transactions.transactions import encode_text
 
 # Required by PostingGroup, and never returned: no more is taken than the wallet has.
-WALLET_INSUFFICIENT = Refusal(INSUFFICIENT_FUNDS, "The wallet does not cover the debt")
+WALLET_INSUFFICIENT = Refusal(INSUFFICIENT_FUNDS, "The wallet does not cover the debt", error_code="insufficient_funds")
 
 
 class CollectionData(msgspec.Struct, frozen=True):

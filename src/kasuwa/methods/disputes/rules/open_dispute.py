@@ -68,7 +68,9 @@ from kasuwa.terms.tariff import Tariff, calculate_dispute_fees
 from kasuwa.transactions.transactions import SUCCESSFUL, Transaction, transaction_key
 
 # Required by PostingGroup, and never returned: what is held was found to be there.
-WALLET_INSUFFICIENT = Refusal(INSUFFICIENT_FUNDS, "The wallet does not cover the dispute")
+WALLET_INSUFFICIENT = Refusal(
+    INSUFFICIENT_FUNDS, "The wallet does not cover the dispute", error_code="insufficient_funds"
+)
 
 
 class NewDispute(msgspec.Struct, frozen=True, kw_only=True):

@@ -42,7 +42,7 @@ from kasuwa.methods.disputes.rules.steps_of_dispute import name_at_rail, reply_d
 from kasuwa.methods.disputes.wire import DisputeChanged, Evidence, RespondRequest
 from kasuwa.rails.ports.feed_entries import ANSWERED_BY_API
 
-EMPTY_EVIDENCE = refuse_fields(FieldError("evidence", "at least one text or file"))
+EMPTY_EVIDENCE = refuse_fields(FieldError("evidence", "at least one text or file", "evidence_missing"))
 
 
 def need_response(request: RespondRequest, merchant: Merchant) -> Needs:

@@ -68,7 +68,12 @@ from kasuwa.transactions.purpose import TransactionPurpose
 from kasuwa.transactions.transactions import SUCCESSFUL
 
 # Refusals, in order of precedence: unknown savings, not the owner, closed savings, no bank account.
-NOT_THE_OWNER = refuse_fields(FieldError("client_id", "not the owner of these savings"))
+DEBTS_FIRST = Refusal(
+    INSUFFICIENT_FUNDS,
+    "The savings do not cover the amount: {owed} goes to thrift debts first",
+    error_code="savings_insufficient",
+)
+NOT_THE_OWNER = refuse_fields(FieldError("client_id", "not the owner of these savings", "not_the_owner"))
 
 CLOSED_EMPTY = "The savings were empty and are closed"
 
@@ -127,9 +132,7 @@ def prepare_cashout(
         return more
     owed = total_repaid(changes)
     if owed and available - owed < request.amount:
-        return Refusal(
-            INSUFFICIENT_FUNDS, f"The savings do not cover the amount: {format_minor(owed)} goes to thrift debts first"
-        )
+        return DEBTS_FIRST.fill(owed=format_minor(owed))
     return changes
 
 

@@ -38,7 +38,7 @@ from kasuwa.methods.investments.thrift_model import COMPLETED, RUNNING, ThriftMe
 from kasuwa.rails.ports.orders import Answer
 
 # Required by the posting group and never returned: contributions are computed from balances read under the lock.
-POT_INSUFFICIENT = Refusal(INSUFFICIENT_FUNDS, "The members do not cover the pot")
+POT_INSUFFICIENT = Refusal(INSUFFICIENT_FUNDS, "The members do not cover the pot", error_code="thrift_pot_insufficient")
 
 # Keeps the due times of two runs of a plan's job distinct, because a run is recognized by its due time.
 MIN_RUN_INTERVAL = timedelta(seconds=1)

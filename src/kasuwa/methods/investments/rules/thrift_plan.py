@@ -68,13 +68,18 @@ LANE = "thrift"
 LATEST_START = 120
 
 # Refusals, in order of precedence.
-INVALID_START_DATE = refuse_fields(FieldError("start_date", "today or later, within ten years"))
-SUBSCRIBED = Refusal(INVALID_REQUEST, "These savings are subscribed to the plan already")
-PLAN_FULL = Refusal(INVALID_REQUEST, "The plan is full")
+INVALID_START_DATE = refuse_fields(
+    FieldError("start_date", "today or later, within ten years", "start_date_out_of_range")
+)
+NOT_OPEN = Refusal(INVALID_REQUEST, "The plan is {state}; {what}", error_code="thrift_plan_not_open")
+SUBSCRIBED = Refusal(
+    INVALID_REQUEST, "These savings are subscribed to the plan already", error_code="already_subscribed"
+)
+PLAN_FULL = Refusal(INVALID_REQUEST, "The plan is full", error_code="thrift_plan_full")
 
 
 def refuse_not_open(plan: ThriftPlan, what: str) -> Refusal:
-    return Refusal(INVALID_REQUEST, f"The plan is {plan.state}; {what}")
+    return NOT_OPEN.fill(state=plan.state, what=what)
 
 
 def need_members(plan: ThriftPlan) -> Needs:

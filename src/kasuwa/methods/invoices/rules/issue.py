@@ -53,11 +53,15 @@ from kasuwa.transactions.transactions import encode_text
 # Hexadecimal digits of a page token: 192 bits.
 PAGE_TOKEN_DIGITS = 48
 
-ALREADY_VOID = Refusal(INVALID_REQUEST, "The invoice is void")
+ALREADY_VOID = Refusal(INVALID_REQUEST, "The invoice is void", error_code="invoice_void")
 ALREADY_PAID = Refusal(
-    INVALID_REQUEST, "The invoice was paid, in part or in full: it can no longer be changed or voided"
+    INVALID_REQUEST,
+    "The invoice was paid, in part or in full: it can no longer be changed or voided",
+    error_code="invoice_paid",
 )
-BEING_PAID = Refusal(INVALID_REQUEST, "The invoice is being paid; try again when that payment has ended")
+BEING_PAID = Refusal(
+    INVALID_REQUEST, "The invoice is being paid; try again when that payment has ended", error_code="invoice_being_paid"
+)
 
 
 def need_invoice(request: InvoiceRequest | InvoiceVoidRequest, merchant: Merchant) -> Needs:

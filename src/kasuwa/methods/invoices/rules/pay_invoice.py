@@ -56,12 +56,24 @@ from kasuwa.transactions.transactions import Transaction
 # How long a payer has from opening the payment of an invoice.
 CHECKOUT_LIFE = timedelta(hours=24)
 
-INVOICE_PAID = Refusal(INVALID_REQUEST, "This invoice is paid already. Nothing was charged")
-INVOICE_VOID = Refusal(INVALID_REQUEST, "This invoice was canceled by the merchant. Nothing was charged")
-INVOICE_CHANGED = Refusal(INVALID_REQUEST, "This invoice has changed. Nothing was charged; please open its link again")
-NOT_SERVED = Refusal(INVALID_REQUEST, "This invoice cannot be paid online at the moment. Please ask the merchant")
+INVOICE_PAID = Refusal(INVALID_REQUEST, "This invoice is paid already. Nothing was charged", error_code="invoice_paid")
+INVOICE_VOID = Refusal(
+    INVALID_REQUEST, "This invoice was canceled by the merchant. Nothing was charged", error_code="invoice_void"
+)
+INVOICE_CHANGED = Refusal(
+    INVALID_REQUEST,
+    "This invoice has changed. Nothing was charged; please open its link again",
+    error_code="invoice_changed",
+)
+NOT_SERVED = Refusal(
+    INVALID_REQUEST,
+    "This invoice cannot be paid online at the moment. Please ask the merchant",
+    error_code="invoice_not_payable",
+)
 OTHER_PAYMENT = Refusal(
-    INVALID_REQUEST, "Another payment of this invoice is in progress. Nothing was charged; please try again later"
+    INVALID_REQUEST,
+    "Another payment of this invoice is in progress. Nothing was charged; please try again later",
+    error_code="invoice_being_paid",
 )
 
 

@@ -106,7 +106,9 @@ def check_tax_rate(merchant: Merchant, tax_applied: bool | None, tax_rate: str |
     return None if parse_rate(tax_rate) <= 1 else "a percentage from 0 to 100"
 
 
-TOO_LARGE = refuse_fields(FieldError("amount", f"with its interest and tax, more than {format_minor(LARGEST_AMOUNT)}"))
+TOO_LARGE = refuse_fields(
+    FieldError("amount", f"with its interest and tax, more than {format_minor(LARGEST_AMOUNT)}", "loan_too_large")
+)
 
 
 # --- request ----------------------------------------------------------------------------------------------------

@@ -48,7 +48,11 @@ CHARGEABLE_KINDS = frozenset({"commercial"})
 USSD_BANK_NEEDING_PAYER = "zenith"
 
 # Only the sandbox invents account numbers: in live nobody could pay into them.
-NO_TRANSFER_ACCOUNTS = Refusal(ERROR, "This deployment opens no accounts for bank transfers; nothing was changed")
+NO_TRANSFER_ACCOUNTS = Refusal(
+    ERROR,
+    "This deployment opens no accounts for bank transfers; nothing was changed",
+    error_code="transfer_accounts_unavailable",
+)
 
 # Country and currency of each mobile-money provider.
 MOBILE_MONEY_PROVIDERS = {

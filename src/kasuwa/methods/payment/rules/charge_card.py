@@ -80,9 +80,20 @@ PAGE_APPROVED_METHODS = frozenset({"card", "mobile_money"})
 MAX_OTP_ATTEMPTS = 3
 
 
-VALIDATION_NOT_AWAITED = Refusal(INVALID_REQUEST, "This payment awaits no validation")
-OTP_ATTEMPTS_OVER = Refusal(NOT_VALIDATED, "The OTP was wrong three times; the payment has failed")
-PAYMENT_EXPIRED = Refusal(INVALID_REQUEST, "The time for this payment is over and it has failed; begin a new payment")
+VALIDATION_NOT_AWAITED = Refusal(
+    INVALID_REQUEST, "This payment awaits no validation", error_code="validation_not_awaited"
+)
+PAYMENT_FAILED = Refusal(
+    INVALID_REQUEST, "This payment has failed ({message}) and awaits no validation", error_code="payment_failed"
+)
+OTP_ATTEMPTS_OVER = Refusal(
+    NOT_VALIDATED, "The OTP was wrong three times; the payment has failed", error_code="otp_attempts_over"
+)
+PAYMENT_EXPIRED = Refusal(
+    INVALID_REQUEST,
+    "The time for this payment is over and it has failed; begin a new payment",
+    error_code="payment_expired",
+)
 
 
 # --- initiate -------------------------------------------------------------------------------------------------------
@@ -358,8 +369,7 @@ def reply_final_outcome(row: Transaction, payment: Payment, context: Context) ->
     if row.status == SUCCESSFUL:
         return Decision(reply=reply_validated(reply_payment(row, payment, context)))
     refusals = {EXPIRED: PAYMENT_EXPIRED, OTP_ATTEMPTS_EXHAUSTED: OTP_ATTEMPTS_OVER}
-    failed = Refusal(INVALID_REQUEST, f"This payment has failed ({row.message}) and awaits no validation")
-    return refusals.get(row.code or "", failed)
+    return refusals.get(row.code or "", PAYMENT_FAILED.fill(message=row.message))
 
 
 class PayerCode(msgspec.Struct, frozen=True):

@@ -62,9 +62,13 @@ JOB_KINDS = RequeryJobKinds(CHARGE, QUERY)
 # Methods that the payer completes outside this API.
 PAYER_APPROVED_METHODS = frozenset({"ussd", "phone", "qrpay", "bank_transfer", "mobile_money"})
 
-RAIL_UNAVAILABLE = Refusal(ERROR, "The rail is not available for a moment; nothing was charged, try again")
-WRONG_OTP = Refusal(NOT_VALIDATED, "The OTP is not right; try again")
-OTP_EXHAUSTED = Refusal(NOT_VALIDATED, "The OTP was wrong three times; the payment has failed")
+RAIL_UNAVAILABLE = Refusal(
+    ERROR, "The rail is not available for a moment; nothing was charged, try again", error_code="rail_unavailable"
+)
+WRONG_OTP = Refusal(NOT_VALIDATED, "The OTP is not right; try again", error_code="wrong_otp")
+OTP_EXHAUSTED = Refusal(
+    NOT_VALIDATED, "The OTP was wrong three times; the payment has failed", error_code="otp_attempts_over"
+)
 # Outcomes of payments that are ended here and not by the rail.
 EXPIRED_OUTCOME = PaymentOutcome(FAILED, EXPIRED, "The customer did not complete the payment in time")
 RAIL_UNAVAILABLE_OUTCOME = PaymentOutcome(FAILED, None, "The rail is not available")

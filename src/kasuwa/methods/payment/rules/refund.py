@@ -86,12 +86,20 @@ REFUND = "refund"
 SEND_REFUND = "payment.refund"
 QUERY_REFUND = "payment.ask_refund"
 
-PAYMENT_NOT_SUCCESSFUL = Refusal(INVALID_REQUEST, "Only a successful payment can be refunded")
-METHOD_NOT_REFUNDABLE = Refusal(INVALID_REQUEST, "Payments of this type cannot be paid back")
-USED_FOR_LOAN_OR_SAVINGS = Refusal(
-    INVALID_REQUEST, "This payment was used for a loan or savings; only what was paid beyond that can be refunded"
+PAYMENT_NOT_SUCCESSFUL = Refusal(
+    INVALID_REQUEST, "Only a successful payment can be refunded", error_code="payment_not_successful"
 )
-WALLET_INSUFFICIENT = Refusal(INSUFFICIENT_FUNDS, "The wallet does not cover the refund; fund it and try again")
+METHOD_NOT_REFUNDABLE = Refusal(
+    INVALID_REQUEST, "Payments of this type cannot be paid back", error_code="method_not_refundable"
+)
+USED_FOR_LOAN_OR_SAVINGS = Refusal(
+    INVALID_REQUEST,
+    "This payment was used for a loan or savings; only what was paid beyond that can be refunded",
+    error_code="payment_used_for_loan_or_savings",
+)
+WALLET_INSUFFICIENT = Refusal(
+    INSUFFICIENT_FUNDS, "The wallet does not cover the refund; fund it and try again", error_code="insufficient_funds"
+)
 
 
 MESSAGES = {SUCCESSFUL: "Refund Successful", PENDING: "Refund Pending", FAILED: "Refund Failed"}

@@ -56,8 +56,15 @@ from kasuwa.transactions.requery import next_requery_at
 from kasuwa.transactions.transactions import SUCCESSFUL, encode_text, make_delivery_jobs
 
 # Refusals, in order of precedence.
-UNKNOWN_REFERENCE = refuse_fields(FieldError("reference", "you have no account with this reference"))
-STILL_OPENING = refuse_fields(FieldError("reference", "the account is still being opened; close it once it is open"))
+UNKNOWN_REFERENCE = refuse_fields(
+    FieldError("reference", "you have no account with this reference", "account_reference_unknown")
+)
+NOT_CLOSED = Refusal(
+    ERROR, "The account could not be closed and stays open: {message}", error_code="account_not_closed"
+)
+STILL_OPENING = refuse_fields(
+    FieldError("reference", "the account is still being opened; close it once it is open", "account_still_opening")
+)
 
 CLOSED_WORDS = "The account is closed"
 IN_PROGRESS = "The account is being closed; ask again with the same reference"
@@ -152,7 +159,7 @@ def decide_close_answer(job: Job, answer: Answer, context: Context, rows: Loaded
             notices=notices,
         )
     if answer.status == orders.FAILED:
-        refusal = Refusal(ERROR, f"The account could not be closed and stays open: {answer.message}")
+        refusal = NOT_CLOSED.fill(message=answer.message)
         refused = OperatorNotice(row.rail_reference, f"{row.rail} does not close account {row.account_number}")
         open_account = msgspec.structs.replace(row, state=OPEN, message="")
         return Decision(reply=refusal, rows=(open_account,), jobs_done=(current,), notices=notices or (refused,))

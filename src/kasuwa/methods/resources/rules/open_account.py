@@ -70,9 +70,16 @@ MAX_BANK_TEXT_LENGTH = 200
 NUMBER_FORM = re.compile("[0-9]{10}", re.ASCII)
 
 # Refusals, in order of precedence.
-REFERENCE_CLOSED = refuse_fields(FieldError("reference", "another one: the account of this reference was closed"))
-NO_ACCOUNTS = Refusal(ERROR, "This deployment opens no accounts; nothing was changed. The operator can set it up")
-BVN_REQUIRED = refuse_fields(FieldError("bvn", "required: the bank opens no account without it"))
+REFERENCE_CLOSED = refuse_fields(
+    FieldError("reference", "another one: the account of this reference was closed", "account_reference_closed")
+)
+NO_ACCOUNTS = Refusal(
+    ERROR,
+    "This deployment opens no accounts; nothing was changed. The operator can set it up",
+    error_code="accounts_unavailable",
+)
+NOT_OPENED = Refusal(ERROR, "The account could not be opened: {message}", error_code="account_not_opened")
+BVN_REQUIRED = refuse_fields(FieldError("bvn", "required: the bank opens no account without it", "bvn_required"))
 
 IN_PROGRESS = "The account is being opened; ask again with the same reference"
 READY = "Personalized account ready"
@@ -210,7 +217,7 @@ def decide_account_answer(job: Job, answer: Answer, context: Context, rows: Load
         return Decision(reply=reply_personalized(row, context), is_provisional=row.state == OPENING)
     if answer.status == orders.FAILED:
         failed = msgspec.structs.replace(row, state=FAILED, message=answer.message)
-        refusal = Refusal(ERROR, f"The account could not be opened: {answer.message}")
+        refusal = NOT_OPENED.fill(message=answer.message)
         return Decision(reply=refusal, rows=(failed,), jobs_done=(current,), notices=make_notices(row, answer))
     number = answer.facts.get(ACCOUNT_NUMBER, "")
     if answer.status != orders.SUCCESSFUL or not NUMBER_FORM.fullmatch(number):

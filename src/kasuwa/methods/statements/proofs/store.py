@@ -28,7 +28,7 @@ from kasuwa.methods.statements.proofs.wire import (
 )
 from kasuwa.transactions.transactions import TRANSACTION_KINDS, transaction_key
 
-UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference")
+UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference", error_code="transaction_not_found")
 MAX_GROUPS = 20
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)

@@ -23,11 +23,17 @@ DEFAULT_DAYS = 30
 # Postings of a merchant that one reply sums: half a second. Others are summed already (projections/settlement_sums.py).
 MAX_POSTINGS_SUMMED = 1_000_000
 
-UNKNOWN_SETTLEMENT = Refusal(INVALID_REQUEST, "Invalid Settlement Reference")
+UNKNOWN_SETTLEMENT = Refusal(INVALID_REQUEST, "Invalid Settlement Reference", error_code="settlement_not_found")
 TOO_MANY_POSTINGS = refuse_fields(
-    FieldError("from", "more than a million postings are not summed yet: ask for fewer days, or ask again later")
+    FieldError(
+        "from",
+        "more than a million postings are not summed yet: ask for fewer days, or ask again later",
+        "too_many_postings",
+    )
 )
-BACKWARDS = refuse_fields(FieldError("to", f"not before from, and at most {MAX_DAYS} days after it"))
+BACKWARDS = refuse_fields(
+    FieldError("to", f"not before from, and at most {MAX_DAYS} days after it", "period_out_of_range")
+)
 
 
 class LineTotal(msgspec.Struct):

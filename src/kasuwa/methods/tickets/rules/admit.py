@@ -23,12 +23,15 @@ from kasuwa.methods.tickets.rules.records import show_ticket
 from kasuwa.methods.tickets.wire import TicketReply, TicketUseRequest
 from kasuwa.transactions.transactions import Transaction, transaction_key
 
-TICKET_VOID = Refusal(INVALID_REQUEST, "The ticket is void: its payment was refunded")
-OTHER_LINK = Refusal(INVALID_REQUEST, "The ticket was sold by another of your links")
-BEING_REFUNDED = Refusal(INVALID_REQUEST, "The ticket is being refunded")
+ALREADY_USED = Refusal(INVALID_REQUEST, "The ticket was used already{at}", error_code="ticket_used")
+TICKET_VOID = Refusal(INVALID_REQUEST, "The ticket is void: its payment was refunded", error_code="ticket_void")
+OTHER_LINK = Refusal(INVALID_REQUEST, "The ticket was sold by another of your links", error_code="ticket_of_other_link")
+BEING_REFUNDED = Refusal(INVALID_REQUEST, "The ticket is being refunded", error_code="ticket_being_refunded")
 # Contract: resources#ticket-disputes
 DISPUTED = Refusal(
-    INVALID_REQUEST, "The payment of the ticket is disputed: its buyer has the money back, or may get it"
+    INVALID_REQUEST,
+    "The payment of the ticket is disputed: its buyer has the money back, or may get it",
+    error_code="ticket_disputed",
 )
 
 
@@ -78,7 +81,7 @@ def decide_use(
 
 def refuse_used(ticket: Ticket) -> Refusal:
     at = "" if ticket.used_at is None else f", at {utc_text(ticket.used_at)}"
-    return Refusal(INVALID_REQUEST, f"The ticket was used already{at}")
+    return ALREADY_USED.fill(at=at)
 
 
 def find_ticket(code: str, context: Context, rows: LoadedRows) -> Ticket | Refusal | NeedsMore:

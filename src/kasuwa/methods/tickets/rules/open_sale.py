@@ -36,8 +36,9 @@ from kasuwa.methods.tickets.rules.sell import refuse_sold_out
 from kasuwa.methods.tickets.wire import TicketKindFields, TicketLinkReply, TicketLinkRequest
 from kasuwa.transactions.checkouts import CheckoutDetail, CheckoutItem, NewCheckout, begin_checkout
 
-NOTHING_CHOSEN = Refusal(INVALID_REQUEST, "Choose at least one ticket")
-TOO_MANY = Refusal(INVALID_REQUEST, f"Choose at most {MAX_TICKETS} tickets at a time")
+WRONG_TOTAL = Refusal(INVALID_REQUEST, "The total must be {reason}", error_code="total_out_of_bounds")
+NOTHING_CHOSEN = Refusal(INVALID_REQUEST, "Choose at least one ticket", error_code="no_ticket_chosen")
+TOO_MANY = Refusal(INVALID_REQUEST, f"Choose at most {MAX_TICKETS} tickets at a time", error_code="too_many_tickets")
 
 
 # --- the link -----------------------------------------------------------------------------------------------------
@@ -149,7 +150,7 @@ def open_purchase(
     amount = sum(item.quantity * item.amount for item in items)
     reason = check_amount_limits(context.merchant, link.currency, amount)
     if reason is not None:
-        return Refusal(INVALID_REQUEST, f"The total must be {reason}")
+        return WRONG_TOTAL.fill(reason=reason)
     channels = list_channels(link, context)
     if not channels:
         return NOT_SERVED_NOW

@@ -37,6 +37,8 @@ from kasuwa.transactions.checkouts import (
 )
 from kasuwa.transactions.transactions import Transaction
 
+SOLD_OUT = Refusal(INVALID_REQUEST, "{name}: {availability}. Nothing was charged", error_code="tickets_sold_out")
+
 
 def read_tier_number(item: CheckoutItem) -> int:
     return int(item.reference)
@@ -76,7 +78,7 @@ def reserve_tickets(checkout: Checkout, context: Context, rows: LoadedRows) -> E
 
 def refuse_sold_out(kind: TicketKind) -> Refusal:
     availability = f"only {kind.left} left" if kind.left > 0 else "sold out"
-    return Refusal(INVALID_REQUEST, f"{kind.name}: {availability}. Nothing was charged")
+    return SOLD_OUT.fill(name=kind.name, availability=availability)
 
 
 def release_tickets(checkout: Checkout, context: Context, rows: LoadedRows) -> Effects:

@@ -85,13 +85,21 @@ VALIDITY_MONTHS = 36
 CANDIDATES = 8
 
 # Refusals, in order of precedence. UNKNOWN_CARD and CARD_TERMINATED come before them.
-CARD_BLOCKED = Refusal(INVALID_REQUEST, "The card is blocked; unblock it first")
-CARD_EXPIRED = Refusal(INVALID_REQUEST, "The card has expired")
-NO_RATE = Refusal(INVALID_REQUEST, "There is no exchange rate for the card's currency; hold a wallet in it")
-NO_FREE_CARD_NUMBER = Refusal(ERROR, "No card number was found; nothing was changed, try again")
-CARD_INSUFFICIENT = Refusal(INSUFFICIENT_FUNDS, "The card does not cover the amount")
+CARD_BLOCKED = Refusal(INVALID_REQUEST, "The card is blocked; unblock it first", error_code="card_blocked")
+CARD_EXPIRED = Refusal(INVALID_REQUEST, "The card has expired", error_code="card_expired")
+NO_RATE = Refusal(
+    INVALID_REQUEST,
+    "There is no exchange rate for the card's currency; hold a wallet in it",
+    error_code="exchange_rate_missing",
+)
+NO_FREE_CARD_NUMBER = Refusal(
+    ERROR, "No card number was found; nothing was changed, try again", error_code="card_number_unavailable"
+)
+CARD_INSUFFICIENT = Refusal(INSUFFICIENT_FUNDS, "The card does not cover the amount", error_code="card_insufficient")
 WALLET_INSUFFICIENT = Refusal(
-    INSUFFICIENT_FUNDS, "The wallet does not cover the amount and its fee; fund it and try again"
+    INSUFFICIENT_FUNDS,
+    "The wallet does not cover the amount and its fee; fund it and try again",
+    error_code="insufficient_funds",
 )
 
 

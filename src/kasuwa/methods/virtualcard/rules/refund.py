@@ -66,9 +66,13 @@ REFUND_KIND = "card_refund"
 REFERENCE_TYPE = "RF"
 
 # Refusals, in order of precedence.
-UNKNOWN_PURCHASE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference")
-PURCHASE_DECLINED = Refusal(INVALID_REQUEST, "The purchase was declined; there is nothing to give back")
-TOO_MUCH = refuse_fields(FieldError("amount", "above zero, and not more than is left of the purchase"))
+UNKNOWN_PURCHASE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference", error_code="transaction_not_found")
+PURCHASE_DECLINED = Refusal(
+    INVALID_REQUEST, "The purchase was declined; there is nothing to give back", error_code="purchase_declined"
+)
+TOO_MUCH = refuse_fields(
+    FieldError("amount", "above zero, and not more than is left of the purchase", "refund_too_large")
+)
 
 
 class PurchaseRefund(msgspec.Struct, frozen=True):

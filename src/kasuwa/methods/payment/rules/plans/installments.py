@@ -35,7 +35,12 @@ from kasuwa.methods.payment.wire_reply import InstallmentChanged, InstallmentLin
 # States after the last date.
 ENDED = frozenset({FINISHED, INCOMPLETE, UNPAID})
 
-UNKNOWN_PLAN = Refusal(INVALID_REQUEST, "No installment plan has this id")
+PLAN_ENDED = Refusal(
+    INVALID_REQUEST,
+    "This installment plan is {state} and cannot be changed any more",
+    error_code="installment_plan_ended",
+)
+UNKNOWN_PLAN = Refusal(INVALID_REQUEST, "No installment plan has this id", error_code="installment_plan_not_found")
 
 
 def need_installment(request: InstallmentRequest, merchant: Merchant) -> Needs:
@@ -64,7 +69,7 @@ def change_installment(
     if plan.state == wanted:
         return Decision(reply=reply_installment_changed(plan, context.vault.unseal))
     if plan.state in ENDED or plan.state == CANCELLED:
-        return Refusal(INVALID_REQUEST, f"This installment plan is {plan.state} and cannot be changed any more")
+        return PLAN_ENDED.fill(state=plan.state)
     changed = msgspec.structs.replace(plan, state=wanted, misses=0 if wanted == ACTIVE else plan.misses)
     if wanted != ACTIVE:
         return Decision(

@@ -22,10 +22,10 @@ from kasuwa.methods.payment.wire import RecurrentRequest
 from kasuwa.methods.payment.wire_reply import RecurrentChanged, RecurrentReply
 from kasuwa.transactions.schedule import next_due
 
-UNKNOWN_PLAN = Refusal(INVALID_REQUEST, "No recurrent payment has this id")
+UNKNOWN_PLAN = Refusal(INVALID_REQUEST, "No recurrent payment has this id", error_code="recurrent_payment_not_found")
 
 
-PLAN_FINISHED = Refusal(INVALID_REQUEST, "This recurrent payment is over")
+PLAN_FINISHED = Refusal(INVALID_REQUEST, "This recurrent payment is over", error_code="recurrent_payment_over")
 
 
 def need_recurrent(request: RecurrentRequest, merchant: Merchant) -> Needs:

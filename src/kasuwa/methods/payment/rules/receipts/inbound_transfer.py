@@ -68,9 +68,15 @@ from kasuwa.transactions.inbound_accounts import (
 from kasuwa.transactions.pricing import price_collection
 from kasuwa.transactions.transactions import SUCCESSFUL, Transaction, encode_text, extend_trail, transaction_key
 
-UNKNOWN_ACCOUNT = refuse_fields(FieldError("accountNumber", "no customer was shown this account"))
-ACCOUNT_CLOSED = refuse_fields(FieldError("accountNumber", "the account is closed: the bank returns the transfer"))
-ANY_SUM = refuse_fields(FieldError("rejected", "left out: a personalized account takes any sum"))
+UNKNOWN_ACCOUNT = refuse_fields(
+    FieldError("accountNumber", "no customer was shown this account", "inbound_account_unknown")
+)
+ACCOUNT_CLOSED = refuse_fields(
+    FieldError("accountNumber", "the account is closed: the bank returns the transfer", "inbound_account_closed")
+)
+ANY_SUM = refuse_fields(
+    FieldError("rejected", "left out: a personalized account takes any sum", "rejected_not_applicable")
+)
 REJECTED = "Rejected; the money goes back to the payer"
 REJECTION_REASON = "UNDER_PAYMENT"
 RETURNED = "The payment is over; the money goes back to the payer"
