@@ -270,6 +270,11 @@ BOUNDS: dict[str, dict[str, tuple[Bound | Shown | OwnValues, ...]]] = {
         "cannot pay it for three months is blocked": (bounds.UNPAID_FEES,),
         "Most that may be spent on one day in Lagos": (bounds.CARD_DAY,),
         "of the last 30 days by default": (bounds.LISTED_CARD_DAYS,),
+        "would be more than `count`, or cost more than `amount`, with this one": (
+            bounds.CARD_VELOCITY_COUNT,
+            bounds.CARD_VELOCITY_AMOUNT,
+        ),
+        "A card with a velocity pays at most 500 purchases": (bounds.CARD_WINDOW,),
     },
     "**": {
         "A page of more than 1 MiB has fewer": (bounds.PAGE_BYTES,),

@@ -133,12 +133,40 @@ class CashcodeEvent(TransactionEvent, kw_only=True, omit_defaults=True):
     "The savings account that the code cashes out. Absent for other cashcodes."
 
 
+# Why a virtual card declined a purchase, one code for each reason. Contract: virtualcard#declines
+DeclineReason = Literal[
+    "card_terminated",
+    "card_blocked",
+    "card_expired",
+    "wrong_cvv",
+    "currency_not_supported",
+    "over_transaction_limit",
+    "over_daily_limit",
+    "over_monthly_limit",
+    "category_not_allowed",
+    "category_blocked",
+    "merchant_not_allowed",
+    "merchant_blocked",
+    "country_not_allowed",
+    "channel_not_allowed",
+    "not_yet_valid",
+    "no_longer_valid",
+    "single_use_spent",
+    "velocity_count",
+    "velocity_amount",
+    "insufficient_funds",
+    "issuer_declined",
+]
+
+
 class CardPurchaseEvent(TransactionEvent, kw_only=True, omit_defaults=True):
     """A purchase with a virtual card was authorized or declined."""
 
     kind: Literal["card_purchase"]
     reference: str
     "Reference of the virtual card."
+    decline_reason: DeclineReason | None = field(name="declineReason", default=None)
+    "Why the purchase was declined. Absent if it was not. Later versions may add reasons."
 
 
 class CardRefundEvent(TransactionEvent, kw_only=True, omit_defaults=True):

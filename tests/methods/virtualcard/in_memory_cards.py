@@ -80,6 +80,13 @@ class InMemoryCards:
         result = self.submit(*self.read(action, **fields))
         return result.reply if isinstance(result, Decision) else result
 
+    def refuse(self, action: str, /, **fields: Any) -> list[str]:
+        """Returns the fields of a request that are refused before it is decided."""
+        row = ACTIONS[action]
+        errors = decode(row.request, msgspec.json.encode(fields), row.rules, self.merchant)
+        assert isinstance(errors, tuple), errors
+        return [error.field for error in errors]
+
     def create(self, **fields: Any) -> str:
         request = {"billing": BILLING, "amount": "100", "currency": "USD", **fields}
         return str(self.ask("create", **request).card_data.reference)

@@ -2,7 +2,7 @@
 
 from kasuwa.core.action import INTEGRATE, MANAGE, PAY, ApiMethod, FieldRule, Read, Step, Write, require_one
 from kasuwa.core.dry_run import REFUSE_DRY_RUN
-from kasuwa.methods.virtualcard import model, store, wire
+from kasuwa.methods.virtualcard import card_limits, model, store, wire
 from kasuwa.methods.virtualcard.rules import funding, manage_card, monthly_fee, purchase, refund
 from kasuwa.rails.ports.orders import call_no_rail
 
@@ -13,6 +13,11 @@ EXAMPLE_BILLING = {
     "state": "Lagos",
     "postal_code": "101241",
 }
+
+CHECK_LIMITS = (
+    FieldRule(("limits.velocity",), card_limits.check_velocity),
+    FieldRule(("limits.from_date", "limits.to_date"), card_limits.check_days),
+)
 
 
 VIRTUALCARD = ApiMethod(
@@ -26,6 +31,7 @@ VIRTUALCARD = ApiMethod(
             reply=wire.CardReply,
             rules=(
                 FieldRule(("currency", "amount"), funding.check_initial_amount),
+                *CHECK_LIMITS,
                 REFUSE_DRY_RUN,
             ),
             needs=funding.need_create,
@@ -78,11 +84,11 @@ VIRTUALCARD = ApiMethod(
             name="limits",
             request=wire.LimitsRequest,
             reply=wire.LimitsReply,
-            rules=(REFUSE_DRY_RUN,),
-            needs=model.need_card,
+            rules=(*CHECK_LIMITS, REFUSE_DRY_RUN),
+            needs=manage_card.need_limits,
             decide=manage_card.decide_limits,
             permission=MANAGE,
-            summary="Set or remove a card's limits per transaction, day and month, and its shop categories",
+            summary="Set or remove a card's limits: amounts, shops, countries, channels, days, and how often it pays",
             example={
                 "action": "limits",
                 "reference": "<reference>",

@@ -27,7 +27,8 @@ LISTED = "r.merchant_id = $1 and r.card = $2 and r.created_at >= $3 and r.create
 COUNT = f"select count(*) from virtual_card_entry r where {LISTED}"
 # The batch_ref of a refund's transaction is the txnRef of its purchase.
 LIST = f"""
-    select r.shown_id, r.amount, r.fee, r.narration, r.created_at, r.status, r.currency, r.txn_ref, t.batch_ref
+    select r.shown_id, r.amount, r.fee, r.narration, r.created_at, r.status, r.currency, r.txn_ref, t.batch_ref,
+        r.decline_reason
     from virtual_card_entry r left join transaction t on t.merchant_id = r.merchant_id and t.txn_ref = r.txn_ref
     where {LISTED} order by r.created_at desc, r.number desc offset $5 limit $6
 """
@@ -69,7 +70,7 @@ def read_date_range(request: TransactionsRequest, today: date) -> tuple[date, da
 
 def show_line(reference: str, row: Any) -> TransactionLine:
     """Returns one transaction of a card from a row of the query LIST."""
-    shown_id, amount, fee, narration, created_at, status, currency, txn_ref, refund_of = row
+    shown_id, amount, fee, narration, created_at, status, currency, txn_ref, refund_of, decline_reason = row
     return TransactionLine(
         id=shown_id,
         amount=amount / MINOR_PER_MAJOR,
@@ -83,4 +84,5 @@ def show_line(reference: str, row: Any) -> TransactionLine:
         effect=balance_effect(narration, status, amount) / MINOR_PER_MAJOR,
         txn_ref=UNSET if txn_ref is None else txn_ref,
         refund_of=UNSET if refund_of is None else refund_of,
+        decline_reason=UNSET if decline_reason is None else decline_reason,
     )

@@ -43,6 +43,7 @@ from kasuwa.core.references import account_key, opaque_id
 from kasuwa.core.token_index import TokenIndexEntry, make_token_entry, token_key
 from kasuwa.ledger import chart
 from kasuwa.ledger.chart import Account
+from kasuwa.methods.virtualcard.card_limits import encode_limits
 from kasuwa.methods.virtualcard.model import (
     ACTIVE,
     BLOCKED,
@@ -60,7 +61,6 @@ from kasuwa.methods.virtualcard.model import (
     Cardholder,
     card_key,
     derive_cvv,
-    encode_limits,
     get_balance,
     has_all_rows,
     holder_aad,
