@@ -3284,7 +3284,7 @@ class Virtualcard(AsyncGroup):
     async def limits(
         self, *, reference: str, limits: types.SpendingLimits, idempotency_key: str | None = None
     ) -> types.SpendingLimitsReply:
-        """Set or remove a card's limits per transaction, day and month, and its shop categories.
+        """Set or remove a card's limits: amounts, shops, countries, channels, days, and how often it pays.
 
         Replaces all limits of a card. An empty object removes them.
 
@@ -5936,6 +5936,9 @@ class Sandbox(AsyncGroup):
         currency: Literal["NGN", "USD", "GHS", "KES"] | None = None,
         merchant_name: str | None = None,
         category: str | None = None,
+        merchant_id: str | None = None,
+        country: str | None = None,
+        channel: Literal["atm", "contactless", "online"] | None = None,
         cvv: str | None = None,
         expiry: str | None = None,
         idempotency_key: str | None = None,
@@ -5956,6 +5959,11 @@ class Sandbox(AsyncGroup):
         merchant_name: Name of the shop. 1 to 200 characters.
         category: Merchant category code (MCC) of the shop, compared with the card's limits. A category code of four
             digits.
+        merchant_id: Identifier of the shop in the card network, compared with the card's limits as the name is. 1
+            to 100 characters without a semicolon.
+        country: Country of the shop, compared with the card's limits. Left out: not known. A country code of two
+            letters such as NG.
+        channel: How the card is used. Default `online`.
         cvv: Security code that the payer entered. A wrong one is declined. Left out: not checked. Three digits.
         expiry: Month of expiry that the payer entered, as YYYY-MM. Another one is declined. Left out: not checked.
             A month such as 2029-01.
@@ -5984,6 +5992,9 @@ class Sandbox(AsyncGroup):
                 "currency": currency,
                 "merchant_name": merchant_name,
                 "category": category,
+                "merchant_id": merchant_id,
+                "country": country,
+                "channel": channel,
                 "cvv": cvv,
                 "expiry": expiry,
             },

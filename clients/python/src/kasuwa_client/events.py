@@ -441,6 +441,33 @@ class CardPurchaseEvent(EventBase):
     """Currency of the amount, as its ISO 4217 code."""
     reference: str
     """Reference of the virtual card."""
+    decline_reason: (
+        Literal[
+            "card_blocked",
+            "card_expired",
+            "card_terminated",
+            "category_blocked",
+            "category_not_allowed",
+            "channel_not_allowed",
+            "country_not_allowed",
+            "currency_not_supported",
+            "insufficient_funds",
+            "issuer_declined",
+            "merchant_blocked",
+            "merchant_not_allowed",
+            "no_longer_valid",
+            "not_yet_valid",
+            "over_daily_limit",
+            "over_monthly_limit",
+            "over_transaction_limit",
+            "single_use_spent",
+            "velocity_amount",
+            "velocity_count",
+            "wrong_cvv",
+        ]
+        | None
+    ) = None
+    """Why the purchase was declined. Absent if it was not. Later versions may add reasons."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
@@ -453,6 +480,7 @@ class CardPurchaseEvent(EventBase):
         "kind": "kind",
         "currency": "currency",
         "reference": "reference",
+        "decline_reason": "declineReason",
     }
 
 

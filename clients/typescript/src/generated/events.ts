@@ -138,6 +138,29 @@ export interface CardPurchaseEvent extends EventPayload {
   readonly kind: "card_purchase";
   /** Reference of the virtual card. */
   readonly reference: string;
+  /** Why the purchase was declined. Absent if it was not. Later versions may add reasons. */
+  readonly declineReason?:
+    | "card_blocked"
+    | "card_expired"
+    | "card_terminated"
+    | "category_blocked"
+    | "category_not_allowed"
+    | "channel_not_allowed"
+    | "country_not_allowed"
+    | "currency_not_supported"
+    | "insufficient_funds"
+    | "issuer_declined"
+    | "merchant_blocked"
+    | "merchant_not_allowed"
+    | "no_longer_valid"
+    | "not_yet_valid"
+    | "over_daily_limit"
+    | "over_monthly_limit"
+    | "over_transaction_limit"
+    | "single_use_spent"
+    | "velocity_amount"
+    | "velocity_count"
+    | "wrong_cvv";
 }
 
 /** A purchase with a virtual card was refunded, in part or in full. */

@@ -178,6 +178,18 @@ export interface SandboxCardPurchaseRequest {
   readonly merchant_name?: string | null | undefined;
   /** Merchant category code (MCC) of the shop, compared with the card's limits. A category code of four digits. */
   readonly category?: string | null | undefined;
+  /**
+   * Identifier of the shop in the card network, compared with the card's limits as the name is. 1 to 100 characters
+   * without a semicolon.
+   */
+  readonly merchant_id?: string | null | undefined;
+  /**
+   * Country of the shop, compared with the card's limits. Left out: not known. A country code of two letters such as
+   * NG.
+   */
+  readonly country?: string | null | undefined;
+  /** How the card is used. Default `online`. */
+  readonly channel?: "atm" | "contactless" | "online" | null | undefined;
   /** Security code that the payer entered. A wrong one is declined. Left out: not checked. Three digits. */
   readonly cvv?: string | null | undefined;
   /**

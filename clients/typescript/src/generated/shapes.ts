@@ -270,9 +270,19 @@ export const SETTLEMENT_SUMMARY_SHAPE: Shape = {
 
 export const SETTLEMENTS_REPLY_SHAPE: Shape = { inside: { data: SETTLEMENT_SUMMARY_SHAPE } };
 
-export const SPENDING_LIMITS_SHAPE: Shape = { amounts: ["per_transaction", "per_day", "per_month"] };
+export const VELOCITY_SHAPE: Shape = { amounts: ["amount"] };
 
-export const SPENDING_LIMITS_SHOWN_SHAPE: Shape = { amounts: ["per_transaction", "per_day", "per_month"] };
+export const SPENDING_LIMITS_SHAPE: Shape = {
+  amounts: ["per_transaction", "per_day", "per_month"],
+  inside: { velocity: VELOCITY_SHAPE },
+};
+
+export const VELOCITY_SHOWN_SHAPE: Shape = { amounts: ["amount"] };
+
+export const SPENDING_LIMITS_SHOWN_SHAPE: Shape = {
+  amounts: ["per_transaction", "per_day", "per_month"],
+  inside: { velocity: VELOCITY_SHOWN_SHAPE },
+};
 
 export const SPENDING_LIMITS_REPLY_SHAPE: Shape = { inside: { data: SPENDING_LIMITS_SHOWN_SHAPE } };
 
