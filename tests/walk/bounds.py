@@ -112,6 +112,15 @@ CARD_VELOCITY_COUNT = Bound(
     (1, 3),
     (4,),
 )
+CARD_ABOVE = Bound(
+    "methods/virtualcard/test_authorization.py::test_a_capture_may_be_a_fifth_above_its_authorization_and_no_more",
+    ("40.01", "48.00"),
+    ("48.01",),
+)
+# Hours.
+CARD_HOLD_LIFE = Bound(
+    "methods/virtualcard/test_authorization.py::test_an_authorization_expires_after_seven_days", (167,), (168, 169)
+)
 CARD_WINDOW = Bound(
     "methods/virtualcard/test_controls.py::test_a_card_with_a_velocity_pays_a_bounded_number_of_purchases",
     (499, 500),

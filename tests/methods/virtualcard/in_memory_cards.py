@@ -22,7 +22,6 @@ from kasuwa.methods.virtualcard.rules.issuer_port import (
     need_authorization,
     need_refund_order,
 )
-from kasuwa.methods.virtualcard.rules.monthly_fee import decide_monthly_fee, need_monthly_fee
 from kasuwa.rails.ports.issuer import PurchaseOrder, RefundOrder
 from kasuwa.rails.ports.orders import NO_CALL_MADE, Answer
 from kasuwa.terms.conversion import ExchangeRate
@@ -123,8 +122,8 @@ class InMemoryCards:
         self.pass_time(self.now + timedelta(days=days))
 
     def run(self, job: Job) -> None:
-        needs = need_monthly_fee(job, NO_CALL_MADE, self.merchant)
-        self.submit(needs, partial(decide_monthly_fee, job, NO_CALL_MADE))
+        [step] = [step for step in VIRTUALCARD.steps if step.kind == job.kind]
+        self.submit(step.needs(job, NO_CALL_MADE, self.merchant), partial(step.decide, job, NO_CALL_MADE))
 
     # --- looking ----------------------------------------------------------------------------------------------
 
@@ -139,6 +138,10 @@ class InMemoryCards:
         card = self.database.rows[card_key(7, reference)]
         assert isinstance(card, Card)
         return card
+
+    def held_on(self, reference: str) -> int:
+        account = self.database.rows.get(account_key(7, self.row(reference).account))
+        return account.held if isinstance(account, Account) else 0
 
     def on_card(self, reference: str) -> int:
         return self.balance(self.row(reference).account)

@@ -3,7 +3,7 @@
 from kasuwa.core.action import INTEGRATE, MANAGE, PAY, ApiMethod, FieldRule, Read, Step, Write, require_one
 from kasuwa.core.dry_run import REFUSE_DRY_RUN
 from kasuwa.methods.virtualcard import card_limits, model, store, wire
-from kasuwa.methods.virtualcard.rules import funding, manage_card, monthly_fee, purchase, refund
+from kasuwa.methods.virtualcard.rules import authorization, funding, manage_card, monthly_fee, purchase, refund
 from kasuwa.rails.ports.orders import call_no_rail
 
 EXAMPLE_BILLING = {
@@ -151,6 +151,14 @@ VIRTUALCARD = ApiMethod(
             monthly_fee.decide_monthly_fee,
             accepts_callback=False,
         ),
+        Step(
+            authorization.EXPIRE,
+            funding.LANE,
+            call_no_rail,
+            authorization.need_expiry,
+            authorization.decide_expiry,
+            accepts_callback=False,
+        ),
     ),
 )
 
@@ -181,5 +189,42 @@ SANDBOX = (
         permission=INTEGRATE,
         summary="A shop refunds a purchase, whole or in part",
         example={"action": "card_refund", "txnRef": "<txnRef>", "amount": "2.50"},
+    ),
+    Write(
+        name="card_authorize",
+        request=wire.AuthorizeRequest,
+        rules=(require_one("cardpan", "reference", reason="required, or cardpan"),),
+        reply=wire.AuthorizeReply,
+        needs=authorization.need_authorize,
+        decide=authorization.decide_authorize,
+        permission=INTEGRATE,
+        summary="A shop has a virtual card hold an amount, to capture it later",
+        example={
+            "action": "card_authorize",
+            "reference": "<reference>",
+            "amount": "5.00",
+            "merchant_name": "Hotel",
+            "category": "7011",
+        },
+    ),
+    Write(
+        name="card_capture",
+        request=wire.CaptureRequest,
+        reply=wire.PurchaseReply,
+        needs=authorization.need_hold,
+        decide=authorization.decide_capture,
+        permission=INTEGRATE,
+        summary="A shop captures what a card holds for it, in whole, in part or with a tip",
+        example={"action": "card_capture", "txnRef": "<txnRef>", "amount": "4.00"},
+    ),
+    Write(
+        name="card_reverse",
+        request=wire.ReverseRequest,
+        reply=wire.AuthorizeReply,
+        needs=authorization.need_hold,
+        decide=authorization.decide_reverse,
+        permission=INTEGRATE,
+        summary="A shop gives up what a card holds for it",
+        example={"action": "card_reverse", "txnRef": "<txnRef>"},
     ),
 )

@@ -3,7 +3,8 @@
     active ◀── unblock ── block, or three unpaid monthly fees ──▶ blocked
     active, blocked ── terminate ──▶ terminated
 
-The balance of a card is that of its ledger account, `card:<short_id>:<currency>`. Contract: virtualcard#create
+The balance of a card is that of its ledger account, `card:<short_id>:<currency>`, without what open authorizations
+hold. Contract: virtualcard#create
 """
 
 from datetime import datetime
@@ -163,6 +164,7 @@ class CardEntry(msgspec.Struct, frozen=True):
     txn_ref: str | None = None
     currency: str | None = None  # default: the card's
     decline_reason: str | None = None  # of a declined purchase
+    is_further: bool = False  # not the first of its txnRef, by which the first is found
 
 
 # Narrations of card records. Those in BALANCE_SIGNS change the card's balance: the successful records of a card, each
@@ -170,6 +172,8 @@ class CardEntry(msgspec.Struct, frozen=True):
 CARD_FUNDING = "Card Funding"
 CARD_REFUND = "Card Refund"
 CARD_PURCHASE = "Card Purchase"
+CARD_AUTHORIZATION = "Card Authorization"
+CARD_AUTHORIZATION_END = "Card Authorization Released"
 CARD_WITHDRAWAL = "Card Withdrawal"
 CARD_TERMINATION = "Card Termination"
 MONTHLY_FEE = "Monthly Fee"
@@ -182,6 +186,8 @@ BALANCE_SIGNS = {
     CARD_FUNDING: 1,
     CARD_REFUND: 1,
     CARD_PURCHASE: -1,
+    CARD_AUTHORIZATION: -1,
+    CARD_AUTHORIZATION_END: 1,
     CARD_WITHDRAWAL: -1,
     CARD_TERMINATION: -1,
     MONTHLY_FEE: -1,
@@ -203,7 +209,7 @@ def make_card_records(context: Context, card: Card, first_number: int, *lines: C
     """Returns the records of `lines` in order, numbered from `first_number`."""
     return tuple(
         CardRecord(
-            key=record_key(card.merchant_id, line.txn_ref or str(number)),
+            key=record_key(card.merchant_id, str(number) if line.is_further else line.txn_ref or str(number)),
             merchant_id=card.merchant_id,
             card=card.key,
             number=number,
@@ -247,6 +253,12 @@ def get_balance(card: Card, rows: LoadedRows) -> int:
     """Returns the available balance of a card. It is read under the merchant's lock."""
     account = rows.get(Account, account_key(card.merchant_id, card.account))
     return 0 if account is None else account.available
+
+
+def get_held(card: Card, rows: LoadedRows) -> int:
+    """Returns what open authorizations hold of a card."""
+    account = rows.get(Account, account_key(card.merchant_id, card.account))
+    return 0 if account is None else account.held
 
 
 # --- records of replies -------------------------------------------------------------------------------------

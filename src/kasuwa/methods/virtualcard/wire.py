@@ -212,7 +212,7 @@ class CardData(msgspec.Struct, kw_only=True):
     reference: str
     "Identifier of the card, made by the service. All other card actions take it."
     balance: str
-    "Money on the card, in its currency, with thousands separators."
+    "Money on the card, in its currency, with thousands separators, without what open authorizations hold."
     currency: Literal["USD", "NGN"]
     "Currency of the card."
     cardpan: str | UnsetType = UNSET
@@ -242,6 +242,8 @@ class CardData(msgspec.Struct, kw_only=True):
     status: Literal["active", "blocked", "terminated"]
     """`active`: can pay. `blocked`: by you, or after three unpaid monthly fees; purchases are declined until `unblock`.
     `terminated`: for good."""
+    held: str | UnsetType = UNSET
+    "Money that open authorizations of shops hold, in the card's currency. Absent if there are none."
 
 
 class VelocityShown(msgspec.Struct, kw_only=True):
@@ -347,6 +349,8 @@ class TransactionLine(msgspec.Struct, kw_only=True):
     "Reference of the purchase or refund. Absent for other records."
     refund_of: str | UnsetType = field(name="refundOf", default=UNSET)
     "The `txnRef` of the purchase that was refunded. Absent for other records."
+    authorization_ref: str | UnsetType = field(name="authorizationRef", default=UNSET)
+    "The `txnRef` of the authorization that the purchase captured. Absent for other records."
     decline_reason: DeclineReason | UnsetType = field(name="declineReason", default=UNSET)
     "Why the purchase was declined. Absent for other records."
 
@@ -413,6 +417,42 @@ class PurchaseReply(msgspec.Struct, kw_only=True):
     "Answer of the card's issuer in its own words."
     message: str | UnsetType = UNSET
     "Of a declined purchase, who declined it and why. Else absent."
+
+
+class AuthorizeRequest(PurchaseRequest, kw_only=True):
+    """Simulates a shop that has a virtual card hold an amount, in the test environment."""
+
+
+class AuthorizeReply(msgspec.Struct, kw_only=True):
+    """The result of an authorization, or of its reversal, in the test environment."""
+
+    status: Literal[200] = 200
+    "200, also for a declined authorization."
+    txn_status: Literal["pending", "failed"] = field(name="txnStatus")
+    "`pending`: the card holds the amount. `failed`: it was declined, or has been reversed."
+    txn_ref: str = field(name="txnRef")
+    "Reference of the authorization, made by the service."
+    bank_message: str
+    "Answer of the card's issuer in its own words."
+    message: str | UnsetType = UNSET
+    "Of a declined authorization, who declined it and why. Else absent."
+
+
+class CaptureRequest(msgspec.Struct, kw_only=True):
+    """Simulates a shop that captures an authorization, in the test environment. What is not captured is released."""
+
+    txn_ref: Reference = field(name="txnRef")
+    "The authorization to capture."
+    amount: Amount | None = None
+    """Amount to capture, in the shop's currency, at most 20 percent above what was authorized. Default: what was
+    authorized."""
+
+
+class ReverseRequest(msgspec.Struct, kw_only=True):
+    """Simulates a shop that gives an authorization up, in the test environment."""
+
+    txn_ref: Reference = field(name="txnRef")
+    "The authorization to reverse."
 
 
 class RefundRequest(msgspec.Struct, kw_only=True):

@@ -4,8 +4,10 @@ Contract: virtualcard#get, virtualcard#block, virtualcard#limits
 """
 
 import msgspec
+from msgspec import UNSET
 
 from kasuwa.core.decision import AuditEntry, Context, Decision, LoadedRows, Merchant, Needs, NeedsMore, Refusal
+from kasuwa.core.money import format_grouped
 from kasuwa.methods.virtualcard.card_limits import (
     CARD_LIMITS_DECODER,
     CardUsage,
@@ -24,6 +26,7 @@ from kasuwa.methods.virtualcard.model import (
     derive_cvv,
     find_open_card,
     get_balance,
+    get_held,
     has_all_rows,
     reply_card,
     show_card,
@@ -48,6 +51,8 @@ def decide_get(request: GetRequest, context: Context, rows: LoadedRows) -> Decis
     if not has_all_rows(wanted, card.merchant_id, rows):
         return NeedsMore(wanted)
     data = show_card(card, get_balance(card, rows), context.vault.unseal)
+    held = get_held(card, rows)
+    data.held = format_grouped(held) if held else UNSET
     if not request.reveal:
         hidden = msgspec.structs.replace(data, cardpan=card.mask, cvv=HIDDEN_CVV)
         return Decision(reply=reply_card(card, hidden, "Card found"))

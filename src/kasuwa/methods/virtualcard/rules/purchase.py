@@ -115,14 +115,21 @@ def price_purchase(card: Card, amount: int, currency: str, context: Context) -> 
     shop verifies a card, has no postings."""
     if not amount:
         return PurchaseCost(0, ())
-    rail = chart.rail(RAIL, currency)
     if currency == card.currency:
-        return PurchaseCost(amount, (Posting(card.account, rail, amount, "card purchase"),))
+        return bill_purchase(card, amount, amount, currency)
     foreign = {card.currency, currency} - {HOME}
     rate = context.merchant.terms(ExchangeRates).by_currency.get(foreign.pop()) if len(foreign) == 1 else None
     if rate is None:
         return None
     billed = kobo_to_buy(rate, amount) if card.currency == HOME else foreign_to_raise(rate, amount)
+    return bill_purchase(card, billed, amount, currency)
+
+
+def bill_purchase(card: Card, billed: int, amount: int, currency: str) -> PurchaseCost:
+    """Returns the cost of a purchase of `amount` in the shop's currency for which the card is billed `billed`."""
+    rail = chart.rail(RAIL, currency)
+    if currency == card.currency:
+        return PurchaseCost(billed, (Posting(card.account, rail, billed, "card purchase"),))
     sold = Posting(card.account, chart.fx_position_account(card.currency), billed, "card purchase")
     return PurchaseCost(billed, (sold, Posting(chart.fx_position_account(currency), rail, amount, "card purchase")))
 
@@ -239,7 +246,12 @@ def scripted_decline(scenario: Scenario) -> Decline | None:
 
 
 def begin_purchase(
-    card: Card, detail: PurchaseDetail, cost: PurchaseCost | None, key: str | None, context: Context
+    card: Card,
+    detail: PurchaseDetail,
+    cost: PurchaseCost | None,
+    key: str | None,
+    context: Context,
+    authorization_ref: str | None = None,
 ) -> Transaction:
     """Returns the transaction of a purchase. Its amount is what the card pays or, if it was declined (no cost), what
     the shop asked for."""
@@ -252,6 +264,7 @@ def begin_purchase(
             amount=detail.amount if cost is None else cost.amount,
             currency=detail.currency if cost is None else card.currency,
             order_ref=key,
+            batch_ref=authorization_ref,
             digest=digest_purchase(detail, context),
             detail=detail,
         ),
