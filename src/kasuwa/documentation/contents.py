@@ -21,6 +21,7 @@ GUIDE_LABELS = {
     "accept-a-payment": "Accept a payment",
     "pay-out": "Pay out",
     "cards": "Issue cards",
+    "card-controls": "Issue cards with controls",
     "bills": "Pay bills",
     "lend-and-save": "Lend and save",
     "webhooks": "Receive events",
