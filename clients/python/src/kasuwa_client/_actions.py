@@ -1484,6 +1484,48 @@ SANDBOX_CARD_REFUND: Action[types.PurchaseReply] = Action(
     repeat="idempotency_key",
     accepts_idempotency_key=True,
 )
+SANDBOX_CARD_AUTHORIZE: Action[types.AuthorizeReply] = Action(
+    name="sandbox.card_authorize",
+    path="sandbox",
+    selectors={"action": "card_authorize"},
+    fields={
+        "reference": ("reference", "text"),
+        "cardpan": ("cardpan", "text"),
+        "amount": ("amount", "amount"),
+        "currency": ("currency", "choice"),
+        "merchant_name": ("merchant_name", "text"),
+        "category": ("category", "text"),
+        "merchant_id": ("merchant_id", "text"),
+        "country": ("country", "text"),
+        "channel": ("channel", "choice"),
+        "cvv": ("cvv", "text"),
+        "expiry": ("expiry", "text"),
+    },
+    reply="AuthorizeReply",
+    writes=True,
+    repeat="idempotency_key",
+    accepts_idempotency_key=True,
+)
+SANDBOX_CARD_CAPTURE: Action[types.PurchaseReply] = Action(
+    name="sandbox.card_capture",
+    path="sandbox",
+    selectors={"action": "card_capture"},
+    fields={"txn_ref": ("txnRef", "text"), "amount": ("amount", "amount")},
+    reply="PurchaseReply",
+    writes=True,
+    repeat="idempotency_key",
+    accepts_idempotency_key=True,
+)
+SANDBOX_CARD_REVERSE: Action[types.AuthorizeReply] = Action(
+    name="sandbox.card_reverse",
+    path="sandbox",
+    selectors={"action": "card_reverse"},
+    fields={"txn_ref": ("txnRef", "text")},
+    reply="AuthorizeReply",
+    writes=True,
+    repeat="idempotency_key",
+    accepts_idempotency_key=True,
+)
 SANDBOX_REDEEM_CASHCODE: Action[types.CashcodeRedeemReply] = Action(
     name="sandbox.redeem_cashcode",
     path="sandbox",

@@ -63,6 +63,13 @@ TYPES: Mapping[str, FieldTable] = {
         "data": ("data", "[BulkOrderReply]"),
     },
     "AuditReply": {"status": ("status", "integer"), "data": ("data", "[Violation]")},
+    "AuthorizeReply": {
+        "status": ("status", "integer"),
+        "txn_status": ("txnStatus", "choice"),
+        "txn_ref": ("txnRef", "text"),
+        "bank_message": ("bank_message", "text"),
+        "message": ("message", "text"),
+    },
     "BeneficiaryReply": {"status": ("status", "integer"), "ref_code": ("ref_code", "text")},
     "BillCatalogue": {
         "categories": ("categories", "[BillCategory]"),
@@ -200,6 +207,7 @@ TYPES: Mapping[str, FieldTable] = {
         "effect": ("effect", "amount"),
         "txn_ref": ("txnRef", "text"),
         "refund_of": ("refundOf", "text"),
+        "authorization_ref": ("authorizationRef", "text"),
         "decline_reason": ("declineReason", "choice"),
     },
     "CardTransactionPage": {
@@ -1621,6 +1629,7 @@ TYPES: Mapping[str, FieldTable] = {
         "name_on_card": ("name_on_card", "text"),
         "card_owner": ("card_owner", "choice"),
         "status": ("status", "choice"),
+        "held": ("held", "amount"),
     },
     "VirtualCardChangedReply": {"status": ("status", "integer"), "message": ("message", "text")},
     "VirtualCardReply": {
@@ -1735,6 +1744,22 @@ EVENTS: Mapping[str, FieldTable] = {
         "kind": ("kind", "choice"),
         "currency": ("currency", "text"),
         "reference": ("reference", "text"),
+        "decline_reason": ("declineReason", "choice"),
+        "authorization_ref": ("authorizationRef", "text"),
+    },
+    "CardAuthorizationEvent": {
+        "status": ("status", "integer"),
+        "txn_status": ("txnStatus", "choice"),
+        "txn_ref": ("txnRef", "text"),
+        "charged_amount": ("chargedAmount", "amount"),
+        "payment_method": ("paymentMethod", "text"),
+        "endpoint": ("endpoint", "choice"),
+        "kind": ("kind", "choice"),
+        "currency": ("currency", "text"),
+        "reference": ("reference", "text"),
+        "amount": ("amount", "amount"),
+        "state": ("state", "choice"),
+        "purchase_ref": ("purchaseRef", "text"),
         "decline_reason": ("declineReason", "choice"),
     },
     "CardRefundEvent": {

@@ -603,6 +603,31 @@ class AuditReply(Result):
 
 
 @dataclass(frozen=True)
+class AuthorizeReply(Result):
+    """The result of an authorization, or of its reversal, in the test environment."""
+
+    status: int
+    """200, also for a declined authorization."""
+    txn_status: Literal["failed", "pending"]
+    """`pending`: the card holds the amount. `failed`: it was declined, or has been reversed."""
+    txn_ref: str
+    """Reference of the authorization, made by the service."""
+    bank_message: str
+    """Answer of the card's issuer in its own words."""
+    message: str | None = None
+    """Of a declined authorization, who declined it and why. Else absent."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "bank_message": "bank_message",
+        "message": "message",
+    }
+
+
+@dataclass(frozen=True)
 class BeneficiaryReply(Result):
     """A new beneficiary of split payments."""
 
@@ -1064,6 +1089,8 @@ class CardTransaction(Result):
     """Reference of the purchase or refund. Absent for other records."""
     refund_of: str | None = None
     """The `txnRef` of the purchase that was refunded. Absent for other records."""
+    authorization_ref: str | None = None
+    """The `txnRef` of the authorization that the purchase captured. Absent for other records."""
     decline_reason: (
         Literal[
             "card_blocked",
@@ -1106,6 +1133,7 @@ class CardTransaction(Result):
         "effect": "effect",
         "txn_ref": "txnRef",
         "refund_of": "refundOf",
+        "authorization_ref": "authorizationRef",
         "decline_reason": "declineReason",
     }
 
@@ -5267,6 +5295,7 @@ class TransactionSummary(Result):
     """Your own reference, such as `orderRef` or `customer_txnref`. Empty if you gave none."""
     kind: Literal[
         "bill",
+        "card_authorization",
         "card_purchase",
         "card_refund",
         "cashcode",
@@ -5430,7 +5459,7 @@ class VirtualCard(Result):
     reference: str
     """Identifier of the card, made by the service. All other card actions take it."""
     balance: Decimal
-    """Money on the card, in its currency, with thousands separators."""
+    """Money on the card, in its currency, with thousands separators, without what open authorizations hold."""
     currency: Literal["NGN", "USD"]
     """Currency of the card."""
     maskedpan: str
@@ -5463,6 +5492,8 @@ class VirtualCard(Result):
     """Security code: shown when the card is created or revealed, else `***`. Absent if `create` is repeated with the
     same Idempotency-Key.
     """
+    held: Decimal | None = None
+    """Money that open authorizations of shops hold, in the card's currency. Absent if there are none."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
@@ -5481,6 +5512,7 @@ class VirtualCard(Result):
         "name_on_card": "name_on_card",
         "card_owner": "card_owner",
         "status": "status",
+        "held": "held",
     }
 
 

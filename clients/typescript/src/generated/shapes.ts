@@ -338,7 +338,7 @@ export const TRANSFER_STATE_SHAPE: Shape = {
   inside: { data: BULK_ORDER_STATE_SHAPE },
 };
 
-export const VIRTUAL_CARD_SHAPE: Shape = { amounts: ["balance"] };
+export const VIRTUAL_CARD_SHAPE: Shape = { amounts: ["balance", "held"] };
 
 export const VIRTUAL_CARD_REPLY_SHAPE: Shape = {
   inside: {

@@ -14,6 +14,20 @@ import {
   VIRTUAL_CARD_REPLY_SHAPE,
 } from "./shapes.js";
 
+/** The result of an authorization, or of its reversal, in the test environment. */
+export interface AuthorizeReply {
+  /** 200, also for a declined authorization. */
+  readonly status: 200;
+  /** `pending`: the card holds the amount. `failed`: it was declined, or has been reversed. */
+  readonly txnStatus: "failed" | "pending";
+  /** Reference of the authorization, made by the service. */
+  readonly txnRef: string;
+  /** Answer of the card's issuer in its own words. */
+  readonly bank_message: string;
+  /** Of a declined authorization, who declined it and why. Else absent. */
+  readonly message?: string;
+}
+
 /** The cardholder and the billing address of a card. */
 export interface CardBilling {
   /** Street address of the cardholder. 1 to 200 characters. */
@@ -57,6 +71,8 @@ export interface CardTransaction {
   readonly txnRef?: string;
   /** The `txnRef` of the purchase that was refunded. Absent for other records. */
   readonly refundOf?: string;
+  /** The `txnRef` of the authorization that the purchase captured. Absent for other records. */
+  readonly authorizationRef?: string;
   /** Why the purchase was declined. Absent for other records. */
   readonly declineReason?:
     | "card_blocked"
@@ -240,7 +256,7 @@ export interface VelocityShown {
 export interface VirtualCard {
   /** Identifier of the card, made by the service. All other card actions take it. */
   readonly reference: string;
-  /** Money on the card, in its currency, with thousands separators. */
+  /** Money on the card, in its currency, with thousands separators, without what open authorizations hold. */
   readonly balance: Amount;
   /** Currency of the card. */
   readonly currency: "NGN" | "USD";
@@ -277,6 +293,8 @@ export interface VirtualCard {
    * `terminated`: for good.
    */
   readonly status: "active" | "blocked" | "terminated";
+  /** Money that open authorizations of shops hold, in the card's currency. Absent if there are none. */
+  readonly held?: Amount;
 }
 
 /** The confirmation of a change of a card. */
