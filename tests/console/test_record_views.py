@@ -1,16 +1,18 @@
 """Pages of clients, loans and cards, names in place of ids, and the vocabulary of states."""
 
+import re
 from importlib.resources import files
 from typing import Any, Literal, get_args, get_origin
 
 import msgspec
 import pytest
 
-from kasuwa.console.kit.vocabulary import STATE_STYLES, humanize, label
+from kasuwa.console.kit.vocabulary import DECLINE_TEXTS, STATE_STYLES, humanize, label
 from kasuwa.console.merchant.actions import CONSOLE
 from kasuwa.console.records.schedule_chart import draw_schedule
 from kasuwa.console.records.table import RECORD_KINDS
 from kasuwa.methods.tables import list_methods
+from kasuwa.transactions.event_payloads import DeclineReason
 from kasuwa.transactions.transactions import FINAL, PENDING, PROCESSING
 from tests.console.test_signing_in import PASSWORD
 from tests.console.test_step_up import expire_step_up, hidden_fields, sign_in_user
@@ -145,6 +147,41 @@ def test_the_limits_of_a_card_are_shown_changed_and_removed(owner: Visitor, shop
     assert refused.http == 422
     assert owner.post(f"/cards/{card}/limits").http == 303
     assert "limits" not in shop.put("virtualcard", action="get", reference=card).body
+
+
+def test_saving_the_limits_of_a_card_keeps_its_other_controls(owner: Visitor, shop: MerchantClient) -> None:
+    controls = {
+        "merchants": ["Ada, Obi and Sons", "Book Shop"],
+        "countries": ["GH", "NG"],
+        "velocity": [{"count": 2, "hours": 24}, {"amount": "80.00", "hours": 1}],
+        "single_use": True,
+        "from_date": "2026-01-01",
+        "channels": ["atm", "online"],
+    }
+    card = CardClient(shop, limits=controls)
+    before = card.ask("get")["limits"]
+    page = owner.get(f"/cards/{card.reference}").text
+    form = dict(re.findall(r'<input[^>]* name="(limits\.[^"]+)"[^>]* value="([^"]*)"', page))
+    assert '<option value="yes" selected' in page
+    assert owner.post(f"/cards/{card.reference}/limits", **{**form, "limits.single_use": "yes"}).http == 303
+    assert card.ask("get")["limits"] == before
+    assert owner.post(f"/cards/{card.reference}/limits", **{**form, "limits.per_day": "7"}).http == 303
+    after = {name: value for name, value in before.items() if name != "single_use"}
+    assert card.ask("get")["limits"] == {**after, "per_day": "7.00"}
+
+
+def test_the_page_of_a_card_says_why_a_purchase_was_declined(owner: Visitor, shop: MerchantClient) -> None:
+    card = CardClient(shop, limits={"countries": ["NG"]})
+    assert "Declined purchases" not in owner.get(f"/cards/{card.reference}").words
+    declined = card.buy("12.50", country="US")
+    page = owner.get(f"/cards/{card.reference}")
+    assert "Declined purchases" in page.words
+    assert DECLINE_TEXTS["country_not_allowed"] in page.words
+    assert declined["txnRef"] in page.words
+
+
+def test_every_reason_of_a_decline_is_written_in_words() -> None:
+    assert set(DECLINE_TEXTS) == set(get_args(DeclineReason))
 
 
 def test_terminating_a_card_asks_first(owner: Visitor, shop: MerchantClient) -> None:

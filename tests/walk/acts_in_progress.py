@@ -171,6 +171,20 @@ def issued_card_pays(shop: MerchantClient) -> Act:
     return Act(shop, begun["txnRef"], lambda: verify(shop, "payment", begun["txnRef"]), finish, card=own.reference)
 
 
+def issued_card_holds(shop: MerchantClient) -> Act:
+    """An authorization of a virtual card, which the shop captures later."""
+    own = CardClient(shop)
+    held = shop.put("sandbox", action="card_authorize", reference=own.reference, amount="40.00").body["txnRef"]
+
+    def finish() -> Any:
+        return shop.put("sandbox", action="card_capture", txnRef=held, amount="25.00").body["txnStatus"]
+
+    def state() -> Any:
+        return shop.put("resources", inquire="transaction", reference=held).body["data"]["state"]
+
+    return Act(shop, held, state, finish, card=own.reference)
+
+
 # --- money out ------------------------------------------------------------------------------------------------------
 
 

@@ -107,6 +107,28 @@ CARD_DAY = Bound(
     ("19.99", "20.00"),
     ("20.01",),
 )
+CARD_VELOCITY_COUNT = Bound(
+    "methods/virtualcard/test_controls.py::test_purchases_are_counted_within_hours_that_end_with_each_purchase",
+    (1, 3),
+    (4,),
+)
+CARD_ABOVE = Bound(
+    "methods/virtualcard/test_authorization.py::test_a_capture_may_be_a_fifth_above_its_authorization_and_no_more",
+    ("40.01", "48.00"),
+    ("48.01",),
+)
+# Hours.
+CARD_HOLD_LIFE = Bound(
+    "methods/virtualcard/test_authorization.py::test_an_authorization_expires_after_seven_days", (167,), (168, 169)
+)
+CARD_WINDOW = Bound(
+    "methods/virtualcard/test_controls.py::test_a_card_with_a_velocity_pays_a_bounded_number_of_purchases",
+    (499, 500),
+    (501,),
+)
+CARD_VELOCITY_AMOUNT = Bound(
+    "methods/virtualcard/test_controls.py::test_amounts_are_added_up_within_hours", ("19.99", "20"), ("20.01",)
+)
 LEAST_BALANCE = Bound(
     "methods/payouts/test_rules.py::test_the_balance_and_not_what_the_fee_leaves_of_it_must_reach_the_least",
     (500_000, 500_001),

@@ -264,12 +264,20 @@ BOUNDS: dict[str, dict[str, tuple[Bound | Shown | OwnValues, ...]]] = {
         "oldest first, at most 1,000": (bounds.TIMELINE,),
         "the exact amount by `ATM`, at most the amount by `POS` and `WEB`": (bounds.DRAWN,),
         "Transfers of more than this amount wait for approval": (bounds.SENT_ALONE,),
+        "at most 20 percent above what was authorized": (bounds.CARD_ABOVE,),
     },
     "virtualcard": {
         "To withdraw more than the card holds": (bounds.WITHDRAWN,),
         "cannot pay it for three months is blocked": (bounds.UNPAID_FEES,),
         "Most that may be spent on one day in Lagos": (bounds.CARD_DAY,),
         "of the last 30 days by default": (bounds.LISTED_CARD_DAYS,),
+        "would be more than `count`, or cost more than `amount`, with this one": (
+            bounds.CARD_VELOCITY_COUNT,
+            bounds.CARD_VELOCITY_AMOUNT,
+        ),
+        "A card with a velocity pays at most 500 purchases": (bounds.CARD_WINDOW,),
+        "not captured for 7 days ends": (bounds.CARD_HOLD_LIFE,),
+        "at most 20 percent above the authorized amount": (bounds.CARD_ABOVE,),
     },
     "**": {
         "A page of more than 1 MiB has fewer": (bounds.PAGE_BYTES,),

@@ -134,7 +134,8 @@ WORDS: tuple[tuple[str, Callable[..., Sides]], ...] = (
     (rf"{N} to {N}", number_sides),
     (rf"{N} to {N} dates", map_sides),
     (rf"{N} to {N} (?:items|kinds of tickets|payment types)", size_sides),
-    (rf"(?:an array of |a list of )?at most {N} (?:addresses|ranges|files|category codes of four digits)",
+    (rf"(?:an array of |a list of )?at most {N} "
+     r"(?:addresses|ranges|files|rules|shops|country codes of two letters|category codes of four digits)",
      lambda most: size_sides(0, most)),
     (rf"at least one (?:order|part), at most {N}", lambda most: size_sides(1, most)),
 )  # fmt: skip

@@ -342,6 +342,13 @@ VIOLATIONS: dict[str, tuple[str, ...]] = {
         "delete from posting where merchant_id = $1 and debit like 'card:%'",
         "update virtual_card_entry set refunded = 1000000 where merchant_id = $1",
     ),
+    "an authorization that was captured has one purchase": (
+        "update transaction set batch_ref = null where merchant_id = $1 and kind = 'card_purchase'",
+        "update transaction set status = 'failed' where merchant_id = $1 and kind = 'card_authorization'"
+        " and status = 'successful'",
+        "update transaction set detail = replace(detail::text, '\"amount\":', '\"amount\":99')::json"
+        " where merchant_id = $1 and kind = 'card_purchase' and batch_ref is not null",
+    ),
     "the audit trail is a chain without a gap": (
         "update audit_entry set hash = '\\x00' where merchant_id = $1 and seq = 1",
         "delete from audit_entry where merchant_id = $1 and seq = 1",
@@ -371,7 +378,9 @@ def make_history(shop: MerchantClient, deployment: Deployment) -> None:
     card = CardClient(shop)
     assert card.buy("20.00")["txnStatus"] == "successful"
     for _ in range(2):
+        held = shop.put("sandbox", action="card_authorize", reference=card.reference, amount="10.00").body["txnRef"]
         card.get(reveal=True)
+    assert shop.put("sandbox", action="card_capture", txnRef=held, amount="9.00").body["txnStatus"] == "successful"
     shop.advance(days=4)
     shop.transfer(accountnumber="0000000020", orderRef="open")
     assert shop.put("payment", action="checkout", amount="1500.00").body["status"] == 202

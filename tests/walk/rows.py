@@ -146,6 +146,7 @@ LATER_INSTALLMENTS = {"payment_schedule": {"30-11-2030": "1000.00", "31-12-2030"
 EXTRA_EXAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
     "sandbox-pay_account": ("payment-charge-bank_transfer", {}),
     "sandbox-card_purchase": ("virtualcard-create", {}),
+    "sandbox-card_reverse": ("sandbox-card_authorize", {"amount": "1.00"}),
     "sandbox-redeem_cashcode": ("cashcode-generate", {"orderRef": "cash-1043"}),
     "payment-disputes": ("sandbox-dispute", {}),
     "payment-dispute_respond": ("sandbox-dispute", {"amount": "100.00"}),

@@ -58,6 +58,8 @@ ONCE = frozenset(
         "resources-ticket_use",
         "payment-dispute_respond",
         "sandbox-dispute_outcome",
+        "sandbox-card_capture",
+        "sandbox-card_reverse",
     }
 )
 

@@ -68,6 +68,7 @@ NEW_ORDERS = {
             "sandbox-dispute",
             "sandbox-card_purchase",
             "sandbox-card_refund",
+            "sandbox-card_authorize",
             "sandbox-fund_wallet",
             "sandbox-advance",
             "sandbox-fault",

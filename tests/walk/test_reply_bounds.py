@@ -35,6 +35,15 @@ DATES = f"one line a date: at most {MAX_INSTALLMENTS}"
 PAYMENTS_OF_LINK = {"data.payments": f"the newest {MAX_LINK_PAYMENTS} (checkout/store.py)"}
 INSTALLMENTS = {"data.payment_schedule": DATES}
 CATEGORIES = "at most 50 categories of shops"
+CARD_LIMITS = {
+    "categories": CATEGORIES,
+    "blocked_categories": CATEGORIES,
+    "merchants": "at most 50, in the request",
+    "blocked_merchants": "at most 50, in the request",
+    "countries": "at most 50, in the request",
+    "velocity": "at most 5, in the request",
+    "channels": "the kinds of channels",
+}
 EVENTS = {
     "data[].attempts": f"the newest {MOST_ATTEMPTS} (resources/store.py)",
     "data[].payload": "an event as it was sent: a transaction, and its meta of at most 64 KiB",
@@ -90,8 +99,11 @@ BOUNDS: dict[str, dict[str, str]] = {
             "investments-subscribe",
         )
     },
-    **{key: {"limits.categories": CATEGORIES} for key in ("virtualcard-create", "virtualcard-get")},
-    "virtualcard-limits": {"data.categories": CATEGORIES},
+    **{
+        key: {f"limits.{name}": why for name, why in CARD_LIMITS.items()}
+        for key in ("virtualcard-create", "virtualcard-get")
+    },
+    "virtualcard-limits": {f"data.{name}": why for name, why in CARD_LIMITS.items()},
     "resources-banks": {"": "the list of banks"},
     "resources-supported_chargable_banks": {"data": "the list of banks"},
     "resources-keys": {

@@ -28,6 +28,7 @@ from kasuwa.methods.loans.model import Loan
 from kasuwa.methods.payment.model import Payment
 from kasuwa.methods.payment.settlement_model import Beneficiary
 from kasuwa.methods.payouts.model import PayoutSchedule
+from kasuwa.methods.virtualcard.card_limits import CardUsage
 from kasuwa.methods.virtualcard.model import Card
 from kasuwa.people import sessions, users
 from kasuwa.postgres.bulk_sql import select_by_key
@@ -57,6 +58,7 @@ KINDS: dict[str, type[Row]] = {
         TransferApproval,
         TokenIndexEntry,
         Card,
+        CardUsage,
         Loan,
         Client,
         Payment,
@@ -85,7 +87,7 @@ def place(deployments: Deployments) -> Iterator[Place]:
     with shop.connection:
         bola = shop.put("sandbox", action="beneficiary", name="Bola", **BANK).body["ref_code"]
         PaymentClient(shop).paid(split=[{"ref_code": bola, "share": "100.00"}])
-        CardClient(shop)
+        CardClient(shop, limits={"single_use": True}).buy("1.00")
         LendingClient(shop.connection, shop.mid, shop.key).lend()
         shop.put("resources", request="payout_schedule", frequency="daily", **BANK)
         shop.put("resources", request="personalized-accounts", name="Ada Obi", reference="payee", email="a@example.com")

@@ -91,6 +91,8 @@ TABLE: dict[Callable[[MerchantClient], Act], tuple[Any, dict[str, Any]]] = {
     acts.plan_charge_waits: ("successful", {"stops the plan": "done"}),
     # The card's money is with the shop already.
     acts.issued_card_pays: ("successful", {"blocks the card": "done", "terminates the card": "done"}),
+    # What it holds is captured all the same.
+    acts.issued_card_holds: ("successful", {"blocks the card": "done", "terminates the card": "done"}),
     acts.transfer_is_pending: ("successful", {"repeats": SHOWN}),
     acts.transfer_is_processing: ("successful", {"repeats": SHOWN}),
     acts.transfer_awaits_approval: ("successful", HELD),

@@ -24,6 +24,7 @@ GUIDE_LABELS = {
     "disputes": "Answer a dispute",
     "pay-out": "Pay out",
     "cards": "Issue cards",
+    "card-controls": "Issue cards with controls",
     "bills": "Pay bills",
     "lend-and-save": "Lend and save",
     "webhooks": "Receive events",

@@ -20,6 +20,7 @@ from kasuwa.methods.loans.model import Loan
 from kasuwa.methods.payment.model import Payment
 from kasuwa.methods.payment.settlement_model import Beneficiary
 from kasuwa.methods.payouts.model import PayoutSchedule
+from kasuwa.methods.virtualcard.card_limits import CardUsage
 from kasuwa.methods.virtualcard.model import Card
 from kasuwa.people.sessions import SESSIONS
 from kasuwa.people.users import LINKS, USERS
@@ -80,6 +81,7 @@ CODED_TABLES: tuple[CodedTable, ...] = (
         fee_job="names a job, which has a code",
         seq="the order of a list",
     ),
+    table_with(CardUsage),
     table_with(
         Loan,
         **dict.fromkeys(("number", "created_at", "disbursed_at", "closed_at", "trail"), SHOWN),

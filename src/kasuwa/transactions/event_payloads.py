@@ -17,7 +17,7 @@ class EventPayload(msgspec.Struct, kw_only=True, omit_defaults=True):
     "Always 200, also for a failed transaction: `txnStatus` has the outcome."
     txn_status: Literal["pending", "successful", "failed"] = field(name="txnStatus")
     """The state of what the event is about. That of a transaction is final and never changes after the event; `pending`
-    only in events of an invoice or of a transfer that waits for approval."""
+    only in events of an invoice, of a transfer that waits for approval, or of an authorization of a virtual card."""
     txn_ref: str = field(name="txnRef")
     "Reference of the transaction, made by the service. Verify it before you act on the event."
     charged_amount: str = field(name="chargedAmount")
@@ -133,12 +133,59 @@ class CashcodeEvent(TransactionEvent, kw_only=True, omit_defaults=True):
     "The savings account that the code cashes out. Absent for other cashcodes."
 
 
+# Why a virtual card declined a purchase, one code for each reason. Contract: virtualcard#declines
+DeclineReason = Literal[
+    "card_terminated",
+    "card_blocked",
+    "card_expired",
+    "wrong_cvv",
+    "currency_not_supported",
+    "over_transaction_limit",
+    "over_daily_limit",
+    "over_monthly_limit",
+    "category_not_allowed",
+    "category_blocked",
+    "merchant_not_allowed",
+    "merchant_blocked",
+    "country_not_allowed",
+    "channel_not_allowed",
+    "not_yet_valid",
+    "no_longer_valid",
+    "single_use_spent",
+    "velocity_count",
+    "velocity_amount",
+    "insufficient_funds",
+    "issuer_declined",
+]
+
+
 class CardPurchaseEvent(TransactionEvent, kw_only=True, omit_defaults=True):
     """A purchase with a virtual card was authorized or declined."""
 
     kind: Literal["card_purchase"]
     reference: str
     "Reference of the virtual card."
+    decline_reason: DeclineReason | None = field(name="declineReason", default=None)
+    "Why the purchase was declined. Absent if it was not. Later versions may add reasons."
+    authorization_ref: str | None = field(name="authorizationRef", default=None)
+    "The `txnRef` of the authorization that the purchase captured. Absent for other purchases."
+
+
+class CardAuthorizationEvent(TransactionEvent, kw_only=True, omit_defaults=True):
+    """A shop's authorization of a virtual card was given or declined, or has ended. One event for each."""
+
+    kind: Literal["card_authorization"]
+    reference: str
+    "Reference of the virtual card."
+    amount: str
+    "The amount that the card holds, in its currency; of a declined one, what the shop asked for, in the shop's."
+    state: Literal["authorized", "declined", "captured", "reversed", "expired"]
+    """`authorized`: the amount is held. `captured`: the purchase `purchaseRef` took it, in whole or in part. `reversed`
+    by the shop, `expired`: nothing was taken."""
+    purchase_ref: str | None = field(name="purchaseRef", default=None)
+    "The `txnRef` of the purchase that captured it. Absent if none did."
+    decline_reason: DeclineReason | None = field(name="declineReason", default=None)
+    "Why the authorization was declined. Absent if it was not. Later versions may add reasons."
 
 
 class CardRefundEvent(TransactionEvent, kw_only=True, omit_defaults=True):
@@ -336,6 +383,9 @@ EVENT_KINDS: dict[str, EventKind] = {
     "refund": EventKind(RefundEvent, "A refund of a payment is final"),
     "cashcode": EventKind(CashcodeEvent, "A cashcode was redeemed, cancelled, or has expired"),
     "card_purchase": EventKind(CardPurchaseEvent, "A purchase with a virtual card was authorized or declined"),
+    "card_authorization": EventKind(
+        CardAuthorizationEvent, "An authorization of a virtual card was given or declined, or has ended"
+    ),
     "card_refund": EventKind(CardRefundEvent, "A purchase with a virtual card was refunded"),
     "repayment": EventKind(RepaymentEvent, "A loan was repaid from the wallet"),
     "deposit": EventKind(SavingsMovementEvent, "A savings account was credited from the wallet or in cash"),

@@ -112,7 +112,7 @@ class NewTransaction(msgspec.Struct, frozen=True, kw_only=True):
     amount: int
     currency: str = "NGN"
     order_ref: str | None = None  # chosen by the merchant; without one, `txn_ref` is the order reference
-    batch_ref: str | None = None  # of the bulk order, or the purchase that is refunded
+    batch_ref: str | None = None  # of the bulk order, the purchase that is refunded, or the authorization captured
     fees: FeeBreakdown = NO_FEES
     status: str = PROCESSING
     message: str = ""
@@ -168,6 +168,7 @@ TransactionKind = Literal[
     "cashout",
     "card_purchase",
     "card_refund",
+    "card_authorization",
 ]
 TRANSACTION_KINDS: tuple[str, ...] = get_args(TransactionKind)
 

@@ -22,7 +22,6 @@ from kasuwa.methods.virtualcard.rules.issuer_port import (
     need_authorization,
     need_refund_order,
 )
-from kasuwa.methods.virtualcard.rules.monthly_fee import decide_monthly_fee, need_monthly_fee
 from kasuwa.rails.ports.issuer import PurchaseOrder, RefundOrder
 from kasuwa.rails.ports.orders import NO_CALL_MADE, Answer
 from kasuwa.terms.conversion import ExchangeRate
@@ -80,6 +79,13 @@ class InMemoryCards:
         result = self.submit(*self.read(action, **fields))
         return result.reply if isinstance(result, Decision) else result
 
+    def refuse(self, action: str, /, **fields: Any) -> list[str]:
+        """Returns the fields of a request that are refused before it is decided."""
+        row = ACTIONS[action]
+        errors = decode(row.request, msgspec.json.encode(fields), row.rules, self.merchant)
+        assert isinstance(errors, tuple), errors
+        return [error.field for error in errors]
+
     def create(self, **fields: Any) -> str:
         request = {"billing": BILLING, "amount": "100", "currency": "USD", **fields}
         return str(self.ask("create", **request).card_data.reference)
@@ -116,8 +122,8 @@ class InMemoryCards:
         self.pass_time(self.now + timedelta(days=days))
 
     def run(self, job: Job) -> None:
-        needs = need_monthly_fee(job, NO_CALL_MADE, self.merchant)
-        self.submit(needs, partial(decide_monthly_fee, job, NO_CALL_MADE))
+        [step] = [step for step in VIRTUALCARD.steps if step.kind == job.kind]
+        self.submit(step.needs(job, NO_CALL_MADE, self.merchant), partial(step.decide, job, NO_CALL_MADE))
 
     # --- looking ----------------------------------------------------------------------------------------------
 
@@ -132,6 +138,10 @@ class InMemoryCards:
         card = self.database.rows[card_key(7, reference)]
         assert isinstance(card, Card)
         return card
+
+    def held_on(self, reference: str) -> int:
+        account = self.database.rows.get(account_key(7, self.row(reference).account))
+        return account.held if isinstance(account, Account) else 0
 
     def on_card(self, reference: str) -> int:
         return self.balance(self.row(reference).account)

@@ -6,7 +6,7 @@ from tests.methods.virtualcard.card_client import CardClient
 from tests.running import Deployment
 
 MINE = "merchant_id = (select merchant_id from merchant where mid = $1)"
-EMPTY = "a terminated card is empty and has no job, any other has one at most"
+EMPTY = "a terminated card is empty but for what is held and has no job, any other has one at most"
 TOOK = "a card purchase took its amount from a card if it was paid, and gave no more back; a declined one nothing"
 
 

@@ -3278,7 +3278,7 @@ class Virtualcard(SyncGroup):
     def limits(
         self, *, reference: str, limits: types.SpendingLimits, idempotency_key: str | None = None
     ) -> types.SpendingLimitsReply:
-        """Set or remove a card's limits per transaction, day and month, and its shop categories.
+        """Set or remove a card's limits: amounts, shops, countries, channels, days, and how often it pays.
 
         Replaces all limits of a card. An empty object removes them.
 
@@ -4684,6 +4684,7 @@ class Resources(SyncGroup):
         *,
         kind: Literal[
             "bill",
+            "card_authorization",
             "card_purchase",
             "card_refund",
             "cashcode",
@@ -5920,6 +5921,9 @@ class Sandbox(SyncGroup):
         currency: Literal["NGN", "USD", "GHS", "KES"] | None = None,
         merchant_name: str | None = None,
         category: str | None = None,
+        merchant_id: str | None = None,
+        country: str | None = None,
+        channel: Literal["atm", "contactless", "online"] | None = None,
         cvv: str | None = None,
         expiry: str | None = None,
         idempotency_key: str | None = None,
@@ -5940,6 +5944,11 @@ class Sandbox(SyncGroup):
         merchant_name: Name of the shop. 1 to 200 characters.
         category: Merchant category code (MCC) of the shop, compared with the card's limits. A category code of four
             digits.
+        merchant_id: Identifier of the shop in the card network, compared with the card's limits as the name is. 1
+            to 100 characters without a semicolon.
+        country: Country of the shop, compared with the card's limits. Left out: not known. A country code of two
+            letters such as NG.
+        channel: How the card is used. Default `online`.
         cvv: Security code that the payer entered. A wrong one is declined. Left out: not checked. Three digits.
         expiry: Month of expiry that the payer entered, as YYYY-MM. Another one is declined. Left out: not checked.
             A month such as 2029-01.
@@ -5968,6 +5977,9 @@ class Sandbox(SyncGroup):
                 "currency": currency,
                 "merchant_name": merchant_name,
                 "category": category,
+                "merchant_id": merchant_id,
+                "country": country,
+                "channel": channel,
                 "cvv": cvv,
                 "expiry": expiry,
             },
@@ -6001,6 +6013,130 @@ class Sandbox(SyncGroup):
             }
         """
         return self._call(actions.SANDBOX_CARD_REFUND, {"txn_ref": txn_ref, "amount": amount}, idempotency_key)
+
+    def card_authorize(
+        self,
+        *,
+        amount: types.Amount,
+        reference: str | None = None,
+        cardpan: str | None = None,
+        currency: Literal["NGN", "USD", "GHS", "KES"] | None = None,
+        merchant_name: str | None = None,
+        category: str | None = None,
+        merchant_id: str | None = None,
+        country: str | None = None,
+        channel: Literal["atm", "contactless", "online"] | None = None,
+        cvv: str | None = None,
+        expiry: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.AuthorizeReply:
+        """A shop has a virtual card hold an amount, to capture it later.
+
+        Simulates a shop that has a virtual card hold an amount, in the test environment.
+
+        Needs a key of scope `all`.
+
+        reference: The card, by its `reference`. Either this or `cardpan` is required; this one counts if both are
+            sent. 1 to 100 characters.
+        cardpan: The card, by its number. 12 to 19 digits.
+        amount: Amount of the purchase, in `currency`. Digits with at most two decimals, above zero, at most 15
+            digits.
+        currency: Currency of the shop. Default: the card's. Another one is converted at the operator's rate, if
+            there is one. One of NGN, USD, GHS, KES.
+        merchant_name: Name of the shop. 1 to 200 characters.
+        category: Merchant category code (MCC) of the shop, compared with the card's limits. A category code of four
+            digits.
+        merchant_id: Identifier of the shop in the card network, compared with the card's limits as the name is. 1
+            to 100 characters without a semicolon.
+        country: Country of the shop, compared with the card's limits. Left out: not known. A country code of two
+            letters such as NG.
+        channel: How the card is used. Default `online`.
+        cvv: Security code that the payer entered. A wrong one is declined. Left out: not checked. Three digits.
+        expiry: Month of expiry that the payer entered, as YYYY-MM. Another one is declined. Left out: not checked.
+            A month such as 2029-01.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.sandbox.card_authorize(reference="<reference>", amount="5.00", merchant_name="Hotel", category="7011")
+
+            {
+              "status": 200,
+              "txnStatus": "pending",
+              "txnRef": "<txnRef>",
+              "bank_message": "Approved"
+            }
+        """
+        return self._call(
+            actions.SANDBOX_CARD_AUTHORIZE,
+            {
+                "amount": amount,
+                "reference": reference,
+                "cardpan": cardpan,
+                "currency": currency,
+                "merchant_name": merchant_name,
+                "category": category,
+                "merchant_id": merchant_id,
+                "country": country,
+                "channel": channel,
+                "cvv": cvv,
+                "expiry": expiry,
+            },
+            idempotency_key,
+        )
+
+    def card_capture(
+        self, *, txn_ref: str, amount: types.Amount | None = None, idempotency_key: str | None = None
+    ) -> types.PurchaseReply:
+        """A shop captures what a card holds for it, in whole, in part or with a tip.
+
+        Simulates a shop that captures an authorization, in the test environment. What is not captured is released.
+
+        Needs a key of scope `all`.
+
+        txn_ref: The authorization to capture. 1 to 100 characters.
+        amount: Amount to capture, in the shop's currency, at most 20 percent above what was authorized. Default:
+            what was authorized. Digits with at most two decimals, above zero, at most 15 digits.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.sandbox.card_capture(txn_ref="<txnRef>", amount="4.00")
+
+            {
+              "status": 200,
+              "txnStatus": "successful",
+              "txnRef": "<txnRef>",
+              "bank_message": "Approved"
+            }
+        """
+        return self._call(actions.SANDBOX_CARD_CAPTURE, {"txn_ref": txn_ref, "amount": amount}, idempotency_key)
+
+    def card_reverse(self, *, txn_ref: str, idempotency_key: str | None = None) -> types.AuthorizeReply:
+        """A shop gives up what a card holds for it.
+
+        Simulates a shop that gives an authorization up, in the test environment.
+
+        Needs a key of scope `all`.
+
+        txn_ref: The authorization to reverse. 1 to 100 characters.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.sandbox.card_reverse(txn_ref="<txnRef>")
+
+            {
+              "status": 200,
+              "txnStatus": "failed",
+              "txnRef": "<txnRef>",
+              "bank_message": "Reversed by the shop"
+            }
+        """
+        return self._call(actions.SANDBOX_CARD_REVERSE, {"txn_ref": txn_ref}, idempotency_key)
 
     def redeem_cashcode(
         self, *, cashcode: str, pin: str, amount: types.Amount, channel: Literal["ATM", "POS", "WEB"]

@@ -29,7 +29,8 @@ class EventBase(Result):
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
     txn_status: Literal["failed", "pending", "successful"]
     """The state of what the event is about. That of a transaction is final and never changes after the event;
-    `pending` only in events of an invoice or of a transfer that waits for approval.
+    `pending` only in events of an invoice, of a transfer that waits for approval, or of an authorization of a
+    virtual card.
     """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
@@ -64,7 +65,8 @@ class PaymentEvent(EventBase):
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
     txn_status: Literal["failed", "pending", "successful"]
     """The state of what the event is about. That of a transaction is final and never changes after the event;
-    `pending` only in events of an invoice or of a transfer that waits for approval.
+    `pending` only in events of an invoice, of a transfer that waits for approval, or of an authorization of a
+    virtual card.
     """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
@@ -140,7 +142,8 @@ class TransferEvent(EventBase):
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
     txn_status: Literal["failed", "pending", "successful"]
     """The state of what the event is about. That of a transaction is final and never changes after the event;
-    `pending` only in events of an invoice or of a transfer that waits for approval.
+    `pending` only in events of an invoice, of a transfer that waits for approval, or of an authorization of a
+    virtual card.
     """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
@@ -196,7 +199,8 @@ class TransferApprovalEvent(EventBase):
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
     txn_status: Literal["failed", "pending", "successful"]
     """The state of what the event is about. That of a transaction is final and never changes after the event;
-    `pending` only in events of an invoice or of a transfer that waits for approval.
+    `pending` only in events of an invoice, of a transfer that waits for approval, or of an authorization of a
+    virtual card.
     """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
@@ -259,7 +263,8 @@ class BillEvent(EventBase):
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
     txn_status: Literal["failed", "pending", "successful"]
     """The state of what the event is about. That of a transaction is final and never changes after the event;
-    `pending` only in events of an invoice or of a transfer that waits for approval.
+    `pending` only in events of an invoice, of a transfer that waits for approval, or of an authorization of a
+    virtual card.
     """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
@@ -310,7 +315,8 @@ class RefundEvent(EventBase):
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
     txn_status: Literal["failed", "pending", "successful"]
     """The state of what the event is about. That of a transaction is final and never changes after the event;
-    `pending` only in events of an invoice or of a transfer that waits for approval.
+    `pending` only in events of an invoice, of a transfer that waits for approval, or of an authorization of a
+    virtual card.
     """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
@@ -369,7 +375,8 @@ class CashcodeEvent(EventBase):
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
     txn_status: Literal["failed", "pending", "successful"]
     """The state of what the event is about. That of a transaction is final and never changes after the event;
-    `pending` only in events of an invoice or of a transfer that waits for approval.
+    `pending` only in events of an invoice, of a transfer that waits for approval, or of an authorization of a
+    virtual card.
     """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
@@ -420,7 +427,8 @@ class CardPurchaseEvent(EventBase):
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
     txn_status: Literal["failed", "pending", "successful"]
     """The state of what the event is about. That of a transaction is final and never changes after the event;
-    `pending` only in events of an invoice or of a transfer that waits for approval.
+    `pending` only in events of an invoice, of a transfer that waits for approval, or of an authorization of a
+    virtual card.
     """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
@@ -441,6 +449,35 @@ class CardPurchaseEvent(EventBase):
     """Currency of the amount, as its ISO 4217 code."""
     reference: str
     """Reference of the virtual card."""
+    decline_reason: (
+        Literal[
+            "card_blocked",
+            "card_expired",
+            "card_terminated",
+            "category_blocked",
+            "category_not_allowed",
+            "channel_not_allowed",
+            "country_not_allowed",
+            "currency_not_supported",
+            "insufficient_funds",
+            "issuer_declined",
+            "merchant_blocked",
+            "merchant_not_allowed",
+            "no_longer_valid",
+            "not_yet_valid",
+            "over_daily_limit",
+            "over_monthly_limit",
+            "over_transaction_limit",
+            "single_use_spent",
+            "velocity_amount",
+            "velocity_count",
+            "wrong_cvv",
+        ]
+        | None
+    ) = None
+    """Why the purchase was declined. Absent if it was not. Later versions may add reasons."""
+    authorization_ref: str | None = None
+    """The `txnRef` of the authorization that the purchase captured. Absent for other purchases."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
@@ -453,6 +490,96 @@ class CardPurchaseEvent(EventBase):
         "kind": "kind",
         "currency": "currency",
         "reference": "reference",
+        "decline_reason": "declineReason",
+        "authorization_ref": "authorizationRef",
+    }
+
+
+@dataclass(frozen=True)
+class CardAuthorizationEvent(EventBase):
+    """A shop's authorization of a virtual card was given or declined, or has ended. One event for each."""
+
+    event_id: str | None
+    """The same for every delivery of an event. None if the delivery has no `webhook-id`."""
+    sent_at: dt.datetime | None
+    """The time of this delivery. None if it has no `webhook-timestamp`."""
+    status: int
+    """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The state of what the event is about. That of a transaction is final and never changes after the event;
+    `pending` only in events of an invoice, of a transfer that waits for approval, or of an authorization of a
+    virtual card.
+    """
+    txn_ref: str
+    """Reference of the transaction, made by the service. Verify it before you act on the event."""
+    charged_amount: Decimal
+    """Of a payment, what the payer was charged; of others, the amount without fees. In major units of the currency;
+    0.00 if the transaction failed.
+    """
+    payment_method: str
+    """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `checkout` for a
+    checkout that was not paid; `invoice` in the event of an invoice; `test` in a test event.
+    """
+    endpoint: Literal["live", "test"]
+    """The environment that sent the event. Ignore events of the test environment in production."""
+    kind: Literal["card_authorization"]
+    """The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."""
+    currency: str
+    """Currency of the amount, as its ISO 4217 code."""
+    reference: str
+    """Reference of the virtual card."""
+    amount: Decimal
+    """The amount that the card holds, in its currency; of a declined one, what the shop asked for, in the shop's."""
+    state: Literal["authorized", "captured", "declined", "expired", "reversed"]
+    """`authorized`: the amount is held. `captured`: the purchase `purchaseRef` took it, in whole or in part.
+    `reversed` by the shop, `expired`: nothing was taken.
+    """
+    purchase_ref: str | None = None
+    """The `txnRef` of the purchase that captured it. Absent if none did."""
+    decline_reason: (
+        Literal[
+            "card_blocked",
+            "card_expired",
+            "card_terminated",
+            "category_blocked",
+            "category_not_allowed",
+            "channel_not_allowed",
+            "country_not_allowed",
+            "currency_not_supported",
+            "insufficient_funds",
+            "issuer_declined",
+            "merchant_blocked",
+            "merchant_not_allowed",
+            "no_longer_valid",
+            "not_yet_valid",
+            "over_daily_limit",
+            "over_monthly_limit",
+            "over_transaction_limit",
+            "single_use_spent",
+            "velocity_amount",
+            "velocity_count",
+            "wrong_cvv",
+        ]
+        | None
+    ) = None
+    """Why the authorization was declined. Absent if it was not. Later versions may add reasons."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "charged_amount": "chargedAmount",
+        "payment_method": "paymentMethod",
+        "endpoint": "endpoint",
+        "kind": "kind",
+        "currency": "currency",
+        "reference": "reference",
+        "amount": "amount",
+        "state": "state",
+        "purchase_ref": "purchaseRef",
+        "decline_reason": "declineReason",
     }
 
 
@@ -468,7 +595,8 @@ class CardRefundEvent(EventBase):
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
     txn_status: Literal["failed", "pending", "successful"]
     """The state of what the event is about. That of a transaction is final and never changes after the event;
-    `pending` only in events of an invoice or of a transfer that waits for approval.
+    `pending` only in events of an invoice, of a transfer that waits for approval, or of an authorization of a
+    virtual card.
     """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
@@ -519,7 +647,8 @@ class RepaymentEvent(EventBase):
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
     txn_status: Literal["failed", "pending", "successful"]
     """The state of what the event is about. That of a transaction is final and never changes after the event;
-    `pending` only in events of an invoice or of a transfer that waits for approval.
+    `pending` only in events of an invoice, of a transfer that waits for approval, or of an authorization of a
+    virtual card.
     """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
@@ -575,7 +704,8 @@ class SavingsMovementEvent(EventBase):
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
     txn_status: Literal["failed", "pending", "successful"]
     """The state of what the event is about. That of a transaction is final and never changes after the event;
-    `pending` only in events of an invoice or of a transfer that waits for approval.
+    `pending` only in events of an invoice, of a transfer that waits for approval, or of an authorization of a
+    virtual card.
     """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
@@ -626,7 +756,8 @@ class DisputeEvent(EventBase):
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
     txn_status: Literal["failed", "pending", "successful"]
     """The state of what the event is about. That of a transaction is final and never changes after the event;
-    `pending` only in events of an invoice or of a transfer that waits for approval.
+    `pending` only in events of an invoice, of a transfer that waits for approval, or of an authorization of a
+    virtual card.
     """
     txn_ref: str
     """Reference of the dispute: its `dispute_id`."""
@@ -692,7 +823,8 @@ class SettlementEvent(EventBase):
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
     txn_status: Literal["failed", "pending", "successful"]
     """The state of what the event is about. That of a transaction is final and never changes after the event;
-    `pending` only in events of an invoice or of a transfer that waits for approval.
+    `pending` only in events of an invoice, of a transfer that waits for approval, or of an authorization of a
+    virtual card.
     """
     txn_ref: str
     """The `settlement_id`; of a payout, the `txnRef` of its transfer."""
@@ -744,7 +876,8 @@ class CheckoutEvent(EventBase):
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
     txn_status: Literal["failed", "pending", "successful"]
     """The state of what the event is about. That of a transaction is final and never changes after the event;
-    `pending` only in events of an invoice or of a transfer that waits for approval.
+    `pending` only in events of an invoice, of a transfer that waits for approval, or of an authorization of a
+    virtual card.
     """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
@@ -803,7 +936,8 @@ class PaymentRejectedEvent(EventBase):
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
     txn_status: Literal["failed", "pending", "successful"]
     """The state of what the event is about. That of a transaction is final and never changes after the event;
-    `pending` only in events of an invoice or of a transfer that waits for approval.
+    `pending` only in events of an invoice, of a transfer that waits for approval, or of an authorization of a
+    virtual card.
     """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
@@ -866,7 +1000,8 @@ class ReversalEvent(EventBase):
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
     txn_status: Literal["failed", "pending", "successful"]
     """The state of what the event is about. That of a transaction is final and never changes after the event;
-    `pending` only in events of an invoice or of a transfer that waits for approval.
+    `pending` only in events of an invoice, of a transfer that waits for approval, or of an authorization of a
+    virtual card.
     """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
@@ -919,7 +1054,8 @@ class AccountClosedEvent(EventBase):
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
     txn_status: Literal["failed", "pending", "successful"]
     """The state of what the event is about. That of a transaction is final and never changes after the event;
-    `pending` only in events of an invoice or of a transfer that waits for approval.
+    `pending` only in events of an invoice, of a transfer that waits for approval, or of an authorization of a
+    virtual card.
     """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
@@ -979,7 +1115,8 @@ class InvoiceEvent(EventBase):
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
     txn_status: Literal["failed", "pending", "successful"]
     """The state of what the event is about. That of a transaction is final and never changes after the event;
-    `pending` only in events of an invoice or of a transfer that waits for approval.
+    `pending` only in events of an invoice, of a transfer that waits for approval, or of an authorization of a
+    virtual card.
     """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
@@ -1045,7 +1182,8 @@ class EndpointTestEvent(EventBase):
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
     txn_status: Literal["failed", "pending", "successful"]
     """The state of what the event is about. That of a transaction is final and never changes after the event;
-    `pending` only in events of an invoice or of a transfer that waits for approval.
+    `pending` only in events of an invoice, of a transfer that waits for approval, or of an authorization of a
+    virtual card.
     """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
@@ -1090,7 +1228,8 @@ class UnknownEvent(EventBase):
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
     txn_status: Literal["failed", "pending", "successful"]
     """The state of what the event is about. That of a transaction is final and never changes after the event;
-    `pending` only in events of an invoice or of a transfer that waits for approval.
+    `pending` only in events of an invoice, of a transfer that waits for approval, or of an authorization of a
+    virtual card.
     """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
@@ -1133,6 +1272,7 @@ Event = Union[
     RefundEvent,
     CashcodeEvent,
     CardPurchaseEvent,
+    CardAuthorizationEvent,
     CardRefundEvent,
     RepaymentEvent,
     SavingsMovementEvent,
@@ -1156,6 +1296,7 @@ EVENT_KINDS: Mapping[str, type[Event]] = {
     "refund": RefundEvent,
     "cashcode": CashcodeEvent,
     "card_purchase": CardPurchaseEvent,
+    "card_authorization": CardAuthorizationEvent,
     "card_refund": CardRefundEvent,
     "repayment": RepaymentEvent,
     "deposit": SavingsMovementEvent,

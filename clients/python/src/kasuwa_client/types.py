@@ -304,7 +304,10 @@ class Recurrence(TypedDict, total=False):
 
 
 class SpendingLimits(TypedDict, total=False):
-    """Limits of what may be spent with a card. An empty object means no limits."""
+    """Limits of what may be spent with a card. An empty object means no limits. Fields that were added after the
+    release 1.0.0 are unset if they were not sent: the digest of a request under an Idempotency-Key has the others
+    as null, and must stay the same.
+    """
 
     per_transaction: Amount
     """Most that one purchase may cost, in the card's currency. Left out: no limit. Digits with at most two decimals,
@@ -322,6 +325,34 @@ class SpendingLimits(TypedDict, total=False):
     """Merchant category codes (MCC) of the shops that the card may pay. Left out or empty: all shops. At most 50
     category codes of four digits.
     """
+    blocked_categories: Sequence[str]
+    """Merchant category codes of the shops that the card may not pay, also if `categories` has them. At most 50
+    category codes of four digits.
+    """
+    merchants: Sequence[str]
+    """Shops that the card may pay, each by its identifier or its name; upper and lower case are the same. Left out
+    or empty: all shops. At most 50 shops.
+    """
+    blocked_merchants: Sequence[str]
+    """Shops that the card may not pay, by identifier or name, also if `merchants` has them. At most 50 shops."""
+    countries: Sequence[str]
+    """Countries of the shops that the card may pay. Left out or empty: all countries. At most 50 country codes of
+    two letters.
+    """
+    velocity: Sequence[Velocity]
+    """How many purchases, and how much, in how many hours. All rules apply. Purchases count from when the card first
+    has such a rule. Refunds do not lower what was spent. At most 5 rules.
+    """
+    single_use: bool
+    """If true, the card pays one purchase from when this is set, and declines all further ones. Default false. To
+    allow another one, set the limits without it, then with it.
+    """
+    from_date: dt.date | str
+    """First day in Lagos on which the card pays. Left out: from its creation. A date such as 2026-01-05."""
+    to_date: dt.date | str
+    """Last day in Lagos on which the card pays. Left out: until it expires. A date such as 2026-01-05."""
+    channels: Sequence[Literal["atm", "contactless", "online"]]
+    """Ways in which the card may be used. Left out or empty: all. Some of online, contactless, atm."""
 
 
 class _SplitPartRequired(TypedDict):
@@ -386,6 +417,22 @@ class TransferOrder(_TransferOrderRequired, total=False):
     order_ref: str
     """Your reference of the order. Sent again with the same content it returns the first transfer; with other
     content it is refused. If left out, the `txnRef` is used. 1 to 100 characters.
+    """
+
+
+class _VelocityRequired(TypedDict):
+    hours: int
+    """Length of the window, which ends with the purchase. 1 to 744."""
+
+
+class Velocity(_VelocityRequired, total=False):
+    """The most that a card may pay in some hours, counted back from each purchase. `count` or `amount` is required."""
+
+    count: int
+    """Most purchases in these hours. Left out: no limit of their number. 1 to 500."""
+    amount: Amount
+    """Most that all purchases in these hours may cost, in the card's currency. Left out: no limit of the amount.
+    Digits with at most two decimals, above zero, at most 15 digits.
     """
 
 
@@ -553,6 +600,31 @@ class AuditReply(Result):
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "data": "data"}
+
+
+@dataclass(frozen=True)
+class AuthorizeReply(Result):
+    """The result of an authorization, or of its reversal, in the test environment."""
+
+    status: int
+    """200, also for a declined authorization."""
+    txn_status: Literal["failed", "pending"]
+    """`pending`: the card holds the amount. `failed`: it was declined, or has been reversed."""
+    txn_ref: str
+    """Reference of the authorization, made by the service."""
+    bank_message: str
+    """Answer of the card's issuer in its own words."""
+    message: str | None = None
+    """Of a declined authorization, who declined it and why. Else absent."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "bank_message": "bank_message",
+        "message": "message",
+    }
 
 
 @dataclass(frozen=True)
@@ -1017,6 +1089,35 @@ class CardTransaction(Result):
     """Reference of the purchase or refund. Absent for other records."""
     refund_of: str | None = None
     """The `txnRef` of the purchase that was refunded. Absent for other records."""
+    authorization_ref: str | None = None
+    """The `txnRef` of the authorization that the purchase captured. Absent for other records."""
+    decline_reason: (
+        Literal[
+            "card_blocked",
+            "card_expired",
+            "card_terminated",
+            "category_blocked",
+            "category_not_allowed",
+            "channel_not_allowed",
+            "country_not_allowed",
+            "currency_not_supported",
+            "insufficient_funds",
+            "issuer_declined",
+            "merchant_blocked",
+            "merchant_not_allowed",
+            "no_longer_valid",
+            "not_yet_valid",
+            "over_daily_limit",
+            "over_monthly_limit",
+            "over_transaction_limit",
+            "single_use_spent",
+            "velocity_amount",
+            "velocity_count",
+            "wrong_cvv",
+        ]
+        | None
+    ) = None
+    """Why the purchase was declined. Absent for other records."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
@@ -1032,6 +1133,8 @@ class CardTransaction(Result):
         "effect": "effect",
         "txn_ref": "txnRef",
         "refund_of": "refundOf",
+        "authorization_ref": "authorizationRef",
+        "decline_reason": "declineReason",
     }
 
 
@@ -4840,6 +4943,24 @@ class SpendingLimitsShown(Result):
     """Most that may be spent on one day in Lagos. Null: no limit."""
     per_month: Decimal | None = None
     """Most that may be spent in one calendar month in Lagos. Null: no limit."""
+    blocked_categories: tuple[str, ...] | None = None
+    """Merchant category codes of the shops that the card may not pay. Absent: none."""
+    merchants: tuple[str, ...] | None = None
+    """Shops that the card may pay. Absent: all shops."""
+    blocked_merchants: tuple[str, ...] | None = None
+    """Shops that the card may not pay. Absent: none."""
+    countries: tuple[str, ...] | None = None
+    """Countries of the shops that the card may pay. Absent: all countries."""
+    velocity: tuple[VelocityShown, ...] | None = None
+    """How many purchases, and how much, in how many hours. Absent: no such limit."""
+    single_use: bool | None = None
+    """True if the card pays one purchase. Else absent."""
+    from_date: str | None = None
+    """First day in Lagos on which the card pays. Absent: from its creation."""
+    to_date: str | None = None
+    """Last day in Lagos on which the card pays. Absent: until it expires."""
+    channels: tuple[Literal["atm", "contactless", "online"], ...] | None = None
+    """Ways in which the card may be used. Absent: all."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
@@ -4847,6 +4968,15 @@ class SpendingLimitsShown(Result):
         "per_day": "per_day",
         "per_month": "per_month",
         "categories": "categories",
+        "blocked_categories": "blocked_categories",
+        "merchants": "merchants",
+        "blocked_merchants": "blocked_merchants",
+        "countries": "countries",
+        "velocity": "velocity",
+        "single_use": "single_use",
+        "from_date": "from_date",
+        "to_date": "to_date",
+        "channels": "channels",
     }
 
 
@@ -5165,6 +5295,7 @@ class TransactionSummary(Result):
     """Your own reference, such as `orderRef` or `customer_txnref`. Empty if you gave none."""
     kind: Literal[
         "bill",
+        "card_authorization",
         "card_purchase",
         "card_refund",
         "cashcode",
@@ -5294,6 +5425,21 @@ class TransferState(Result):
 
 
 @dataclass(frozen=True)
+class VelocityShown(Result):
+    """The most that a card may pay in some hours."""
+
+    hours: int
+    """Length of the window, which ends with the purchase."""
+    count: int | None = None
+    """Most purchases in these hours. Absent: no limit of their number."""
+    amount: Decimal | None = None
+    """Most that all purchases in these hours may cost, in the card's currency. Absent: no limit of the amount."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"count": "count", "amount": "amount", "hours": "hours"}
+
+
+@dataclass(frozen=True)
 class Violation(Result):
     """A place where the books violate an invariant."""
 
@@ -5313,7 +5459,7 @@ class VirtualCard(Result):
     reference: str
     """Identifier of the card, made by the service. All other card actions take it."""
     balance: Decimal
-    """Money on the card, in its currency, with thousands separators."""
+    """Money on the card, in its currency, with thousands separators, without what open authorizations hold."""
     currency: Literal["NGN", "USD"]
     """Currency of the card."""
     maskedpan: str
@@ -5346,6 +5492,8 @@ class VirtualCard(Result):
     """Security code: shown when the card is created or revealed, else `***`. Absent if `create` is repeated with the
     same Idempotency-Key.
     """
+    held: Decimal | None = None
+    """Money that open authorizations of shops hold, in the card's currency. Absent if there are none."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
@@ -5364,6 +5512,7 @@ class VirtualCard(Result):
         "name_on_card": "name_on_card",
         "card_owner": "card_owner",
         "status": "status",
+        "held": "held",
     }
 
 

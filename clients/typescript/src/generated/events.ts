@@ -10,7 +10,7 @@ export interface EventPayload extends DeliveryFacts {
   readonly status: 200;
   /**
    * The state of what the event is about. That of a transaction is final and never changes after the event; `pending`
-   * only in events of an invoice or of a transfer that waits for approval.
+   * only in events of an invoice, of a transfer that waits for approval, or of an authorization of a virtual card.
    */
   readonly txnStatus: "failed" | "pending" | "successful";
   /** Reference of the transaction, made by the service. Verify it before you act on the event. */
@@ -138,6 +138,71 @@ export interface CardPurchaseEvent extends EventPayload {
   readonly kind: "card_purchase";
   /** Reference of the virtual card. */
   readonly reference: string;
+  /** Why the purchase was declined. Absent if it was not. Later versions may add reasons. */
+  readonly declineReason?:
+    | "card_blocked"
+    | "card_expired"
+    | "card_terminated"
+    | "category_blocked"
+    | "category_not_allowed"
+    | "channel_not_allowed"
+    | "country_not_allowed"
+    | "currency_not_supported"
+    | "insufficient_funds"
+    | "issuer_declined"
+    | "merchant_blocked"
+    | "merchant_not_allowed"
+    | "no_longer_valid"
+    | "not_yet_valid"
+    | "over_daily_limit"
+    | "over_monthly_limit"
+    | "over_transaction_limit"
+    | "single_use_spent"
+    | "velocity_amount"
+    | "velocity_count"
+    | "wrong_cvv";
+  /** The `txnRef` of the authorization that the purchase captured. Absent for other purchases. */
+  readonly authorizationRef?: string;
+}
+
+/** A shop's authorization of a virtual card was given or declined, or has ended. One event for each. */
+export interface CardAuthorizationEvent extends EventPayload {
+  /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
+  readonly kind: "card_authorization";
+  /** Reference of the virtual card. */
+  readonly reference: string;
+  /** The amount that the card holds, in its currency; of a declined one, what the shop asked for, in the shop's. */
+  readonly amount: Amount;
+  /**
+   * `authorized`: the amount is held. `captured`: the purchase `purchaseRef` took it, in whole or in part. `reversed`
+   * by the shop, `expired`: nothing was taken.
+   */
+  readonly state: "authorized" | "captured" | "declined" | "expired" | "reversed";
+  /** The `txnRef` of the purchase that captured it. Absent if none did. */
+  readonly purchaseRef?: string;
+  /** Why the authorization was declined. Absent if it was not. Later versions may add reasons. */
+  readonly declineReason?:
+    | "card_blocked"
+    | "card_expired"
+    | "card_terminated"
+    | "category_blocked"
+    | "category_not_allowed"
+    | "channel_not_allowed"
+    | "country_not_allowed"
+    | "currency_not_supported"
+    | "insufficient_funds"
+    | "issuer_declined"
+    | "merchant_blocked"
+    | "merchant_not_allowed"
+    | "no_longer_valid"
+    | "not_yet_valid"
+    | "over_daily_limit"
+    | "over_monthly_limit"
+    | "over_transaction_limit"
+    | "single_use_spent"
+    | "velocity_amount"
+    | "velocity_count"
+    | "wrong_cvv";
 }
 
 /** A purchase with a virtual card was refunded, in part or in full. */
@@ -333,6 +398,7 @@ export type KasuwaEvent =
   | RefundEvent
   | CashcodeEvent
   | CardPurchaseEvent
+  | CardAuthorizationEvent
   | CardRefundEvent
   | RepaymentEvent
   | SavingsMovementEvent
@@ -355,6 +421,7 @@ export const EVENT_KINDS: ReadonlySet<unknown> = new Set([
   "refund",
   "cashcode",
   "card_purchase",
+  "card_authorization",
   "card_refund",
   "repayment",
   "deposit",

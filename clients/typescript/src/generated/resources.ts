@@ -665,6 +665,7 @@ export interface ResourcesTransactionsRequest {
   /** Lists only transactions of this kind. */
   readonly kind?:
     | "bill"
+    | "card_authorization"
     | "card_purchase"
     | "card_refund"
     | "cashcode"

@@ -11,7 +11,7 @@ import { type DisputeChanged } from "./disputes.js";
 import { type LimitFields, type NewKeyReply, type PolicyReply, type TierFields } from "./keys.js";
 import { type BeneficiaryReply, type InboundPaymentReply } from "./payment.js";
 import { CASHCODE_REDEEM_REPLY_SHAPE, DISPUTE_CHANGED_SHAPE, LIMIT_FIELDS_SHAPE, TIER_FIELDS_SHAPE } from "./shapes.js";
-import { type PurchaseReply } from "./virtualcard.js";
+import { type AuthorizeReply, type PurchaseReply } from "./virtualcard.js";
 
 /** The business time that was reached, and the jobs that ran on the way. */
 export interface AdvanceReply {
@@ -178,6 +178,18 @@ export interface SandboxCardPurchaseRequest {
   readonly merchant_name?: string | null | undefined;
   /** Merchant category code (MCC) of the shop, compared with the card's limits. A category code of four digits. */
   readonly category?: string | null | undefined;
+  /**
+   * Identifier of the shop in the card network, compared with the card's limits as the name is. 1 to 100 characters
+   * without a semicolon.
+   */
+  readonly merchant_id?: string | null | undefined;
+  /**
+   * Country of the shop, compared with the card's limits. Left out: not known. A country code of two letters such as
+   * NG.
+   */
+  readonly country?: string | null | undefined;
+  /** How the card is used. Default `online`. */
+  readonly channel?: "atm" | "contactless" | "online" | null | undefined;
   /** Security code that the payer entered. A wrong one is declined. Left out: not checked. Three digits. */
   readonly cvv?: string | null | undefined;
   /**
@@ -196,6 +208,70 @@ export interface SandboxCardRefundRequest {
    * decimals, above zero, at most 15 digits.
    */
   readonly amount?: Amount | null | undefined;
+}
+
+/**
+ * Request of sandbox cardAuthorize. Simulates a shop that has a virtual card hold an amount, in the test
+ * environment.
+ */
+export interface SandboxCardAuthorizeRequest {
+  /**
+   * The card, by its `reference`. Either this or `cardpan` is required; this one counts if both are sent. 1 to 100
+   * characters.
+   */
+  readonly reference?: string | null | undefined;
+  /** The card, by its number. 12 to 19 digits. */
+  readonly cardpan?: string | null | undefined;
+  /** Amount of the purchase, in `currency`. Digits with at most two decimals, above zero, at most 15 digits. */
+  readonly amount: Amount;
+  /**
+   * Currency of the shop. Default: the card's. Another one is converted at the operator's rate, if there is one. One
+   * of NGN, USD, GHS, KES.
+   */
+  readonly currency?: "NGN" | "USD" | "GHS" | "KES" | null | undefined;
+  /** Name of the shop. 1 to 200 characters. */
+  readonly merchant_name?: string | null | undefined;
+  /** Merchant category code (MCC) of the shop, compared with the card's limits. A category code of four digits. */
+  readonly category?: string | null | undefined;
+  /**
+   * Identifier of the shop in the card network, compared with the card's limits as the name is. 1 to 100 characters
+   * without a semicolon.
+   */
+  readonly merchant_id?: string | null | undefined;
+  /**
+   * Country of the shop, compared with the card's limits. Left out: not known. A country code of two letters such as
+   * NG.
+   */
+  readonly country?: string | null | undefined;
+  /** How the card is used. Default `online`. */
+  readonly channel?: "atm" | "contactless" | "online" | null | undefined;
+  /** Security code that the payer entered. A wrong one is declined. Left out: not checked. Three digits. */
+  readonly cvv?: string | null | undefined;
+  /**
+   * Month of expiry that the payer entered, as YYYY-MM. Another one is declined. Left out: not checked. A month such
+   * as 2029-01.
+   */
+  readonly expiry?: string | null | undefined;
+}
+
+/**
+ * Request of sandbox cardCapture. Simulates a shop that captures an authorization, in the test environment. What is
+ * not captured is released.
+ */
+export interface SandboxCardCaptureRequest {
+  /** The authorization to capture. 1 to 100 characters. */
+  readonly txnRef: string;
+  /**
+   * Amount to capture, in the shop's currency, at most 20 percent above what was authorized. Default: what was
+   * authorized. Digits with at most two decimals, above zero, at most 15 digits.
+   */
+  readonly amount?: Amount | null | undefined;
+}
+
+/** Request of sandbox cardReverse. Simulates a shop that gives an authorization up, in the test environment. */
+export interface SandboxCardReverseRequest {
+  /** The authorization to reverse. 1 to 100 characters. */
+  readonly txnRef: string;
 }
 
 /** Request of sandbox redeemCashcode. Simulates that cash is drawn with a code, in the test environment. */
@@ -472,6 +548,35 @@ const CARD_REFUND: Operation = {
   writes: true,
   acceptsIdempotencyKey: true,
   request: { amounts: ["amount"] },
+};
+
+const CARD_AUTHORIZE: Operation = {
+  name: "sandbox.cardAuthorize",
+  path: "sandbox",
+  select: { action: "card_authorize" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  request: { amounts: ["amount"] },
+};
+
+const CARD_CAPTURE: Operation = {
+  name: "sandbox.cardCapture",
+  path: "sandbox",
+  select: { action: "card_capture" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  request: { amounts: ["amount"] },
+};
+
+const CARD_REVERSE: Operation = {
+  name: "sandbox.cardReverse",
+  path: "sandbox",
+  select: { action: "card_reverse" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
 };
 
 const REDEEM_CASHCODE: Operation = {
@@ -814,6 +919,94 @@ export class SandboxMethods {
    */
   cardRefund(request: SandboxCardRefundRequest, options?: CallOptions): Promise<PurchaseReply> {
     return callAction(this.#caller, CARD_REFUND, request, options);
+  }
+
+  /**
+   * A shop has a virtual card hold an amount, to capture it later.
+   *
+   * Simulates a shop that has a virtual card hold an amount, in the test environment.
+   *
+   * Needs a key of scope `all`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * Exists in the test environment only.
+   *
+   * @example
+   * ```ts
+   * await shop.sandbox.cardAuthorize({
+   *   reference: "<reference>",
+   *   amount: "5.00",
+   *   merchant_name: "Hotel",
+   *   category: "7011",
+   * });
+   * // {
+   * //   status: 200,
+   * //   txnStatus: "pending",
+   * //   txnRef: "<txnRef>",
+   * //   bank_message: "Approved",
+   * // }
+   * ```
+   */
+  cardAuthorize(request: SandboxCardAuthorizeRequest, options?: CallOptions): Promise<AuthorizeReply> {
+    return callAction(this.#caller, CARD_AUTHORIZE, request, options);
+  }
+
+  /**
+   * A shop captures what a card holds for it, in whole, in part or with a tip.
+   *
+   * Simulates a shop that captures an authorization, in the test environment. What is not captured is released.
+   *
+   * Needs a key of scope `all`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * Exists in the test environment only.
+   *
+   * @example
+   * ```ts
+   * await shop.sandbox.cardCapture({
+   *   txnRef: "<txnRef>",
+   *   amount: "4.00",
+   * });
+   * // {
+   * //   status: 200,
+   * //   txnStatus: "successful",
+   * //   txnRef: "<txnRef>",
+   * //   bank_message: "Approved",
+   * // }
+   * ```
+   */
+  cardCapture(request: SandboxCardCaptureRequest, options?: CallOptions): Promise<PurchaseReply> {
+    return callAction(this.#caller, CARD_CAPTURE, request, options);
+  }
+
+  /**
+   * A shop gives up what a card holds for it.
+   *
+   * Simulates a shop that gives an authorization up, in the test environment.
+   *
+   * Needs a key of scope `all`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * Exists in the test environment only.
+   *
+   * @example
+   * ```ts
+   * await shop.sandbox.cardReverse({
+   *   txnRef: "<txnRef>",
+   * });
+   * // {
+   * //   status: 200,
+   * //   txnStatus: "failed",
+   * //   txnRef: "<txnRef>",
+   * //   bank_message: "Reversed by the shop",
+   * // }
+   * ```
+   */
+  cardReverse(request: SandboxCardReverseRequest, options?: CallOptions): Promise<AuthorizeReply> {
+    return callAction(this.#caller, CARD_REVERSE, request, options);
   }
 
   /**

@@ -270,9 +270,19 @@ export const SETTLEMENT_SUMMARY_SHAPE: Shape = {
 
 export const SETTLEMENTS_REPLY_SHAPE: Shape = { inside: { data: SETTLEMENT_SUMMARY_SHAPE } };
 
-export const SPENDING_LIMITS_SHAPE: Shape = { amounts: ["per_transaction", "per_day", "per_month"] };
+export const VELOCITY_SHAPE: Shape = { amounts: ["amount"] };
 
-export const SPENDING_LIMITS_SHOWN_SHAPE: Shape = { amounts: ["per_transaction", "per_day", "per_month"] };
+export const SPENDING_LIMITS_SHAPE: Shape = {
+  amounts: ["per_transaction", "per_day", "per_month"],
+  inside: { velocity: VELOCITY_SHAPE },
+};
+
+export const VELOCITY_SHOWN_SHAPE: Shape = { amounts: ["amount"] };
+
+export const SPENDING_LIMITS_SHOWN_SHAPE: Shape = {
+  amounts: ["per_transaction", "per_day", "per_month"],
+  inside: { velocity: VELOCITY_SHOWN_SHAPE },
+};
 
 export const SPENDING_LIMITS_REPLY_SHAPE: Shape = { inside: { data: SPENDING_LIMITS_SHOWN_SHAPE } };
 
@@ -328,7 +338,7 @@ export const TRANSFER_STATE_SHAPE: Shape = {
   inside: { data: BULK_ORDER_STATE_SHAPE },
 };
 
-export const VIRTUAL_CARD_SHAPE: Shape = { amounts: ["balance"] };
+export const VIRTUAL_CARD_SHAPE: Shape = { amounts: ["balance", "held"] };
 
 export const VIRTUAL_CARD_REPLY_SHAPE: Shape = {
   inside: {

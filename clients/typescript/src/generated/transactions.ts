@@ -25,6 +25,7 @@ export interface TransactionSummary {
   /** Kind of the transaction. */
   readonly kind:
     | "bill"
+    | "card_authorization"
     | "card_purchase"
     | "card_refund"
     | "cashcode"

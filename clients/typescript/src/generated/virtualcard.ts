@@ -14,6 +14,20 @@ import {
   VIRTUAL_CARD_REPLY_SHAPE,
 } from "./shapes.js";
 
+/** The result of an authorization, or of its reversal, in the test environment. */
+export interface AuthorizeReply {
+  /** 200, also for a declined authorization. */
+  readonly status: 200;
+  /** `pending`: the card holds the amount. `failed`: it was declined, or has been reversed. */
+  readonly txnStatus: "failed" | "pending";
+  /** Reference of the authorization, made by the service. */
+  readonly txnRef: string;
+  /** Answer of the card's issuer in its own words. */
+  readonly bank_message: string;
+  /** Of a declined authorization, who declined it and why. Else absent. */
+  readonly message?: string;
+}
+
 /** The cardholder and the billing address of a card. */
 export interface CardBilling {
   /** Street address of the cardholder. 1 to 200 characters. */
@@ -57,6 +71,31 @@ export interface CardTransaction {
   readonly txnRef?: string;
   /** The `txnRef` of the purchase that was refunded. Absent for other records. */
   readonly refundOf?: string;
+  /** The `txnRef` of the authorization that the purchase captured. Absent for other records. */
+  readonly authorizationRef?: string;
+  /** Why the purchase was declined. Absent for other records. */
+  readonly declineReason?:
+    | "card_blocked"
+    | "card_expired"
+    | "card_terminated"
+    | "category_blocked"
+    | "category_not_allowed"
+    | "channel_not_allowed"
+    | "country_not_allowed"
+    | "currency_not_supported"
+    | "insufficient_funds"
+    | "issuer_declined"
+    | "merchant_blocked"
+    | "merchant_not_allowed"
+    | "no_longer_valid"
+    | "not_yet_valid"
+    | "over_daily_limit"
+    | "over_monthly_limit"
+    | "over_transaction_limit"
+    | "single_use_spent"
+    | "velocity_amount"
+    | "velocity_count"
+    | "wrong_cvv";
 }
 
 /** One page of a card's transactions, newest first. */
@@ -89,7 +128,11 @@ export interface PurchaseReply {
   readonly message?: string;
 }
 
-/** Limits of what may be spent with a card. An empty object means no limits. */
+/**
+ * Limits of what may be spent with a card. An empty object means no limits. Fields that were added after the release
+ * 1.0.0 are unset if they were not sent: the digest of a request under an Idempotency-Key has the others as null,
+ * and must stay the same.
+ */
 export interface SpendingLimits {
   /**
    * Most that one purchase may cost, in the card's currency. Left out: no limit. Digits with at most two decimals,
@@ -111,6 +154,39 @@ export interface SpendingLimits {
    * category codes of four digits.
    */
   readonly categories?: readonly string[] | null | undefined;
+  /**
+   * Merchant category codes of the shops that the card may not pay, also if `categories` has them. At most 50 category
+   * codes of four digits.
+   */
+  readonly blocked_categories?: readonly string[] | null | undefined;
+  /**
+   * Shops that the card may pay, each by its identifier or its name; upper and lower case are the same. Left out or
+   * empty: all shops. At most 50 shops.
+   */
+  readonly merchants?: readonly string[] | null | undefined;
+  /** Shops that the card may not pay, by identifier or name, also if `merchants` has them. At most 50 shops. */
+  readonly blocked_merchants?: readonly string[] | null | undefined;
+  /**
+   * Countries of the shops that the card may pay. Left out or empty: all countries. At most 50 country codes of two
+   * letters.
+   */
+  readonly countries?: readonly string[] | null | undefined;
+  /**
+   * How many purchases, and how much, in how many hours. All rules apply. Purchases count from when the card first has
+   * such a rule. Refunds do not lower what was spent. At most 5 rules.
+   */
+  readonly velocity?: readonly Velocity[] | null | undefined;
+  /**
+   * If true, the card pays one purchase from when this is set, and declines all further ones. Default false. To allow
+   * another one, set the limits without it, then with it.
+   */
+  readonly single_use?: boolean | null | undefined;
+  /** First day in Lagos on which the card pays. Left out: from its creation. A date such as 2026-01-05. */
+  readonly from_date?: CalendarDate | null | undefined;
+  /** Last day in Lagos on which the card pays. Left out: until it expires. A date such as 2026-01-05. */
+  readonly to_date?: CalendarDate | null | undefined;
+  /** Ways in which the card may be used. Left out or empty: all. Some of online, contactless, atm. */
+  readonly channels?: readonly ("atm" | "contactless" | "online")[] | null | undefined;
 }
 
 /** The limits of a card after a change. */
@@ -133,13 +209,54 @@ export interface SpendingLimitsShown {
   readonly per_month: Amount | null;
   /** Merchant category codes (MCC) of the shops that the card may pay. Empty: all shops. */
   readonly categories: readonly string[];
+  /** Merchant category codes of the shops that the card may not pay. Absent: none. */
+  readonly blocked_categories?: readonly string[];
+  /** Shops that the card may pay. Absent: all shops. */
+  readonly merchants?: readonly string[];
+  /** Shops that the card may not pay. Absent: none. */
+  readonly blocked_merchants?: readonly string[];
+  /** Countries of the shops that the card may pay. Absent: all countries. */
+  readonly countries?: readonly string[];
+  /** How many purchases, and how much, in how many hours. Absent: no such limit. */
+  readonly velocity?: readonly VelocityShown[];
+  /** True if the card pays one purchase. Else absent. */
+  readonly single_use?: true;
+  /** First day in Lagos on which the card pays. Absent: from its creation. */
+  readonly from_date?: string;
+  /** Last day in Lagos on which the card pays. Absent: until it expires. */
+  readonly to_date?: string;
+  /** Ways in which the card may be used. Absent: all. */
+  readonly channels?: readonly ("atm" | "contactless" | "online")[];
+}
+
+/** The most that a card may pay in some hours, counted back from each purchase. `count` or `amount` is required. */
+export interface Velocity {
+  /** Most purchases in these hours. Left out: no limit of their number. 1 to 500. */
+  readonly count?: number | null | undefined;
+  /**
+   * Most that all purchases in these hours may cost, in the card's currency. Left out: no limit of the amount. Digits
+   * with at most two decimals, above zero, at most 15 digits.
+   */
+  readonly amount?: Amount | null | undefined;
+  /** Length of the window, which ends with the purchase. 1 to 744. */
+  readonly hours: number;
+}
+
+/** The most that a card may pay in some hours. */
+export interface VelocityShown {
+  /** Most purchases in these hours. Absent: no limit of their number. */
+  readonly count?: number;
+  /** Most that all purchases in these hours may cost, in the card's currency. Absent: no limit of the amount. */
+  readonly amount?: Amount;
+  /** Length of the window, which ends with the purchase. */
+  readonly hours: number;
 }
 
 /** A card. Number and CVV are absent from the replayed reply of a creation. */
 export interface VirtualCard {
   /** Identifier of the card, made by the service. All other card actions take it. */
   readonly reference: string;
-  /** Money on the card, in its currency, with thousands separators. */
+  /** Money on the card, in its currency, with thousands separators, without what open authorizations hold. */
   readonly balance: Amount;
   /** Currency of the card. */
   readonly currency: "NGN" | "USD";
@@ -176,6 +293,8 @@ export interface VirtualCard {
    * `terminated`: for good.
    */
   readonly status: "active" | "blocked" | "terminated";
+  /** Money that open authorizations of shops hold, in the card's currency. Absent if there are none. */
+  readonly held?: Amount;
 }
 
 /** The confirmation of a change of a card. */
@@ -546,7 +665,7 @@ export class VirtualcardMethods {
   }
 
   /**
-   * Set or remove a card's limits per transaction, day and month, and its shop categories.
+   * Set or remove a card's limits: amounts, shops, countries, channels, days, and how often it pays.
    *
    * Replaces all limits of a card. An empty object removes them.
    *

@@ -3,8 +3,9 @@
 from kasuwa.audit.invariants.invariant import Invariant, count_jobs, merchant_filter
 
 # What a successful transaction took of what it held: a payment its fee, which may have become less, a cashcode what was
-# paid out of its amount, any other all.
-TAKEN = """case when t.status <> 'successful' then 0 when t.kind = 'payment' then t.fee + t.vat
+# paid out of its amount, an authorization of a card nothing (its capture is a purchase), any other all.
+TAKEN = """case when t.status <> 'successful' or t.kind = 'card_authorization' then 0
+            when t.kind = 'payment' then t.fee + t.vat
             when t.kind = 'cashcode' then t.held - t.amount + c.paid else t.held end"""
 STATE = "case t.status when 'successful' then 'posted' when 'failed' then 'voided' else 'pending' end"
 

@@ -298,13 +298,13 @@ INVARIANTS = (
     *SALE_INVARIANTS,
     *LENDING_INVARIANTS,
     Invariant(
-        "a terminated card is empty and has no job, any other has one at most",
+        "a terminated card is empty but for what is held and has no job, any other has one at most",
         f"""select c.merchant_id, c.reference as place
             from virtual_card c left join account a on a.merchant_id = c.merchant_id
                 and a.name = 'card:' || c.short_id || ':' || c.currency and {merchant_filter("a")}
             {count_jobs("c")}
             where {merchant_filter("c")} and (j.jobs > (c.state <> 'terminated')::int
-                or c.state = 'terminated' and (a.posted <> 0 or a.held <> 0))""",
+                or c.state = 'terminated' and a.posted <> a.held)""",
     ),
     Invariant(
         "a card purchase took its amount from a card if it was paid, and gave no more back; a declined one nothing",
@@ -318,6 +318,18 @@ INVARIANTS = (
             where {merchant_filter("t")} and {merchant_filter("r")} and t.kind = 'card_purchase' and (
                 coalesce(m.amount, 0) <> case t.status when 'successful' then t.amount else 0 end
                 or r.refunded > case t.status when 'successful' then (t.detail ->> 'amount')::bigint else 0 end)""",
+    ),
+    Invariant(
+        "an authorization that was captured has one purchase, of a fifth above its amount at most, any other none",
+        f"""with captures as (
+                select p.merchant_id, p.batch_ref, count(*) as times, sum((p.detail ->> 'amount')::bigint) as amount
+                from transaction p
+                where {merchant_filter("p")} and p.kind = 'card_purchase' and p.batch_ref is not null group by 1, 2),
+            given as (select * from transaction t where {merchant_filter("t")} and t.kind = 'card_authorization')
+            select coalesce(g.merchant_id, c.merchant_id) as merchant_id, coalesce(g.txn_ref, c.batch_ref) as place
+            from given g full join captures c on c.merchant_id = g.merchant_id and c.batch_ref = g.txn_ref
+            where g.txn_ref is null or coalesce(c.times, 0) <> (g.status = 'successful')::int
+                or c.amount * 5 > (g.detail ->> 'amount')::bigint * 6""",
     ),
     Invariant(
         "the audit trail is a chain without a gap",

@@ -18,6 +18,8 @@ MONEY_IN = frozenset({"payment", "card_refund"})
 MONEY_OUT = frozenset({"transfer", "bill", "cashcode", "card_purchase"})
 REFUNDED = frozenset({"refund"})
 PAYMENT = "payment"
+# No money moves by these: what they hold is taken by a transaction of its own.
+UNCOUNTED = frozenset({"card_authorization"})
 
 EXPIRED_REASONS = frozenset({CASHCODE_MESSAGES[CASHCODE_EXPIRED], TRANSFER_EXPIRED})
 OTHER_REASONS = "Other reasons"
@@ -85,6 +87,8 @@ def sum_by_currency(totals: Iterable[DailyTotal], open_totals: Iterable[DailyTot
     by_currency: dict[str, CurrencyFigures] = {}
     for total in totals:
         figures = by_currency.setdefault(total.currency, CurrencyFigures(total.currency))
+        if total.kind in UNCOUNTED:
+            continue
         if total.kind == PAYMENT:
             figures.payments_ended += total.count
             figures.payments_successful += total.count if total.status == SUCCESSFUL else 0
@@ -167,6 +171,8 @@ def group_by_bar(
     step = (starts[1] - starts[0]).days if len(starts) > 1 else 1
     for total in totals:
         bar = bars[(total.day - starts[0]).days // step]
+        if total.kind in UNCOUNTED:
+            continue
         if total.status != SUCCESSFUL:
             name = "expired" if is_expired(total) else "failed"
             setattr(bar, name, getattr(bar, name) + total.count)

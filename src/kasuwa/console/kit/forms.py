@@ -9,6 +9,8 @@ from kasuwa.console.kit.values import remove_separators
 
 # The inputmode of fields with amounts, which may have thousands separators.
 AMOUNT_MODE = "decimal"
+# Between the elements of a list of names, which may have commas and spaces.
+NAME_SEPARATOR = "; "
 
 
 class FormField(msgspec.Struct, frozen=True):
@@ -20,7 +22,7 @@ class FormField(msgspec.Struct, frozen=True):
     input_mode: str = ""  # HTML inputmode
     required: bool = False
     options: tuple[str, ...] = ()  # makes it a select element
-    value_type: str = "text"  # type in the request: text, whole (number), flag (boolean) or words (a list)
+    value_type: str = "text"  # type in the request: text, whole (number), flag (boolean), words or names (lists)
     people: str = ""  # clients or customers: the field takes an id of theirs, and suggests the newest by name
     group: str = ""  # fields of the same group are shown in one row
     input_type: str = "text"  # HTML type; the value of a password field is never shown again
@@ -53,8 +55,21 @@ class ActionForm(msgspec.Struct, frozen=True):
         """Returns the value with which a field of the form begins."""
         value: Any = row if self.is_prefilled else {}
         for part in name.split("."):
-            value = value.get(part) if isinstance(value, Mapping) else None
-        return ", ".join(value) if isinstance(value, list) else "" if value is None else str(value)
+            value = find_part(value, part)
+        if isinstance(value, list):
+            is_names = any(field.name == name and field.value_type == "names" for field in self.fields)
+            return (NAME_SEPARATOR if is_names else ", ").join(value)
+        if isinstance(value, bool):
+            return "yes" if value else "no"
+        return "" if value is None else str(value)
+
+
+def find_part(value: Any, part: str) -> Any:
+    """Returns a field of an object, or a line of a list by its number. None if there is none."""
+    if isinstance(value, Mapping):
+        return value.get(part)
+    is_line = isinstance(value, list) and part.isdecimal() and int(part) < len(value)
+    return value[int(part)] if is_line else None
 
 
 def field_rows(fields: Iterable[FormField]) -> list[list[FormField]]:
@@ -94,6 +109,8 @@ def convert_value(field: FormField, text: str) -> Any:
         return int(text)
     if field.value_type == "words":
         return text.replace(",", " ").split()
+    if field.value_type == "names":
+        return [name.strip() for name in text.split(NAME_SEPARATOR.strip()) if name.strip()]
     if field.input_mode == AMOUNT_MODE:
         return remove_separators(text)
     return text == "yes" if field.value_type == "flag" else text

@@ -89,6 +89,7 @@ JOB_TEXTS = {
     "settlements.report": "The settlements of the day are sent as events",
     "thrift.run_cycle": "The next cycle of the thrift plan is run",
     "virtualcard.monthly": "The card's monthly fee is charged",
+    "virtualcard.expire": "The card's authorization expires",
     "webhook.deliver": "The event is sent to the webhook",
 }
 JOB_SUFFIX = " falls due"

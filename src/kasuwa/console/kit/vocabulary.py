@@ -9,6 +9,8 @@ from typing import Literal
 
 import msgspec
 
+from kasuwa.transactions.event_payloads import DeclineReason
+
 Tone = Literal["good", "bad", "wait", "busy", "note", "quiet"]
 
 
@@ -171,6 +173,32 @@ WORDS = {
     "phone": "telephone",
     "account": "bank account",
     "token": "saved card",
+}
+
+
+# Why a virtual card declined a purchase, and what can be done about it.
+DECLINE_TEXTS: dict[DeclineReason, str] = {
+    "card_terminated": "The card is terminated.",
+    "card_blocked": "The card was blocked. Unblock it if it may pay again.",
+    "card_expired": "The card has expired, or the payer entered another month.",
+    "wrong_cvv": "The payer entered a wrong CVV.",
+    "currency_not_supported": "There is no exchange rate between the shop's currency and that of the card.",
+    "over_transaction_limit": "The amount is above the card's limit per purchase.",
+    "over_daily_limit": "The amount would exceed the card's limit per day.",
+    "over_monthly_limit": "The amount would exceed the card's limit per month.",
+    "category_not_allowed": "The category of the shop is not among those that the card may pay.",
+    "category_blocked": "The category of the shop is blocked for the card.",
+    "merchant_not_allowed": "The shop is not among those that the card may pay.",
+    "merchant_blocked": "The shop is blocked for the card.",
+    "country_not_allowed": "The country of the shop is not among those that the card may pay, or is not known.",
+    "channel_not_allowed": "The card may not be used in this way.",
+    "not_yet_valid": "The card may be used from a later day on.",
+    "no_longer_valid": "The last day on which the card may be used is over.",
+    "single_use_spent": "The card was for one purchase, which was made before.",
+    "velocity_count": "The card has paid as many purchases as its limits allow within the hours before.",
+    "velocity_amount": "The amount would exceed what the card may spend within some hours.",
+    "insufficient_funds": "The card did not hold enough. Fund it.",
+    "issuer_declined": "The test environment was told to decline it.",
 }
 
 

@@ -9,12 +9,15 @@ from typing import Any
 
 from kasuwa.authority.roles import CAN_INTEGRATE
 from kasuwa.console.kit.visit import Visit
+from kasuwa.console.kit.vocabulary import DECLINE_TEXTS, humanize
 from kasuwa.console.records.schedule_chart import draw_schedule
 from kasuwa.core.money import parse_minor
 
 # Records of each list on the page of a client.
 MAX_PRODUCTS = 20
 LATE = "late"
+# Newest transactions of a card among which its page looks for declined purchases.
+MAX_CARD_TRANSACTIONS = 200
 
 
 async def read_client_products(visit: Visit, row: dict[str, Any]) -> dict[str, Any]:
@@ -39,6 +42,21 @@ async def read_schedule(visit: Visit, row: dict[str, Any]) -> dict[str, Any]:
     return {"chart": draw_schedule(schedule), "arrears": arrears, "late_count": len(late)}
 
 
+async def read_declined_purchases(visit: Visit, row: dict[str, Any]) -> dict[str, Any]:
+    """Returns the declined purchases among the newest transactions of a card, each with the reason in words."""
+    reply = await visit.call_action(
+        "virtualcard", action="transactions", reference=row["reference"], limit=MAX_CARD_TRANSACTIONS
+    )
+    lines = reply.body["data"] if reply.is_success else []
+    return {
+        "declined": [
+            {**line, "why": DECLINE_TEXTS.get(line["declineReason"], humanize(line["declineReason"]))}
+            for line in lines
+            if "declineReason" in line
+        ]
+    }
+
+
 async def read_nothing(visit: Visit, row: dict[str, Any]) -> dict[str, Any]:
     return {}
 
@@ -46,7 +64,7 @@ async def read_nothing(visit: Visit, row: dict[str, Any]) -> dict[str, Any]:
 # By the name of the record kind. Those that only have a template read nothing.
 EXTRAS: dict[str, Callable[[Visit, dict[str, Any]], Awaitable[dict[str, Any]]]] = {
     "accounts": read_nothing,
-    "cards": read_nothing,
+    "cards": read_declined_purchases,
     "clients": read_client_products,
     "disputes": read_nothing,
     "loans": read_schedule,

@@ -19,6 +19,7 @@ from kasuwa.console.records.kind import YES_NO, RecordKind
 from kasuwa.console.records.sales import CHECKOUTS, CUSTOMERS, INVOICES, TICKETS
 from kasuwa.methods.clients.wire import ClientStatus
 from kasuwa.methods.loans.wire import LoanState
+from kasuwa.methods.virtualcard.wire import MAX_VELOCITY_RULES
 
 FREQUENCIES = ("every_month", "every_four_weeks", "every_week", "every_day", "annualized")
 
@@ -251,6 +252,17 @@ THRIFT = RecordKind(
     ),
 )
 
+
+def velocity_fields(number: int) -> tuple[FormField, ...]:
+    """Returns the fields of one rule of a card's velocity, in one row."""
+    place = f"limits.velocity.{number}"
+    return (
+        FormField(f"{place}.count", "Most purchases", input_mode="numeric", value_type="whole", group=place),
+        FormField(f"{place}.amount", "Most in all", input_mode="decimal", group=place),
+        FormField(f"{place}.hours", "Within hours", input_mode="numeric", value_type="whole", group=place),
+    )
+
+
 CARDS = RecordKind(
     name="cards",
     label="Cards",
@@ -307,6 +319,27 @@ CARDS = RecordKind(
                     "Codes of four digits with commas between them. Empty: all shops.",
                     value_type="words",
                 ),
+                FormField("limits.blocked_categories", "Blocked shop categories", value_type="words"),
+                FormField(
+                    "limits.merchants",
+                    "Shops",
+                    "Names or identifiers with semicolons between them. Empty: all shops.",
+                    value_type="names",
+                ),
+                FormField("limits.blocked_merchants", "Blocked shops", value_type="names"),
+                FormField(
+                    "limits.countries",
+                    "Countries",
+                    "Codes of two letters with commas between them. Empty: all countries.",
+                    value_type="words",
+                ),
+                FormField(
+                    "limits.channels", "Channels", "Some of online, contactless, atm. Empty: all.", value_type="words"
+                ),
+                FormField("limits.single_use", "One purchase only", options=YES_NO, value_type="flag"),
+                FormField("limits.from_date", "Usable from", input_type="date", group="days"),
+                FormField("limits.to_date", "Usable until", input_type="date", group="days"),
+                *(field for number in range(MAX_VELOCITY_RULES) for field in velocity_fields(number)),
             ),
             allowed_states=("active", "blocked"),
             fixed_values=(("limits", {}),),

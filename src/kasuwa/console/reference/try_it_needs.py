@@ -131,6 +131,12 @@ PURCHASE = Need(
     transactions("card_purchase", "successful"),
     (*MAKE_CARD, ExampleCall("sandbox", "card_purchase")),
 )
+AUTHORIZATION = Need(
+    "an open authorization of a card",
+    {"txnRef": "txnRef"},
+    transactions("card_authorization", "pending"),
+    (*MAKE_CARD, ExampleCall("sandbox", "card_authorize")),
+)
 
 # --- lending and savings ----------------------------------------------------------------------------------------------
 
@@ -303,6 +309,9 @@ NEEDS: Mapping[str, tuple[Need, ...]] = {
     "sandbox-dispute_outcome": (DISPUTE,),
     "sandbox-card_purchase": (CARD,),
     "sandbox-card_refund": (PURCHASE,),
+    "sandbox-card_authorize": (CARD,),
+    "sandbox-card_capture": (AUTHORIZATION,),
+    "sandbox-card_reverse": (AUTHORIZATION,),
     "sandbox-redeem_cashcode": (CASHCODE_NUMBER,),
     "sandbox-settle": (transfer("orderRef", "pending"),),
     "sandbox-explain": (transfer("orderRef"),),

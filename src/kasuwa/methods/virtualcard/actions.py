@@ -2,8 +2,8 @@
 
 from kasuwa.core.action import INTEGRATE, MANAGE, PAY, ApiMethod, FieldRule, Read, Step, Write, require_one
 from kasuwa.core.dry_run import REFUSE_DRY_RUN
-from kasuwa.methods.virtualcard import model, store, wire
-from kasuwa.methods.virtualcard.rules import funding, manage_card, monthly_fee, purchase, refund
+from kasuwa.methods.virtualcard import card_limits, model, store, wire
+from kasuwa.methods.virtualcard.rules import authorization, funding, manage_card, monthly_fee, purchase, refund
 from kasuwa.rails.ports.orders import call_no_rail
 
 EXAMPLE_BILLING = {
@@ -13,6 +13,11 @@ EXAMPLE_BILLING = {
     "state": "Lagos",
     "postal_code": "101241",
 }
+
+CHECK_LIMITS = (
+    FieldRule(("limits.velocity",), card_limits.check_velocity),
+    FieldRule(("limits.from_date", "limits.to_date"), card_limits.check_days),
+)
 
 
 VIRTUALCARD = ApiMethod(
@@ -26,6 +31,7 @@ VIRTUALCARD = ApiMethod(
             reply=wire.CardReply,
             rules=(
                 FieldRule(("currency", "amount"), funding.check_initial_amount),
+                *CHECK_LIMITS,
                 REFUSE_DRY_RUN,
             ),
             needs=funding.need_create,
@@ -78,11 +84,11 @@ VIRTUALCARD = ApiMethod(
             name="limits",
             request=wire.LimitsRequest,
             reply=wire.LimitsReply,
-            rules=(REFUSE_DRY_RUN,),
-            needs=model.need_card,
+            rules=(*CHECK_LIMITS, REFUSE_DRY_RUN),
+            needs=manage_card.need_limits,
             decide=manage_card.decide_limits,
             permission=MANAGE,
-            summary="Set or remove a card's limits per transaction, day and month, and its shop categories",
+            summary="Set or remove a card's limits: amounts, shops, countries, channels, days, and how often it pays",
             example={
                 "action": "limits",
                 "reference": "<reference>",
@@ -145,6 +151,14 @@ VIRTUALCARD = ApiMethod(
             monthly_fee.decide_monthly_fee,
             accepts_callback=False,
         ),
+        Step(
+            authorization.EXPIRE,
+            funding.LANE,
+            call_no_rail,
+            authorization.need_expiry,
+            authorization.decide_expiry,
+            accepts_callback=False,
+        ),
     ),
 )
 
@@ -175,5 +189,42 @@ SANDBOX = (
         permission=INTEGRATE,
         summary="A shop refunds a purchase, whole or in part",
         example={"action": "card_refund", "txnRef": "<txnRef>", "amount": "2.50"},
+    ),
+    Write(
+        name="card_authorize",
+        request=wire.AuthorizeRequest,
+        rules=(require_one("cardpan", "reference", reason="required, or cardpan"),),
+        reply=wire.AuthorizeReply,
+        needs=authorization.need_authorize,
+        decide=authorization.decide_authorize,
+        permission=INTEGRATE,
+        summary="A shop has a virtual card hold an amount, to capture it later",
+        example={
+            "action": "card_authorize",
+            "reference": "<reference>",
+            "amount": "5.00",
+            "merchant_name": "Hotel",
+            "category": "7011",
+        },
+    ),
+    Write(
+        name="card_capture",
+        request=wire.CaptureRequest,
+        reply=wire.PurchaseReply,
+        needs=authorization.need_hold,
+        decide=authorization.decide_capture,
+        permission=INTEGRATE,
+        summary="A shop captures what a card holds for it, in whole, in part or with a tip",
+        example={"action": "card_capture", "txnRef": "<txnRef>", "amount": "4.00"},
+    ),
+    Write(
+        name="card_reverse",
+        request=wire.ReverseRequest,
+        reply=wire.AuthorizeReply,
+        needs=authorization.need_hold,
+        decide=authorization.decide_reverse,
+        permission=INTEGRATE,
+        summary="A shop gives up what a card holds for it",
+        example={"action": "card_reverse", "txnRef": "<txnRef>"},
     ),
 )

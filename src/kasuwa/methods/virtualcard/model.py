@@ -3,7 +3,8 @@
     active ◀── unblock ── block, or three unpaid monthly fees ──▶ blocked
     active, blocked ── terminate ──▶ terminated
 
-The balance of a card is that of its ledger account, `card:<short_id>:<currency>`. Contract: virtualcard#create
+The balance of a card is that of its ledger account, `card:<short_id>:<currency>`, without what open authorizations
+hold. Contract: virtualcard#create
 """
 
 from datetime import datetime
@@ -22,21 +23,19 @@ from kasuwa.core.decision import (
     Refusal,
     Row,
 )
-from kasuwa.core.money import format_grouped, format_minor
+from kasuwa.core.money import format_grouped
 from kasuwa.core.references import account_key, row_key
 from kasuwa.core.vault import Unsealer
 from kasuwa.ledger import chart
 from kasuwa.ledger.chart import Account
+from kasuwa.methods.virtualcard.card_limits import has_limits, show_limits
 from kasuwa.methods.virtualcard.wire import (
     CardData,
     CardReply,
     CardRequest,
     GetRequest,
     LimitsRequest,
-    LimitsShown,
-    SpendingLimits,
 )
-from kasuwa.transactions.transactions import encode_text
 
 ACTIVE = "active"
 BLOCKED = "blocked"
@@ -123,6 +122,7 @@ class CardRecord(Row):
     refunded: int  # of a purchase, in the shop's currency
     refunds: int  # number of refunds of a purchase
     created_at: datetime
+    decline_reason: str | None = None  # of a declined purchase, one of DeclineReason
 
     @property
     def is_open(self) -> bool:
@@ -146,18 +146,6 @@ class Cardholder(msgspec.Struct, frozen=True):
 CARDHOLDER_DECODER: "msgspec.json.Decoder[Cardholder]" = msgspec.json.Decoder(Cardholder)
 
 
-class CardLimits(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A card's spending limits in minor units. No categories means all."""
-
-    per_transaction: int | None = None
-    per_day: int | None = None
-    per_month: int | None = None
-    categories: tuple[str, ...] = ()
-
-
-CARD_LIMITS_DECODER: "msgspec.json.Decoder[CardLimits]" = msgspec.json.Decoder(CardLimits)
-
-
 def card_key(merchant_id: int, reference: str) -> bytes:
     return row_key(merchant_id, "card", reference)
 
@@ -175,6 +163,8 @@ class CardEntry(msgspec.Struct, frozen=True):
     status: str = DONE
     txn_ref: str | None = None
     currency: str | None = None  # default: the card's
+    decline_reason: str | None = None  # of a declined purchase
+    is_further: bool = False  # not the first of its txnRef, by which the first is found
 
 
 # Narrations of card records. Those in BALANCE_SIGNS change the card's balance: the successful records of a card, each
@@ -182,6 +172,8 @@ class CardEntry(msgspec.Struct, frozen=True):
 CARD_FUNDING = "Card Funding"
 CARD_REFUND = "Card Refund"
 CARD_PURCHASE = "Card Purchase"
+CARD_AUTHORIZATION = "Card Authorization"
+CARD_AUTHORIZATION_END = "Card Authorization Released"
 CARD_WITHDRAWAL = "Card Withdrawal"
 CARD_TERMINATION = "Card Termination"
 MONTHLY_FEE = "Monthly Fee"
@@ -194,6 +186,8 @@ BALANCE_SIGNS = {
     CARD_FUNDING: 1,
     CARD_REFUND: 1,
     CARD_PURCHASE: -1,
+    CARD_AUTHORIZATION: -1,
+    CARD_AUTHORIZATION_END: 1,
     CARD_WITHDRAWAL: -1,
     CARD_TERMINATION: -1,
     MONTHLY_FEE: -1,
@@ -215,7 +209,7 @@ def make_card_records(context: Context, card: Card, first_number: int, *lines: C
     """Returns the records of `lines` in order, numbered from `first_number`."""
     return tuple(
         CardRecord(
-            key=record_key(card.merchant_id, line.txn_ref or str(number)),
+            key=record_key(card.merchant_id, str(number) if line.is_further else line.txn_ref or str(number)),
             merchant_id=card.merchant_id,
             card=card.key,
             number=number,
@@ -229,6 +223,7 @@ def make_card_records(context: Context, card: Card, first_number: int, *lines: C
             refunded=0,
             refunds=0,
             created_at=context.now,
+            decline_reason=line.decline_reason,
         )
         for number, line in enumerate(lines, start=first_number)
     )
@@ -258,6 +253,12 @@ def get_balance(card: Card, rows: LoadedRows) -> int:
     """Returns the available balance of a card. It is read under the merchant's lock."""
     account = rows.get(Account, account_key(card.merchant_id, card.account))
     return 0 if account is None else account.available
+
+
+def get_held(card: Card, rows: LoadedRows) -> int:
+    """Returns what open authorizations hold of a card."""
+    account = rows.get(Account, account_key(card.merchant_id, card.account))
+    return 0 if account is None else account.held
 
 
 # --- records of replies -------------------------------------------------------------------------------------
@@ -304,24 +305,7 @@ def show_card(card: Card, balance: int, unseal: Unsealer) -> CardData:
     )
 
 
-def show_limits(card: Card) -> LimitsShown:
-    bounds = CARD_LIMITS_DECODER.decode(card.limits)
-    figures = (bounds.per_transaction, bounds.per_day, bounds.per_month)
-    once, day, month = (None if figure is None else format_minor(figure) for figure in figures)
-    return LimitsShown(per_transaction=once, per_day=day, per_month=month, categories=list(bounds.categories))
-
-
 def reply_card(card: Card, data: CardData, message: str) -> CardReply:
-    return CardReply(message=message, card_data=data, limits=show_limits(card) if has_limits(card) else UNSET)
-
-
-def has_limits(card: Card) -> bool:
-    return CARD_LIMITS_DECODER.decode(card.limits) != CardLimits()
-
-
-def encode_limits(limits: SpendingLimits | None) -> str:
-    if limits is None:
-        return encode_text(CardLimits())
-    figures = (limits.per_transaction, limits.per_day, limits.per_month)
-    once, day, month = (None if figure is None else int(figure) for figure in figures)
-    return encode_text(CardLimits(once, day, month, tuple(sorted(set(limits.categories or ())))))
+    return CardReply(
+        message=message, card_data=data, limits=show_limits(card.limits) if has_limits(card.limits) else UNSET
+    )

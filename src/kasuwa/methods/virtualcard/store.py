@@ -10,6 +10,7 @@ from kasuwa.core.decision import FieldError, Merchant, Refusal, refuse_fields
 from kasuwa.core.money import MINOR_PER_MAJOR
 from kasuwa.core.reading import ReplyReader, Snapshot
 from kasuwa.methods.virtualcard.model import UNKNOWN_CARD, balance_effect, card_key
+from kasuwa.methods.virtualcard.rules.refund import REFUND_KIND
 from kasuwa.methods.virtualcard.wire import TransactionLine, TransactionsReply, TransactionsRequest
 
 # The range listed if the request has no dates. Contract: virtualcard#transactions
@@ -25,9 +26,11 @@ CARD_AND_NOW = """
 """
 LISTED = "r.merchant_id = $1 and r.card = $2 and r.created_at >= $3 and r.created_at < $4"
 COUNT = f"select count(*) from virtual_card_entry r where {LISTED}"
-# The batch_ref of a refund's transaction is the txnRef of its purchase.
+# The batch_ref of a refund's transaction is the txnRef of its purchase, that of a capture the txnRef of its
+# authorization.
 LIST = f"""
-    select r.shown_id, r.amount, r.fee, r.narration, r.created_at, r.status, r.currency, r.txn_ref, t.batch_ref
+    select r.shown_id, r.amount, r.fee, r.narration, r.created_at, r.status, r.currency, r.txn_ref, t.batch_ref,
+        r.decline_reason, t.kind
     from virtual_card_entry r left join transaction t on t.merchant_id = r.merchant_id and t.txn_ref = r.txn_ref
     where {LISTED} order by r.created_at desc, r.number desc offset $5 limit $6
 """
@@ -69,7 +72,8 @@ def read_date_range(request: TransactionsRequest, today: date) -> tuple[date, da
 
 def show_line(reference: str, row: Any) -> TransactionLine:
     """Returns one transaction of a card from a row of the query LIST."""
-    shown_id, amount, fee, narration, created_at, status, currency, txn_ref, refund_of = row
+    shown_id, amount, fee, narration, created_at, status, currency, txn_ref, origin, decline_reason, kind = row
+    refund_of, authorization_ref = (origin, None) if kind == REFUND_KIND else (None, origin)
     return TransactionLine(
         id=shown_id,
         amount=amount / MINOR_PER_MAJOR,
@@ -83,4 +87,6 @@ def show_line(reference: str, row: Any) -> TransactionLine:
         effect=balance_effect(narration, status, amount) / MINOR_PER_MAJOR,
         txn_ref=UNSET if txn_ref is None else txn_ref,
         refund_of=UNSET if refund_of is None else refund_of,
+        authorization_ref=UNSET if authorization_ref is None else authorization_ref,
+        decline_reason=UNSET if decline_reason is None else decline_reason,
     )

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
+from kasuwa.transactions.event_payloads import DeclineReason
 from kasuwa.wire.fields import END, FREE_TEXT, Amount, ChosenCurrency, Currency, LagosDate, Reference
 from kasuwa.wire.paging import Paged
 
@@ -21,6 +22,29 @@ Categories = Annotated[list[Category], Meta(max_length=50, description="at most 
 CardNumber = Annotated[str, Meta(pattern="^[0-9]{12,19}" + END, max_length=19, description="12 to 19 digits")]
 Cvv = Annotated[str, Meta(pattern="^[0-9]{3}" + END, max_length=3, description="three digits")]
 Expiry = Annotated[str, Meta(pattern="^[0-9]{4}-[0-9]{2}" + END, max_length=7, description="a month such as 2029-01")]
+ShopCountry = Annotated[
+    str, Meta(pattern="^[A-Za-z]{2}" + END, max_length=2, description="a country code of two letters such as NG")
+]
+ShopCountries = Annotated[list[ShopCountry], Meta(max_length=50, description="at most 50 country codes of two letters")]
+Shop = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=100,
+        pattern="^[^;]*" + END,
+        description="1 to 100 characters without a semicolon",
+        extra=FREE_TEXT,
+    ),
+]
+Shops = Annotated[list[Shop], Meta(max_length=50, description="at most 50 shops")]
+Channel = Literal["online", "contactless", "atm"]
+Channels = Annotated[list[Channel], Meta(max_length=10, description="some of online, contactless, atm")]
+# Every purchase in the longest window is stored in one row (rules/controls.py), so both are bounded.
+MAX_VELOCITY_HOURS = 744
+MAX_VELOCITY_COUNT = 500
+MAX_VELOCITY_RULES = 5
+VelocityCount = Annotated[int, Meta(ge=1, le=MAX_VELOCITY_COUNT, description=f"1 to {MAX_VELOCITY_COUNT}")]
+VelocityHours = Annotated[int, Meta(ge=1, le=MAX_VELOCITY_HOURS, description=f"1 to {MAX_VELOCITY_HOURS}")]
 
 
 class CardCurrency(ChosenCurrency):
@@ -46,8 +70,28 @@ class Billing(msgspec.Struct, kw_only=True):
     "Postal code of the cardholder."
 
 
+class Velocity(msgspec.Struct, kw_only=True):
+    """The most that a card may pay in some hours, counted back from each purchase. `count` or `amount` is
+    required."""
+
+    count: VelocityCount | None = None
+    "Most purchases in these hours. Left out: no limit of their number."
+    amount: Amount | None = None
+    "Most that all purchases in these hours may cost, in the card's currency. Left out: no limit of the amount."
+    hours: VelocityHours
+    "Length of the window, which ends with the purchase."
+
+
+Velocities = Annotated[
+    list[Velocity], Meta(max_length=MAX_VELOCITY_RULES, description=f"at most {MAX_VELOCITY_RULES} rules")
+]
+
+
 class SpendingLimits(msgspec.Struct, kw_only=True):
-    """Limits of what may be spent with a card. An empty object means no limits."""
+    """Limits of what may be spent with a card. An empty object means no limits.
+
+    Fields that were added after the release 1.0.0 are unset if they were not sent: the digest of a request under an
+    Idempotency-Key has the others as null, and must stay the same."""
 
     per_transaction: Amount | None = None
     "Most that one purchase may cost, in the card's currency. Left out: no limit."
@@ -58,6 +102,27 @@ class SpendingLimits(msgspec.Struct, kw_only=True):
     "Most that may be spent in one calendar month in Lagos, in the card's currency. Left out: no limit."
     categories: Categories | None = None
     "Merchant category codes (MCC) of the shops that the card may pay. Left out or empty: all shops."
+    blocked_categories: Categories | UnsetType | None = UNSET
+    "Merchant category codes of the shops that the card may not pay, also if `categories` has them."
+    merchants: Shops | UnsetType | None = UNSET
+    """Shops that the card may pay, each by its identifier or its name; upper and lower case are the same. Left out or
+    empty: all shops."""
+    blocked_merchants: Shops | UnsetType | None = UNSET
+    "Shops that the card may not pay, by identifier or name, also if `merchants` has them."
+    countries: ShopCountries | UnsetType | None = UNSET
+    "Countries of the shops that the card may pay. Left out or empty: all countries."
+    velocity: Velocities | UnsetType | None = UNSET
+    """How many purchases, and how much, in how many hours. All rules apply. Purchases count from when the card
+    first has such a rule. Refunds do not lower what was spent."""
+    single_use: bool | UnsetType | None = UNSET
+    """If true, the card pays one purchase from when this is set, and declines all further ones. Default false. To allow
+    another one, set the limits without it, then with it."""
+    from_date: LagosDate | UnsetType | None = UNSET
+    "First day in Lagos on which the card pays. Left out: from its creation."
+    to_date: LagosDate | UnsetType | None = UNSET
+    "Last day in Lagos on which the card pays. Left out: until it expires."
+    channels: Channels | UnsetType | None = UNSET
+    "Ways in which the card may be used. Left out or empty: all."
 
 
 class CreateRequest(msgspec.Struct, kw_only=True):
@@ -147,7 +212,7 @@ class CardData(msgspec.Struct, kw_only=True):
     reference: str
     "Identifier of the card, made by the service. All other card actions take it."
     balance: str
-    "Money on the card, in its currency, with thousands separators."
+    "Money on the card, in its currency, with thousands separators, without what open authorizations hold."
     currency: Literal["USD", "NGN"]
     "Currency of the card."
     cardpan: str | UnsetType = UNSET
@@ -177,6 +242,19 @@ class CardData(msgspec.Struct, kw_only=True):
     status: Literal["active", "blocked", "terminated"]
     """`active`: can pay. `blocked`: by you, or after three unpaid monthly fees; purchases are declined until `unblock`.
     `terminated`: for good."""
+    held: str | UnsetType = UNSET
+    "Money that open authorizations of shops hold, in the card's currency. Absent if there are none."
+
+
+class VelocityShown(msgspec.Struct, kw_only=True):
+    """The most that a card may pay in some hours."""
+
+    count: int | UnsetType = UNSET
+    "Most purchases in these hours. Absent: no limit of their number."
+    amount: str | UnsetType = UNSET
+    "Most that all purchases in these hours may cost, in the card's currency. Absent: no limit of the amount."
+    hours: int
+    "Length of the window, which ends with the purchase."
 
 
 class LimitsShown(msgspec.Struct, kw_only=True):
@@ -190,6 +268,24 @@ class LimitsShown(msgspec.Struct, kw_only=True):
     "Most that may be spent in one calendar month in Lagos. Null: no limit."
     categories: list[str] = []
     "Merchant category codes (MCC) of the shops that the card may pay. Empty: all shops."
+    blocked_categories: list[str] | UnsetType = UNSET
+    "Merchant category codes of the shops that the card may not pay. Absent: none."
+    merchants: list[str] | UnsetType = UNSET
+    "Shops that the card may pay. Absent: all shops."
+    blocked_merchants: list[str] | UnsetType = UNSET
+    "Shops that the card may not pay. Absent: none."
+    countries: list[str] | UnsetType = UNSET
+    "Countries of the shops that the card may pay. Absent: all countries."
+    velocity: list[VelocityShown] | UnsetType = UNSET
+    "How many purchases, and how much, in how many hours. Absent: no such limit."
+    single_use: Literal[True] | UnsetType = UNSET
+    "True if the card pays one purchase. Else absent."
+    from_date: str | UnsetType = UNSET
+    "First day in Lagos on which the card pays. Absent: from its creation."
+    to_date: str | UnsetType = UNSET
+    "Last day in Lagos on which the card pays. Absent: until it expires."
+    channels: list[Channel] | UnsetType = UNSET
+    "Ways in which the card may be used. Absent: all."
 
 
 class CardReply(msgspec.Struct, kw_only=True):
@@ -253,6 +349,10 @@ class TransactionLine(msgspec.Struct, kw_only=True):
     "Reference of the purchase or refund. Absent for other records."
     refund_of: str | UnsetType = field(name="refundOf", default=UNSET)
     "The `txnRef` of the purchase that was refunded. Absent for other records."
+    authorization_ref: str | UnsetType = field(name="authorizationRef", default=UNSET)
+    "The `txnRef` of the authorization that the purchase captured. Absent for other records."
+    decline_reason: DeclineReason | UnsetType = field(name="declineReason", default=UNSET)
+    "Why the purchase was declined. Absent for other records."
 
 
 class TransactionsReply(msgspec.Struct, kw_only=True):
@@ -292,6 +392,12 @@ class PurchaseRequest(msgspec.Struct, kw_only=True):
     "Merchant category code (MCC) of the shop, compared with the card's limits."
     mcc: Category | None = None
     "Another name of `category`, which counts if both are sent."
+    merchant_id: Shop | None = None
+    "Identifier of the shop in the card network, compared with the card's limits as the name is."
+    country: ShopCountry | None = None
+    "Country of the shop, compared with the card's limits. Left out: not known."
+    channel: Channel | None = None
+    "How the card is used. Default `online`."
     cvv: Cvv | None = None
     "Security code that the payer entered. A wrong one is declined. Left out: not checked."
     expiry: Expiry | None = None
@@ -311,6 +417,42 @@ class PurchaseReply(msgspec.Struct, kw_only=True):
     "Answer of the card's issuer in its own words."
     message: str | UnsetType = UNSET
     "Of a declined purchase, who declined it and why. Else absent."
+
+
+class AuthorizeRequest(PurchaseRequest, kw_only=True):
+    """Simulates a shop that has a virtual card hold an amount, in the test environment."""
+
+
+class AuthorizeReply(msgspec.Struct, kw_only=True):
+    """The result of an authorization, or of its reversal, in the test environment."""
+
+    status: Literal[200] = 200
+    "200, also for a declined authorization."
+    txn_status: Literal["pending", "failed"] = field(name="txnStatus")
+    "`pending`: the card holds the amount. `failed`: it was declined, or has been reversed."
+    txn_ref: str = field(name="txnRef")
+    "Reference of the authorization, made by the service."
+    bank_message: str
+    "Answer of the card's issuer in its own words."
+    message: str | UnsetType = UNSET
+    "Of a declined authorization, who declined it and why. Else absent."
+
+
+class CaptureRequest(msgspec.Struct, kw_only=True):
+    """Simulates a shop that captures an authorization, in the test environment. What is not captured is released."""
+
+    txn_ref: Reference = field(name="txnRef")
+    "The authorization to capture."
+    amount: Amount | None = None
+    """Amount to capture, in the shop's currency, at most 20 percent above what was authorized. Default: what was
+    authorized."""
+
+
+class ReverseRequest(msgspec.Struct, kw_only=True):
+    """Simulates a shop that gives an authorization up, in the test environment."""
+
+    txn_ref: Reference = field(name="txnRef")
+    "The authorization to reverse."
 
 
 class RefundRequest(msgspec.Struct, kw_only=True):

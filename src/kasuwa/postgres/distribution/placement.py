@@ -43,6 +43,7 @@ BY_MERCHANT = (
     "manual_posting",
     "virtual_card",
     "virtual_card_entry",
+    "virtual_card_usage",
     "cashcode",
     "cashcode_attempts",
     "bill_guard",

@@ -7,7 +7,7 @@ Postings, if the merchant has a wallet in the card's currency:
     fund        wallet → card             amount
                 wallet → income:card      funding fee           wallet → tax:vat    its VAT
     withdraw    card → wallet             amount
-    terminate   card → wallet             all that is left
+    terminate   card → wallet             all that is left and not held
                 (fees of these two, if the tariff has any, as above)
 
 A USD card of a merchant without a USD wallet is paid for in NGN, through the operator's currency positions
@@ -43,6 +43,7 @@ from kasuwa.core.references import account_key, opaque_id
 from kasuwa.core.token_index import TokenIndexEntry, make_token_entry, token_key
 from kasuwa.ledger import chart
 from kasuwa.ledger.chart import Account
+from kasuwa.methods.virtualcard.card_limits import encode_limits
 from kasuwa.methods.virtualcard.model import (
     ACTIVE,
     BLOCKED,
@@ -60,8 +61,8 @@ from kasuwa.methods.virtualcard.model import (
     Cardholder,
     card_key,
     derive_cvv,
-    encode_limits,
     get_balance,
+    get_held,
     has_all_rows,
     holder_aad,
     make_card_records,
@@ -287,6 +288,7 @@ class CardPosition(msgspec.Struct, frozen=True):
     card: Card
     funding_source: FundingSource
     balance: int
+    held: int  # by open authorizations
     fee_job: Job | None  # the pending monthly fee
 
 
@@ -303,7 +305,8 @@ def find_card_position(reference: str, context: Context, rows: LoadedRows) -> Ca
     funding_source = find_funding_source(card.currency, context, rows)
     if isinstance(funding_source, Refusal):
         return funding_source
-    return CardPosition(card, funding_source, get_balance(card, rows), rows.get(Job, card.fee_job))
+    balance, held = get_balance(card, rows), get_held(card, rows)
+    return CardPosition(card, funding_source, balance, held, rows.get(Job, card.fee_job))
 
 
 def need_amount(request: AmountRequest, merchant: Merchant) -> Needs:
@@ -352,7 +355,7 @@ def check_funding(merchant: Merchant, position: CardPosition, amount: int) -> st
     )
     if not limits.min_amount <= amount <= limits.max_amount:
         return f"between {format_minor(limits.min_amount)} and {format_minor(limits.max_amount)}"
-    if position.balance + amount > convert_to_minor(most):
+    if position.balance + position.held + amount > convert_to_minor(most):
         return f"a card may hold at most {format_minor(convert_to_minor(most))}"
     return None
 

@@ -8,14 +8,13 @@ from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs,
 from kasuwa.core.scenario import Scenario
 from kasuwa.core.token_index import make_token_entry
 from kasuwa.methods.virtualcard.model import Card, card_key
+from kasuwa.methods.virtualcard.rules.declines import AuthorizationRequest, response_code_meanings
 from kasuwa.methods.virtualcard.rules.purchase import (
     KIND,
     PURCHASE_DETAIL_DECODER,
-    AuthorizationRequest,
     PurchaseDetail,
     authorize_purchase,
     digest_purchase,
-    response_code_meanings,
     scripted_decline,
 )
 from kasuwa.methods.virtualcard.rules.refund import REFUND_KIND, PurchaseRefund, find_purchase_refund, refund_purchase
@@ -27,6 +26,9 @@ from kasuwa.transactions.transactions import SUCCESSFUL, Transaction, transactio
 
 # The kind of order keys in the token index, by which the status of an order can be queried.
 ORDER_KEY = "issuer order"
+
+# Of the merchants of this service, who are paid by orders of this port.
+HOME_COUNTRY = "NG"
 
 DUPLICATE = "94"
 INVALID = "13"
@@ -61,7 +63,13 @@ def decide_authorization(
     if card is None:
         return Decision(reply=answer_code(NO_SUCH_CARD, orders.NOT_FOUND))
     request = AuthorizationRequest(
-        order.amount, order.currency, order.merchant_name, order.category, order.cvv, order.expiry
+        amount=order.amount,
+        currency=order.currency,
+        merchant_name=order.merchant_name,
+        category=order.category,
+        cvv=order.cvv,
+        expiry=order.expiry,
+        country=HOME_COUNTRY,
     )
     authorized = authorize_purchase(card, request, order.key, Scenario(rr=order.scenario.rr), context, rows)
     if isinstance(authorized, NeedsMore):

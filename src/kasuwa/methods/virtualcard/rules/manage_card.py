@@ -4,8 +4,18 @@ Contract: virtualcard#get, virtualcard#block, virtualcard#limits
 """
 
 import msgspec
+from msgspec import UNSET
 
-from kasuwa.core.decision import AuditEntry, Context, Decision, LoadedRows, Needs, NeedsMore, Refusal
+from kasuwa.core.decision import AuditEntry, Context, Decision, LoadedRows, Merchant, Needs, NeedsMore, Refusal
+from kasuwa.core.money import format_grouped
+from kasuwa.methods.virtualcard.card_limits import (
+    CARD_LIMITS_DECODER,
+    CardUsage,
+    encode_limits,
+    has_limits,
+    show_limits,
+    usage_key,
+)
 from kasuwa.methods.virtualcard.model import (
     ACTIVE,
     BLOCKED,
@@ -14,14 +24,12 @@ from kasuwa.methods.virtualcard.model import (
     Card,
     card_key,
     derive_cvv,
-    encode_limits,
     find_open_card,
     get_balance,
+    get_held,
     has_all_rows,
-    has_limits,
     reply_card,
     show_card,
-    show_limits,
     unseal_pan,
 )
 from kasuwa.methods.virtualcard.wire import (
@@ -43,6 +51,8 @@ def decide_get(request: GetRequest, context: Context, rows: LoadedRows) -> Decis
     if not has_all_rows(wanted, card.merchant_id, rows):
         return NeedsMore(wanted)
     data = show_card(card, get_balance(card, rows), context.vault.unseal)
+    held = get_held(card, rows)
+    data.held = format_grouped(held) if held else UNSET
     if not request.reveal:
         hidden = msgspec.structs.replace(data, cardpan=card.mask, cvv=HIDDEN_CVV)
         return Decision(reply=reply_card(card, hidden, "Card found"))
@@ -69,11 +79,25 @@ def decide_unblock(request: CardRequest, context: Context, loaded_rows: LoadedRo
     return Decision(reply=DoneReply(message="Card unblocked successfully"), rows=rows)
 
 
+def need_limits(request: LimitsRequest, merchant: Merchant) -> Needs:
+    merchant_id, reference = merchant.merchant_id, request.reference
+    return Needs(((Card, card_key(merchant_id, reference)), (CardUsage, usage_key(merchant_id, reference))))
+
+
 def decide_limits(request: LimitsRequest, context: Context, loaded_rows: LoadedRows) -> Decision[LimitsReply] | Refusal:
     card = find_open_card(request.reference, context, loaded_rows)
     if isinstance(card, Refusal):
         return card
     changed = msgspec.structs.replace(card, limits=encode_limits(request.limits))
-    message = "Limits set" if has_limits(changed) else "Limits removed"
-    rows = () if changed == card else (changed,)
-    return Decision(reply=LimitsReply(message=message, data=show_limits(changed)), rows=rows)
+    message = "Limits set" if has_limits(changed.limits) else "Limits removed"
+    rows = () if changed == card else (changed, *renew_single_use(card, changed, loaded_rows))
+    return Decision(reply=LimitsReply(message=message, data=show_limits(changed.limits)), rows=rows)
+
+
+def renew_single_use(card: Card, changed: Card, rows: LoadedRows) -> tuple[CardUsage, ...]:
+    """Returns the usage of a card that is of a single use from now on: it may pay once more."""
+    before, after = (CARD_LIMITS_DECODER.decode(row.limits).single_use for row in (card, changed))
+    usage = rows.get(CardUsage, usage_key(card.merchant_id, card.reference))
+    if before or not after or usage is None or not usage.is_used:
+        return ()
+    return (msgspec.structs.replace(usage, is_used=False),)

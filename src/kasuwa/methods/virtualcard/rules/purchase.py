@@ -9,8 +9,6 @@ Purchases come from a shop of the sandbox (`PUT /sandbox` card_purchase), or fro
 through the `Issuer` port (issuer_port.py), with an idempotency key.
 """
 
-from functools import cache
-
 import msgspec
 
 from kasuwa.core.calendar import lagos_day
@@ -26,16 +24,14 @@ from kasuwa.core.decision import (
     Refusal,
     replace_faults,
 )
-from kasuwa.core.money import format_minor
-from kasuwa.core.reference_tables import load_reference_data
 from kasuwa.core.references import movement_reference
 from kasuwa.core.scenario import Scenario, take_call_scenario
 from kasuwa.core.token_index import TokenIndexEntry, token_key
 from kasuwa.core.vault import is_equal_constant_time
 from kasuwa.ledger import chart
+from kasuwa.methods.virtualcard.card_limits import CardUsage, usage_key
 from kasuwa.methods.virtualcard.model import (
     BLOCKED,
-    CARD_LIMITS_DECODER,
     CARD_PURCHASE,
     DECLINED,
     DONE,
@@ -44,13 +40,25 @@ from kasuwa.methods.virtualcard.model import (
     UNKNOWN_CARD,
     Card,
     CardEntry,
-    CardLimits,
     card_key,
     derive_cvv,
     get_balance,
     has_all_rows,
     make_card_records,
     unseal_pan,
+)
+from kasuwa.methods.virtualcard.rules.controls import count_purchase, find_limit_decline, read_limits
+from kasuwa.methods.virtualcard.rules.declines import (
+    CARD_BLOCKED_DECLINE,
+    CARD_EXPIRED_DECLINE,
+    CARD_TERMINATED_DECLINE,
+    CURRENCY_NOT_SUPPORTED,
+    INSUFFICIENT_FUNDS,
+    ISSUER_UNREACHABLE,
+    WRONG_CVV,
+    AuthorizationRequest,
+    Decline,
+    response_code_meanings,
 )
 from kasuwa.methods.virtualcard.rules.funding import CARD_INSUFFICIENT
 from kasuwa.methods.virtualcard.wire import PurchaseReply, PurchaseRequest
@@ -72,59 +80,21 @@ METHOD = "virtual_card"
 RAIL = "issuer"
 
 APPROVED = "00"
-ISSUER_UNREACHABLE = "91"
-
-
-@cache
-def response_code_meanings() -> dict[str, str]:
-    return {row["code"]: row["meaning"] for row in load_reference_data("response_codes")["iso8583"]}
-
-
-class Decline(msgspec.Struct, frozen=True):
-    """A declined purchase: the ISO 8583 response code, and a reason if the meaning of the code is too general."""
-
-    code: str
-    reason: str = ""  # default: the meaning of the code
-
-    @property
-    def message(self) -> str:
-        return self.reason or response_code_meanings().get(self.code, "Declined")
-
-
-# Declines, in order of precedence.
-CARD_TERMINATED_DECLINE = Decline("78", "The card is terminated")
-CARD_BLOCKED_DECLINE = Decline("62", "The card is blocked")
-CARD_EXPIRED_DECLINE = Decline("54")
-WRONG_CVV = Decline("82")
-CURRENCY_NOT_SUPPORTED = Decline("57", "The card does not pay in this currency")
-OVER_TRANSACTION_LIMIT = "Exceeds the card's limit of {} for one transaction"
-OVER_DAILY_LIMIT = "Exceeds the card's limit of {} for a day"
-OVER_MONTHLY_LIMIT = "Exceeds the card's limit of {} for a month"
-OVER_LIMIT_CODE = "61"
-WRONG_CATEGORY = Decline("57", "The card may not be used in this category of shops")
-INSUFFICIENT_FUNDS = Decline("51")
-
-
-class AuthorizationRequest(msgspec.Struct, frozen=True):
-    """A shop's request to charge a card, from the sandbox or the Issuer port."""
-
-    amount: int
-    currency: str | None  # None means the card's
-    merchant_name: str
-    category: str | None
-    cvv: str | None  # checked if given
-    expiry: str | None  # checked if given
 
 
 class PurchaseDetail(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Card, amount and shop of a purchase, stored as its detail. It is hashed to detect duplicates, so its fields must
-    not change."""
+    """Card, amount and shop of a purchase, stored as its detail. Its first five fields are hashed to detect duplicates,
+    so they must not change."""
 
     card: str  # its reference
     amount: int  # in the shop's currency
     currency: str  # the shop's
     merchant_name: str = ""
     category: str | None = None
+    # Those that follow are not hashed (digest_purchase).
+    merchant_id: str | None = None
+    country: str | None = None
+    channel: str | None = None
 
 
 PURCHASE_DETAIL_DECODER: "msgspec.json.Decoder[PurchaseDetail]" = msgspec.json.Decoder(PurchaseDetail)
@@ -145,14 +115,21 @@ def price_purchase(card: Card, amount: int, currency: str, context: Context) -> 
     shop verifies a card, has no postings."""
     if not amount:
         return PurchaseCost(0, ())
-    rail = chart.rail(RAIL, currency)
     if currency == card.currency:
-        return PurchaseCost(amount, (Posting(card.account, rail, amount, "card purchase"),))
+        return bill_purchase(card, amount, amount, currency)
     foreign = {card.currency, currency} - {HOME}
     rate = context.merchant.terms(ExchangeRates).by_currency.get(foreign.pop()) if len(foreign) == 1 else None
     if rate is None:
         return None
     billed = kobo_to_buy(rate, amount) if card.currency == HOME else foreign_to_raise(rate, amount)
+    return bill_purchase(card, billed, amount, currency)
+
+
+def bill_purchase(card: Card, billed: int, amount: int, currency: str) -> PurchaseCost:
+    """Returns the cost of a purchase of `amount` in the shop's currency for which the card is billed `billed`."""
+    rail = chart.rail(RAIL, currency)
+    if currency == card.currency:
+        return PurchaseCost(billed, (Posting(card.account, rail, billed, "card purchase"),))
     sold = Posting(card.account, chart.fx_position_account(card.currency), billed, "card purchase")
     return PurchaseCost(billed, (sold, Posting(chart.fx_position_account(currency), rail, amount, "card purchase")))
 
@@ -162,6 +139,12 @@ def purchase_accounts(card: Card, currency: str) -> tuple[str, ...]:
     if currency == card.currency:
         return card.account, rail
     return card.account, rail, chart.fx_position_account(card.currency), chart.fx_position_account(currency)
+
+
+def need_card_rows(card: Card, currency: str) -> Needs:
+    """Returns the rows that a purchase in a currency is decided on besides the card."""
+    usage = (CardUsage, usage_key(card.merchant_id, card.reference))
+    return Needs((usage,) if read_limits(card).needs_usage else (), purchase_accounts(card, currency))
 
 
 # --- authorization ------------------------------------------------------------------------------------------
@@ -183,12 +166,9 @@ def find_decline(
         return WRONG_CVV
     if cost is None:
         return CURRENCY_NOT_SUPPORTED
-    bounds = CARD_LIMITS_DECODER.decode(card.limits)
-    over = find_exceeded_limit(card, bounds, cost.amount, context)
+    over = find_limit_decline(card, request, cost.amount, context, rows)
     if over is not None:
         return over
-    if bounds.categories and request.category not in bounds.categories:
-        return WRONG_CATEGORY
     return INSUFFICIENT_FUNDS if cost.amount > get_balance(card, rows) else None
 
 
@@ -196,41 +176,17 @@ def derive_card_cvv(card: Card, context: Context) -> str:
     return derive_cvv(context, unseal_pan(context, card), card.expiration)
 
 
-def find_exceeded_limit(card: Card, bounds: CardLimits, amount: int, context: Context) -> Decline | None:
-    spent = add_spending(card, amount, context)
-    checks = (
-        (OVER_TRANSACTION_LIMIT, bounds.per_transaction, amount),
-        (OVER_DAILY_LIMIT, bounds.per_day, spent.spent_day),
-        (OVER_MONTHLY_LIMIT, bounds.per_month, spent.spent_month),
-    )
-    for words, most, would_be in checks:
-        if most is not None and would_be > most:
-            return Decline(OVER_LIMIT_CODE, words.format(f"{card.currency} {format_minor(most)}"))
-    return None
-
-
-def add_spending(card: Card, amount: int, context: Context) -> Card:
-    """Returns the card with the amount added to what was spent in the current Lagos day and month.
-
-    Refunds do not reduce it: a limit bounds what a thief can spend, and refunds must not make room for more.
-    """
-    today = lagos_day(context.now).isoformat()
-    day = card.spent_day if card.spent_on == today else 0
-    month = card.spent_month if card.spent_on[:7] == today[:7] else 0
-    return msgspec.structs.replace(card, spent_on=today, spent_day=day + amount, spent_month=month + amount)
-
-
 def authorize_purchase(
     card: Card, request: AuthorizationRequest, key: str | None, scenario: Scenario, context: Context, rows: LoadedRows
 ) -> tuple[Transaction, Decision] | NeedsMore:
     """Authorizes or declines a purchase. Returns its final transaction, and its decision without a reply."""
     currency = request.currency or card.currency
-    wanted = Needs((), purchase_accounts(card, currency))
+    wanted = need_card_rows(card, currency)
     if not has_all_rows(wanted, card.merchant_id, rows):
         return NeedsMore(wanted)
     cost = price_purchase(card, request.amount, currency, context)
     decline = scripted_decline(scenario) or find_decline(card, request, cost, context, rows)
-    detail = PurchaseDetail(card.reference, request.amount, currency, request.merchant_name, request.category)
+    detail = make_detail(card, request)
     event_fields = {"reference": card.reference}
     if decline is not None or cost is None:
         refused = decline or CURRENCY_NOT_SUPPORTED
@@ -244,10 +200,10 @@ def authorize_purchase(
                 message=refused.message,
                 method=METHOD,
                 scenario=scenario,
-                event_fields=event_fields,
+                event_fields={**event_fields, "decline_reason": refused.reason},
             ),
         )
-        return end.row, record_purchase(card, end, DECLINED, context)
+        return end.row, record_purchase(card, end, DECLINED, context, refused.reason)
     row = begin_purchase(card, detail, cost, key, context)
     end = end_transaction(
         context,
@@ -264,20 +220,38 @@ def authorize_purchase(
     decision = record_purchase(card, end, DONE, context)
     # find_decline checked the balance under the lock, so the account's floor never refuses here.
     decision.groups = (PostingGroup(row.txn_ref, CARD_INSUFFICIENT, postings=cost.posts),) if cost.posts else ()
-    decision.rows = (*decision.rows, add_spending(card, cost.amount, context))
+    decision.rows = (*decision.rows, *count_purchase(card, cost.amount, context, rows))
     return end.row, decision
+
+
+def make_detail(card: Card, request: AuthorizationRequest) -> PurchaseDetail:
+    return PurchaseDetail(
+        card=card.reference,
+        amount=request.amount,
+        currency=request.currency or card.currency,
+        merchant_name=request.merchant_name,
+        category=request.category,
+        merchant_id=request.merchant_id,
+        country=None if request.country is None else request.country.upper(),
+        channel=request.channel,
+    )
 
 
 def scripted_decline(scenario: Scenario) -> Decline | None:
     """Returns the decline that the sandbox scenario asks for, or None. A simulated connection failure declines as
     code 91 (issuer inoperative)."""
     if scenario.http is not None:
-        return Decline(ISSUER_UNREACHABLE)
-    return None if scenario.rr in (None, APPROVED) else Decline(str(scenario.rr))
+        return Decline(ISSUER_UNREACHABLE, "issuer_declined")
+    return None if scenario.rr in (None, APPROVED) else Decline(str(scenario.rr), "issuer_declined")
 
 
 def begin_purchase(
-    card: Card, detail: PurchaseDetail, cost: PurchaseCost | None, key: str | None, context: Context
+    card: Card,
+    detail: PurchaseDetail,
+    cost: PurchaseCost | None,
+    key: str | None,
+    context: Context,
+    authorization_ref: str | None = None,
 ) -> Transaction:
     """Returns the transaction of a purchase. Its amount is what the card pays or, if it was declined (no cost), what
     the shop asked for."""
@@ -290,6 +264,7 @@ def begin_purchase(
             amount=detail.amount if cost is None else cost.amount,
             currency=detail.currency if cost is None else card.currency,
             order_ref=key,
+            batch_ref=authorization_ref,
             digest=digest_purchase(detail, context),
             detail=detail,
         ),
@@ -297,12 +272,22 @@ def begin_purchase(
 
 
 def digest_purchase(detail: PurchaseDetail, context: Context) -> bytes:
-    return context.digest(msgspec.msgpack.encode(detail))
+    hashed = msgspec.structs.replace(detail, merchant_id=None, country=None, channel=None)
+    return context.digest(msgspec.msgpack.encode(hashed))
 
 
-def record_purchase(card: Card, end: FinalTransaction, status: str, context: Context) -> Decision:
+def record_purchase(
+    card: Card, end: FinalTransaction, status: str, context: Context, decline_reason: str | None = None
+) -> Decision:
     row = end.row
-    entry = CardEntry(CARD_PURCHASE, row.amount, status=status, txn_ref=row.txn_ref, currency=row.currency)
+    entry = CardEntry(
+        CARD_PURCHASE,
+        row.amount,
+        status=status,
+        txn_ref=row.txn_ref,
+        currency=row.currency,
+        decline_reason=decline_reason,
+    )
     lines = make_card_records(context, card, context.number + 1, entry)
     return Decision(rows=(row, *lines), jobs=end.jobs, events=(end.event,), numbers_used=2)
 
@@ -324,12 +309,7 @@ def decide_purchase(
         return card
     random_number = int.from_bytes(context.entropy[:8], "big")
     scenario, faults = take_call_scenario(context.scenario, context.injected_faults, RAIL, random_number)
-    category = request.category or request.mcc
-    currency = None if request.currency is None else str(request.currency)
-    authorization = AuthorizationRequest(
-        int(request.amount), currency, request.merchant_name or "", category, request.cvv, request.expiry
-    )
-    authorized = authorize_purchase(card, authorization, None, scenario, context, rows)
+    authorized = authorize_purchase(card, read_purchase(request), None, scenario, context, rows)
     if isinstance(authorized, NeedsMore):
         return authorized
     row, decision = authorized
@@ -338,6 +318,20 @@ def decide_purchase(
         reply.message = f"Declined: the card's issuer says: {row.message}"
     decision.sandbox = replace_faults(faults)
     return decision
+
+
+def read_purchase(request: PurchaseRequest) -> AuthorizationRequest:
+    return AuthorizationRequest(
+        amount=int(request.amount),
+        currency=None if request.currency is None else str(request.currency),
+        merchant_name=request.merchant_name or "",
+        category=request.category or request.mcc,
+        cvv=request.cvv,
+        expiry=request.expiry,
+        merchant_id=request.merchant_id,
+        country=request.country,
+        channel=request.channel or "online",
+    )
 
 
 def find_card(request: PurchaseRequest, context: Context, rows: LoadedRows) -> Card | Refusal | NeedsMore:

@@ -39,6 +39,7 @@ from kasuwa.methods.virtualcard.model import (
     make_card_records,
     record_key,
 )
+from kasuwa.methods.virtualcard.rules.declines import response_code_meanings
 from kasuwa.methods.virtualcard.rules.funding import CARD_INSUFFICIENT, find_funding_source, money_accounts
 from kasuwa.methods.virtualcard.rules.purchase import (
     APPROVED,
@@ -49,7 +50,6 @@ from kasuwa.methods.virtualcard.rules.purchase import (
     PurchaseDetail,
     digest_purchase,
     purchase_accounts,
-    response_code_meanings,
 )
 from kasuwa.methods.virtualcard.wire import PurchaseReply, RefundRequest
 from kasuwa.transactions.transactions import (

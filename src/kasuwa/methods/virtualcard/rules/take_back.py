@@ -25,6 +25,7 @@ from kasuwa.methods.virtualcard.model import (
     has_all_rows,
     record_key,
 )
+from kasuwa.methods.virtualcard.rules.declines import response_code_meanings
 from kasuwa.methods.virtualcard.rules.funding import CARD_INSUFFICIENT
 from kasuwa.methods.virtualcard.rules.purchase import (
     APPROVED,
@@ -36,7 +37,6 @@ from kasuwa.methods.virtualcard.rules.purchase import (
     begin_purchase,
     purchase_accounts,
     record_purchase,
-    response_code_meanings,
 )
 from kasuwa.methods.virtualcard.rules.refund import prorate_refund
 from kasuwa.transactions.transactions import SUCCESSFUL, Transaction, TransactionOutcome, end_transaction
