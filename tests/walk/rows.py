@@ -147,6 +147,7 @@ EXTRA_EXAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
     "sandbox-pay_account": ("payment-charge-bank_transfer", {}),
     "sandbox-card_purchase": ("virtualcard-create", {}),
     "sandbox-redeem_cashcode": ("cashcode-generate", {"orderRef": "cash-1043"}),
+    "investments-set_rollover": ("investments-create_savings", {"period": None, "term_days": 90}),
     "payment-disputes": ("sandbox-dispute", {}),
     "payment-dispute_respond": ("sandbox-dispute", {"amount": "100.00"}),
     "sandbox-dispute": ("payment-charge-token", {}),

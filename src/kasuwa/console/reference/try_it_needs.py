@@ -172,6 +172,12 @@ SAVINGS = Need(
     Listing("investments", {"action": "list_savings", "limit": 1}),
     MAKE_SAVINGS,
 )
+FIXED_DEPOSIT = Need(
+    "a fixed deposit",
+    {"savings_id": "savings_id"},
+    None,
+    (*MAKE_CLIENT, ExampleCall("investments", "create_savings", {"period": None, "term_days": 90})),
+)
 FROM_WALLET = {"payment_method": "wallet", "card": None, "ip": None, "fingerprint": None}
 FUNDED_SAVINGS = Need(
     "a savings account with a balance",
@@ -261,6 +267,7 @@ NEEDS: Mapping[str, tuple[Need, ...]] = {
     "loans-statement": (LOAN,),
     "investments-create_savings": (CLIENT,),
     "investments-deposit": (SAVINGS,),
+    "investments-set_rollover": (FIXED_DEPOSIT,),
     "investments-validate": (DEPOSIT,),
     "investments-view_savings": (SAVINGS,),
     "investments-statement": (SAVINGS,),

@@ -69,6 +69,7 @@ LATEST_START = 120
 
 # Refusals, in order of precedence.
 INVALID_START_DATE = refuse_fields(FieldError("start_date", "today or later, within ten years"))
+FIXED_SAVINGS = refuse_fields(FieldError("savings_id", "a fixed deposit takes no part in thrift plans"))
 SUBSCRIBED = Refusal(INVALID_REQUEST, "These savings are subscribed to the plan already")
 PLAN_FULL = Refusal(INVALID_REQUEST, "The plan is full")
 
@@ -233,6 +234,8 @@ def decide_subscription(
         return UNKNOWN_SAVINGS
     if savings.state == CLOSED:
         return SAVINGS_CLOSED
+    if savings.is_fixed:
+        return FIXED_SAVINGS
     if plan.thrift_id in savings.thrift_links.plans:
         return SUBSCRIBED
     if plan.state != OPEN:
