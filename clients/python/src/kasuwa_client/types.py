@@ -4456,17 +4456,25 @@ class SavingsRecord(Result):
     tax_rate: Decimal
     """Tax in percent of the interest. It counts only if `tax_applied` is true."""
     period: int
-    """Months until maturity."""
+    """Months until maturity. 0 for a fixed deposit."""
     opened_at: dt.datetime
     """Time at which the savings account was created, in UTC."""
     matures_at: dt.datetime
-    """Time of maturity, in UTC: midnight in Lagos."""
+    """Time of maturity, in UTC: midnight in Lagos. Of a fixed deposit, the end of the running term."""
     plans: tuple[str, ...]
     """The newest 100 thrift plans that the savings take or took part in, by `thrift_id`, without cancelled ones."""
     plans_total: int
     """Number of all these thrift plans."""
     savings_id: str | None = None
     """Identifier of the savings account, made by the service. Null in a dry run."""
+    term_days: int | None = None
+    """Days of each term of a fixed deposit. Absent for other savings."""
+    rollover: Literal["all", "none", "principal"] | None = None
+    """What of a fixed deposit begins a new term when one ends. Absent for other savings."""
+    unlocked: str | None = None
+    """Part of the balance that is interest of earlier terms and not part of the running one, in naira: it earns
+    nothing, and taking it out forfeits nothing. Absent unless it is a fixed deposit.
+    """
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
@@ -4484,6 +4492,9 @@ class SavingsRecord(Result):
         "matures_at": "matures_at",
         "plans": "plans",
         "plans_total": "plans_total",
+        "term_days": "term_days",
+        "rollover": "rollover",
+        "unlocked": "unlocked",
     }
 
 
