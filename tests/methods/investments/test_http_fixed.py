@@ -3,11 +3,14 @@
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import pytest
 
 from tests.merchant_client import MerchantClient
 from tests.methods.clients.enrollment import update
 from tests.methods.investments.savers import NOW, cash_out, enroll, invest, make_deposit, open_savings, view
+from tests.methods.statements.test_http import open_link
+from tests.pages.pdf_text import read_pdf_pages
 from tests.running import Deployment
 from tests.walk.test_tenancy import everything_of
 
@@ -109,3 +112,63 @@ def test_a_deposit_of_both_a_period_and_a_term_is_refused_by_name(shop: Merchant
     body = invest(shop, "create_savings", **fields)
     assert (body["status"], [fault["field"] for fault in body["errors"]]) == (104, ["period"])
     assert make_deposit(shop, "SVnobody", "1.00")["status"] == 104
+
+
+# --- certificates -------------------------------------------------------------------------------------------
+
+
+def make_certificate(shop: MerchantClient) -> tuple[str, dict[str, Any]]:
+    savings_id = open_savings(shop, enroll(shop), "1000.00", rollover="all", **FIXED)
+    return savings_id, invest(shop, "certificate", savings_id=savings_id)
+
+
+def read_proof(shop: MerchantClient, certificate: dict[str, Any]) -> dict[str, Any]:
+    file = open_link(shop, certificate["proof_link"])
+    assert (file.http, file.headers["content-type"]) == (200, "application/json")
+    proof: dict[str, Any] = file.body
+    return proof
+
+
+def test_a_certificate_shows_the_deposit_and_its_holder(shop: MerchantClient) -> None:
+    savings_id, made = make_certificate(shop)
+    file = open_link(shop, made["link"])
+    assert (file.http, file.headers["content-type"]) == (200, "application/pdf")
+    [texts] = read_pdf_pages(file.raw)
+    assert {"Certificate of fixed deposit", "NGN 1000.00", "Ada Obi", "30 days"} <= set(texts)
+    assert any(savings_id in text for text in texts)
+
+
+def test_a_certificate_is_proven_by_the_posting_that_left_its_balance(shop: MerchantClient) -> None:
+    savings_id, made = make_certificate(shop)
+    before = read_proof(shop, made)
+    assert (before["proof"], before["close"], before["balance"]) == ("pending", None, "1000.00")
+    closed = shop.put("sandbox", action="close").body
+    after = read_proof(shop, made)
+    assert (after["proof"], after["close"]["root"]) == ("closed", closed["root"])
+    [line] = invest(shop, "statement", savings_id=savings_id)["data"]
+    assert (after["posting"]["reference"], after["posting"]["balance"]) == (line["origin"], "1000.00")
+    proof = shop.put("resources", inquire="proof", reference=line["origin"]).body["data"][0]
+    assert proof["first"] <= after["posting"]["number"] <= proof["last"]
+    assert "Obi" not in msgspec.json.encode(after).decode()
+
+
+def test_the_links_end_at_their_times(shop: MerchantClient) -> None:
+    _, made = make_certificate(shop)
+    shop.advance(hours=1)
+    assert (open_link(shop, made["link"]).http, open_link(shop, made["proof_link"]).http) == (404, 200)
+    shop.advance(until=made["proof_expires"])
+    assert open_link(shop, made["proof_link"]).http == 404
+
+
+def test_a_link_does_not_open_under_another_ending(shop: MerchantClient) -> None:
+    _, made = make_certificate(shop)
+    for name, ending in (("link", "json"), ("link", "csv"), ("proof_link", "pdf")):
+        assert open_link(shop, f"{made[name].rpartition('.')[0]}.{ending}").http == 404
+
+
+def test_there_is_no_certificate_of_what_holds_nothing(shop: MerchantClient) -> None:
+    ada = enroll(shop)
+    ordinary, empty = open_savings(shop, ada, "10.00"), open_savings(shop, ada, **FIXED)
+    replies = [invest(shop, "certificate", savings_id=one) for one in ("SVnobody", ordinary, empty)]
+    assert [reply["status"] for reply in replies] == [104, 104, 104]
+    assert "is pending" in replies[2]["message"]

@@ -191,6 +191,11 @@ DEPOSIT = Need(
     None,
     (*MAKE_SAVINGS, ExampleCall("investments", "deposit")),
 )
+FUNDED_FIXED_DEPOSIT = msgspec.structs.replace(
+    FIXED_DEPOSIT,
+    label="a fixed deposit that holds money",
+    calls=(*FIXED_DEPOSIT.calls, ExampleCall("investments", "deposit", FROM_WALLET)),
+)
 MAKE_THRIFT = (ExampleCall("investments", "create_plan"),)
 OPEN_THRIFT = Need("a thrift plan without members", {"thrift_id": "thrift_id"}, None, MAKE_THRIFT)
 THRIFT = Need(
@@ -268,6 +273,7 @@ NEEDS: Mapping[str, tuple[Need, ...]] = {
     "investments-create_savings": (CLIENT,),
     "investments-deposit": (SAVINGS,),
     "investments-set_rollover": (FIXED_DEPOSIT,),
+    "investments-certificate": (FUNDED_FIXED_DEPOSIT,),
     "investments-validate": (DEPOSIT,),
     "investments-view_savings": (SAVINGS,),
     "investments-statement": (SAVINGS,),

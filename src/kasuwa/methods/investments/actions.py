@@ -14,6 +14,7 @@ from kasuwa.core.action import (
 )
 from kasuwa.methods.disburse.rules.transfer import check_amount
 from kasuwa.methods.investments import store, wire
+from kasuwa.methods.investments.certificates.store import show_certificate
 from kasuwa.methods.investments.rules import cash_out, fixed_deposit, post_interest, savings, thrift_cycle, thrift_plan
 from kasuwa.methods.payment.rules import collect
 from kasuwa.methods.payment.rules.charge_card import need_validate
@@ -223,6 +224,14 @@ INVESTMENTS = ApiMethod(
             permission=MANAGE,
             summary="Change what becomes of a fixed deposit when its running term ends",
             example={"action": "set_rollover", "savings_id": "<savings_id>", "rollover": "none"},
+        ),
+        Read(
+            name="certificate",
+            request=wire.CertificateRequest,
+            reply=wire.CertificateReply,
+            read=show_certificate,
+            summary="The certificate of a fixed deposit as a PDF, with a QR code that leads to its proof",
+            example={"action": "certificate", "savings_id": "<savings_id>"},
         ),
     ),
     steps=(

@@ -63,6 +63,31 @@ class RolloverRequest(msgspec.Struct, kw_only=True):
     "If true, the reply shows the fixed deposit as it would be, and nothing is changed."
 
 
+class CertificateRequest(msgspec.Struct, kw_only=True):
+    """Names the fixed deposit that a certificate is made of."""
+
+    savings_id: Reference
+    "The fixed deposit. It must hold money."
+
+
+class CertificateReply(msgspec.Struct, kw_only=True):
+    """The links to a certificate and to what proves it. They need no key: whoever has one can read what it shows."""
+
+    status: Literal[200] = 200
+    "200."
+    message: str = "Certificate"
+    "The outcome in words."
+    link: str
+    "Address of the certificate, a PDF. Its QR code is `proof_link`."
+    expires: str
+    "Time until which `link` works, in UTC: an hour from now."
+    proof_link: str
+    """Address of what proves the certificate, as JSON without personal data: the balance, the newest posting and the
+    signed close of the books that has it."""
+    proof_expires: str
+    "Time until which `proof_link` works, in UTC: a year after the end of the running term."
+
+
 class ListSavingsRequest(Paged, kw_only=True):
     """Lists savings accounts, newest first."""
 
