@@ -775,6 +775,13 @@ INVESTMENTS_SET_ROLLOVER: Action[types.SavingsReply] = Action(
     repeat="idempotency_key",
     accepts_idempotency_key=True,
 )
+INVESTMENTS_CERTIFICATE: Action[types.CertificateReply] = Action(
+    name="investments.certificate",
+    path="investments",
+    selectors={"action": "certificate"},
+    fields={"savings_id": ("savings_id", "text")},
+    reply="CertificateReply",
+)
 VIRTUALCARD_CREATE: Action[types.VirtualCardReply] = Action(
     name="virtualcard.create",
     path="virtualcard",

@@ -3132,6 +3132,30 @@ class Investments(SyncGroup):
             idempotency_key,
         )
 
+    def certificate(self, *, savings_id: str) -> types.CertificateReply:
+        """The certificate of a fixed deposit as a PDF, with a QR code that leads to its proof.
+
+        Names the fixed deposit that a certificate is made of.
+
+        Needs a key of scope `lend` or `read`.
+
+        savings_id: The fixed deposit. It must hold money. 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.investments.certificate(savings_id="<savings_id>")
+
+            {
+              "status": 200,
+              "message": "Certificate",
+              "link": "<link>",
+              "expires": "2026-01-05T09:30:00.000Z",
+              "proof_link": "<proof_link>",
+              "proof_expires": "2027-04-04T23:00:00.000Z"
+            }
+        """
+        return self._call(actions.INVESTMENTS_CERTIFICATE, {"savings_id": savings_id})
+
     @overload
     def wait(
         self, thing: types.DepositReply | types.DepositValidateReply, seconds: float = 60.0
@@ -3871,8 +3895,8 @@ class Resources(SyncGroup):
               "data": [
                 {
                   "currency": "NGN",
-                  "balance": "9889857.64",
-                  "available": "9885925.14",
+                  "balance": "9789857.64",
+                  "available": "9785925.14",
                   "held": "3932.50"
                 },
                 {
@@ -3911,7 +3935,7 @@ class Resources(SyncGroup):
               "data": [
                 {
                   "event_id": "<event_id>",
-                  "sequence": 15,
+                  "sequence": 16,
                   "txnRef": "<txnRef>",
                   "kind": "account_closed",
                   "state": "no_endpoint",
@@ -4940,7 +4964,7 @@ class Resources(SyncGroup):
               "message": "Wallet in NGN",
               "currency": "NGN",
               "opening_balance": "0.00",
-              "closing_balance": "9889857.64",
+              "closing_balance": "9789857.64",
               "totals": [
                 {
                   "kind": "collected",

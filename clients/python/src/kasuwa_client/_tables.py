@@ -258,6 +258,14 @@ TYPES: Mapping[str, FieldTable] = {
         "dry_run": ("dry_run", "boolean"),
         "explained": ("explained", "[DryRunFigure]"),
     },
+    "CertificateReply": {
+        "status": ("status", "integer"),
+        "message": ("message", "text"),
+        "link": ("link", "text"),
+        "expires": ("expires", "time"),
+        "proof_link": ("proof_link", "text"),
+        "proof_expires": ("proof_expires", "text"),
+    },
     "ChargeableBank": {"bankname": ("bankname", "text"), "bankcode": ("bankcode", "text")},
     "ChargeableBanksReply": {"status": ("status", "integer"), "data": ("data", "[ChargeableBank]")},
     "Charges": {

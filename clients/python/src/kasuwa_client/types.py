@@ -1209,6 +1209,36 @@ class CashoutReply(Result):
 
 
 @dataclass(frozen=True)
+class CertificateReply(Result):
+    """The links to a certificate and to what proves it. They need no key: whoever has one can read what it shows."""
+
+    status: int
+    """200."""
+    message: str
+    """The outcome in words."""
+    link: str
+    """Address of the certificate, a PDF. Its QR code is `proof_link`."""
+    expires: dt.datetime
+    """Time until which `link` works, in UTC: an hour from now."""
+    proof_link: str
+    """Address of what proves the certificate, as JSON without personal data: the balance, the newest posting and the
+    signed close of the books that has it.
+    """
+    proof_expires: str
+    """Time until which `proof_link` works, in UTC: a year after the end of the running term."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "message": "message",
+        "link": "link",
+        "expires": "expires",
+        "proof_link": "proof_link",
+        "proof_expires": "proof_expires",
+    }
+
+
+@dataclass(frozen=True)
 class ChargeableBank(Result):
     """A bank whose accounts can be debited."""
 

@@ -58,6 +58,25 @@ export interface CashoutReply {
   readonly explained?: readonly DryRunFigure[];
 }
 
+/** The links to a certificate and to what proves it. They need no key: whoever has one can read what it shows. */
+export interface CertificateReply {
+  /** 200. */
+  readonly status: 200;
+  /** The outcome in words. */
+  readonly message: string;
+  /** Address of the certificate, a PDF. Its QR code is `proof_link`. */
+  readonly link: string;
+  /** Time until which `link` works, in UTC: an hour from now. */
+  readonly expires: Time;
+  /**
+   * Address of what proves the certificate, as JSON without personal data: the balance, the newest posting and the
+   * signed close of the books that has it.
+   */
+  readonly proof_link: string;
+  /** Time until which `proof_link` works, in UTC: a year after the end of the running term. */
+  readonly proof_expires: string;
+}
+
 /**
  * The reply of the payment. A deposit from the wallet also has the new balance. A dry run explains each figure and
  * has no txnRef.
@@ -778,6 +797,12 @@ export interface InvestmentsSetRolloverRequest {
   readonly dry_run?: boolean | null | undefined;
 }
 
+/** Request of investments certificate. Names the fixed deposit that a certificate is made of. */
+export interface InvestmentsCertificateRequest {
+  /** The fixed deposit. It must hold money. 1 to 100 characters. */
+  readonly savings_id: string;
+}
+
 const CREATE_SAVINGS: Operation = {
   name: "investments.createSavings",
   path: "investments",
@@ -914,6 +939,13 @@ const SET_ROLLOVER: Operation = {
   writes: true,
   acceptsIdempotencyKey: true,
   reply: SAVINGS_REPLY_SHAPE,
+};
+
+const CERTIFICATE: Operation = {
+  name: "investments.certificate",
+  path: "investments",
+  select: { action: "certificate" },
+  repeat: "read",
 };
 
 /** The actions of `PUT /investments`. */
@@ -1480,6 +1512,32 @@ export class InvestmentsMethods {
    */
   setRollover(request: InvestmentsSetRolloverRequest, options?: CallOptions): Promise<SavingsReply> {
     return callAction(this.#caller, SET_ROLLOVER, request, options);
+  }
+
+  /**
+   * The certificate of a fixed deposit as a PDF, with a QR code that leads to its proof.
+   *
+   * Names the fixed deposit that a certificate is made of.
+   *
+   * Needs a key of scope `lend` or `read`.
+   *
+   * @example
+   * ```ts
+   * await shop.investments.certificate({
+   *   savings_id: "<savings_id>",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Certificate",
+   * //   link: "<link>",
+   * //   expires: "2026-01-05T09:30:00.000Z",
+   * //   proof_link: "<proof_link>",
+   * //   proof_expires: "2027-04-04T23:00:00.000Z",
+   * // }
+   * ```
+   */
+  certificate(request: InvestmentsCertificateRequest, options?: CallOptions): Promise<CertificateReply> {
+    return callAction(this.#caller, CERTIFICATE, request, options);
   }
 
   /**
