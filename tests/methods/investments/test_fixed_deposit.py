@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kasuwa.core.decision import Decision, Refusal
+from kasuwa.core.money import format_minor
 from kasuwa.methods.clients.model import client_key
 from kasuwa.methods.investments.accrual import AccrualState, SavingsTerms, accrue_to
 from tests.hypothesis_settings import NO_DEADLINE
@@ -202,6 +203,25 @@ def test_what_rolls_over_can_be_changed_until_the_term_ends(books: InMemorySavin
     books.advance_to("2026-06-01")
     assert books.record(savings_id).state == "matured"
     assert len(books.posted("interest")) == 2
+
+
+@pytest.mark.parametrize(("rollover", "begins"), [("none", "0.00"), ("principal", "1000.00"), ("all", "1027.00")])
+def test_a_dry_run_explains_what_the_end_of_the_term_brings(books: InMemorySavings, rollover: str, begins: str) -> None:
+    savings_id = open_fixed(books, tax_applied=True)
+    books.advance_to("2026-01-15")
+    reply = books.ask("set_rollover", savings_id=savings_id, rollover=rollover, dry_run=True)
+    assert {one.what: one.amount for one in reply.explained} == {
+        "principal": "1000.00",
+        "interest": "30.00",
+        "tax": "3.00",
+        "balance after": "1027.00",
+        "new term": begins,
+    }
+    books.ask("set_rollover", savings_id=savings_id, rollover=rollover)
+    books.advance_to("2026-02-04")
+    record = books.record(savings_id)
+    in_term = 0 if record.state == "matured" else books.balance(savings_id) - books.savings(savings_id).unlocked
+    assert (record.balance, format_minor(in_term)) == ("1027.00", begins)
 
 
 def test_unlocked_interest_joins_the_term_after_a_change_to_all(books: InMemorySavings) -> None:

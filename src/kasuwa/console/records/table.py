@@ -3,7 +3,8 @@
 records.py makes the pages of every row. A kind whose API method is not deployed has no pages.
 """
 
-from typing import get_args
+from collections.abc import Mapping
+from typing import Any, get_args
 
 import msgspec
 
@@ -47,6 +48,13 @@ ROLLOVER = FormField(
     "Of a fixed deposit: none: it matures; principal: a new term without the interest; all: with it.",
     options=("none", "principal", "all"),
 )
+
+
+def is_fixed(row: Mapping[str, Any]) -> bool:
+    """Returns whether savings are a fixed deposit."""
+    return "term_days" in row
+
+
 CLIENT = FormField("client_id", "Client", "Choose by name, or enter the id.", required=True, people="clients")
 AMOUNT = FormField("amount", "Amount", input_mode="decimal", required=True)
 
@@ -206,7 +214,12 @@ SAVINGS = RecordKind(
     ),
     update_forms=(
         ActionForm(
-            "rollover", "Change the rollover", "set_rollover", (ROLLOVER,), allowed_states=("pending", "active")
+            "rollover",
+            "Change the rollover",
+            "set_rollover",
+            (ROLLOVER,),
+            allowed_states=("pending", "active"),
+            is_possible=is_fixed,
         ),
         ActionForm(
             "deposit", "Deposit from the wallet", "deposit", (AMOUNT,), fixed_values=(("payment_method", "wallet"),)

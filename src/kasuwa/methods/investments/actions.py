@@ -218,11 +218,11 @@ INVESTMENTS = ApiMethod(
         Write(
             name="set_rollover",
             request=wire.RolloverRequest,
-            reply=wire.SavingsReply,
+            reply=wire.RolloverReply,
             needs=fixed_deposit.need_rollover,
             decide=fixed_deposit.decide_rollover,
             permission=MANAGE,
-            summary="Change what becomes of a fixed deposit when its running term ends",
+            summary="Change what becomes of a fixed deposit when its term ends; dry_run shows what the end would bring",
             example={"action": "set_rollover", "savings_id": "<savings_id>", "rollover": "none"},
         ),
         Read(

@@ -159,6 +159,13 @@ class SavingsReply(msgspec.Struct, kw_only=True):
     "True in a dry run: nothing was stored. Else absent."
 
 
+class RolloverReply(SavingsReply, kw_only=True):
+    """A fixed deposit after a change of its rollover. A dry run explains what the end of the running term brings."""
+
+    explained: list[DryRunFigure] | UnsetType = UNSET
+    "The figures of a dry run, each with its calculation. Else absent."
+
+
 class Moved(msgspec.Struct, kw_only=True):
     """Totals of all postings on savings other than deposits and cash-outs."""
 

@@ -9,14 +9,18 @@ day on which the wallet covers it. Contract: investments#fixed
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+import msgspec
+
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Context, Decision, FieldError, LoadedRows, Merchant, Needs, Refusal, refuse_fields
 from kasuwa.core.dry_run import DRY_RUN_MESSAGE
 from kasuwa.core.money import format_minor
+from kasuwa.methods.investments.accrual import accrue_to
 from kasuwa.methods.investments.model import (
     ALL,
     CLOSED,
     MATURED,
+    NO_ROLLOVER,
     PRINCIPAL,
     SAVINGS_CLOSED,
     UNKNOWN_SAVINGS,
@@ -27,8 +31,9 @@ from kasuwa.methods.investments.model import (
     savings_key,
     state_on,
 )
-from kasuwa.methods.investments.wire import RolloverRequest, SavingsReply
+from kasuwa.methods.investments.wire import RolloverReply, RolloverRequest
 from kasuwa.transactions.object_events import ObjectEvent, make_object_event
+from kasuwa.wire.interest_wire import DryRunFigure
 
 # Ten years; a longer term is taken for a typing error. Contract: investments#fixed
 LONGEST_TERM_DAYS = 3650
@@ -144,7 +149,7 @@ def need_rollover(request: RolloverRequest, merchant: Merchant) -> Needs:
     return need_savings(merchant.merchant_id, (request.savings_id,))
 
 
-def decide_rollover(request: RolloverRequest, context: Context, rows: LoadedRows) -> Decision[SavingsReply] | Refusal:
+def decide_rollover(request: RolloverRequest, context: Context, rows: LoadedRows) -> Decision[RolloverReply] | Refusal:
     """Changes what happens when the running term ends. What ended is not changed."""
     savings = rows.get(Savings, savings_key(context.merchant.merchant_id, request.savings_id))
     if savings is None:
@@ -161,5 +166,28 @@ def decide_rollover(request: RolloverRequest, context: Context, rows: LoadedRows
     account = changes.account(request.savings_id)
     record = make_savings_record(changed, account.posted, account.held, [], changes.today)
     if request.dry_run:
-        return Decision(reply=SavingsReply(message=DRY_RUN_MESSAGE, data=record, dry_run=True))
-    return Decision(reply=SavingsReply(message="Rollover Changed", data=record), rows=changes.rows)
+        figures = explain_term_end(changed, account.posted)
+        reply = RolloverReply(message=DRY_RUN_MESSAGE, data=record, dry_run=True, explained=figures)
+        return Decision(reply=reply)
+    return Decision(reply=RolloverReply(message="Rollover Changed", data=record), rows=changes.rows)
+
+
+def explain_term_end(savings: Savings, posted: int) -> list[DryRunFigure]:
+    """Returns what the end of the running term brings if nothing is deposited or taken out before."""
+    earning = posted - savings.unlocked
+    # As the term ends, whatever follows it.
+    terms = msgspec.structs.replace(savings.terms, period=savings.months + 1, rolls_over=False)
+    ended = accrue_to(savings.accrual, terms, earning, terms.matures_on)
+    interest, tax = ended.due_interest, ended.due_tax
+    total = posted + interest - tax
+    begins = {NO_ROLLOVER: 0, PRINCIPAL: earning, ALL: total}[savings.rollover]
+    rate, day = f"{savings.rate}% {savings.frequency}", terms.matures_on
+    withheld = f"{savings.tax_rate}% of the interest" if savings.tax_applied else "no tax is withheld"
+    new_term = f"{savings.rollover} of it begins {savings.term_days} days on {day}"
+    return [
+        DryRunFigure("principal", format_minor(earning), "in the running term now"),
+        DryRunFigure("interest", format_minor(interest), f"due on {day}, at {rate} by the day on the principal"),
+        DryRunFigure("tax", format_minor(tax), withheld),
+        DryRunFigure("balance after", format_minor(total), "the balance and the interest, less tax"),
+        DryRunFigure("new term", format_minor(begins), new_term if begins else "nothing rolls over"),
+    ]
