@@ -761,7 +761,7 @@ INVESTMENTS_CANCEL_PLAN: Action[types.PlanReply] = Action(
     repeat="idempotency_key",
     accepts_idempotency_key=True,
 )
-INVESTMENTS_SET_ROLLOVER: Action[types.SavingsReply] = Action(
+INVESTMENTS_SET_ROLLOVER: Action[types.RolloverReply] = Action(
     name="investments.set_rollover",
     path="investments",
     selectors={"action": "set_rollover"},
@@ -770,7 +770,7 @@ INVESTMENTS_SET_ROLLOVER: Action[types.SavingsReply] = Action(
         "rollover": ("rollover", "choice"),
         "dry_run": ("dry_run", "boolean"),
     },
-    reply="SavingsReply",
+    reply="RolloverReply",
     writes=True,
     repeat="idempotency_key",
     accepts_idempotency_key=True,

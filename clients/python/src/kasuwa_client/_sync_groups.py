@@ -3082,8 +3082,8 @@ class Investments(SyncGroup):
         rollover: Literal["all", "none", "principal"],
         dry_run: bool | None = None,
         idempotency_key: str | None = None,
-    ) -> types.SavingsReply:
-        """Change what becomes of a fixed deposit when its running term ends.
+    ) -> types.RolloverReply:
+        """Change what becomes of a fixed deposit when its term ends; dry_run shows what the end would bring.
 
         Changes what happens to a fixed deposit when its running term ends.
 

@@ -264,7 +264,7 @@ TYPES: Mapping[str, FieldTable] = {
         "link": ("link", "text"),
         "expires": ("expires", "time"),
         "proof_link": ("proof_link", "text"),
-        "proof_expires": ("proof_expires", "text"),
+        "proof_expires": ("proof_expires", "time"),
     },
     "ChargeableBank": {"bankname": ("bankname", "text"), "bankcode": ("bankcode", "text")},
     "ChargeableBanksReply": {"status": ("status", "integer"), "data": ("data", "[ChargeableBank]")},
@@ -1277,6 +1277,13 @@ TYPES: Mapping[str, FieldTable] = {
         "sent": ("sent", "integer"),
         "more": ("more", "boolean"),
     },
+    "RolloverReply": {
+        "status": ("status", "integer"),
+        "message": ("message", "text"),
+        "data": ("data", "SavingsRecord"),
+        "dry_run": ("dry_run", "boolean"),
+        "explained": ("explained", "[DryRunFigure]"),
+    },
     "SandboxReply": {"status": ("status", "integer"), "message": ("message", "text")},
     "SavingsCashcodeReply": {
         "status": ("status", "integer"),
@@ -1314,7 +1321,7 @@ TYPES: Mapping[str, FieldTable] = {
         "plans_total": ("plans_total", "integer"),
         "term_days": ("term_days", "integer"),
         "rollover": ("rollover", "choice"),
-        "unlocked": ("unlocked", "text"),
+        "unlocked": ("unlocked", "amount"),
     },
     "SavingsReply": {
         "status": ("status", "integer"),

@@ -1224,7 +1224,7 @@ class CertificateReply(Result):
     """Address of what proves the certificate, as JSON without personal data: the balance, the newest posting and the
     signed close of the books that has it.
     """
-    proof_expires: str
+    proof_expires: dt.datetime
     """Time until which `proof_link` works, in UTC: a year after the end of the running term."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
@@ -4407,6 +4407,31 @@ class ResendReply(Result):
 
 
 @dataclass(frozen=True)
+class RolloverReply(Result):
+    """A fixed deposit after a change of its rollover. A dry run explains what the end of the running term brings."""
+
+    status: int
+    """200."""
+    message: str
+    """The outcome in words."""
+    data: SavingsRecord
+    """The savings account."""
+    dry_run: bool | None = None
+    """True in a dry run: nothing was stored. Else absent."""
+    explained: tuple[DryRunFigure, ...] | None = None
+    """The figures of a dry run, each with its calculation. Else absent."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "message": "message",
+        "data": "data",
+        "dry_run": "dry_run",
+        "explained": "explained",
+    }
+
+
+@dataclass(frozen=True)
 class SandboxReply(Result):
     """The confirmation of a sandbox action."""
 
@@ -4501,7 +4526,7 @@ class SavingsRecord(Result):
     """Days of each term of a fixed deposit. Absent for other savings."""
     rollover: Literal["all", "none", "principal"] | None = None
     """What of a fixed deposit begins a new term when one ends. Absent for other savings."""
-    unlocked: str | None = None
+    unlocked: Decimal | None = None
     """Part of the balance that is interest of earlier terms and not part of the running one, in naira: it earns
     nothing, and taking it out forfeits nothing. Absent unless it is a fixed deposit.
     """

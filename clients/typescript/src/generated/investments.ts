@@ -26,6 +26,7 @@ import {
   INTEREST_SETTINGS_SHAPE,
   PLAN_PAGE_SHAPE,
   PLAN_REPLY_SHAPE,
+  ROLLOVER_REPLY_SHAPE,
   SAVINGS_CASHCODE_REPLY_SHAPE,
   SAVINGS_PAGE_SHAPE,
   SAVINGS_REPLY_SHAPE,
@@ -74,7 +75,7 @@ export interface CertificateReply {
    */
   readonly proof_link: string;
   /** Time until which `proof_link` works, in UTC: a year after the end of the running term. */
-  readonly proof_expires: string;
+  readonly proof_expires: Time;
 }
 
 /**
@@ -320,6 +321,20 @@ export interface PlanReply {
   readonly dry_run?: boolean;
 }
 
+/** A fixed deposit after a change of its rollover. A dry run explains what the end of the running term brings. */
+export interface RolloverReply {
+  /** 200. */
+  readonly status: 200;
+  /** The outcome in words. */
+  readonly message: string;
+  /** The savings account. */
+  readonly data: SavingsRecord;
+  /** True in a dry run: nothing was stored. Else absent. */
+  readonly dry_run?: boolean;
+  /** The figures of a dry run, each with its calculation. Else absent. */
+  readonly explained?: readonly DryRunFigure[];
+}
+
 /**
  * The result of a cash-out by cashcode. `cashcode` and a generated `pin` are shown once. A replayed reply has
  * neither.
@@ -405,7 +420,7 @@ export interface SavingsRecord {
    * Part of the balance that is interest of earlier terms and not part of the running one, in naira: it earns nothing,
    * and taking it out forfeits nothing. Absent unless it is a fixed deposit.
    */
-  readonly unlocked?: string;
+  readonly unlocked?: Amount;
 }
 
 /** A savings account after it was created or asked for. */
@@ -938,7 +953,7 @@ const SET_ROLLOVER: Operation = {
   repeat: "idempotency_key",
   writes: true,
   acceptsIdempotencyKey: true,
-  reply: SAVINGS_REPLY_SHAPE,
+  reply: ROLLOVER_REPLY_SHAPE,
 };
 
 const CERTIFICATE: Operation = {
@@ -1468,7 +1483,7 @@ export class InvestmentsMethods {
   }
 
   /**
-   * Change what becomes of a fixed deposit when its running term ends.
+   * Change what becomes of a fixed deposit when its term ends; dry_run shows what the end would bring.
    *
    * Changes what happens to a fixed deposit when its running term ends.
    *
@@ -1510,7 +1525,7 @@ export class InvestmentsMethods {
    * // }
    * ```
    */
-  setRollover(request: InvestmentsSetRolloverRequest, options?: CallOptions): Promise<SavingsReply> {
+  setRollover(request: InvestmentsSetRolloverRequest, options?: CallOptions): Promise<RolloverReply> {
     return callAction(this.#caller, SET_ROLLOVER, request, options);
   }
 
