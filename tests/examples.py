@@ -55,6 +55,7 @@ VOLATILE = frozenset(
         "dispute_id",
         "link_id",
         "link",
+        "proof_link",
         "checkoutURL",
         "invoice_id",
     }

@@ -102,7 +102,7 @@ REGISTRIES = {"methods.tables", "methods.coded_tables", "methods.sealed_columns"
 SLICE_IMPORTS = {
     "payment": {"disburse"},
     "loans": {"payment", "disburse", "clients"},
-    "investments": {"payment", "disburse", "cashcode", "clients"},
+    "investments": {"payment", "disburse", "cashcode", "clients", "loans", "statements"},
     "references": {
         "cashcode",
         "checkout",
@@ -136,4 +136,5 @@ BORROWED_MODULES = {
     "settlements",
     "thrift_model",
     "payer_model",
+    "links",
 }

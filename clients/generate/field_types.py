@@ -87,6 +87,7 @@ AMOUNT_FIELDS = frozenset(
         "penalty",
         "payoff",
         "accrued_interest",
+        "unlocked",
         "withheld_tax",
         "effect",
         "thrift_paid",
@@ -144,6 +145,7 @@ TIME_FIELDS = frozenset(
         "made_at",
         "last_used_at",
         "refused_at",
+        "proof_expires",
     }
 )
 DATE_FIELDS = frozenset({"due", "day", "last_day", "start_date", "next_date", "payout_date", "dob", "date_due"})

@@ -85,6 +85,62 @@ def save_by_card(society: Merchant, member: Member, amount: str) -> None:
     member.change("2026-01-05", kobo(amount))
 
 
+# --- a fixed deposit ----------------------------------------------------------------------------------------
+
+FIXED_RATE, FIXED_DAYS = 15, 30
+FIXED_AMOUNT = "100000.00"
+
+
+def fix_money(society: Merchant, member: Member) -> str:
+    """The member fixes money for thirty days; each term's interest stays outside the next."""
+    fixed = society.put(
+        "investments",
+        action="create_savings",
+        name=f"{member.name}'s shop",
+        client_id=member.client_id,
+        interestSettings={"interestRate": str(FIXED_RATE), "interestFrequency": "annualized"},
+        tax_applied=True,
+        tax_rate=TAX_RATE,
+        term_days=FIXED_DAYS,
+        rollover="principal",
+    )["data"]
+    society.show(fixed, "savings_id", "term_days", "rollover", "matures_at")
+    savings_id = str(fixed["savings_id"])
+    fields = {"savings_id": savings_id, "payment_method": "wallet", "amount": FIXED_AMOUNT}
+    society.show(society.put("investments", action="deposit", **fields), "message", "balance")
+    society.wallet -= kobo(FIXED_AMOUNT)
+    certificate = society.put("investments", action="certificate", savings_id=savings_id)
+    society.show(certificate, "message", "expires")
+    return savings_id
+
+
+def earn_in_a_term() -> int:
+    """15 % a year for the days of a term, rounded once."""
+    exact = Fraction(kobo(FIXED_AMOUNT) * FIXED_RATE * FIXED_DAYS, 365 * 100)
+    return (2 * exact.numerator + exact.denominator) // (2 * exact.denominator)
+
+
+def end_term(society: Merchant, savings_id: str, number: int) -> None:
+    """Compares the deposit after its term `number` with what this script works out."""
+    interest = earn_in_a_term()
+    society.wallet -= interest
+    unlocked = (interest - percent(interest, TAX_RATE)) * number
+    record = society.put("investments", action="view_savings", savings_id=savings_id)["data"]
+    society.same(f"the fixed deposit after term {number}", kobo(FIXED_AMOUNT) + unlocked, kobo(record["balance"]))
+    if record["state"] == "active":
+        society.same("of which is unlocked", unlocked, kobo(record["unlocked"]))
+
+
+def take_fixed(society: Merchant, member: Member, savings_id: str) -> None:
+    """The deposit has matured: the treasurer pays all of it over the counter."""
+    record = society.put("investments", action="view_savings", savings_id=savings_id)["data"]
+    society.same("the fixed deposit", "matured", record["state"])
+    fields = {"savings_id": savings_id, "client_id": member.client_id, "method": "cash"}
+    taken = society.put("investments", action="cashout", amount=record["balance"], **fields)
+    society.show(taken, "message", "balance")
+    society.wallet += kobo(record["balance"])
+
+
 # --- the thrift plan ----------------------------------------------------------------------------------------
 
 
@@ -180,6 +236,8 @@ def run(society: Merchant) -> None:
     save_cash(society, ada, "50000.00")
     save_by_card(society, bola, "50000.00")
     save_cash(society, chidi, "50000.00")
+    society.step("Chidi fixes 100,000 for thirty days at 15 %, and again for as long as nobody says otherwise")
+    fixed_id = fix_money(society, chidi)
     society.step("A thrift plan: 10,000 each month out of everyone's savings, the pot to one of them in turn")
     thrift_id = begin_plan(society, members, "10000.00")
     society.step("Ada asks for a loan of 60,000 at 2 % a month; the society approves, and her bank account has it")
@@ -192,6 +250,7 @@ def run(society: Merchant) -> None:
     society.step("The month ends: interest is posted, and Ada repays her first installment in cash")
     society.advance("2026-02-05T10:00:00+01:00")
     post_interest(society, members, "2026-01-05", "2026-02-05")
+    end_term(society, fixed_id, 1)
     repay_cash(society, loan_id, due_now(society, loan_id, 1))
     society.step("The second turn is Bola's; Ada repays the second installment by card")
     society.advance("2026-02-28T10:00:00+01:00")
@@ -199,11 +258,18 @@ def run(society: Merchant) -> None:
     society.advance("2026-03-05T10:00:00+01:00")
     post_interest(society, members, "2026-02-05", "2026-03-05")
     repay_by_card(society, loan_id, due_now(society, loan_id, 2))
+    society.step("Chidi's second term ends, and the third shall be the last")
+    society.advance("2026-03-06T10:00:00+01:00")
+    end_term(society, fixed_id, 2)
+    changed = society.put("investments", action="set_rollover", savings_id=fixed_id, rollover="none")
+    society.show(changed["data"], "rollover", "matures_at")
     society.step("The third turn is Chidi's, and the plan is complete; Ada pays the rest")
     society.advance("2026-03-31T10:00:00+01:00")
     turn(members, chidi, "2026-03-31", "10000.00")
     society.advance("2026-04-05T10:00:00+01:00")
     post_interest(society, members, "2026-03-05", "2026-04-05")
+    end_term(society, fixed_id, 3)
+    take_fixed(society, chidi, fixed_id)
     repay_cash(society, loan_id, due_now(society, loan_id, 3))
     check_books(society, thrift_id, loan_id)
 

@@ -177,6 +177,7 @@ SPARE_CREDIT = Bound(
 LOAN_INSTALLMENTS = whole(HERE + "test_a_loan_has_1_to_366_installments", 1, 366)
 PLAN_MEMBERS = whole(HERE + "test_a_plan_has_2_to_500_members", 2, 500)
 SAVINGS_MONTHS = whole(HERE + "test_savings_mature_after_1_to_600_months", 1, 600)
+TERM_DAYS = whole(HERE + "test_a_fixed_deposit_is_for_1_to_3650_days", 1, 3650)
 KEY_NAME = whole(HERE + "test_the_name_of_a_key_has_1_to_60_characters", 1, 60)
 VALID_KEYS = at_most(HERE + "test_a_merchant_has_50_valid_keys_and_no_more", 50)
 TICKETS = at_most(HERE + "test_a_payer_chooses_twenty_tickets_and_no_more", 20)

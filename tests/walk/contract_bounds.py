@@ -148,6 +148,7 @@ BOUNDS: dict[str, dict[str, tuple[Bound | Shown | OwnValues, ...]]] = {
         "answers all members, 500 at most": (bounds.PLAN_MEMBERS,),
         "Number of members, from 2 to 500": (bounds.PLAN_MEMBERS,),
         "Months until maturity, from 1 to 600": (bounds.SAVINGS_MONTHS,),
+        "a term of so many days, from 1 to 3,650": (bounds.TERM_DAYS,),
         "today or within ten years": (bounds.PLAN_START,),
     },
     "keys": {

@@ -308,6 +308,14 @@ VIOLATIONS: dict[str, tuple[str, ...]] = {
         "delete from savings where merchant_id = $1",
     ),
     "savings that may still earn": ("update interest_batch set members = '' where merchant_id = $1",),
+    "a fixed deposit's term is the running one": (
+        "update savings set unlocked = last_balance + 1 where merchant_id = $1",
+        "update savings set term_days = 1 where merchant_id = $1",
+        "update savings set reported_terms = 1 where merchant_id = $1",
+    ),
+    "every ended term of a fixed deposit": (
+        "update savings set event_count = 1, reported_terms = 1 where merchant_id = $1",
+    ),
     "an open savings account counts for its client": (
         "update client set open_accounts = 0 where merchant_id = $1",
         "update client set status = 'inactive' where merchant_id = $1",

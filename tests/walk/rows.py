@@ -148,6 +148,12 @@ EXTRA_EXAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
     "sandbox-card_purchase": ("virtualcard-create", {}),
     "sandbox-card_reverse": ("sandbox-card_authorize", {"amount": "1.00"}),
     "sandbox-redeem_cashcode": ("cashcode-generate", {"orderRef": "cash-1043"}),
+    "investments-set_rollover": ("investments-create_savings", {"period": None, "term_days": 90}),
+    # Into the fixed deposit that was made for the row before.
+    "investments-certificate": (
+        "investments-deposit",
+        {"payment_method": "wallet", "card": None, "ip": None, "fingerprint": None},
+    ),
     "payment-disputes": ("sandbox-dispute", {}),
     "payment-dispute_respond": ("sandbox-dispute", {"amount": "100.00"}),
     "sandbox-dispute": ("payment-charge-token", {}),

@@ -52,6 +52,7 @@ from tests.walk.bounds import (
     SETTLEMENT_DAYS,
     STATEMENT_DAYS,
     TAX,
+    TERM_DAYS,
     TICKETS,
     TIMELINE,
     VALID_KEYS,
@@ -207,6 +208,11 @@ def is_planned(**changes: Any) -> bool:
 def test_savings_mature_after_1_to_600_months() -> None:
     for months, is_within in SAVINGS_MONTHS.sides:
         assert is_saved(period=months) == is_within, months
+
+
+def test_a_fixed_deposit_is_for_1_to_3650_days() -> None:
+    for days, is_within in TERM_DAYS.sides:
+        assert is_saved(period=None, term_days=days) == is_within, days
 
 
 @INTEREST_A_YEAR.tries

@@ -26,6 +26,7 @@ from tests.console.test_operator_pages import propose
 from tests.console.visitor import sign_in_as
 from tests.generators.environment import run_tool, tools_directory
 from tests.merchant_client import MerchantClient
+from tests.methods.investments import savers
 from tests.running import Deployment
 from tests.walk.openapi_documents import (
     COMPONENT,
@@ -149,6 +150,7 @@ def test_every_kind_of_event_is_as_described(open_shop: Callable[..., MerchantCl
     account: dict[str, Any] = {"bankcode": "058", "accountnumber": "0000000000"}
     assert other.put("resources", request="payout_schedule", frequency="daily", **account).body["status"] == 200
     assert other.put("resources", request="settlement_events", daily=True).body["status"] == 200
+    savers.open_savings(other, savers.enroll(other), "100.00", period=None, term_days=1)
     other.advance(days=1)
     events = [*events_of(shop, limit=200), *events_of(other, limit=200)]
     for event in events:

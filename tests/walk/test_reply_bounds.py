@@ -30,6 +30,7 @@ SCHEDULE = "one line an installment: at most 366"
 FIGURES = "one line a figure, and those of a schedule: at most 366"
 CLIENT_FIELDS = {"addresses": "at most 20", "bankAccount": "as it was sent", "meta": "as it was sent"}
 CLIENT = {f"data.{name}": why for name, why in CLIENT_FIELDS.items()}
+SHOWS_SAVINGS = ("investments-create_savings", "investments-view_savings")
 PLANS = f"the newest {MAX_PLANS_SHOWN} (investments/store.py)"
 DATES = f"one line a date: at most {MAX_INSTALLMENTS}"
 PAYMENTS_OF_LINK = {"data.payments": f"the newest {MAX_LINK_PAYMENTS} (checkout/store.py)"}
@@ -86,8 +87,9 @@ BOUNDS: dict[str, dict[str, str]] = {
         for key in ("loans-request", "loans-process", "loans-repay", "loans-view")
     },
     "clients-list": {f"data[].{name}": why for name, why in CLIENT_FIELDS.items()},
-    **{key: {"data.plans": PLANS} for key in ("investments-create_savings", "investments-view_savings")},
+    **{key: {"data.plans": PLANS} for key in SHOWS_SAVINGS},
     "investments-list_savings": {"data[].plans": PLANS},
+    "investments-set_rollover": {"data.plans": PLANS, "explained": FIGURES},
     **dict.fromkeys(("resources-events", "resources-event_feed"), EVENTS),
     "resources-installments": {"[].payment_schedule": DATES},
     **{

@@ -39,7 +39,7 @@ NOT_OF_A_MERCHANT = ("/operator", "/link", "/sign-in", "/account", "/static")
 PAGES = [page for page in DEPLOYED if page.http_method == "GET" and not page.path.startswith(NOT_OF_A_MERCHANT)]
 # What differs between two requests of the same merchant: links are sealed with a random nonce, pages show the time, the
 # address of their service, and a new reference for the request that can be tried.
-VOLATILE = re.compile(r'"link": "[^"]*"|[0-9]{2}:[0-9]{2}:[0-9]{2}|127\.0\.0\.1:[0-9]+|try-[0-9a-f]{8}')
+VOLATILE = re.compile(r'"(proof_)?link": "[^"]*"|[0-9]{2}:[0-9]{2}:[0-9]{2}|127\.0\.0\.1:[0-9]+|try-[0-9a-f]{8}')
 
 
 class World(NamedTuple):

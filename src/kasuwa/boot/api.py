@@ -127,7 +127,9 @@ def make_server(
         check_readiness=Readiness(services),
         request_log=request_log,
         pages=pages,
-        files=StatementPages(services.lists, services.vault, services.merchant_directory),
+        files=StatementPages(
+            services.lists, services.vault, services.merchant_directory, services.deployment.public_url
+        ),
         callbacks=callbacks,
         public_limits=PublicLimits(buckets, TOO_MANY_REQUESTS),
         metrics=services.metrics,

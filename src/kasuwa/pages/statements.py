@@ -1,7 +1,8 @@
 """Serves statements below /statements/: a sealed link is the only credential.
 
     /statements/<token>.csv
-    /statements/<token>.pdf
+    /statements/<token>.pdf     also the certificate of a fixed deposit (certificates.py)
+    /statements/<token>.json    what proves such a certificate
 
 The token is the terms of the statement, encrypted. Nothing is stored. A link ends after an hour of the merchant's
 business time, when the merchant is suspended, and when `reset` gives it new books. Contract: resources#statements
@@ -24,9 +25,13 @@ from kasuwa.core.vault import Vault
 from kasuwa.engine.progress import is_outage
 from kasuwa.http.page import Page, StreamedPage
 from kasuwa.merchants.merchants import MerchantDirectory, has_current_books
+from kasuwa.methods.investments.certificates.store import read_certificate
 from kasuwa.methods.statements.files.store import PIECE_MOVEMENTS, Piece
 from kasuwa.methods.statements.links import decode_link
 from kasuwa.methods.statements.model import (
+    CERTIFICATE,
+    CERTIFICATE_PROOF,
+    ENDINGS,
     LINK_AAD,
     LINK_OWNER,
     MAX_PDF_MOVEMENTS,
@@ -51,14 +56,15 @@ from kasuwa.methods.statements.store import (
     show_totals,
 )
 from kasuwa.observe.log import describe_error
+from kasuwa.pages.certificates import make_proof, render_certificate
 from kasuwa.pages.render import render_notice
 from kasuwa.pages.statement_files import StatementHead, csv_end, csv_head, render_pdf
 from kasuwa.postgres.connection_pool import Pool
 from kasuwa.postgres.merchant_rows import MerchantReader
 from kasuwa.wire.fields import read_date
 
-LINK_PATH = re.compile(r"/statements/([A-Za-z0-9_-]{40,1000})\.(csv|pdf)", re.ASCII)
-CONTENT_TYPES = {"csv": "text/csv; charset=utf-8", "pdf": "application/pdf"}
+LINK_PATH = re.compile(r"/statements/([A-Za-z0-9_-]{40,1000})\.(csv|pdf|json)", re.ASCII)
+CONTENT_TYPES = {"csv": "text/csv; charset=utf-8", "pdf": "application/pdf", "json": "application/json"}
 
 # An unknown, a changed and an expired link are answered alike.
 NOT_FOUND = render_notice(404, "This link does not work", "It may have expired. Ask for a new one.")
@@ -77,7 +83,8 @@ log = structlog.get_logger("kasuwa.pages")
 class StatementPages:
     """Serves statements as files. Errors become pages."""
 
-    def __init__(self, lists: Pool, vault: Vault, directory: MerchantDirectory) -> None:
+    def __init__(self, lists: Pool, vault: Vault, directory: MerchantDirectory, public_url: str) -> None:
+        self._public_url = public_url
         self._lists = lists
         self._vault = vault
         self._directory = directory
@@ -86,7 +93,7 @@ class StatementPages:
     async def serve(self, method: str, path: str, address: str) -> Page | StreamedPage:
         match = LINK_PATH.fullmatch(path)
         terms = None if match is None else self._read_terms(match[1])
-        if match is None or terms is None or terms.format != match[2]:
+        if match is None or terms is None or ENDINGS.get(terms.format) != match[2]:
             return NOT_FOUND
         if method not in ("GET", "HEAD"):
             return METHOD_NOT_ALLOWED
@@ -125,8 +132,10 @@ class StatementPages:
         account = await find_account(terms.account, terms.id, terms.currency, merchant_id, reader)
         if account is None:
             return NOT_FOUND
+        if terms.format in (CERTIFICATE, CERTIFICATE_PROOF):
+            return await self._serve_certificate(terms, merchant, reader)
         head, period = await read_head(terms, account, merchant, reader)
-        headers = file_headers(head, terms.format)
+        headers = file_headers(head.file_name, terms.format)
         if terms.format == "csv":
             pieces = stream_csv(head, account, period, merchant_id, reader)
             return StreamedPage(200, SharedFile(self._shares, pieces, merchant_id, end), headers)
@@ -134,6 +143,17 @@ class StatementPages:
             movements = await list_movements(account, period, Place(), MAX_PDF_MOVEMENTS, merchant_id, reader)
             totals = await read_totals(account, period, merchant_id, reader)
             return Page(200, await asyncio.to_thread(render_pdf, head, movements, totals), headers)
+
+    async def _serve_certificate(self, terms: StatementTerms, merchant: Merchant, reader: MerchantReader) -> Page:
+        certificate = await read_certificate(terms.id, terms.merchant_id, reader, self._vault.unseal)
+        if certificate is None:
+            return NOT_FOUND
+        if terms.format == CERTIFICATE_PROOF:
+            proof = msgspec.json.encode(make_proof(certificate, merchant))
+            return Page(200, proof, file_headers(f"proof-{terms.id}", "json"))
+        link = f"{self._public_url}/statements/{terms.proof}.json"
+        file = await asyncio.to_thread(render_certificate, certificate, merchant, link)
+        return Page(200, file, file_headers(f"certificate-{terms.id}", "pdf"))
 
 
 async def read_head(
@@ -154,11 +174,11 @@ async def read_head(
     return head, period
 
 
-def file_headers(head: StatementHead, ending: str) -> tuple[tuple[str, str], ...]:
+def file_headers(name: str, ending: str) -> tuple[tuple[str, str], ...]:
     """Returns the headers of a file. Its URL is a secret, so it must not be cached or sent as a referrer."""
     return (
         ("content-type", CONTENT_TYPES[ending]),
-        ("content-disposition", f'attachment; filename="{head.file_name}.{ending}"'),
+        ("content-disposition", f'attachment; filename="{name}.{ending}"'),
         ("cache-control", "no-store"),
         ("referrer-policy", "no-referrer"),
         ("x-content-type-options", "nosniff"),

@@ -223,6 +223,35 @@ class SavingsMovementEvent(TransactionEvent, kw_only=True, omit_defaults=True):
     "Your reference of the movement, if the request had one."
 
 
+class FixedDepositEvent(TransactionEvent, kw_only=True, omit_defaults=True):
+    """A term of a fixed deposit has ended. One event for each term.
+
+    Its `txnRef` is the `savings_id`. What is taken out has events of its own.
+    """
+
+    kind: Literal["fixed_deposit"]
+    txn_ref: str = field(name="txnRef")
+    "The `savings_id`."
+    charged_amount: str = field(name="chargedAmount")
+    "Interest less tax that was posted with the event, in naira; 0.00 if the wallet did not cover it yet."
+    payment_method: str = field(name="paymentMethod")
+    "Always `wallet`, which pays the interest."
+    savings_id: str
+    "The fixed deposit."
+    client_id: str
+    "The client who saves."
+    step: Literal["matured", "rolled_over"]
+    "`matured`: it earns nothing any more. `rolled_over`: a new term has begun."
+    term: int
+    "Number of the term that has ended, counted from 1."
+    interest: str
+    "Interest that was due at the end of the term, before tax, in naira."
+    tax: str
+    "Tax on that interest, in naira."
+    balance: str
+    "Balance after the event, in naira, held money included."
+
+
 class DisputeEvent(TransactionEvent, kw_only=True, omit_defaults=True):
     """A payment is disputed, the time to respond runs out, or a dispute has changed its state. One event for each."""
 
@@ -389,6 +418,7 @@ EVENT_KINDS: dict[str, EventKind] = {
     "card_refund": EventKind(CardRefundEvent, "A purchase with a virtual card was refunded"),
     "repayment": EventKind(RepaymentEvent, "A loan was repaid from the wallet"),
     "deposit": EventKind(SavingsMovementEvent, "A savings account was credited from the wallet or in cash"),
+    "fixed_deposit": EventKind(FixedDepositEvent, "A term of a fixed deposit has ended"),
     "dispute": EventKind(DisputeEvent, "A dispute of a payment was opened, is due soon, or has changed its state"),
     "settlement": EventKind(SettlementEvent, "Collected money was settled, released or paid out, or its day has ended"),
     "checkout": EventKind(CheckoutEvent, "A checkout was paid, or has expired"),

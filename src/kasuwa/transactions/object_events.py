@@ -4,6 +4,7 @@ Each event has a reference of its own, made of the object's id and the number of
 Contract: events#payload
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -18,6 +19,11 @@ class ObjectEvent(msgspec.Struct, frozen=True):
 
     event: Event
     jobs: tuple[Job, ...]
+
+
+def list_jobs(events: Iterable[ObjectEvent]) -> tuple[Job, ...]:
+    """Returns the jobs that deliver events."""
+    return tuple(job for event in events for job in event.jobs)
 
 
 def make_object_event(

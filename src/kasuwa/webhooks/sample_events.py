@@ -32,6 +32,10 @@ SAMPLE_VALUES: dict[str, Any] = {
     "bankname": "A sample bank",
     "number": "INV-000001",
     "source": "checkout",
+    "term": 1,
+    "interest": "1500.00",
+    "tax": "150.00",
+    "balance": "101350.00",
 }
 
 SAMPLE_KINDS = (TEST_EVENT, *EVENT_KINDS)

@@ -586,6 +586,8 @@ INVESTMENTS_CREATE_SAVINGS: Action[types.SavingsReply] = Action(
         "tax_applied": ("tax_applied", "boolean"),
         "tax_rate": ("tax_rate", "decimal"),
         "period": ("period", "integer"),
+        "term_days": ("term_days", "integer"),
+        "rollover": ("rollover", "choice"),
         "dry_run": ("dry_run", "boolean"),
     },
     reply="SavingsReply",
@@ -758,6 +760,27 @@ INVESTMENTS_CANCEL_PLAN: Action[types.PlanReply] = Action(
     writes=True,
     repeat="idempotency_key",
     accepts_idempotency_key=True,
+)
+INVESTMENTS_SET_ROLLOVER: Action[types.RolloverReply] = Action(
+    name="investments.set_rollover",
+    path="investments",
+    selectors={"action": "set_rollover"},
+    fields={
+        "savings_id": ("savings_id", "text"),
+        "rollover": ("rollover", "choice"),
+        "dry_run": ("dry_run", "boolean"),
+    },
+    reply="RolloverReply",
+    writes=True,
+    repeat="idempotency_key",
+    accepts_idempotency_key=True,
+)
+INVESTMENTS_CERTIFICATE: Action[types.CertificateReply] = Action(
+    name="investments.certificate",
+    path="investments",
+    selectors={"action": "certificate"},
+    fields={"savings_id": ("savings_id", "text")},
+    reply="CertificateReply",
 )
 VIRTUALCARD_CREATE: Action[types.VirtualCardReply] = Action(
     name="virtualcard.create",

@@ -2385,9 +2385,11 @@ class Investments(AsyncGroup):
         name: str,
         client_id: str,
         interest_settings: types.InterestSettings,
-        period: int,
         tax_applied: bool | None = None,
         tax_rate: types.Amount | None = None,
+        period: int | None = None,
+        term_days: int | None = None,
+        rollover: Literal["all", "none", "principal"] | None = None,
         dry_run: bool | None = None,
         idempotency_key: str | None = None,
     ) -> types.SavingsReply:
@@ -2405,7 +2407,12 @@ class Investments(AsyncGroup):
         tax_rate: Tax in percent of the interest, from 0 to 100. Default 10. A percentage from 0 to 1000 with at
             most six decimals.
         period: Months until maturity, from 1 to 600. Money taken out earlier forfeits interest; after maturity none
-            accrues. A whole number, not negative.
+            accrues. Required, unless `term_days` makes it a fixed deposit. A whole number, not negative.
+        term_days: Makes it a fixed deposit of a term of so many days, from 1 to 3,650, in place of `period`. Its
+            interest is posted when the term ends. A whole number, not negative.
+        rollover: Of a fixed deposit: what begins a new term when one ends. `none`, the default: nothing, it
+            matures. `principal`: the principal; the interest stays in the savings, earns nothing and can be taken
+            out at any time. `all`: both.
         dry_run: If true, the reply shows the savings account, and nothing is stored.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
@@ -2451,9 +2458,11 @@ class Investments(AsyncGroup):
                 "name": name,
                 "client_id": client_id,
                 "interest_settings": interest_settings,
-                "period": period,
                 "tax_applied": tax_applied,
                 "tax_rate": tax_rate,
+                "period": period,
+                "term_days": term_days,
+                "rollover": rollover,
                 "dry_run": dry_run,
             },
             idempotency_key,
@@ -3071,6 +3080,87 @@ class Investments(AsyncGroup):
         return await self._call(
             actions.INVESTMENTS_CANCEL_PLAN, {"thrift_id": thrift_id, "dry_run": dry_run}, idempotency_key
         )
+
+    async def set_rollover(
+        self,
+        *,
+        savings_id: str,
+        rollover: Literal["all", "none", "principal"],
+        dry_run: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.RolloverReply:
+        """Change what becomes of a fixed deposit when its term ends; dry_run shows what the end would bring.
+
+        Changes what happens to a fixed deposit when its running term ends.
+
+        Needs a key of scope `lend`.
+
+        savings_id: The fixed deposit. 1 to 100 characters.
+        rollover: What begins a new term: `none`, `principal` or `all`, as in `create_savings`.
+        dry_run: If true, the reply shows the fixed deposit as it would be, and nothing is changed.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.investments.set_rollover(savings_id="<savings_id>", rollover="none")
+
+            {
+              "status": 200,
+              "message": "Rollover Changed",
+              "data": {
+                "savings_id": "<savings_id>",
+                "client_id": "<client_id>",
+                "name": "School fees",
+                "state": "pending",
+                "balance": "0.00",
+                "accrued_interest": "0.00",
+                "interestSettings": {
+                  "interestRate": "12",
+                  "interestFrequency": "annualized"
+                },
+                "tax_applied": true,
+                "tax_rate": "10",
+                "period": 0,
+                "opened_at": "2026-01-05T08:30:00.000Z",
+                "matures_at": "2026-04-04T23:00:00.000Z",
+                "plans": [],
+                "plans_total": 0,
+                "term_days": 90,
+                "rollover": "none",
+                "unlocked": "0.00"
+              }
+            }
+        """
+        return await self._call(
+            actions.INVESTMENTS_SET_ROLLOVER,
+            {"savings_id": savings_id, "rollover": rollover, "dry_run": dry_run},
+            idempotency_key,
+        )
+
+    async def certificate(self, *, savings_id: str) -> types.CertificateReply:
+        """The certificate of a fixed deposit as a PDF, with a QR code that leads to its proof.
+
+        Names the fixed deposit that a certificate is made of.
+
+        Needs a key of scope `lend` or `read`.
+
+        savings_id: The fixed deposit. It must hold money. 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.investments.certificate(savings_id="<savings_id>")
+
+            {
+              "status": 200,
+              "message": "Certificate",
+              "link": "<link>",
+              "expires": "2026-01-05T09:30:00.000Z",
+              "proof_link": "<proof_link>",
+              "proof_expires": "2027-04-04T23:00:00.000Z"
+            }
+        """
+        return await self._call(actions.INVESTMENTS_CERTIFICATE, {"savings_id": savings_id})
 
     @overload
     async def wait(
@@ -3815,8 +3905,8 @@ class Resources(AsyncGroup):
               "data": [
                 {
                   "currency": "NGN",
-                  "balance": "9889857.64",
-                  "available": "9885925.14",
+                  "balance": "9789857.64",
+                  "available": "9785925.14",
                   "held": "3932.50"
                 },
                 {
@@ -3855,7 +3945,7 @@ class Resources(AsyncGroup):
               "data": [
                 {
                   "event_id": "<event_id>",
-                  "sequence": 15,
+                  "sequence": 16,
                   "txnRef": "<txnRef>",
                   "kind": "account_closed",
                   "state": "no_endpoint",
@@ -4885,7 +4975,7 @@ class Resources(AsyncGroup):
               "message": "Wallet in NGN",
               "currency": "NGN",
               "opening_balance": "0.00",
-              "closing_balance": "9889857.64",
+              "closing_balance": "9789857.64",
               "totals": [
                 {
                   "kind": "collected",

@@ -745,6 +745,69 @@ class SavingsMovementEvent(EventBase):
 
 
 @dataclass(frozen=True)
+class FixedDepositEvent(EventBase):
+    """A term of a fixed deposit has ended. One event for each term. Its `txnRef` is the `savings_id`. What is taken
+    out has events of its own.
+    """
+
+    event_id: str | None
+    """The same for every delivery of an event. None if the delivery has no `webhook-id`."""
+    sent_at: dt.datetime | None
+    """The time of this delivery. None if it has no `webhook-timestamp`."""
+    status: int
+    """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The state of what the event is about. That of a transaction is final and never changes after the event;
+    `pending` only in events of an invoice or of a transfer that waits for approval.
+    """
+    txn_ref: str
+    """The `savings_id`."""
+    charged_amount: Decimal
+    """Interest less tax that was posted with the event, in naira; 0.00 if the wallet did not cover it yet."""
+    payment_method: str
+    """Always `wallet`, which pays the interest."""
+    endpoint: Literal["live", "test"]
+    """The environment that sent the event. Ignore events of the test environment in production."""
+    kind: Literal["fixed_deposit"]
+    """The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."""
+    currency: str
+    """Currency of the amount, as its ISO 4217 code."""
+    savings_id: str
+    """The fixed deposit."""
+    client_id: str
+    """The client who saves."""
+    step: Literal["matured", "rolled_over"]
+    """`matured`: it earns nothing any more. `rolled_over`: a new term has begun."""
+    term: int
+    """Number of the term that has ended, counted from 1."""
+    interest: Decimal
+    """Interest that was due at the end of the term, before tax, in naira."""
+    tax: Decimal
+    """Tax on that interest, in naira."""
+    balance: Decimal
+    """Balance after the event, in naira, held money included."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "charged_amount": "chargedAmount",
+        "payment_method": "paymentMethod",
+        "endpoint": "endpoint",
+        "kind": "kind",
+        "currency": "currency",
+        "savings_id": "savings_id",
+        "client_id": "client_id",
+        "step": "step",
+        "term": "term",
+        "interest": "interest",
+        "tax": "tax",
+        "balance": "balance",
+    }
+
+
+@dataclass(frozen=True)
 class DisputeEvent(EventBase):
     """A payment is disputed, the time to respond runs out, or a dispute has changed its state. One event for each."""
 
@@ -1276,6 +1339,7 @@ Event = Union[
     CardRefundEvent,
     RepaymentEvent,
     SavingsMovementEvent,
+    FixedDepositEvent,
     DisputeEvent,
     SettlementEvent,
     CheckoutEvent,
@@ -1301,6 +1365,7 @@ EVENT_KINDS: Mapping[str, type[Event]] = {
     "repayment": RepaymentEvent,
     "deposit": SavingsMovementEvent,
     "cashout": SavingsMovementEvent,
+    "fixed_deposit": FixedDepositEvent,
     "dispute": DisputeEvent,
     "settlement": SettlementEvent,
     "checkout": CheckoutEvent,

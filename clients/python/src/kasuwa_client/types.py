@@ -1312,6 +1312,36 @@ class CashoutReply(Result):
 
 
 @dataclass(frozen=True)
+class CertificateReply(Result):
+    """The links to a certificate and to what proves it. They need no key: whoever has one can read what it shows."""
+
+    status: int
+    """200."""
+    message: str
+    """The outcome in words."""
+    link: str
+    """Address of the certificate, a PDF. Its QR code is `proof_link`."""
+    expires: dt.datetime
+    """Time until which `link` works, in UTC: an hour from now."""
+    proof_link: str
+    """Address of what proves the certificate, as JSON without personal data: the balance, the newest posting and the
+    signed close of the books that has it.
+    """
+    proof_expires: dt.datetime
+    """Time until which `proof_link` works, in UTC: a year after the end of the running term."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "message": "message",
+        "link": "link",
+        "expires": "expires",
+        "proof_link": "proof_link",
+        "proof_expires": "proof_expires",
+    }
+
+
+@dataclass(frozen=True)
 class ChargeableBank(Result):
     """A bank whose accounts can be debited."""
 
@@ -4480,6 +4510,31 @@ class ResendReply(Result):
 
 
 @dataclass(frozen=True)
+class RolloverReply(Result):
+    """A fixed deposit after a change of its rollover. A dry run explains what the end of the running term brings."""
+
+    status: int
+    """200."""
+    message: str
+    """The outcome in words."""
+    data: SavingsRecord
+    """The savings account."""
+    dry_run: bool | None = None
+    """True in a dry run: nothing was stored. Else absent."""
+    explained: tuple[DryRunFigure, ...] | None = None
+    """The figures of a dry run, each with its calculation. Else absent."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "message": "message",
+        "data": "data",
+        "dry_run": "dry_run",
+        "explained": "explained",
+    }
+
+
+@dataclass(frozen=True)
 class SandboxReply(Result):
     """The confirmation of a sandbox action."""
 
@@ -4559,17 +4614,25 @@ class SavingsRecord(Result):
     tax_rate: Decimal
     """Tax in percent of the interest. It counts only if `tax_applied` is true."""
     period: int
-    """Months until maturity."""
+    """Months until maturity. 0 for a fixed deposit."""
     opened_at: dt.datetime
     """Time at which the savings account was created, in UTC."""
     matures_at: dt.datetime
-    """Time of maturity, in UTC: midnight in Lagos."""
+    """Time of maturity, in UTC: midnight in Lagos. Of a fixed deposit, the end of the running term."""
     plans: tuple[str, ...]
     """The newest 100 thrift plans that the savings take or took part in, by `thrift_id`, without cancelled ones."""
     plans_total: int
     """Number of all these thrift plans."""
     savings_id: str | None = None
     """Identifier of the savings account, made by the service. Null in a dry run."""
+    term_days: int | None = None
+    """Days of each term of a fixed deposit. Absent for other savings."""
+    rollover: Literal["all", "none", "principal"] | None = None
+    """What of a fixed deposit begins a new term when one ends. Absent for other savings."""
+    unlocked: Decimal | None = None
+    """Part of the balance that is interest of earlier terms and not part of the running one, in naira: it earns
+    nothing, and taking it out forfeits nothing. Absent unless it is a fixed deposit.
+    """
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
@@ -4587,6 +4650,9 @@ class SavingsRecord(Result):
         "matures_at": "matures_at",
         "plans": "plans",
         "plans_total": "plans_total",
+        "term_days": "term_days",
+        "rollover": "rollover",
+        "unlocked": "unlocked",
     }
 
 

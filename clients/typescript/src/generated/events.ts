@@ -240,6 +240,29 @@ export interface SavingsMovementEvent extends EventPayload {
   readonly customer_txnref?: string;
 }
 
+/**
+ * A term of a fixed deposit has ended. One event for each term. Its `txnRef` is the `savings_id`. What is taken out
+ * has events of its own.
+ */
+export interface FixedDepositEvent extends EventPayload {
+  /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
+  readonly kind: "fixed_deposit";
+  /** The fixed deposit. */
+  readonly savings_id: string;
+  /** The client who saves. */
+  readonly client_id: string;
+  /** `matured`: it earns nothing any more. `rolled_over`: a new term has begun. */
+  readonly step: "matured" | "rolled_over";
+  /** Number of the term that has ended, counted from 1. */
+  readonly term: number;
+  /** Interest that was due at the end of the term, before tax, in naira. */
+  readonly interest: Amount;
+  /** Tax on that interest, in naira. */
+  readonly tax: Amount;
+  /** Balance after the event, in naira, held money included. */
+  readonly balance: Amount;
+}
+
 /** A payment is disputed, the time to respond runs out, or a dispute has changed its state. One event for each. */
 export interface DisputeEvent extends EventPayload {
   /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
@@ -402,6 +425,7 @@ export type KasuwaEvent =
   | CardRefundEvent
   | RepaymentEvent
   | SavingsMovementEvent
+  | FixedDepositEvent
   | DisputeEvent
   | SettlementEvent
   | CheckoutEvent
@@ -426,6 +450,7 @@ export const EVENT_KINDS: ReadonlySet<unknown> = new Set([
   "repayment",
   "deposit",
   "cashout",
+  "fixed_deposit",
   "dispute",
   "settlement",
   "checkout",

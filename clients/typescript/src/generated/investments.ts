@@ -26,6 +26,7 @@ import {
   INTEREST_SETTINGS_SHAPE,
   PLAN_PAGE_SHAPE,
   PLAN_REPLY_SHAPE,
+  ROLLOVER_REPLY_SHAPE,
   SAVINGS_CASHCODE_REPLY_SHAPE,
   SAVINGS_PAGE_SHAPE,
   SAVINGS_REPLY_SHAPE,
@@ -56,6 +57,25 @@ export interface CashoutReply {
   readonly dry_run?: boolean;
   /** The figures of a dry run, each with its calculation. Else absent. */
   readonly explained?: readonly DryRunFigure[];
+}
+
+/** The links to a certificate and to what proves it. They need no key: whoever has one can read what it shows. */
+export interface CertificateReply {
+  /** 200. */
+  readonly status: 200;
+  /** The outcome in words. */
+  readonly message: string;
+  /** Address of the certificate, a PDF. Its QR code is `proof_link`. */
+  readonly link: string;
+  /** Time until which `link` works, in UTC: an hour from now. */
+  readonly expires: Time;
+  /**
+   * Address of what proves the certificate, as JSON without personal data: the balance, the newest posting and the
+   * signed close of the books that has it.
+   */
+  readonly proof_link: string;
+  /** Time until which `proof_link` works, in UTC: a year after the end of the running term. */
+  readonly proof_expires: Time;
 }
 
 /**
@@ -301,6 +321,20 @@ export interface PlanReply {
   readonly dry_run?: boolean;
 }
 
+/** A fixed deposit after a change of its rollover. A dry run explains what the end of the running term brings. */
+export interface RolloverReply {
+  /** 200. */
+  readonly status: 200;
+  /** The outcome in words. */
+  readonly message: string;
+  /** The savings account. */
+  readonly data: SavingsRecord;
+  /** True in a dry run: nothing was stored. Else absent. */
+  readonly dry_run?: boolean;
+  /** The figures of a dry run, each with its calculation. Else absent. */
+  readonly explained?: readonly DryRunFigure[];
+}
+
 /**
  * The result of a cash-out by cashcode. `cashcode` and a generated `pin` are shown once. A replayed reply has
  * neither.
@@ -368,16 +402,25 @@ export interface SavingsRecord {
   readonly tax_applied: boolean;
   /** Tax in percent of the interest. It counts only if `tax_applied` is true. */
   readonly tax_rate: Decimal;
-  /** Months until maturity. */
+  /** Months until maturity. 0 for a fixed deposit. */
   readonly period: number;
   /** Time at which the savings account was created, in UTC. */
   readonly opened_at: Time;
-  /** Time of maturity, in UTC: midnight in Lagos. */
+  /** Time of maturity, in UTC: midnight in Lagos. Of a fixed deposit, the end of the running term. */
   readonly matures_at: Time;
   /** The newest 100 thrift plans that the savings take or took part in, by `thrift_id`, without cancelled ones. */
   readonly plans: readonly string[];
   /** Number of all these thrift plans. */
   readonly plans_total: number;
+  /** Days of each term of a fixed deposit. Absent for other savings. */
+  readonly term_days?: number;
+  /** What of a fixed deposit begins a new term when one ends. Absent for other savings. */
+  readonly rollover?: "all" | "none" | "principal";
+  /**
+   * Part of the balance that is interest of earlier terms and not part of the running one, in naira: it earns nothing,
+   * and taking it out forfeits nothing. Absent unless it is a fixed deposit.
+   */
+  readonly unlocked?: Amount;
 }
 
 /** A savings account after it was created or asked for. */
@@ -513,10 +556,20 @@ export interface InvestmentsCreateSavingsRequest {
    */
   readonly tax_rate?: Decimal | null | undefined;
   /**
-   * Months until maturity, from 1 to 600. Money taken out earlier forfeits interest; after maturity none accrues. A
-   * whole number, not negative.
+   * Months until maturity, from 1 to 600. Money taken out earlier forfeits interest; after maturity none accrues.
+   * Required, unless `term_days` makes it a fixed deposit. A whole number, not negative.
    */
-  readonly period: number;
+  readonly period?: number | null | undefined;
+  /**
+   * Makes it a fixed deposit of a term of so many days, from 1 to 3,650, in place of `period`. Its interest is posted
+   * when the term ends. A whole number, not negative.
+   */
+  readonly term_days?: number | null | undefined;
+  /**
+   * Of a fixed deposit: what begins a new term when one ends. `none`, the default: nothing, it matures. `principal`:
+   * the principal; the interest stays in the savings, earns nothing and can be taken out at any time. `all`: both.
+   */
+  readonly rollover?: "all" | "none" | "principal" | null | undefined;
   /** If true, the reply shows the savings account, and nothing is stored. */
   readonly dry_run?: boolean | null | undefined;
 }
@@ -749,6 +802,22 @@ export interface InvestmentsCancelPlanRequest {
   readonly dry_run?: boolean | null | undefined;
 }
 
+/** Request of investments setRollover. Changes what happens to a fixed deposit when its running term ends. */
+export interface InvestmentsSetRolloverRequest {
+  /** The fixed deposit. 1 to 100 characters. */
+  readonly savings_id: string;
+  /** What begins a new term: `none`, `principal` or `all`, as in `create_savings`. */
+  readonly rollover: "all" | "none" | "principal";
+  /** If true, the reply shows the fixed deposit as it would be, and nothing is changed. */
+  readonly dry_run?: boolean | null | undefined;
+}
+
+/** Request of investments certificate. Names the fixed deposit that a certificate is made of. */
+export interface InvestmentsCertificateRequest {
+  /** The fixed deposit. It must hold money. 1 to 100 characters. */
+  readonly savings_id: string;
+}
+
 const CREATE_SAVINGS: Operation = {
   name: "investments.createSavings",
   path: "investments",
@@ -875,6 +944,23 @@ const CANCEL_PLAN: Operation = {
   writes: true,
   acceptsIdempotencyKey: true,
   reply: PLAN_REPLY_SHAPE,
+};
+
+const SET_ROLLOVER: Operation = {
+  name: "investments.setRollover",
+  path: "investments",
+  select: { action: "set_rollover" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  reply: ROLLOVER_REPLY_SHAPE,
+};
+
+const CERTIFICATE: Operation = {
+  name: "investments.certificate",
+  path: "investments",
+  select: { action: "certificate" },
+  repeat: "read",
 };
 
 /** The actions of `PUT /investments`. */
@@ -1394,6 +1480,79 @@ export class InvestmentsMethods {
    */
   cancelPlan(request: InvestmentsCancelPlanRequest, options?: CallOptions): Promise<PlanReply> {
     return callAction(this.#caller, CANCEL_PLAN, request, options);
+  }
+
+  /**
+   * Change what becomes of a fixed deposit when its term ends; dry_run shows what the end would bring.
+   *
+   * Changes what happens to a fixed deposit when its running term ends.
+   *
+   * Needs a key of scope `lend`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.investments.setRollover({
+   *   savings_id: "<savings_id>",
+   *   rollover: "none",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Rollover Changed",
+   * //   data: {
+   * //     savings_id: "<savings_id>",
+   * //     client_id: "<client_id>",
+   * //     name: "School fees",
+   * //     state: "pending",
+   * //     balance: "0.00",
+   * //     accrued_interest: "0.00",
+   * //     interestSettings: {
+   * //       interestRate: "12",
+   * //       interestFrequency: "annualized",
+   * //     },
+   * //     tax_applied: true,
+   * //     tax_rate: "10",
+   * //     period: 0,
+   * //     opened_at: "2026-01-05T08:30:00.000Z",
+   * //     matures_at: "2026-04-04T23:00:00.000Z",
+   * //     plans: [],
+   * //     plans_total: 0,
+   * //     term_days: 90,
+   * //     rollover: "none",
+   * //     unlocked: "0.00",
+   * //   },
+   * // }
+   * ```
+   */
+  setRollover(request: InvestmentsSetRolloverRequest, options?: CallOptions): Promise<RolloverReply> {
+    return callAction(this.#caller, SET_ROLLOVER, request, options);
+  }
+
+  /**
+   * The certificate of a fixed deposit as a PDF, with a QR code that leads to its proof.
+   *
+   * Names the fixed deposit that a certificate is made of.
+   *
+   * Needs a key of scope `lend` or `read`.
+   *
+   * @example
+   * ```ts
+   * await shop.investments.certificate({
+   *   savings_id: "<savings_id>",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Certificate",
+   * //   link: "<link>",
+   * //   expires: "2026-01-05T09:30:00.000Z",
+   * //   proof_link: "<proof_link>",
+   * //   proof_expires: "2027-04-04T23:00:00.000Z",
+   * // }
+   * ```
+   */
+  certificate(request: InvestmentsCertificateRequest, options?: CallOptions): Promise<CertificateReply> {
+    return callAction(this.#caller, CERTIFICATE, request, options);
   }
 
   /**

@@ -29,7 +29,7 @@ export class KasuwaPaths {
   readonly loans: LoansMethods;
   /**
    * `PUT /investments`: createSavings, deposit, validate, viewSavings, listSavings, statement, cashout,
-   * cashoutCashcode, createPlan, subscribe, subscriptions, listPlans, cancelPlan.
+   * cashoutCashcode, createPlan, subscribe, subscriptions, listPlans, cancelPlan, setRollover, certificate.
    */
   readonly investments: InvestmentsMethods;
   /** `PUT /virtualcard`: create, get, fund, withdraw, limits, transactions, block, unblock, terminate. */

@@ -1635,8 +1635,8 @@ export class ResourcesMethods {
    * //   data: [
    * //     {
    * //       currency: "NGN",
-   * //       balance: "9889857.64",
-   * //       available: "9885925.14",
+   * //       balance: "9789857.64",
+   * //       available: "9785925.14",
    * //       held: "3932.50",
    * //     },
    * //     {
@@ -1672,7 +1672,7 @@ export class ResourcesMethods {
    * //   data: [
    * //     {
    * //       event_id: "<event_id>",
-   * //       sequence: 15,
+   * //       sequence: 16,
    * //       txnRef: "<txnRef>",
    * //       kind: "account_closed",
    * //       state: "no_endpoint",
@@ -1697,7 +1697,7 @@ export class ResourcesMethods {
    * //     },
    * //     {
    * //       event_id: "<event_id>",
-   * //       sequence: 14,
+   * //       sequence: 15,
    * //       txnRef: "<txnRef>",
    * //       kind: "cashcode",
    * //       state: "no_endpoint",
@@ -2592,7 +2592,7 @@ export class ResourcesMethods {
    * //   message: "Wallet in NGN",
    * //   currency: "NGN",
    * //   opening_balance: "0.00",
-   * //   closing_balance: "9889857.64",
+   * //   closing_balance: "9789857.64",
    * //   totals: [
    * //     {
    * //       kind: "collected",
@@ -2621,8 +2621,8 @@ export class ResourcesMethods {
    * //     },
    * //     {
    * //       kind: "other",
-   * //       amount: "10002575.00",
-   * //       count: 3,
+   * //       amount: "9902575.00",
+   * //       count: 4,
    * //     },
    * //   ],
    * //   data: [

@@ -224,15 +224,22 @@ export const REPAYMENT_VALIDATE_REPLY_SHAPE: Shape = {
   inside: { charges: CHARGES_SHAPE },
 };
 
+export const SAVINGS_RECORD_SHAPE: Shape = {
+  amounts: ["balance", "accrued_interest", "unlocked"],
+  decimals: ["tax_rate"],
+  inside: { interestSettings: INTEREST_REPLY_SHAPE },
+};
+
+export const ROLLOVER_REPLY_SHAPE: Shape = {
+  inside: {
+    data: SAVINGS_RECORD_SHAPE,
+    explained: DRY_RUN_FIGURE_SHAPE,
+  },
+};
+
 export const SAVINGS_CASHCODE_REPLY_SHAPE: Shape = {
   amounts: ["balance"],
   inside: { explained: DRY_RUN_FIGURE_SHAPE },
-};
-
-export const SAVINGS_RECORD_SHAPE: Shape = {
-  amounts: ["balance", "accrued_interest"],
-  decimals: ["tax_rate"],
-  inside: { interestSettings: INTEREST_REPLY_SHAPE },
 };
 
 export const SAVINGS_PAGE_SHAPE: Shape = { inside: { data: SAVINGS_RECORD_SHAPE } };

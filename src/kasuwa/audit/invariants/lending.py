@@ -90,6 +90,23 @@ LENDING_INVARIANTS = (
                 and l.savings_id is null""",
     ),
     Invariant(
+        "a fixed deposit's term is the running one, and its unlocked interest is part of its balance",
+        f"""select merchant_id, savings_id as place from savings
+            where {merchant_filter()} and (unlocked > last_balance
+                or (term_days = 0 and (unlocked > 0 or reported_terms > 0))
+                or (term_days > 0 and matures_on <> opened_on + (term_days * period)::int))""",
+    ),
+    Invariant(
+        "every ended term of a fixed deposit that was reported has its event",
+        f"""with reported as (
+                select merchant_id, object as savings_id, count(*) as events from event
+                where {merchant_filter()} and kind = 'fixed_deposit' group by 1, 2)
+            select s.merchant_id, s.savings_id as place
+            from savings s left join reported t using (merchant_id, savings_id)
+            where {merchant_filter("s")} and (s.event_count <> coalesce(t.events, 0)
+                or s.reported_terms < s.event_count)""",
+    ),
+    Invariant(
         "an open savings account counts for its client, who is active",
         f"""select c.merchant_id, c.client_id as place from client c
             join savings s on s.merchant_id = c.merchant_id and s.client_id = c.client_id and s.state <> 'closed'

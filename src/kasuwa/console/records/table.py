@@ -3,7 +3,10 @@
 records.py makes the pages of every row. A kind whose API method is not deployed has no pages.
 """
 
-from typing import get_args
+from collections.abc import Mapping
+from typing import Any, get_args
+
+import msgspec
 
 from kasuwa.console.kit.forms import ActionForm, FormField
 from kasuwa.console.records.collections import (
@@ -40,6 +43,19 @@ TAX = (
     FormField("tax_applied", "Tax on interest", options=YES_NO, value_type="flag"),
     FormField("tax_rate", "Tax rate in percent", input_mode="decimal"),
 )
+ROLLOVER = FormField(
+    "rollover",
+    "At the end of a term",
+    "Of a fixed deposit: none: it matures; principal: a new term without the interest; all: with it.",
+    options=("none", "principal", "all"),
+)
+
+
+def is_fixed(row: Mapping[str, Any]) -> bool:
+    """Returns whether savings are a fixed deposit."""
+    return "term_days" in row
+
+
 CLIENT = FormField("client_id", "Client", "Choose by name, or enter the id.", required=True, people="clients")
 AMOUNT = FormField("amount", "Amount", input_mode="decimal", required=True)
 
@@ -187,13 +203,25 @@ SAVINGS = RecordKind(
                 FormField(
                     "client_id", "Client", required=True, people="clients", hint="Choose by name, or enter the id."
                 ),
-                PERIOD,
+                msgspec.structs.replace(PERIOD, hint="Months. Leave it empty for a fixed deposit.", required=False),
+                FormField(
+                    "term_days", "Fixed for", "Days of the term of a fixed deposit.", "numeric", value_type="whole"
+                ),
+                ROLLOVER,
                 *INTEREST,
                 *TAX,
             ),
         ),
     ),
     update_forms=(
+        ActionForm(
+            "rollover",
+            "Change the rollover",
+            "set_rollover",
+            (ROLLOVER,),
+            allowed_states=("pending", "active"),
+            is_possible=is_fixed,
+        ),
         ActionForm(
             "deposit", "Deposit from the wallet", "deposit", (AMOUNT,), fixed_values=(("payment_method", "wallet"),)
         ),

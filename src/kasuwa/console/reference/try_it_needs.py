@@ -178,6 +178,12 @@ SAVINGS = Need(
     Listing("investments", {"action": "list_savings", "limit": 1}),
     MAKE_SAVINGS,
 )
+FIXED_DEPOSIT = Need(
+    "a fixed deposit",
+    {"savings_id": "savings_id"},
+    None,
+    (*MAKE_CLIENT, ExampleCall("investments", "create_savings", {"period": None, "term_days": 90})),
+)
 FROM_WALLET = {"payment_method": "wallet", "card": None, "ip": None, "fingerprint": None}
 FUNDED_SAVINGS = Need(
     "a savings account with a balance",
@@ -190,6 +196,11 @@ DEPOSIT = Need(
     {"txnRef": "txnRef"},
     None,
     (*MAKE_SAVINGS, ExampleCall("investments", "deposit")),
+)
+FUNDED_FIXED_DEPOSIT = msgspec.structs.replace(
+    FIXED_DEPOSIT,
+    label="a fixed deposit that holds money",
+    calls=(*FIXED_DEPOSIT.calls, ExampleCall("investments", "deposit", FROM_WALLET)),
 )
 MAKE_THRIFT = (ExampleCall("investments", "create_plan"),)
 OPEN_THRIFT = Need("a thrift plan without members", {"thrift_id": "thrift_id"}, None, MAKE_THRIFT)
@@ -267,6 +278,8 @@ NEEDS: Mapping[str, tuple[Need, ...]] = {
     "loans-statement": (LOAN,),
     "investments-create_savings": (CLIENT,),
     "investments-deposit": (SAVINGS,),
+    "investments-set_rollover": (FIXED_DEPOSIT,),
+    "investments-certificate": (FUNDED_FIXED_DEPOSIT,),
     "investments-validate": (DEPOSIT,),
     "investments-view_savings": (SAVINGS,),
     "investments-statement": (SAVINGS,),

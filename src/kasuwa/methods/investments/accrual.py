@@ -10,7 +10,7 @@ that runs late changes no amount. tests/methods/investments/test_accrual.py comp
 Contract: investments#savings
 """
 
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -30,16 +30,23 @@ MAX_ANNUAL_PERCENT = 1000
 
 
 class SavingsTerms(msgspec.Struct, frozen=True):
-    """The agreed terms of a savings account."""
+    """The agreed terms of a savings account. Its interest is posted monthly; that of a fixed deposit when a term ends.
+
+    What is said of months here holds for the terms of fixed deposits alike."""
 
     annual_rate_parts: int  # in hundred-millionths of the balance
     tax_rate: str | None  # percent of the interest; None if it is not taxed
     opened_on: date
-    period: int  # in months
+    period: int  # in months, or in terms
+    term_days: int = 0  # of a fixed deposit; 0 for other savings
+    rolls_over: bool = False  # whether a new term begins whenever one ends
 
     @property
     def matures_on(self) -> date:
-        return posting_date(self.opened_on, self.period)
+        return self.posting_date(self.period)
+
+    def posting_date(self, number: int) -> date:
+        return posting_date(self.opened_on, number, self.term_days)
 
 
 class AccrualState(msgspec.Struct, frozen=True):
@@ -64,11 +71,13 @@ def annual_parts(rate: str, frequency: str) -> int:
 
 
 @lru_cache(maxsize=1024)
-def posting_date(opened_on: date, number: int) -> date:
-    """Returns the date on which the n-th month since opening ends.
+def posting_date(opened_on: date, number: int, term_days: int = 0) -> date:
+    """Returns the date on which the n-th month since opening ends, or the n-th term of so many days.
 
-    It is the opening's day of the month, or the last day of a shorter month.
+    For months it is the opening's day of the month, or the last day of a shorter month.
     """
+    if term_days:
+        return opened_on + timedelta(days=term_days * number)
     return add_months(opened_on, number)
 
 
@@ -87,12 +96,17 @@ def accrue_to(state: AccrualState, terms: SavingsTerms, balance: int, today: dat
 
     `balance` must not have changed since `accrued_to`. Nothing is earned after maturity.
     """
-    while state.months_closed < terms.period:
-        month_ends = posting_date(terms.opened_on, state.months_closed + 1)
+    while is_running(state, terms):
+        month_ends = terms.posting_date(state.months_closed + 1)
         if month_ends > today:
             break
         state = close_month(accrue_days(state, terms, balance, month_ends), terms)
-    return accrue_days(state, terms, balance, today) if state.months_closed < terms.period else state
+    return accrue_days(state, terms, balance, today) if is_running(state, terms) else state
+
+
+def is_running(state: AccrualState, terms: SavingsTerms) -> bool:
+    """Returns whether a month or term follows those that are closed."""
+    return terms.rolls_over or state.months_closed < terms.period
 
 
 def accrue_days(state: AccrualState, terms: SavingsTerms, balance: int, until: date) -> AccrualState:
@@ -138,7 +152,7 @@ def update_layers(layers: DepositLayers, before: int, after: int, day: date) -> 
 
 def drop_posted_layers(layers: DepositLayers, terms: SavingsTerms, state: AccrualState) -> DepositLayers:
     """Drops the layers that began on or before the last posting date: they now earn like the rest of the balance."""
-    posted_on = posting_date(terms.opened_on, state.months_closed)
+    posted_on = terms.posting_date(state.months_closed)
     return tuple((day, amount) for day, amount in layers if day > posted_on)
 
 
@@ -151,7 +165,7 @@ def forfeit_interest(
     Contract: investments#forfeit
     """
     lost, rest = 0, withdrawn
-    for day, amount in (*reversed(layers), (posting_date(terms.opened_on, state.months_closed), 0)):
+    for day, amount in (*reversed(layers), (terms.posting_date(state.months_closed), 0)):
         part = min(rest, amount) if amount else rest
         lost += interest_units(part, terms.annual_rate_parts, max(0, (today - day).days))
         rest -= part

@@ -14,7 +14,8 @@ from kasuwa.core.action import (
 )
 from kasuwa.methods.disburse.rules.transfer import check_amount
 from kasuwa.methods.investments import store, wire
-from kasuwa.methods.investments.rules import cash_out, post_interest, savings, thrift_cycle, thrift_plan
+from kasuwa.methods.investments.certificates.store import show_certificate
+from kasuwa.methods.investments.rules import cash_out, fixed_deposit, post_interest, savings, thrift_cycle, thrift_plan
 from kasuwa.methods.payment.rules import collect
 from kasuwa.methods.payment.rules.charge_card import need_validate
 from kasuwa.rails.ports.orders import call_no_rail
@@ -37,6 +38,9 @@ INVESTMENTS = ApiMethod(
             reply=wire.SavingsReply,
             rules=(
                 FieldRule(("period",), savings.check_period),
+                FieldRule(("term_days",), fixed_deposit.check_term_days),
+                FieldRule(("term_days", "period"), fixed_deposit.check_one_term),
+                FieldRule(("term_days", "rollover"), fixed_deposit.check_rollover),
                 FieldRule(("tax_rate",), savings.check_tax_rate),
                 FieldRule(
                     ("interest_settings.interest_frequency", "interest_settings.interest_rate"),
@@ -210,6 +214,24 @@ INVESTMENTS = ApiMethod(
             permission=MANAGE,
             summary="Cancel a thrift plan that has not started",
             example={"action": "cancel_plan", "thrift_id": "<thrift_id>"},
+        ),
+        Write(
+            name="set_rollover",
+            request=wire.RolloverRequest,
+            reply=wire.RolloverReply,
+            needs=fixed_deposit.need_rollover,
+            decide=fixed_deposit.decide_rollover,
+            permission=MANAGE,
+            summary="Change what becomes of a fixed deposit when its term ends; dry_run shows what the end would bring",
+            example={"action": "set_rollover", "savings_id": "<savings_id>", "rollover": "none"},
+        ),
+        Read(
+            name="certificate",
+            request=wire.CertificateRequest,
+            reply=wire.CertificateReply,
+            read=show_certificate,
+            summary="The certificate of a fixed deposit as a PDF, with a QR code that leads to its proof",
+            example={"action": "certificate", "savings_id": "<savings_id>"},
         ),
     ),
     steps=(

@@ -5,6 +5,8 @@ States of savings (those of thrift plans are in thrift_model.py):
     pending ── first deposit ──▶ active ── maturity date ──▶ matured
        └──────────── emptied ──────┴───────── emptied ─────────┴──▶ closed
 
+A fixed deposit that rolls over begins a new term at maturity and stays active, unless it is empty by then.
+
 Savings stay open while a deposit to them is pending or thrift debts are owed to them (`kept_open_by`), so that no money
 comes for closed ones. They never open again.
 
@@ -65,6 +67,11 @@ ACTIVE = "active"
 MATURED = "matured"
 CLOSED = "closed"
 
+# What of a fixed deposit begins a new term when one ends. Contract: investments#fixed
+NO_ROLLOVER = "none"
+PRINCIPAL = "principal"
+ALL = "all"
+
 # Refusals, in order of precedence.
 UNKNOWN_SAVINGS = Refusal(INVALID_REQUEST, "Invalid Savings Reference", error_code="savings_not_found")
 UNKNOWN_PLAN = Refusal(INVALID_REQUEST, "Invalid Thrift Reference", error_code="thrift_plan_not_found")
@@ -109,6 +116,12 @@ class Savings(Row):
         "layers",
         "pending_deposits",
         "receivable",
+        "period",
+        "matures_on",
+        "rollover",
+        "unlocked",
+        "reported_terms",
+        "event_count",
     )
 
     savings_id: str
@@ -120,7 +133,7 @@ class Savings(Row):
     annual: int  # the same rate for a year, in the parts of methods/investments/accrual.py
     tax_applied: bool
     tax_rate: str  # percent of the interest
-    period: int  # months until maturity
+    period: int  # months until maturity; of a fixed deposit, its terms with the running one
     opened_at: datetime
     opened_on: date
     matures_on: date
@@ -128,7 +141,7 @@ class Savings(Row):
     accrued: int  # interest of the current month, in minor units
     accrued_rest: int  # and the fraction of a minor unit, in 1/UNITS_PER_MINOR
     counted_to: date  # day up to which interest is accrued
-    months: int  # months closed, whose interest is posted or due
+    months: int  # months or terms closed, whose interest is posted or due
     due_interest: int  # interest of closed months that is not posted yet
     due_tax: int  # and the tax on it
     detail: str  # ThriftLinks as JSON
@@ -136,14 +149,33 @@ class Savings(Row):
     layers: str  # DepositLayers as JSON: deposits since the last interest posting
     pending_deposits: int  # payments for deposits that have not ended
     receivable: int  # thrift debts that others owe to these savings
+    term_days: int = 0  # of a fixed deposit; 0 for other savings
+    rollover: str = NO_ROLLOVER  # of a fixed deposit: what begins a new term
+    unlocked: int = 0  # interest of earlier terms that is not part of the running one; it earns nothing
+    reported_terms: int = 0  # of a fixed deposit: the last term whose end an event has told
+    event_count: int = 0  # events of this account
 
     @property
     def is_open(self) -> bool:
         return False
 
     @property
+    def is_fixed(self) -> bool:
+        return self.term_days > 0
+
+    @property
+    def rolls_over(self) -> bool:
+        return self.rollover != NO_ROLLOVER
+
+    @property
     def terms(self) -> SavingsTerms:
-        return SavingsTerms(self.annual, self.tax_rate if self.tax_applied else None, self.opened_on, self.period)
+        tax_rate = self.tax_rate if self.tax_applied else None
+        return SavingsTerms(self.annual, tax_rate, self.opened_on, self.period, self.term_days, self.rolls_over)
+
+    @property
+    def posted_on(self) -> date:
+        """Returns the day on which interest was last due, or of the opening."""
+        return self.terms.posting_date(self.months)
 
     @property
     def accrual(self) -> AccrualState:
@@ -168,12 +200,24 @@ def accrue_interest(savings: Savings, posted: int, today: date) -> None:
     """Accrues interest up to today on `posted`, the balance held since the last accrual.
 
     The difference between `posted` and the balance when the row was last written was deposited or withdrawn by that
-    write, which was on the day `counted_to`; it is added to the deposit layers.
+    write, which was on the day `counted_to`; it is added to the deposit layers. What left the savings of a fixed
+    deposit was first its unlocked interest. One that rolls over is given the term that runs today.
     """
-    layers = update_layers(LAYERS_DECODER.decode(savings.layers), savings.last_balance, posted, savings.counted_to)
-    set_accrual(savings, accrue_to(savings.accrual, savings.terms, posted, today))
+    earned_before = savings.last_balance - savings.unlocked
+    savings.unlocked = count_unlocked(savings, posted)
+    earning = posted - savings.unlocked
+    layers = update_layers(LAYERS_DECODER.decode(savings.layers), earned_before, earning, savings.counted_to)
+    set_accrual(savings, accrue_to(savings.accrual, savings.terms, earning, today))
     savings.layers = msgspec.json.encode(drop_posted_layers(layers, savings.terms, savings.accrual)).decode()
     savings.last_balance = posted
+    if savings.rolls_over:
+        savings.period = savings.months + 1
+        savings.matures_on = savings.terms.matures_on
+
+
+def count_unlocked(savings: Savings, posted: int) -> int:
+    """Returns the unlocked interest that is left when the balance is `posted`."""
+    return max(0, savings.unlocked - max(0, savings.last_balance - posted))
 
 
 def set_thrift_links(savings: Savings, thrift_links: ThriftLinks) -> None:
@@ -187,7 +231,7 @@ def savings_key(merchant_id: int, savings_id: str) -> bytes:
 
 
 class InterestBatch(Row):
-    """Savings opened on the same day whose interest one job posts."""
+    """Savings opened on the same day whose interest one job posts: all for months, or fixed deposits of one term."""
 
     table: ClassVar[str] = "interest_batch"
     mutable_columns: ClassVar[tuple[str, ...]] = ("opened", "members")
@@ -196,6 +240,7 @@ class InterestBatch(Row):
     sheet: int  # number of the batch within its day, from 0
     opened: int  # savings opened on this day in all batches; kept in batch 0 only
     members: str  # savings ids, separated by commas
+    term_days: int = 0  # of fixed deposits; 0 for other savings
 
     @property
     def is_open(self) -> bool:
@@ -206,8 +251,9 @@ class InterestBatch(Row):
         return self.members.split(",") if self.members else []
 
 
-def interest_batch_key(merchant_id: int, opened_on: date, batch_number: int) -> bytes:
-    return row_key(merchant_id, "savings_round", f"{opened_on} {batch_number}")
+def interest_batch_key(merchant_id: int, opened_on: date, batch_number: int, term_days: int = 0) -> bytes:
+    term = f" {term_days}" if term_days else ""
+    return row_key(merchant_id, "savings_round", f"{opened_on} {batch_number}{term}")
 
 
 # --- needs --------------------------------------------------------------------------------------------------
@@ -385,8 +431,9 @@ class SavingsChanges:
 
 
 def state_on(savings: Savings, today: date) -> str:
-    """Returns the state on a day. Savings mature at midnight, even before the job has updated the row."""
-    if savings.state != CLOSED and today >= savings.matures_on:
+    """Returns the state on a day. Savings mature at midnight, even before the job has updated the row. A fixed deposit
+    that rolls over does not mature."""
+    if savings.state != CLOSED and today >= savings.matures_on and not savings.rolls_over:
         return MATURED
     return savings.state
 
@@ -398,7 +445,9 @@ def make_savings_record(
 
     `plans` are the newest of `plans_total`.
     """
-    accrual = accrue_to(savings.accrual, savings.terms, posted, today)
+    unlocked = count_unlocked(savings, posted)
+    accrual = accrue_to(savings.accrual, savings.terms, posted - unlocked, today)
+    matures_on = savings.terms.posting_date(accrual.months_closed + 1) if savings.rolls_over else savings.matures_on
     return SavingsRecord(
         savings_id=savings.savings_id,
         client_id=savings.client_id,
@@ -409,9 +458,12 @@ def make_savings_record(
         interest_settings=InterestReply(savings.rate, savings.frequency),  # type: ignore[arg-type]
         tax_applied=savings.tax_applied,
         tax_rate=savings.tax_rate,
-        period=savings.period,
+        period=0 if savings.is_fixed else savings.period,
         opened_at=utc_text(savings.opened_at),
-        matures_at=utc_text(lagos_moment(savings.matures_on, 0)),
+        matures_at=utc_text(lagos_moment(matures_on, 0)),
         plans=plans,
         plans_total=plans_total,
+        term_days=savings.term_days if savings.is_fixed else msgspec.UNSET,
+        rollover=savings.rollover if savings.is_fixed else msgspec.UNSET,  # type: ignore[arg-type]
+        unlocked=format_minor(unlocked) if savings.is_fixed else msgspec.UNSET,
     )

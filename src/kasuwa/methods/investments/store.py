@@ -6,7 +6,7 @@ from typing import Any
 from kasuwa.core.calendar import lagos_day, utc_text
 from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.core.money import format_minor
-from kasuwa.core.reading import ReplyReader
+from kasuwa.core.reading import Reader, ReplyReader
 from kasuwa.ledger.posting_kinds import title_sql
 from kasuwa.methods.investments.model import UNKNOWN_PLAN, UNKNOWN_SAVINGS, Savings, make_savings_record, savings_key
 from kasuwa.methods.investments.rules.thrift_plan import plan_record, subscription_record
@@ -51,15 +51,18 @@ MANY = f"""{SAVINGS} where s.merchant_id = $1 and ($2::text is null or s.client_
 COUNT = "select count(*) from savings where merchant_id = $1 and ($2::text is null or client_id = $2)"
 
 # The predicates must equal those of the indexes (0001_baseline.sql), else PostgreSQL does not use them.
-STATEMENT = f"""
+MOVED = """
     with moved as (
         select seq, at, reference, kind, amount, credit_after as after from posting
         where merchant_id = $1 and starts_with(credit, 'savings:') and split_part(credit, ':', 2) = $2
         union all
         select seq, at, reference, kind, -amount, debit_after from posting
         where merchant_id = $1 and starts_with(debit, 'savings:') and split_part(debit, ':', 2) = $2)
+"""
+STATEMENT = f"""{MOVED}
     select at, reference, {title_sql()}, amount, after from moved
 """
+LAST_POSTING = f"{MOVED} select seq, at, reference, after from moved order by seq desc limit 1"
 STATEMENT_PAGE = f"{STATEMENT} order by seq desc offset $3 limit $4"
 STATEMENT_COUNT = f"select count(*) from ({STATEMENT}) s"
 
@@ -108,6 +111,16 @@ async def list_savings(request: ListSavingsRequest, merchant: Merchant, reader: 
         rows = await snapshot.fetch(MANY, *chosen, offset, limit)
         [[total]] = await snapshot.fetch(COUNT, *chosen)
     return SavingsListReply(data=[savings_line(row) for row in rows], total=total, offset=offset, limit=limit)
+
+
+async def read_savings(savings_id: str, merchant_id: int, reader: Reader) -> Any:
+    """Returns the row that `savings_line` takes, or None."""
+    return await reader.fetchrow(ONE, merchant_id, savings_key(merchant_id, savings_id))
+
+
+async def read_last_posting(savings_id: str, merchant_id: int, reader: Reader) -> Any:
+    """Returns number, time and reference of the newest posting on savings with the balance that it left, or None."""
+    return await reader.fetchrow(LAST_POSTING, merchant_id, savings_id)
 
 
 def savings_line(row: Any) -> SavingsRecord:

@@ -20,6 +20,9 @@ from kasuwa.wire.people import DateText
 Name = Annotated[str, Meta(min_length=1, max_length=200, description="1 to 200 characters", extra=FREE_TEXT)]
 
 
+Rollover = Literal["none", "principal", "all"]
+
+
 # --- savings ------------------------------------------------------------------------------------------------
 
 
@@ -36,10 +39,53 @@ class CreateSavingsRequest(msgspec.Struct, kw_only=True):
     "Whether tax is withheld from the interest. Default false."
     tax_rate: PercentRate | None = None
     "Tax in percent of the interest, from 0 to 100. Default 10."
-    period: NonNegativeInt
-    "Months until maturity, from 1 to 600. Money taken out earlier forfeits interest; after maturity none accrues."
+    period: NonNegativeInt | None = None
+    """Months until maturity, from 1 to 600. Money taken out earlier forfeits interest; after maturity none accrues.
+    Required, unless `term_days` makes it a fixed deposit."""
+    term_days: NonNegativeInt | None = None
+    """Makes it a fixed deposit of a term of so many days, from 1 to 3,650, in place of `period`. Its interest is posted
+    when the term ends."""
+    rollover: Rollover | None = None
+    """Of a fixed deposit: what begins a new term when one ends. `none`, the default: nothing, it matures. `principal`:
+    the principal; the interest stays in the savings, earns nothing and can be taken out at any time. `all`: both."""
     dry_run: bool | None = None
     "If true, the reply shows the savings account, and nothing is stored."
+
+
+class RolloverRequest(msgspec.Struct, kw_only=True):
+    """Changes what happens to a fixed deposit when its running term ends."""
+
+    savings_id: Reference
+    "The fixed deposit."
+    rollover: Rollover
+    "What begins a new term: `none`, `principal` or `all`, as in `create_savings`."
+    dry_run: bool | None = None
+    "If true, the reply shows the fixed deposit as it would be, and nothing is changed."
+
+
+class CertificateRequest(msgspec.Struct, kw_only=True):
+    """Names the fixed deposit that a certificate is made of."""
+
+    savings_id: Reference
+    "The fixed deposit. It must hold money."
+
+
+class CertificateReply(msgspec.Struct, kw_only=True):
+    """The links to a certificate and to what proves it. They need no key: whoever has one can read what it shows."""
+
+    status: Literal[200] = 200
+    "200."
+    message: str = "Certificate"
+    "The outcome in words."
+    link: str
+    "Address of the certificate, a PDF. Its QR code is `proof_link`."
+    expires: str
+    "Time until which `link` works, in UTC: an hour from now."
+    proof_link: str
+    """Address of what proves the certificate, as JSON without personal data: the balance, the newest posting and the
+    signed close of the books that has it."""
+    proof_expires: str
+    "Time until which `proof_link` works, in UTC: a year after the end of the running term."
 
 
 class ListSavingsRequest(Paged, kw_only=True):
@@ -82,15 +128,22 @@ class SavingsRecord(msgspec.Struct, kw_only=True):
     tax_rate: str
     "Tax in percent of the interest. It counts only if `tax_applied` is true."
     period: int
-    "Months until maturity."
+    "Months until maturity. 0 for a fixed deposit."
     opened_at: str
     "Time at which the savings account was created, in UTC."
     matures_at: str
-    "Time of maturity, in UTC: midnight in Lagos."
+    "Time of maturity, in UTC: midnight in Lagos. Of a fixed deposit, the end of the running term."
     plans: list[str]
     "The newest 100 thrift plans that the savings take or took part in, by `thrift_id`, without cancelled ones."
     plans_total: int
     "Number of all these thrift plans."
+    term_days: int | UnsetType = UNSET
+    "Days of each term of a fixed deposit. Absent for other savings."
+    rollover: Rollover | UnsetType = UNSET
+    "What of a fixed deposit begins a new term when one ends. Absent for other savings."
+    unlocked: str | UnsetType = UNSET
+    """Part of the balance that is interest of earlier terms and not part of the running one, in naira: it earns
+    nothing, and taking it out forfeits nothing. Absent unless it is a fixed deposit."""
 
 
 class SavingsReply(msgspec.Struct, kw_only=True):
@@ -104,6 +157,13 @@ class SavingsReply(msgspec.Struct, kw_only=True):
     "The savings account."
     dry_run: bool | UnsetType = UNSET
     "True in a dry run: nothing was stored. Else absent."
+
+
+class RolloverReply(SavingsReply, kw_only=True):
+    """A fixed deposit after a change of its rollover. A dry run explains what the end of the running term brings."""
+
+    explained: list[DryRunFigure] | UnsetType = UNSET
+    "The figures of a dry run, each with its calculation. Else absent."
 
 
 class Moved(msgspec.Struct, kw_only=True):

@@ -58,7 +58,12 @@ class StatementTerms(msgspec.Struct, frozen=True, array_like=True):
     last_day: str
     format: str
     expires: int  # seconds since the epoch, in the merchant's business time
+    proof: str = ""  # of a certificate: the token of its proof
 
+
+# The endings of the addresses that links of each format have. Certificates and their proofs are of fixed deposits.
+CERTIFICATE, CERTIFICATE_PROOF = "certificate", "proof"
+ENDINGS = {"csv": "csv", "pdf": "pdf", CERTIFICATE: "pdf", CERTIFICATE_PROOF: "json"}
 
 TERMS_DECODER: "msgspec.json.Decoder[StatementTerms]" = msgspec.json.Decoder(StatementTerms)
 

@@ -225,11 +225,13 @@ def pay_cash(changes: SavingsChanges, savings: Savings, amount: int, context: Co
 
 def withdraw_savings(changes: SavingsChanges, savings_id: str, amount: int) -> None:
     """Updates savings that money is taken from. Before maturity the interest that the amount earned since the last
-    posting is forfeited. Emptied savings are closed. Contract: investments#forfeit"""
+    posting is forfeited, except that unlocked interest of a fixed deposit goes first. Emptied savings are closed.
+    Contract: investments#forfeit"""
     savings = changes.load_savings(savings_id)
     if changes.today < savings.matures_on:
+        broken = max(0, amount - savings.unlocked)
         accrual, _ = forfeit_interest(
-            savings.accrual, savings.terms, LAYERS_DECODER.decode(savings.layers), amount, changes.today
+            savings.accrual, savings.terms, LAYERS_DECODER.decode(savings.layers), broken, changes.today
         )
         set_accrual(savings, accrual)
     if changes.can_close(savings_id, leaving=amount):

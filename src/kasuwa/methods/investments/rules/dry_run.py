@@ -7,7 +7,7 @@ from kasuwa.core.references import account_key
 from kasuwa.ledger.chart import Account
 from kasuwa.methods.cashcode.rules import issue as cashcode
 from kasuwa.methods.disburse.rules import transfer as disburse
-from kasuwa.methods.investments.accrual import forfeit_interest, posting_date, round_units, unpaid_interest
+from kasuwa.methods.investments.accrual import forfeit_interest, round_units, unpaid_interest
 from kasuwa.methods.investments.model import (
     LAYERS_DECODER,
     SAVINGS_INSUFFICIENT,
@@ -122,14 +122,15 @@ def charge_figures(charge: FeeBreakdown, method: str, vat_percent: str) -> list[
 
 
 def interest_figures(changes: SavingsChanges, savings: Savings, amount: int) -> list[DryRunFigure]:
-    since = posting_date(savings.opened_on, savings.months)
+    since = savings.posted_on
     earned = f"{savings.rate}% {savings.frequency}, by the day on each end-of-day balance since {since}"
     lost, why = 0, "nothing is lost after maturity"
     if changes.today < savings.matures_on:
+        broken = max(0, amount - savings.unlocked)
         _, lost = forfeit_interest(
-            savings.accrual, savings.terms, LAYERS_DECODER.decode(savings.layers), amount, changes.today
+            savings.accrual, savings.terms, LAYERS_DECODER.decode(savings.layers), broken, changes.today
         )
-        why = f"what {format_minor(amount)} earned since {since}: the money that came last goes first"
+        why = f"what {format_minor(broken)} earned since {since}: the money that came last goes first"
     return [
         DryRunFigure("accrued interest", format_minor(unpaid_interest(savings.accrual)), earned),
         DryRunFigure("forfeited interest", format_minor(round_units(lost)), why),

@@ -29,6 +29,7 @@ from kasuwa.ledger.chart import Account
 from kasuwa.methods.investments.accrual import posting_date
 from kasuwa.methods.investments.model import (
     ACTIVE,
+    CLOSED,
     MATURED,
     PENDING,
     WALLET,
@@ -41,7 +42,14 @@ from kasuwa.methods.investments.model import (
     interest_batch_key,
     need_savings,
 )
+from kasuwa.methods.investments.rules.fixed_deposit import (
+    close_unfunded,
+    keep_out_of_term,
+    read_due_interest,
+    report_ended_terms,
+)
 from kasuwa.rails.ports.orders import Answer
+from kasuwa.transactions.object_events import list_jobs
 from kasuwa.transactions.transactions import make_ordered_job
 
 POST_INTEREST = "savings.post_interest"
@@ -57,36 +65,37 @@ MAX_SAVINGS_PER_BATCH = 64
 
 
 def add_to_interest_batch(
-    savings_id: str, opened_on: date, context: Context, rows: LoadedRows
+    savings: Savings, context: Context, rows: LoadedRows
 ) -> NeedsMore | tuple[tuple[Row, ...], Job | None]:
-    """Adds new savings to the last batch of their day. Returns the changed rows, and the job if the batch is new."""
-    merchant_id = context.merchant.merchant_id
-    first_key = interest_batch_key(merchant_id, opened_on, 0)
+    """Adds new savings to the last batch of their day and term. Returns the changed rows, and the job if the batch is
+    new."""
+    merchant_id, opened_on, term_days = savings.merchant_id, savings.opened_on, savings.term_days
+    first_key = interest_batch_key(merchant_id, opened_on, 0, term_days)
     if not rows.is_loaded(first_key):
         return NeedsMore(Needs(((InterestBatch, first_key),)))
-    first = rows.get(InterestBatch, first_key) or InterestBatch(first_key, merchant_id, opened_on, 0, 0, "")
+    first = rows.get(InterestBatch, first_key) or InterestBatch(first_key, merchant_id, opened_on, 0, 0, "", term_days)
     number = first.opened // MAX_SAVINGS_PER_BATCH
-    key = interest_batch_key(merchant_id, opened_on, number)
+    key = interest_batch_key(merchant_id, opened_on, number, term_days)
     if not rows.is_loaded(key):
         return NeedsMore(Needs(((InterestBatch, key),)))
     counted = msgspec.structs.replace(first, opened=first.opened + 1)
     batch = (
         counted
         if number == 0
-        else rows.get(InterestBatch, key) or InterestBatch(key, merchant_id, opened_on, number, 0, "")
+        else rows.get(InterestBatch, key) or InterestBatch(key, merchant_id, opened_on, number, 0, "", term_days)
     )
     is_new = rows.get(InterestBatch, key) is None
-    batch = msgspec.structs.replace(batch, members=",".join((*batch.savings_ids, savings_id)))
+    batch = msgspec.structs.replace(batch, members=",".join((*batch.savings_ids, savings.savings_id)))
     job = first_posting_job(context, batch) if is_new else None
     return ((batch,) if number == 0 else (counted, batch)), job
 
 
 def first_posting_job(context: Context, batch: InterestBatch) -> Job:
-    due = lagos_moment(posting_date(batch.opened_on, 1), 0)
+    due = lagos_moment(posting_date(batch.opened_on, 1, batch.term_days), 0)
     lane = LANES[batch.sheet % len(LANES)]
-    return make_ordered_job(
-        context, POST_INTEREST, lane, batch, f"savings of {batch.opened_on} {batch.sheet}", due, "{}"
-    )
+    term = f" for {batch.term_days} days" if batch.term_days else ""
+    reference = f"savings of {batch.opened_on} {batch.sheet}{term}"
+    return make_ordered_job(context, POST_INTEREST, lane, batch, reference, due, "{}")
 
 
 # --- posting ----------------------------------------------------------------------------------------------------
@@ -107,10 +116,16 @@ def decide_interest_posting(job: Job, answer: Answer, context: Context, rows: Lo
         return NeedsMore(needs)
     changes = SavingsChanges(context, rows)
     changes.close_emptied(references)
+    close_unfunded(changes, references)
     more = changes.missing_clients()
     if more is not None:
         return more
-    return finish_interest_posting(current_job, batch, changes, tuple(pay_interest(changes, references)))
+    was_due = read_due_interest(changes, references)
+    groups = tuple(pay_interest(changes, references))
+    reports = report_ended_terms(changes, was_due, context)
+    decision = finish_interest_posting(current_job, batch, changes, groups)
+    decision.events, decision.jobs = tuple(one.event for one in reports), (*decision.jobs, *list_jobs(reports))
+    return decision
 
 
 def pay_interest(changes: SavingsChanges, references: list[str]) -> list[PostingGroup]:
@@ -129,8 +144,13 @@ def pay_interest(changes: SavingsChanges, references: list[str]) -> list[Posting
         if 0 < savings.due_interest <= min(available, room):
             available -= savings.due_interest
             groups.append(PostingGroup(savings_id, WALLET_INSUFFICIENT, postings=interest_posts(savings)))
+            keep_out_of_term(savings, savings.due_interest - savings.due_tax)
             savings.due_interest = savings.due_tax = 0
     return groups
+
+
+def is_earning(savings: Savings, today: date) -> bool:
+    return savings.state != CLOSED and today < savings.matures_on
 
 
 def interest_posts(savings: Savings) -> tuple[Posting, ...]:
@@ -149,7 +169,7 @@ def finish_interest_posting(
     staying = [
         one
         for one in batch.savings_ids
-        if changes.load_savings(one).due_interest or changes.today < changes.load_savings(one).matures_on
+        if changes.load_savings(one).due_interest or is_earning(changes.load_savings(one), changes.today)
     ]
     rows = changes.rows
     if len(staying) < len(batch.savings_ids):
@@ -159,6 +179,6 @@ def finish_interest_posting(
     first = changes.load_savings(staying[0])
     unpaid = any(changes.load_savings(savings_id).due_interest for savings_id in staying)
     # If nothing is due, all that stay have not matured and have closed the same number of months.
-    day = changes.today + timedelta(days=1) if unpaid else posting_date(batch.opened_on, first.months + 1)
+    day = changes.today + timedelta(days=1) if unpaid else first.terms.posting_date(first.months + 1)
     again = msgspec.structs.replace(job, attempt=job.attempt + 1, due=lagos_moment(day, 0))
     return Decision(groups=groups, rows=rows, jobs=(again,))

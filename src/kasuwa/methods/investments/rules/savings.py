@@ -29,6 +29,7 @@ from kasuwa.methods.investments.model import (
     CLOSED,
     CURRENCY,
     NO_LAYERS,
+    NO_ROLLOVER,
     NO_THRIFT_LINKS,
     PENDING,
     SAVINGS_CLOSED,
@@ -85,8 +86,10 @@ DEPOSIT_REFERENCE_TYPE = "SD"
 DEPOSIT_PURPOSE = "savings-deposit"
 
 
-def check_period(merchant: Merchant, period: int) -> str | None:
-    return None if 1 <= period <= LONGEST_PERIOD else f"a number of months from 1 to {LONGEST_PERIOD}"
+def check_period(merchant: Merchant, period: int | None) -> str | None:
+    if period is None or 1 <= period <= LONGEST_PERIOD:
+        return None
+    return f"a number of months from 1 to {LONGEST_PERIOD}"
 
 
 def rate_fits(merchant: Merchant, frequency: str, rate: str) -> str | None:
@@ -117,7 +120,7 @@ def decide_opening(
     if refusal is not None:
         return refusal
     savings = open_savings(request, context)
-    enrolled = add_to_interest_batch(savings.savings_id, savings.opened_on, context, loaded_rows)
+    enrolled = add_to_interest_batch(savings, context, loaded_rows)
     if isinstance(enrolled, NeedsMore):
         return enrolled
     rows, job = enrolled
@@ -136,7 +139,9 @@ def decide_opening(
 def open_savings(request: CreateSavingsRequest, context: Context) -> Savings:
     merchant_id, today = context.merchant.merchant_id, lagos_day(context.now)
     savings_id = opaque_id("SV", context.entropy)
-    settings, period = request.interest_settings, int(request.period)
+    settings, term_days = request.interest_settings, int(request.term_days or 0)
+    # That of a fixed deposit counts its terms.
+    period = 1 if term_days else int(request.period or 0)
     return Savings(
         key=savings_key(merchant_id, savings_id),
         merchant_id=merchant_id,
@@ -152,7 +157,7 @@ def open_savings(request: CreateSavingsRequest, context: Context) -> Savings:
         period=period,
         opened_at=context.now,
         opened_on=today,
-        matures_on=posting_date(today, period),
+        matures_on=posting_date(today, period, term_days),
         state=PENDING,
         accrued=0,
         accrued_rest=0,
@@ -165,6 +170,8 @@ def open_savings(request: CreateSavingsRequest, context: Context) -> Savings:
         layers=NO_LAYERS,
         pending_deposits=0,
         receivable=0,
+        term_days=term_days,
+        rollover=request.rollover or NO_ROLLOVER,
     )
 
 

@@ -71,6 +71,9 @@ LATEST_START = 120
 INVALID_START_DATE = refuse_fields(
     FieldError("start_date", "today or later, within ten years", "start_date_out_of_range")
 )
+FIXED_SAVINGS = refuse_fields(
+    FieldError("savings_id", "a fixed deposit takes no part in thrift plans", "fixed_deposit_in_thrift")
+)
 NOT_OPEN = Refusal(INVALID_REQUEST, "The plan is {state}; {what}", error_code="thrift_plan_not_open")
 SUBSCRIBED = Refusal(
     INVALID_REQUEST, "These savings are subscribed to the plan already", error_code="already_subscribed"
@@ -238,6 +241,8 @@ def decide_subscription(
         return UNKNOWN_SAVINGS
     if savings.state == CLOSED:
         return SAVINGS_CLOSED
+    if savings.is_fixed:
+        return FIXED_SAVINGS
     if plan.thrift_id in savings.thrift_links.plans:
         return SUBSCRIBED
     if plan.state != OPEN:
