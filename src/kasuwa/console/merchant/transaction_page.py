@@ -16,6 +16,7 @@ from kasuwa.transactions.transactions import FAILED, Transaction
 
 # Pages of related records, by the kind that the API gives them.
 RELATED_PAGES = {
+    "batch": "transfers/batches",
     "beneficiary": "beneficiaries",
     "checkout": "checkouts",
     "client": "clients",
@@ -29,7 +30,7 @@ RELATED_PAGES = {
     "virtual_card": "cards",
 }
 # Related records without a page of their own.
-PAGELESS = frozenset({"batch", "plan", "saved_card", "personalized_account"})
+PAGELESS = frozenset({"plan", "saved_card", "personalized_account"})
 
 
 def related_path(kind: str, reference: str) -> str:
