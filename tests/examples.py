@@ -56,6 +56,7 @@ VOLATILE = frozenset(
         "link_id",
         "link",
         "checkoutURL",
+        "receiptURL",
         "invoice_id",
     }
 )

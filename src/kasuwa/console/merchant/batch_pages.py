@@ -21,6 +21,7 @@ from kasuwa.console.merchant.transfers import check_order, show_retry_form
 from kasuwa.console.merchant.waiting_reads import WaitingBulk
 from kasuwa.core.decision import Merchant
 from kasuwa.core.money import format_minor
+from kasuwa.methods.disburse.receipts import open_facts
 
 PATH = "/transfers/batches"
 PAGE_ROWS = 50
@@ -57,7 +58,7 @@ async def show_batch(visit: Visit, status: int = 200, **values: Any) -> Response
     state, start = visit.query.get("state", ""), read_start(visit)
     chosen = of_state(batch.lines, state)
     shown = chosen[start : start + PAGE_ROWS]
-    shared = {
+    shared: dict[str, Any] = {
         "batch": batch,
         "path": batch_path(reference),
         "waiting": waiting,
@@ -68,9 +69,24 @@ async def show_batch(visit: Visit, status: int = 200, **values: Any) -> Response
         "next_url": f"?{place_query(state, start + PAGE_ROWS)}" if len(chosen) > start + PAGE_ROWS else "",
         "first_url": f"?{place_query(state, 0)}" if start else "",
         "names_query": place_query(state, start),
-        "account_names": {},
     }
+    names = {**read_names(visit, shown), **values.pop("account_names", {})}
+    shared = {**shared, "account_names": names, "unnamed": any(is_unnamed(line, names) for line in shown)}
     return visit.render("batch.html", status, **{**shared, **values})
+
+
+def read_names(visit: Visit, lines: list[BatchLine]) -> dict[tuple[str, str], str]:
+    """Returns the names that the rail told of accounts to which orders were paid."""
+    merchant_id, unseal = visit.merchant.merchant_id, visit.services.vault.unseal
+    names = {
+        (line.bank_code, line.account_number): open_facts(merchant_id, line.txn_ref, line.facts_sealed, unseal).name
+        for line in lines
+    }
+    return {account: name for account, name in names.items() if name}
+
+
+def is_unnamed(line: BatchLine, names: dict[tuple[str, str], str]) -> bool:
+    return bool(line.account_number) and (line.bank_code, line.account_number) not in names
 
 
 def read_start(visit: Visit) -> int:

@@ -41,6 +41,7 @@ class BatchLine(msgspec.Struct, frozen=True):
     account_number: str = ""
     sender_name: str = ""
     narration: str = ""
+    facts_sealed: bytes | None = None  # what the rail told of it
     is_rejected: bool = False  # a person decided that it is not sent
     is_sent_again: bool = False  # it failed, and was sent again under another orderRef
 
@@ -105,7 +106,8 @@ class BatchSummary(msgspec.Struct, frozen=True):
 
 BATCH = "select detail, created_at from transfer_batch where key = $1 and merchant_id = $2"
 TRANSFERS = """
-    select t.txn_ref, t.status, t.message, t.amount, t.fee + t.vat + t.duty, t.detail, t.batch_ref, a.state
+    select t.txn_ref, t.status, t.message, t.amount, t.fee + t.vat + t.duty, t.detail, t.batch_ref, a.state,
+        t.facts_sealed
     from transaction t left join transfer_approval a on a.merchant_id = t.merchant_id and a.txn_ref = t.txn_ref
     where t.merchant_id = $1 and t.txn_ref = any($2::text[])
 """
@@ -135,7 +137,7 @@ async def find_batch(reader: Reader, merchant: Merchant, batch_ref: str) -> Batc
 
 
 def make_line(order_ref: str, of_batch: str, transfer: tuple[Any, ...]) -> BatchLine:
-    txn_ref, status, message, amount, charges, detail, batch_ref, approval = transfer
+    txn_ref, status, message, amount, charges, detail, batch_ref, approval, facts_sealed = transfer
     order = TRANSFER_DETAIL_DECODER.decode(detail)
     return BatchLine(
         order_ref,
@@ -148,6 +150,7 @@ def make_line(order_ref: str, of_batch: str, transfer: tuple[Any, ...]) -> Batch
         order.account_number,
         order.sender_name,
         order.narration,
+        facts_sealed,
         is_rejected=approval == REJECTED,
     )
 

@@ -216,7 +216,7 @@ def decide_order(order: BulkOrder, context: Context, rows: LoadedRows, number: i
     if order.order_ref is not None:
         first = rows.get(Transaction, transaction_key(context.merchant.merchant_id, KIND, order.order_ref))
         if first is not None:
-            replay = replay_transfer(first, digest)
+            replay = replay_transfer(first, digest, context)
             if isinstance(replay, Refusal):
                 return reply_conflict(order.order_ref, USED_BEFORE)
             return Decision(reply=reply_order(replay.reply))
