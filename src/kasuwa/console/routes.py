@@ -44,6 +44,7 @@ from kasuwa.console.merchant import (
     transfers,
     waiting_pages,
 )
+from kasuwa.console.money import wallet
 from kasuwa.console.operator import (
     approvals,
     books,
@@ -110,6 +111,9 @@ BATCH = "/transfers/batches/{batch_ref}"
 # Transactions and transfers of a merchant.
 MONEY_PAGES: tuple[ConsolePage, ...] = (
     ConsolePage("GET", "/", overview.show_overview, ALL_MERCHANT_ROLES, "Overview"),
+    ConsolePage("GET", "/wallet", wallet.show_statement, ALL_MERCHANT_ROLES, "Wallet"),
+    ConsolePage("GET", "/wallet.csv", wallet.open_file, ALL_MERCHANT_ROLES),
+    ConsolePage("GET", "/wallet.pdf", wallet.open_file, ALL_MERCHANT_ROLES),
     ConsolePage("GET", "/transactions", transactions.show_transactions, ALL_MERCHANT_ROLES, "Transactions"),
     ConsolePage("GET", "/search", search.search_everything, ALL_MERCHANT_ROLES),
     ConsolePage("GET", "/transactions.csv", transactions.export_transactions, ALL_MERCHANT_ROLES),
