@@ -57,6 +57,7 @@ VOLATILE = frozenset(
         "link",
         "proof_link",
         "checkoutURL",
+        "receiptURL",
         "invoice_id",
     }
 )

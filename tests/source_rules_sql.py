@@ -46,6 +46,8 @@ SQL_MODULES = (
     "methods/disputes/hand_ins.py",
     "console/kit/merchant_health.py",
     "console/kit/saved_lists.py",
+    "console/merchant/attention_reads.py",
+    "console/merchant/batch_reads.py",
     "console/merchant/waiting_reads.py",
     *OPERATORS_READS,
 )

@@ -373,6 +373,7 @@ OWN_DATES = {
     "reconciliation/camt_statements.py",
     "testing/merchant.py",
     "rails/twins/paystack_accounts.py",
+    "pages/transfer_receipts.py",
 }
 
 

@@ -45,7 +45,7 @@ def pages(deployments: Deployments, world: SampleMerchant, browser: Browser) -> 
 
 
 # A file, what only leads elsewhere, and what is shown to who has just given a password: see test_browser_flows.py.
-UNSEEN = (".csv", "/find", "/sign-in/code")
+UNSEEN = (".csv", ".pdf", "/find", "/sign-in/code")
 SEEN = [page.path for page in DEPLOYED if page.http_method == "GET" and not page.path.endswith(UNSEEN)]
 EMPTY = ["/transactions?q=nothing", "/no-such-page", "/transactions?from=tomorrow"]
 STRANGERS = ("/sign-in", "/link/{token}")

@@ -181,10 +181,12 @@ def test_a_bulk_preview_shows_errors_and_sends_the_valid_orders(owner: Visitor, 
     packed = preview.text.partition('name="orders" value="')[2].partition('"')[0].replace("&#34;", '"')
     assert len(msgspec.json.decode(packed)) == 2
     sent = owner.post("/transfers/bulk/send", orders=packed)
-    assert "Bulk transfer accepted" in sent.words
-    again = owner.post("/transfers/bulk/send", orders=packed)
+    page = owner.get(sent.place)
+    assert "Bulk transfer accepted" in page.words
+    again = owner.get(owner.post("/transfers/bulk/send", orders=packed).place)
+    assert "repeated 2 NGN 300.00" in again.words
     assert sorted(ref for ref in again.words.split() if ref.startswith("GP|FD|")) == sorted(
-        ref for ref in sent.words.split() if ref.startswith("GP|FD|")
+        ref for ref in page.words.split() if ref.startswith("GP|FD|")
     )
     assert shop.put("resources", inquire="events").body["total"] <= 2
 

@@ -24,12 +24,15 @@ NOT_HOT = {
     "Customer": "a customer's data are changed, and found by what they are now",
     "Dispute": "disputes that wait for an answer are listed",
     "Invoice": "open invoices are listed",
+    "Loan": "loans in arrears are listed",
+    "Plan": "paused plans are listed",
     "IdempotencyRecord": "records are deleted when they have expired; a key is used again after that",
     **dict.fromkeys(
         (
             "ErasableDeposit",
             "ErasablePayment",
             "ErasablePaymentTransaction",
+            "ErasablePlan",
             "ErasableRepayment",
             "ErasableTransfer",
         ),

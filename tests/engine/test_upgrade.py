@@ -1,4 +1,4 @@
-"""An upgrade from this version, by a next migration that is made here: what it keeps, adds and refuses."""
+"""An upgrade from this version, by a further migration that is made here: what it keeps, adds and refuses."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -13,9 +13,10 @@ from kasuwa.postgres.logins import Logins
 from tests.running import Deployments
 
 KEY = bytes(32)
-KNOWN = migrate.known_migrations()
-NEXT_VERSION = KNOWN[-1].version + 1
-PROBE = f"{NEXT_VERSION:04d}_probe.sql"
+# The migrations of this version, and the one that the next version adds.
+KNOWN = [migration.name for migration in migrate.known_migrations()]
+NEWEST = migrate.newest_known_version()
+PROBE = f"{NEWEST + 1:04d}_probe.sql"
 # What migrations do: a column with a default, an index, and a table of merchants' rows.
 SECOND = """
     alter table transaction add column probe text not null default 'none';
@@ -27,7 +28,7 @@ SECOND = """
 @pytest.fixture
 def next_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Returns what makes this process the next version: one that knows a further migration."""
-    for known in KNOWN:
+    for known in migrate.known_migrations():
         (tmp_path / known.name).write_text(known.sql)
     (tmp_path / PROBE).write_text(SECOND)
     return lambda: monkeypatch.setattr(migrate, "MIGRATIONS", tmp_path)
@@ -48,14 +49,14 @@ def test_an_upgrade_applies_what_the_database_lacks_once(
     deployments: Deployments, next_version: Callable[[], None]
 ) -> None:
     async def work(connection: Any) -> None:
-        assert await migrate.migrate(connection, "test", KEY) == [known.name for known in KNOWN]
+        assert await migrate.migrate(connection, "test", KEY) == KNOWN
         await connection.execute("insert into merchant (merchant_id, mid, name) values (1, 'GP0000001', 'Ada')")
         root = await connection.fetchval("select wrapped_root from deployment")
         next_version()
         assert await migrate.find_pending(connection, "test") == [PROBE]
         assert await migrate.migrate(connection, "test", KEY) == [PROBE]
         assert await migrate.migrate(connection, "test", KEY) == []
-        assert await migrate.schema_version(connection) == NEXT_VERSION
+        assert await migrate.schema_version(connection) == migrate.newest_known_version()
         assert await connection.fetchval("select name from merchant") == "Ada"
         assert await connection.fetchval("select wrapped_root from deployment") == root
 
@@ -71,7 +72,7 @@ def test_a_migration_that_fails_leaves_the_database_as_it_was(
         (tmp_path / PROBE).write_text(SECOND + "alter table transaction add column probe text;")
         with pytest.raises(asyncpg.DuplicateColumnError):
             await migrate.migrate(connection, "test", KEY)
-        assert await migrate.schema_version(connection) == KNOWN[-1].version
+        assert await migrate.schema_version(connection) == NEWEST
         assert await connection.fetchval("select to_regclass('probe')") is None
 
     run_on(deployments.new_database("upgrade_failed"), work)

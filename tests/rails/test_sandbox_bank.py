@@ -46,7 +46,9 @@ def send(account: str, scenario: Scenario = NO_SCENARIO, age: float = 0) -> Answ
 
 
 def ask(account: str, age: float, scenario: Scenario = NO_SCENARIO) -> Answer:
-    return asyncio.run(BANK.query(order(account, age, scenario)))
+    """Returns the answer without the id of the payment."""
+    answer = asyncio.run(BANK.query(order(account, age, scenario)))
+    return msgspec.structs.replace(answer, facts={})
 
 
 def name_of(account: str, scenario: Scenario = NO_SCENARIO) -> NameAnswer:
@@ -222,8 +224,15 @@ def test_an_ordinary_account_always_has_the_same_name_and_others_have_others() -
 def test_a_transfer_tells_the_name_on_its_account_as_an_enquiry_does() -> None:
     for account in (ORDINARY, "0000000000", "0000005110"):
         answer = asyncio.run(BANK.transfer(order(account)))
-        assert answer.facts == {orders.BENEFICIARY_NAME: name_of(account).name}
+        assert answer.facts[orders.BENEFICIARY_NAME] == name_of(account).name
     assert asyncio.run(BANK.transfer(order("0000000700"))).facts == {}, "there is no such account"
+
+
+def test_a_transfer_that_is_paid_has_one_session_id_in_every_answer() -> None:
+    sent = asyncio.run(BANK.transfer(order(ORDINARY))).facts[orders.SESSION_ID]
+    assert re.fullmatch("[0-9]{30}", sent)
+    assert asyncio.run(BANK.query(order(ORDINARY, DAY))).facts == {orders.SESSION_ID: sent}
+    assert orders.SESSION_ID not in asyncio.run(BANK.transfer(order("0000005100"))).facts
 
 
 def test_an_account_that_belongs_to_another_name_than_before_is_not_paid() -> None:

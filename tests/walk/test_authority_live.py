@@ -72,12 +72,13 @@ FORMS: dict[str, dict[str, Form]] = {
         "/transactions/{ref}/{transaction_form}": reached(f"/transactions/{REF}/refund"),
         "/transfers/send": reached("/transfers/send"),
         "/transfers/bulk/send": reached("/transfers/bulk/send"),
+        "/transfers/batches/{batch_ref}/retry": reached(f"/transfers/batches/{REF}/retry"),
         "/{records}/new/{form}": reached("/clients/new/none"),
         "/{records}/{reference}/{form}": reached("/clients/none/none"),
     },
     "approve_transfer": {
         "/transfers/waiting/{ref}/{verdict}": reached(f"/transfers/waiting/{REF}/approve"),
-        "/transfers/waiting/bulk/{batch_ref}/{verdict}": reached(f"/transfers/waiting/bulk/{REF}/approve"),
+        "/transfers/batches/{batch_ref}/{verdict}": reached(f"/transfers/batches/{REF}/approve"),
     },
     "integrate": {
         "/events/resend": reached("/events/resend"),

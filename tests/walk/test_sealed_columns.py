@@ -18,6 +18,7 @@ from kasuwa.methods.bills.model import voucher_aad
 from kasuwa.methods.clients.model import detail_aad
 from kasuwa.methods.clients.rules import manage_client, verify_bvn
 from kasuwa.methods.customers import model as customers
+from kasuwa.methods.disburse.receipts import facts_aad
 from kasuwa.methods.disputes.model import evidence_aad, file_aad
 from kasuwa.methods.invoices import model as invoices
 from kasuwa.methods.resources import model as personalized
@@ -54,6 +55,7 @@ PLACES = {
     "dispute.evidence_sealed": Sealed("dispute_id", at(evidence_aad)),
     "dispute_file.content_sealed": Sealed("dispute_id", at(lambda dispute_id: file_aad(dispute_id, 0))),
     "invoice.personal_sealed": Sealed("invoice_id", at(invoices.personal_aad)),
+    "transaction.facts_sealed": Sealed("txn_ref", at(facts_aad)),
     "payment.payer_sealed": Sealed("txn_ref", at(sealed_payers.payment_payer_aad)),
     "payment_plan.payer_sealed": Sealed("plan_id", at(sealed_payers.plan_payer_aad)),
     "checkout.payer_sealed": Sealed("txn_ref", at(checkouts.payer_aad)),

@@ -64,7 +64,13 @@ SEND_MONEY = Act(
     name="pay",
     title="Payment",
     roles=ROLES_BY_PERMISSION[PAY],
-    pages=("/transactions/{ref}/{transaction_form}", "/transfers/send", "/transfers/bulk/send", *RECORD_FORMS),
+    pages=(
+        "/transactions/{ref}/{transaction_form}",
+        "/transfers/send",
+        "/transfers/bulk/send",
+        "/transfers/batches/{batch_ref}/retry",
+        *RECORD_FORMS,
+    ),
     permission=PAY,
 )
 # By somebody else than who sent it: core/callers.py.
@@ -72,7 +78,7 @@ APPROVE_TRANSFER = Act(
     name="approve_transfer",
     title="Approval of a transfer",
     roles=CAN_MOVE_MONEY,
-    pages=("/transfers/waiting/{ref}/{verdict}", "/transfers/waiting/bulk/{batch_ref}/{verdict}"),
+    pages=("/transfers/waiting/{ref}/{verdict}", "/transfers/batches/{batch_ref}/{verdict}"),
     actions=("disburse approve", "disburse reject"),
 )
 COLLECT_MONEY = Act(name="collect", title="Collection", roles=ROLES_BY_PERMISSION[COLLECT], permission=COLLECT)

@@ -45,11 +45,12 @@ class ActionNote(msgspec.Struct, frozen=True):
         reply = msgspec.json.decode(msgspec.json.encode(decision.reply))
         reply = reply if isinstance(reply, dict) else {}
         nested = [inner for inner in reply.values() if isinstance(inner, dict)]
+        facts = dict(decision.audit_facts or {})
         rows = [{"txnRef": row.txn_ref} for row in decision.rows if hasattr(row, "txn_ref")]
         subject = next(
             (
                 str(source[name])
-                for source in (*rows[:1], reply, *nested, fields)
+                for source in (*rows[:1], reply, *nested, facts, fields)
                 for name in REFERENCE_FIELDS
                 if source.get(name)
             ),
@@ -59,5 +60,5 @@ class ActionNote(msgspec.Struct, frozen=True):
         details |= {name: fields[name] for name in DETAIL_FIELDS if fields.get(name) is not None}
         if isinstance(fields.get("data"), list):
             details["orders"] = len(fields["data"])
-        after = msgspec.json.encode({**details, **(decision.audit_facts or {})}).decode()
+        after = msgspec.json.encode({**details, **facts}).decode()
         return AuditEntry(self.actor, self.audit_text, subject, self.address, after=after)

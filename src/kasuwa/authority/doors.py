@@ -9,7 +9,7 @@ HARMLESS_PAGES = {
     **dict.fromkeys(("/account/password", "/account/second-factor"), OWN_BROWSER),
     **dict.fromkeys((f"/lists/{{list_name}}/{name}" for name in ("save", "delete", "columns")), OWN_BROWSER),
     **dict.fromkeys(("/transfers/preview", "/transfers/bulk/preview"), "a dry run"),
-    "/transfers/waiting/bulk/{batch_ref}/names": "asks the bank for names, and changes nothing",
+    "/transfers/batches/{batch_ref}/names": "asks the bank for names, and changes nothing",
     "/operator/laws": "checks the books, and changes nothing in them",
     "/operator/reconciliation/import": "what a bank says: it is compared with the books, and moves nothing",
     "/docs/{method}/{action}": "runs an action, whose own row says who may",

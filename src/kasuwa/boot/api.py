@@ -29,6 +29,7 @@ from kasuwa.pages.render import compile_templates
 from kasuwa.pages.router import CheckoutPages
 from kasuwa.pages.statements import StatementPages
 from kasuwa.pages.ticket_pages import TicketPages
+from kasuwa.pages.transfer_receipts import TransferReceiptPages
 from kasuwa.postgres.connection_pool import Pool
 from kasuwa.postgres.merchant_rows import MerchantReader
 from kasuwa.postgres.migrate import newest_known_version
@@ -116,7 +117,7 @@ def make_server(
         vendors=find_terms(services.deployment.terms, CollectionVendors),
         take=make_page_throttle(services.settings, buckets),
     )
-    kinds = (InvoicePages(hosted), TicketPages(hosted), HostedCheckouts(hosted))
+    kinds = (InvoicePages(hosted), TicketPages(hosted), TransferReceiptPages(hosted), HostedCheckouts(hosted))
     pages = CheckoutPages(checkout, *kinds, prepare=BuiltOnce(compile_templates).read)
     proxies = parse_trusted_proxies(services.settings)
     parts = ServerServices(

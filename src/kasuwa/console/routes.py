@@ -27,6 +27,7 @@ from kasuwa.console.kit.access import NO_SESSION, PASSWORD_ONLY, AccessRule
 from kasuwa.console.kit.navigation import NavigationGroup, group_pages
 from kasuwa.console.kit.visit import ConsoleServices, Visit
 from kasuwa.console.merchant import (
+    batch_pages,
     bills,
     endpoints,
     events,
@@ -43,6 +44,7 @@ from kasuwa.console.merchant import (
     transfers,
     waiting_pages,
 )
+from kasuwa.console.money import wallet
 from kasuwa.console.operator import (
     approvals,
     books,
@@ -105,10 +107,13 @@ ACCOUNT_PAGES: tuple[ConsolePage, ...] = (
     ConsolePage("POST", "/account/second-factor", own_account.set_second_factor, ALL_ROLES),
 )
 
-WAITING_BULK = "/transfers/waiting/bulk/{batch_ref}"
+BATCH = "/transfers/batches/{batch_ref}"
 # Transactions and transfers of a merchant.
 MONEY_PAGES: tuple[ConsolePage, ...] = (
     ConsolePage("GET", "/", overview.show_overview, ALL_MERCHANT_ROLES, "Overview"),
+    ConsolePage("GET", "/wallet", wallet.show_statement, ALL_MERCHANT_ROLES, "Wallet"),
+    ConsolePage("GET", "/wallet.csv", wallet.open_file, ALL_MERCHANT_ROLES),
+    ConsolePage("GET", "/wallet.pdf", wallet.open_file, ALL_MERCHANT_ROLES),
     ConsolePage("GET", "/transactions", transactions.show_transactions, ALL_MERCHANT_ROLES, "Transactions"),
     ConsolePage("GET", "/search", search.search_everything, ALL_MERCHANT_ROLES),
     ConsolePage("GET", "/transactions.csv", transactions.export_transactions, ALL_MERCHANT_ROLES),
@@ -121,10 +126,12 @@ MONEY_PAGES: tuple[ConsolePage, ...] = (
     act_page("/transfers/bulk/send", transfers.send_bulk),
     ConsolePage("GET", "/transfers/waiting.csv", waiting_pages.export_waiting, ALL_MERCHANT_ROLES),
     ConsolePage("GET", "/transfers/waiting", waiting_pages.show_waiting, ALL_MERCHANT_ROLES, "Waiting transfers"),
-    ConsolePage("GET", WAITING_BULK, waiting_pages.show_bulk, ALL_MERCHANT_ROLES),
-    ConsolePage("POST", f"{WAITING_BULK}/names", waiting_pages.look_up_names, CAN_MOVE_MONEY),
-    act_page(f"{WAITING_BULK}/{{verdict}}", waiting_pages.decide_bulk),
     act_page("/transfers/waiting/{ref}/{verdict}", waiting_pages.decide_transfer),
+    ConsolePage("GET", BATCH, batch_pages.show_batch, ALL_MERCHANT_ROLES),
+    ConsolePage("GET", f"{BATCH}/orders.csv", batch_pages.export_batch, ALL_MERCHANT_ROLES),
+    ConsolePage("POST", f"{BATCH}/names", batch_pages.look_up_names, CAN_MOVE_MONEY),
+    act_page(f"{BATCH}/retry", batch_pages.retry_failed),
+    act_page(f"{BATCH}/{{verdict}}", batch_pages.decide_batch),
 )
 
 # Webhook endpoints of a merchant.

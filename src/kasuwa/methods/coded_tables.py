@@ -104,7 +104,7 @@ CODED_TABLES: tuple[CodedTable, ...] = (
     table_with(
         Transaction,
         **dict.fromkeys(("status", "code", "final_at"), IN_BOOKS),
-        **dict.fromkeys(("message", "trail", "created_at"), SHOWN),
+        **dict.fromkeys(("message", "trail", "created_at", "facts_sealed"), SHOWN),
         rail="which vendor carries out the order",
         rail_account="as rail",
         seq="the order of a list",

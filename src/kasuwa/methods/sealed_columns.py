@@ -14,6 +14,7 @@ from kasuwa.methods.clients.rules import manage_client, verify_bvn
 from kasuwa.methods.clients.rules.index_client import hash_client
 from kasuwa.methods.coded_tables import CODED_TABLES
 from kasuwa.methods.customers import model as customers
+from kasuwa.methods.disburse.receipts import facts_aad
 from kasuwa.methods.disputes.model import evidence_aad, file_aad
 from kasuwa.methods.invoices.model import personal_aad
 from kasuwa.methods.payment.model import saved_card_aad, sealed_card_aad
@@ -130,6 +131,7 @@ SEALED_PLACES = SealedPlaces(
             named_by=("txn_ref",),
             place=payer_aad,
         ),
+        SealedColumn(table="transaction", column="facts_sealed", named_by=("txn_ref",), place=facts_aad),
         SealedColumn(table="client", column="bvn_sealed", named_by=BY_CLIENT, place=manage_client.bvn_aad),
         SealedColumn(table="client", column="bvn_check_sealed", named_by=BY_CLIENT, place=verify_bvn.check_aad),
         SealedColumn(table="client", column="detail_sealed", named_by=BY_CLIENT, place=clients.detail_aad),

@@ -30,6 +30,8 @@ class Receipt(msgspec.Struct, frozen=True):
     tickets: Sequence[ShownTicket] = ()
     event: str = ""  # what the tickets are for, as the merchant called it
     event_text: str = ""  # the merchant's description of it: where, when
+    title: str = "Receipt"
+    address: str = ""  # of the page that proves it, drawn as a QR code
 
 
 def render_receipt_pdf(receipt: Receipt) -> bytes:
@@ -43,7 +45,7 @@ def render_receipt_pdf(receipt: Receipt) -> bytes:
     canvas.setTitle(printable(f"Receipt of {receipt.merchant_name}"))
     canvas.setAuthor(printable(receipt.merchant_name))
     canvas.setFont(BOLD, 18)
-    canvas.drawString(LEFT, TOP, "Receipt")
+    canvas.drawString(LEFT, TOP, receipt.title)
     canvas.setFont(FONT, 11)
     canvas.drawString(LEFT, TOP - 20, printable(receipt.merchant_name, 80))
     if receipt.is_test:
@@ -61,6 +63,8 @@ def render_receipt_pdf(receipt: Receipt) -> bytes:
             canvas.drawRightString(RIGHT, y, printable(value, 60))
             y -= LINE_HEIGHT
     draw_notes(canvas, receipt.notes, y - 10)
+    if receipt.address:
+        draw_qr(canvas, receipt.address, LEFT, BOTTOM, QR_SIDE)
     if receipt.tickets:
         draw_tickets(canvas, receipt)
     canvas.showPage()

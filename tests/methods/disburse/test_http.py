@@ -52,6 +52,7 @@ def test_a_transfer_answers_its_references_and_status(open_shop: Callable[..., M
         "txnRef": txn_ref,
         "orderRef": "order-1042",
         "message": "Transfer Successful",
+        "receiptURL": body["receiptURL"],
     }
     assert TXN_REF.fullmatch(txn_ref)
     assert is_reference(txn_ref)
@@ -83,6 +84,7 @@ def test_the_fee_follows_its_band_and_vat_the_rounded_fee(
         "fee": fee,
         "vat": vat,
         "message": "Transfer Successful",
+        "receiptURL": sent["receiptURL"],
     }
     cost = sum(int(figure.replace(".", "")) for figure in (amount, fee, vat))
     assert shop.wallet() == spent(cost)
@@ -300,7 +302,8 @@ def test_a_repeat_shows_the_current_status(shop: MerchantClient) -> None:
     assert first["txnStatus"] == "pending"
     shop.put("sandbox", action="settle", orderRef="later", outcome="successful")
     again = shop.transfer(orderRef="later", accountnumber=PENDING)
-    assert again == first | {"txnStatus": "successful", "message": "Transfer Successful"}
+    ended = {"txnStatus": "successful", "message": "Transfer Successful", "receiptURL": again["receiptURL"]}
+    assert again == first | ended
 
 
 def test_one_order_sent_many_times_at_once_is_one_transfer(shop: MerchantClient, deployment: Deployment) -> None:

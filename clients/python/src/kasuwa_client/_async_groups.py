@@ -68,7 +68,8 @@ class Disburse(AsyncGroup):
               "txnStatus": "successful",
               "txnRef": "<txnRef>",
               "orderRef": "order-1042",
-              "message": "Transfer Successful"
+              "message": "Transfer Successful",
+              "receiptURL": "<receiptURL>"
             }
         """
         return await self._call(
@@ -149,7 +150,8 @@ class Disburse(AsyncGroup):
               "txnStatus": "successful",
               "txnRef": "<txnRef>",
               "orderRef": "<reference>",
-              "message": "Transfer Successful"
+              "message": "Transfer Successful",
+              "receiptURL": "<receiptURL>"
             }
         """
         return await self._call(actions.DISBURSE_APPROVE, {"txn_ref": txn_ref}, idempotency_key)
@@ -206,7 +208,8 @@ class Disburse(AsyncGroup):
               "amount": "1500.00",
               "fee": "10.00",
               "vat": "0.75",
-              "message": "Transfer Successful"
+              "message": "Transfer Successful",
+              "receiptURL": "<receiptURL>"
             }
         """
         return await self._call(

@@ -60,6 +60,7 @@ TYPES: Mapping[str, FieldTable] = {
         "order_ref": ("orderRef", "text"),
         "batch_ref": ("batchRef", "text"),
         "message": ("message", "text"),
+        "receipt_url": ("receiptURL", "text"),
         "data": ("data", "[BulkOrderReply]"),
     },
     "AuditReply": {"status": ("status", "integer"), "data": ("data", "[Violation]")},
@@ -1612,6 +1613,7 @@ TYPES: Mapping[str, FieldTable] = {
         "txn_ref": ("txnRef", "text"),
         "order_ref": ("orderRef", "text"),
         "message": ("message", "text"),
+        "receipt_url": ("receiptURL", "text"),
     },
     "TransferState": {
         "status": ("status", "integer"),
@@ -1625,6 +1627,7 @@ TYPES: Mapping[str, FieldTable] = {
         "message": ("message", "text"),
         "loan_id": ("loan_id", "text"),
         "savings_id": ("savings_id", "text"),
+        "receipt_url": ("receiptURL", "text"),
         "approval": ("approval", "ApprovalLine"),
         "data": ("data", "[BulkOrderState]"),
     },

@@ -576,6 +576,10 @@ class ApprovalReply(Result):
     """Your reference of the order, or the `txnRef` if it had none. Absent for a bulk."""
     batch_ref: str | None = None
     """Reference of the bulk. Absent for a single transfer."""
+    receipt_url: str | None = None
+    """Address of the receipt, as in the reply of `transfer`. Absent unless the transfer is successful, and for a
+    bulk.
+    """
     data: tuple[BulkOrderReply, ...] | None = None
     """The orders of the bulk that were decided, in the order of the request. Absent for a single transfer."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
@@ -587,6 +591,7 @@ class ApprovalReply(Result):
         "order_ref": "orderRef",
         "batch_ref": "batchRef",
         "message": "message",
+        "receipt_url": "receiptURL",
         "data": "data",
     }
 
@@ -5428,6 +5433,10 @@ class TransferReply(Result):
     """Your reference of the order, or the `txnRef` if the request had none."""
     message: str
     """The outcome in words; of a failed transfer, the reason."""
+    receipt_url: str | None = None
+    """Address of the receipt, which anybody may open to check it; with `/receipt.pdf` behind it, the same as a PDF.
+    Absent unless the transfer is successful.
+    """
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
@@ -5436,6 +5445,7 @@ class TransferReply(Result):
         "txn_ref": "txnRef",
         "order_ref": "orderRef",
         "message": "message",
+        "receipt_url": "receiptURL",
     }
 
 
@@ -5467,6 +5477,10 @@ class TransferState(Result):
     """The loan whose principal the transfer pays out. Absent for every other transfer."""
     savings_id: str | None = None
     """The savings account whose cash-out the transfer pays. Absent for every other transfer."""
+    receipt_url: str | None = None
+    """Address of the receipt, as in the reply of `transfer`. Absent unless it is a successful transfer, and for a
+    bulk.
+    """
     approval: ApprovalLine | None = None
     """The approval of the transfer. Absent for a transfer that did not have to wait for one, and for a bulk."""
     data: tuple[BulkOrderState, ...] | None = None
@@ -5485,6 +5499,7 @@ class TransferState(Result):
         "message": "message",
         "loan_id": "loan_id",
         "savings_id": "savings_id",
+        "receipt_url": "receiptURL",
         "approval": "approval",
         "data": "data",
     }

@@ -40,6 +40,10 @@ export interface ApprovalReply {
   readonly batchRef?: string;
   /** The state in words; of a failed transfer, the reason. */
   readonly message: string;
+  /**
+   * Address of the receipt, as in the reply of `transfer`. Absent unless the transfer is successful, and for a bulk.
+   */
+  readonly receiptURL?: string;
   /** The orders of the bulk that were decided, in the order of the request. Absent for a single transfer. */
   readonly data?: readonly BulkOrderReply[];
 }
@@ -133,6 +137,11 @@ export interface TransferReply {
   readonly orderRef: string;
   /** The outcome in words; of a failed transfer, the reason. */
   readonly message: string;
+  /**
+   * Address of the receipt, which anybody may open to check it; with `/receipt.pdf` behind it, the same as a PDF.
+   * Absent unless the transfer is successful.
+   */
+  readonly receiptURL?: string;
 }
 
 /** The current state of a transfer, or of a bulk with its batchRef and one line of `data` per order, as sent. */
@@ -162,6 +171,10 @@ export interface TransferState {
   readonly loan_id?: string;
   /** The savings account whose cash-out the transfer pays. Absent for every other transfer. */
   readonly savings_id?: string;
+  /**
+   * Address of the receipt, as in the reply of `transfer`. Absent unless it is a successful transfer, and for a bulk.
+   */
+  readonly receiptURL?: string;
   /** The approval of the transfer. Absent for a transfer that did not have to wait for one, and for a bulk. */
   readonly approval?: ApprovalLine;
   /** The orders of a bulk with their current states, in the order of the request. Absent for a single transfer. */
@@ -317,6 +330,7 @@ export class DisburseMethods {
    * //   txnRef: "<txnRef>",
    * //   orderRef: "order-1042",
    * //   message: "Transfer Successful",
+   * //   receiptURL: "<receiptURL>",
    * // }
    * ```
    */
@@ -386,6 +400,7 @@ export class DisburseMethods {
    * //   txnRef: "<txnRef>",
    * //   orderRef: "<reference>",
    * //   message: "Transfer Successful",
+   * //   receiptURL: "<receiptURL>",
    * // }
    * ```
    */
@@ -442,6 +457,7 @@ export class DisburseMethods {
    * //   fee: "10.00",
    * //   vat: "0.75",
    * //   message: "Transfer Successful",
+   * //   receiptURL: "<receiptURL>",
    * // }
    * ```
    */

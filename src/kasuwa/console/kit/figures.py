@@ -1,6 +1,7 @@
 """Figures of the overview and of the operator's home: sums of daily totals, as pages show them. Pure functions."""
 
-from collections import Counter
+import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from datetime import date
 
@@ -137,17 +138,40 @@ class FailureReason(msgspec.Struct, frozen=True):
     is_expired: bool
 
 
+# Codes of the networks of banks and cards, which mean the same at every rail. Further codes are a rail's own.
+NETWORK_CODE = re.compile(r"[0-9A-Z]{2}", re.ASCII)
+
+
+def group_reason(total: DailyTotal) -> tuple[str, bool]:
+    """Returns what failures have in common that count as one reason: their code, else their words."""
+    words = (total.reason or NO_REASON).casefold()
+    return total.code if NETWORK_CODE.fullmatch(total.code) else words, is_expired(total)
+
+
 def rank_reasons(totals: Iterable[DailyTotal], limit: int) -> list[FailureReason]:
-    """Returns the most frequent reasons of failed transactions, the rest under one name at the end."""
+    """Returns the most frequent reasons of failed transactions, the rest under one name at the end.
+
+    Reasons with one code are one, under the words that are most frequent: rails word it differently."""
     counts: Counter[tuple[str, bool]] = Counter()
+    texts: defaultdict[tuple[str, bool], Counter[str]] = defaultdict(Counter)
     for total in totals:
         if total.status != SUCCESSFUL:
-            counts[total.reason or NO_REASON, is_expired(total)] += total.count
+            group = group_reason(total)
+            counts[group] += total.count
+            texts[group][total.reason or NO_REASON] += total.count
     failed = counts.total()
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    reasons = [FailureReason(text, count, percentage(count, failed), late) for (text, late), count in ranked[:limit]]
+    reasons = [
+        FailureReason(choose_words(texts[group]), count, percentage(count, failed), group[1])
+        for group, count in ranked[:limit]
+    ]
     rest = sum(count for _, count in ranked[limit:])
     return [*reasons, FailureReason(OTHER_REASONS, rest, percentage(rest, failed), False)] if rest else reasons
+
+
+def choose_words(texts: Counter[str]) -> str:
+    """Returns the most frequent of several texts, of equally frequent ones the first by letter."""
+    return min(texts, key=lambda text: (-texts[text], text))
 
 
 class DayFigures(msgspec.Struct):

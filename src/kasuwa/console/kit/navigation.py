@@ -9,7 +9,7 @@ from kasuwa.console.records.collections import INSTALLMENTS
 # Groups in their order, each with the paths of its pages. Pages without a group come last, under LAST_GROUP. The first
 # group has no heading.
 MERCHANT_GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("", ("/", "/transactions")),
+    ("", ("/", "/transactions", "/wallet")),
     (
         "Collect",
         (

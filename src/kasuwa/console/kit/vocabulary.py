@@ -51,6 +51,7 @@ STATE_STYLES: dict[str, StateStyle] = {
     **dict.fromkeys(("pending", "waiting", "pending_approval", "awaiting_consent"), StateStyle("wait", "◷")),
     **dict.fromkeys(("unpaid", "open", "scheduled", "to_do"), StateStyle("wait", "○")),
     "paused": StateStyle("wait", "‖"),
+    "repeated": StateStyle("note", "↻"),
     **dict.fromkeys(("processing", "disbursing", "under_review", "opening", "closing"), StateStyle("busy", "◐")),
     **dict.fromkeys(("partly_paid", "partially_paid", "partial"), StateStyle("busy", "◑")),
     **dict.fromkeys(("refunded", "partly_refunded"), StateStyle("note", "↺")),

@@ -14,10 +14,15 @@ from starlette.responses import Response
 from kasuwa.console.kit.charts import CHART_PATTERNS, BarChart, Series, draw_bar_chart
 from kasuwa.console.kit.figures import Change, CurrencyFigures, DayFigures, group_by_bar, rank_reasons, sum_by_currency
 from kasuwa.console.kit.merchant_health import FirstSteps, read_first_steps
+from kasuwa.console.kit.people import Counterparty, read_counterparties
 from kasuwa.console.kit.periods import PRESETS, Period, bar_starts, read_period
 from kasuwa.console.kit.values import format_minor_units
 from kasuwa.console.kit.visit import Visit
-from kasuwa.console.merchant import store
+from kasuwa.console.merchant import store, waiting_reads
+from kasuwa.console.merchant.attention import list_matters
+from kasuwa.console.merchant.attention_reads import WaitingMatters, read_matters
+from kasuwa.console.merchant.waiting_reads import WaitingSums
+from kasuwa.console.money.arrivals import ArrivingMoney, read_arriving_money
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.money import MINOR_PER_MAJOR
 from kasuwa.methods.resources.store import show_wallet
@@ -40,6 +45,10 @@ class Overview(msgspec.Struct):
     open_totals: list[DailyTotal]  # of all days
     wallets: list[Any]
     latest: list[Any]
+    sides: dict[str, Counterparty]  # of the latest transactions, by txnRef
+    waiting: WaitingSums
+    arriving: ArrivingMoney
+    matters: WaitingMatters
     failing_endpoints: list[FailingEndpoint]
     first_steps: FirstSteps
 
@@ -49,8 +58,10 @@ async def show_overview(visit: Visit) -> Response:
     shared: dict[str, Any] = {
         "now": overview.now,
         "wallets": overview.wallets,
-        "failing_endpoints": overview.failing_endpoints,
+        "matters": list_matters(overview.waiting, overview.matters, overview.failing_endpoints, overview.now),
         "latest": overview.latest,
+        "sides": overview.sides,
+        "arriving": overview.arriving,
         "period": overview.period,
         "presets": PRESETS,
         "api_url": visit.services.api_url,
@@ -66,13 +77,20 @@ async def read_overview(visit: Visit) -> Overview:
         clock = await store.read_clock(reader, merchant, datetime.now(UTC))
         period = read_period(visit.query, lagos_day(clock.now))
         wallets = await show_wallet(WalletRequest(), merchant, reader)
+        latest = await store.list_newest_transactions(reader, merchant, LATEST_COUNT)
         return Overview(
             now=clock.now,
             period=period,
             totals=await read_totals(reader, merchant.merchant_id, period.before.first, period.last),
             open_totals=await list_open_totals(reader, merchant.merchant_id),
             wallets=wallets.data,
-            latest=await store.list_newest_transactions(reader, merchant, LATEST_COUNT),
+            latest=latest,
+            sides=await read_counterparties(
+                visit, reader, [{"txnRef": one.txn_ref, "kind": one.kind} for one in latest]
+            ),
+            arriving=await read_arriving_money(reader, merchant.merchant_id, lagos_day(clock.now)),
+            waiting=await waiting_reads.read_sums(reader, merchant),
+            matters=await read_matters(reader, merchant, datetime.now(UTC)),
             failing_endpoints=await list_failing_endpoints(reader, merchant.merchant_id),
             first_steps=await read_first_steps(reader, merchant.merchant_id),
         )

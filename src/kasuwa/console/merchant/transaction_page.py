@@ -11,11 +11,14 @@ from kasuwa.console.kit.visit import NotFound, Visit
 from kasuwa.console.merchant import store
 from kasuwa.console.merchant.payment_view import PaymentView, read_payment_view
 from kasuwa.console.merchant.transaction_forms import TransactionForm, list_available_forms
+from kasuwa.methods.disburse.model import KIND as TRANSFER
+from kasuwa.methods.disburse.receipts import NO_FACTS, make_receipt_url, open_facts
 from kasuwa.methods.disburse.rules.waiting import WAITING_MESSAGE
-from kasuwa.transactions.transactions import FAILED, Transaction
+from kasuwa.transactions.transactions import FAILED, SUCCESSFUL, Transaction
 
 # Pages of related records, by the kind that the API gives them.
 RELATED_PAGES = {
+    "batch": "transfers/batches",
     "beneficiary": "beneficiaries",
     "checkout": "checkouts",
     "client": "clients",
@@ -29,7 +32,7 @@ RELATED_PAGES = {
     "virtual_card": "cards",
 }
 # Related records without a page of their own.
-PAGELESS = frozenset({"batch", "plan", "saved_card", "personalized_account"})
+PAGELESS = frozenset({"plan", "saved_card", "personalized_account"})
 
 
 def related_path(kind: str, reference: str) -> str:
@@ -63,6 +66,7 @@ async def show_transaction(visit: Visit, status: int = 200, faults: dict[str, st
         is_waiting=row.is_open and row.message == WAITING_MESSAGE,
         payment=payment,
         other_side=None if payment is not None else read_other_side(row.detail),
+        **read_receipt(visit, row),
         customer=customers[0]["customer_id"] if customers else "",
         names=names,
         related=[(one, related_path(one["kind"], one["reference"])) for one in shown],
@@ -74,6 +78,17 @@ async def show_transaction(visit: Visit, status: int = 200, faults: dict[str, st
         faults=faults or {},
         submitted=dict(visit.form),
     )
+
+
+def read_receipt(visit: Visit, row: Transaction) -> dict[str, Any]:
+    """Returns what the rail told of a successful transfer, and the address of its receipt."""
+    if row.kind != TRANSFER or row.status != SUCCESSFUL:
+        return {"rail_facts": NO_FACTS, "receipt_url": ""}
+    vault = visit.services.vault
+    return {
+        "rail_facts": open_facts(row.merchant_id, row.txn_ref, row.facts_sealed, vault.unseal),
+        "receipt_url": make_receipt_url(visit.services.api_url, row.merchant_id, row.txn_ref, vault.digest),
+    }
 
 
 def hide_shown_elsewhere(related: list[dict[str, Any]], payment: PaymentView | None) -> list[dict[str, Any]]:

@@ -15,6 +15,7 @@ from starlette.responses import Response
 from kasuwa.console.kit.csv_text import read_csv
 from kasuwa.console.kit.values import remove_separators
 from kasuwa.console.kit.visit import ActionReply, Visit
+from kasuwa.console.merchant import batch_reads
 from kasuwa.core.banks import bank_choices, bank_names
 from kasuwa.core.decision import FieldError, Merchant
 from kasuwa.methods.disburse.actions import TRANSFER_RULES
@@ -35,7 +36,9 @@ def new_reference(prefix: str) -> str:
 
 
 async def show_transfers(visit: Visit, status: int = 200, **values: Any) -> Response:
-    shared: dict[str, Any] = {"banks": [("", "Choose a bank"), *bank_choices()], "submitted": {}}
+    async with visit.snapshot() as reader:
+        batches = await batch_reads.list_latest(reader, visit.merchant)
+    shared: dict[str, Any] = {"banks": [("", "Choose a bank"), *bank_choices()], "submitted": {}, "batches": batches}
     return visit.render("transfers.html", status, **{**shared, "sample": SAMPLE_CSV, "file_fault": "", **values})
 
 
@@ -168,6 +171,4 @@ async def send_bulk(visit: Visit) -> Response:
         return show_retry_form(visit, reply, "/transfers/bulk/send", {"orders": str(visit.form.get("orders", ""))})
     if not reply.is_success:
         return await show_transfers(visit, 422, file_fault=reply.message)
-    return visit.render(
-        "bulk_sent.html", batch=reply.body["batchRef"], message=reply.message, results=reply.body["data"]
-    )
+    return visit.redirect(f"/transfers/batches/{quote(reply.body['batchRef'], safe='')}", reply.message)

@@ -6,6 +6,7 @@ from urllib.parse import quote
 import msgspec
 from starlette.responses import Response
 
+from kasuwa.authority.roles import CAN_KEEP_BOOKS
 from kasuwa.console.kit.timelines import page_timeline
 from kasuwa.console.kit.visit import NotFound, Visit
 from kasuwa.console.merchant import store
@@ -154,5 +155,11 @@ async def show_posting(visit: Visit) -> Response:
         row = await store.find_transaction(reader, merchant, group[0].reference)
         timeline = [] if row is None else await visit.services.read_timeline(reader, row)
     return visit.render(
-        "operator_posting.html", summary=summary, seq=seq, group=group, row=row, **page_timeline(visit, timeline)
+        "operator_posting.html",
+        summary=summary,
+        seq=seq,
+        group=group,
+        row=row,
+        can_propose=visit.user.role in CAN_KEEP_BOOKS,
+        **page_timeline(visit, timeline),
     )

@@ -18,6 +18,14 @@ LATE_JOBS = """
             and (j.leased_until is null or j.leased_until <= now())
         order by j.run_at, j.due, j.seq limit $2) d
 """
+# An order is stuck if its rail was asked so often without a final answer: for three quarters of an hour or longer.
+STUCK_ATTEMPTS = 5
+STUCK_ORDERS = """
+    select d.rail, count(*), min(d.due) from (
+        select j.rail, j.due, j.attempt from scheduled_job j where j.lane = $1 and j.rail <> ''
+        order by j.run_at, j.due, j.seq limit $2) d
+    where d.attempt >= $3 group by d.rail
+"""
 COUNTS = f"""
     select (select count(*) from merchant where current),
         (select count(*) from merchant where current and (settings ->> 'suspended')::boolean),
@@ -46,6 +54,14 @@ class LateJobs(msgspec.Struct, frozen=True):
     oldest: datetime
 
 
+class StuckOrders(msgspec.Struct, frozen=True):
+    """Open orders of one rail and queue that were asked after for long."""
+
+    rail: str
+    count: int
+    next_due: datetime  # when the first is asked after again, in business time
+
+
 class HomeCounts(msgspec.Struct, frozen=True):
     """Numbers of the operator's home page."""
 
@@ -67,6 +83,18 @@ async def list_late_jobs(reader: Reader) -> list[LateJobs]:
             late.append(LateJobs(lane, count, oldest))
         row = await reader.fetchrow(NEXT_LANE, lane)
     return late
+
+
+async def list_stuck_orders(reader: Reader) -> list[StuckOrders]:
+    stuck = list[StuckOrders]()
+    row = await reader.fetchrow(NEXT_LANE, "")
+    while row is not None:
+        (lane,) = row
+        if lane != "webhook":
+            rows = await reader.fetch(STUCK_ORDERS, lane, MAX_LATE, STUCK_ATTEMPTS)
+            stuck += sorted((StuckOrders(*columns) for columns in rows), key=lambda orders: orders.rail)
+        row = await reader.fetchrow(NEXT_LANE, lane)
+    return stuck
 
 
 async def read_counts(reader: Reader) -> HomeCounts:

@@ -5,12 +5,16 @@ are called while the page's snapshot is open.
 """
 
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
 from typing import Any
 
 from kasuwa.authority.roles import CAN_INTEGRATE
 from kasuwa.console.kit.visit import Visit
 from kasuwa.console.kit.vocabulary import DECLINE_TEXTS, humanize
+from kasuwa.console.merchant.store import read_clock
+from kasuwa.console.money.arrivals import read_arriving_money
 from kasuwa.console.records.schedule_chart import draw_schedule
+from kasuwa.core.calendar import lagos_day
 from kasuwa.core.money import parse_minor
 
 # Records of each list on the page of a client.
@@ -72,8 +76,12 @@ EXTRAS: dict[str, Callable[[Visit, dict[str, Any]], Awaitable[dict[str, Any]]]] 
 
 
 async def read_settlement_events(visit: Visit) -> dict[str, Any]:
-    """Returns whether daily events of settlements are on, and whether the user may change that."""
+    """Returns what arrives, whether daily events of settlements are on, and whether the user may change that."""
+    reader = visit.open_snapshot
+    assert reader is not None, "the list is read in a snapshot"
+    clock = await read_clock(reader, visit.merchant, datetime.now(UTC))
     return {
+        "arriving": await read_arriving_money(reader, visit.merchant.merchant_id, lagos_day(clock.now)),
         "settlement_events": (await visit.call_action("resources", inquire="settlement_events")).body["data"],
         "can_change": visit.user.role in CAN_INTEGRATE,
     }

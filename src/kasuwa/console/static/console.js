@@ -60,6 +60,26 @@ function fitTables() {
 fitTables();
 window.addEventListener("resize", fitTables);
 
+// Reads the parts of a page that move by themselves again, until they have ended. What has the focus stays as it is.
+const LIVE_SECONDS = 3;
+async function refreshLiveParts() {
+  if (!document.hidden) {
+    const response = await fetch(window.location.href);
+    if (!response.ok) return;
+    const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
+    for (const part of document.querySelectorAll("[data-live]")) {
+      const next = fresh.getElementById(part.id);
+      if (next && !part.contains(document.activeElement)) part.replaceWith(next);
+    }
+  }
+  scheduleRefresh();
+}
+function scheduleRefresh() {
+  if (!document.querySelector("[data-live]")) return;
+  setTimeout(() => refreshLiveParts().catch(scheduleRefresh), LIVE_SECONDS * 1000);
+}
+scheduleRefresh();
+
 // Disables the buttons of a submitted form, so that a double click submits it once.
 for (const form of document.querySelectorAll("form[method=post]")) {
   form.addEventListener("submit", () => {

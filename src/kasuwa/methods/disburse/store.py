@@ -3,46 +3,51 @@
 from datetime import datetime
 from typing import Any
 
+import msgspec
 from msgspec import UNSET, UnsetType
 
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.core.money import format_minor
-from kasuwa.core.reading import Reader, ReplyReader
+from kasuwa.core.reading import ActionReader, Reader
 from kasuwa.core.references import is_reference, row_key
 from kasuwa.methods.disburse.model import (
     BATCH_ORDERS_DECODER,
     BATCH_PREFIX,
     CONFLICT,
     KIND,
+    TRANSFER_DETAIL_DECODER,
     BatchOrder,
+    TransferDetail,
     batch_key,
 )
 from kasuwa.methods.disburse.payout_model import APPROVAL_DETAIL_DECODER
+from kasuwa.methods.disburse.receipts import make_receipt_url
 from kasuwa.methods.disburse.wire import ApprovalLine, BatchLine, VerifyReply, VerifyRequest
 from kasuwa.transactions.purpose import subject_in
-from kasuwa.transactions.transactions import FAILED, transaction_key
+from kasuwa.transactions.transactions import FAILED, SUCCESSFUL, transaction_key
 
 UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference", error_code="transaction_not_found")
 
 # Finds a transfer by orderRef first, then by txnRef, then the disbursement of a loan by the id of the loan.
 # Contract: disburse#verify, loans#request
 VERIFY_COLUMNS = "t.status, t.txn_ref, t.order_ref, t.amount, t.fee, t.vat, t.message, t.detail"
+FOUND_COLUMNS = f"{VERIFY_COLUMNS}, t.kind"
 FOUND = f"""
-    select {VERIFY_COLUMNS}, case when $6 then 1 else 3 end as place, t.key from transaction t
+    select {FOUND_COLUMNS}, case when $6 then 1 else 3 end as place, t.key from transaction t
     where t.key = $1 and t.merchant_id = $2
     union all
-    select {VERIFY_COLUMNS}, 2, t.key from transaction t
+    select {FOUND_COLUMNS}, 2, t.key from transaction t
     where t.merchant_id = $2 and t.txn_ref = $3 and t.kind = any($4)
     union all
-    select {VERIFY_COLUMNS}, 4, t.key from loan l
+    select {FOUND_COLUMNS}, 4, t.key from loan l
         join transaction t on t.merchant_id = l.merchant_id and t.txn_ref = l.transfer
     where l.merchant_id = $2 and l.key = $5
     order by place, key limit 1
 """
 VERIFY = f"""
-    select {VERIFY_COLUMNS}, a.state, a.detail, a.expires_at, a.decided_by, a.decided_at from ({FOUND}) t
+    select {FOUND_COLUMNS}, a.state, a.detail, a.expires_at, a.decided_by, a.decided_at from ({FOUND}) t
     left join transfer_approval a on a.merchant_id = $2 and a.txn_ref = t.txn_ref
 """
 # Transfers, and cash-outs that were paid in cash over the counter.
@@ -59,7 +64,7 @@ BATCH_MESSAGES = {
 }
 
 
-async def verify_transfer(request: VerifyRequest, merchant: Merchant, reader: ReplyReader) -> VerifyReply | Refusal:
+async def verify_transfer(request: VerifyRequest, merchant: Merchant, reader: ActionReader) -> VerifyReply | Refusal:
     """Finds a transfer by its txnRef or orderRef, or a bulk by its batchRef.
 
     A merchant may use one of our references as the orderRef of another transfer. Ours wins, unless the request has the
@@ -69,19 +74,21 @@ async def verify_transfer(request: VerifyRequest, merchant: Merchant, reader: Re
     reference = transfer_ref or request.batch_ref or ""
     is_own = request.txn_ref is None and request.order_ref is not None
     if not reference.startswith(BATCH_PREFIX):
-        return await verify_by_reference(reference, is_own, merchant, reader) or UNKNOWN_REFERENCE
+        return await verify_by_reference(reference, is_own, merchant, reader, reader) or UNKNOWN_REFERENCE
     async with reader.snapshot() as snapshot:
         bulk = None if is_own else await verify_batch(reference, merchant, snapshot)
         if transfer_ref is None or isinstance(bulk, VerifyReply):
             return bulk or UNKNOWN_REFERENCE
-        transfer = await verify_by_reference(reference, is_own, merchant, snapshot)
+        transfer = await verify_by_reference(reference, is_own, merchant, snapshot, reader)
         return transfer or bulk or await verify_batch(reference, merchant, snapshot)
 
 
-async def verify_by_reference(reference: str, is_own: bool, merchant: Merchant, reader: Reader) -> VerifyReply | None:
+async def verify_by_reference(
+    reference: str, is_own: bool, merchant: Merchant, reader: Reader, services: ActionReader
+) -> VerifyReply | None:
     """Returns None if no transfer has this reference. Only a text with a valid check letter is tried as a txnRef.
 
-    `is_own` prefers the transfer whose orderRef it is.
+    `is_own` prefers the transfer whose orderRef it is. `services` makes the address of its receipt.
     """
     merchant_id = merchant.merchant_id
     key, loan_key = transaction_key(merchant_id, KIND, reference), row_key(merchant_id, "loan", reference)
@@ -89,8 +96,15 @@ async def verify_by_reference(reference: str, is_own: bool, merchant: Merchant, 
     row = await reader.fetchrow(VERIFY, key, merchant_id, txn_ref, KINDS, loan_key, is_own)
     if row is None:
         return None
-    columns, detail, approval = row[:7], row[7], show_approval(*row[8:])
-    return VerifyReply(status=200, **show_transfer(*columns), **subject_in(detail), approval=approval)
+    columns, detail, kind, approval = row[:7], row[7], row[8], show_approval(*row[9:])
+    status, txn_ref, *_ = columns
+    receipt = (
+        make_receipt_url(services.public_url, merchant_id, txn_ref, services.digest)
+        if (kind, status) == (KIND, SUCCESSFUL)
+        else UNSET
+    )
+    shown = show_transfer(*columns)
+    return VerifyReply(status=200, **shown, **subject_in(detail), approval=approval, receipt_url=receipt)
 
 
 def show_approval(
@@ -127,6 +141,34 @@ def show_transfer(
         "vat": format_minor(vat if is_charged else 0),
         "message": message,
     }
+
+
+# --- receipts -----------------------------------------------------------------------------------------------
+
+PAID = """
+    select txn_ref, amount, currency, detail, final_at, facts_sealed from transaction
+    where merchant_id = $1 and txn_ref = $2 and kind = 'transfer' and status = 'successful'
+"""
+
+
+class PaidTransfer(msgspec.Struct, frozen=True):
+    """A successful transfer, as its receipt shows it."""
+
+    txn_ref: str
+    amount: int
+    currency: str
+    order: TransferDetail
+    paid_at: datetime
+    facts_sealed: bytes | None
+
+
+async def find_paid_transfer(merchant_id: int, txn_ref: str, reader: Reader) -> PaidTransfer | None:
+    """Returns a successful transfer, or None."""
+    row = await reader.fetchrow(PAID, merchant_id, txn_ref)
+    if row is None:
+        return None
+    reference, amount, currency, detail, paid_at, sealed = row
+    return PaidTransfer(reference, amount, currency, TRANSFER_DETAIL_DECODER.decode(detail), paid_at, sealed)
 
 
 # --- a bulk -------------------------------------------------------------------------------------------------

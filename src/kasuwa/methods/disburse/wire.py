@@ -89,6 +89,9 @@ class TransferReply(msgspec.Struct, kw_only=True):
     "Your reference of the order, or the `txnRef` if the request had none."
     message: str
     "The outcome in words; of a failed transfer, the reason."
+    receipt_url: str | UnsetType = field(name="receiptURL", default=UNSET)
+    """Address of the receipt, which anybody may open to check it; with `/receipt.pdf` behind it, the same as a PDF.
+    Absent unless the transfer is successful."""
 
 
 class OrderReply(msgspec.Struct, kw_only=True, omit_defaults=True):
@@ -140,6 +143,8 @@ class ApprovalReply(msgspec.Struct, kw_only=True, omit_defaults=True):
     "Reference of the bulk. Absent for a single transfer."
     message: str
     "The state in words; of a failed transfer, the reason."
+    receipt_url: str | UnsetType = field(name="receiptURL", default=UNSET)
+    "Address of the receipt, as in the reply of `transfer`. Absent unless the transfer is successful, and for a bulk."
     data: list[OrderReply] | UnsetType = UNSET
     "The orders of the bulk that were decided, in the order of the request. Absent for a single transfer."
 
@@ -198,6 +203,8 @@ class VerifyReply(msgspec.Struct, kw_only=True, omit_defaults=True):
     "The loan whose principal the transfer pays out. Absent for every other transfer."
     savings_id: str | UnsetType = UNSET
     "The savings account whose cash-out the transfer pays. Absent for every other transfer."
+    receipt_url: str | UnsetType = field(name="receiptURL", default=UNSET)
+    "Address of the receipt, as in the reply of `transfer`. Absent unless it is a successful transfer, and for a bulk."
     approval: ApprovalLine | UnsetType = UNSET
     "The approval of the transfer. Absent for a transfer that did not have to wait for one, and for a bulk."
     data: list[BatchLine] | UnsetType = UNSET

@@ -289,6 +289,8 @@ class NameAnswer(msgspec.Struct, frozen=True):
 
 # A fact of an answer to a transfer: the name on the account, as the rail has looked it up before it sent the order.
 BENEFICIARY_NAME = "beneficiary_name"
+# A fact of an answer to a transfer that was paid: the rail's id of the payment, by which banks find it.
+SESSION_ID = "session_id"
 
 
 class BankRail(Protocol):

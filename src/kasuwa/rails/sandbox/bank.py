@@ -46,6 +46,8 @@ UNKNOWN_ACCOUNT_CODES = frozenset({"07", "16", "25"})
 LOOKUP_UNAVAILABLE_CODES = frozenset({"91", "96"})
 TIMED_OUT = "97"
 DORMANT = "06"
+# With which the ids of payments begin: the code of a bank that does not exist.
+NIP_CODE = "999999"
 
 FIRST_NAMES = ("ADA", "AMINA", "BOLA", "CHIDI", "EFE", "FATIMA", "IBRAHIM", "KUNLE", "NGOZI", "SADE", "TUNDE", "UCHE")
 LAST_NAMES = ("ADEYEMI", "BELLO", "EZE", "IDRIS", "LAWAL", "MUSA", "NWOSU", "OBI", "OKAFOR", "SANI", "UDO", "YAKUBU")
@@ -174,16 +176,27 @@ def raise_scenario_fault(order: SandboxOrder, rail: str) -> None:
         raise NoAnswer(f"the {rail}: {http}")
 
 
+def add_session(answer: Answer, order: TransferOrder) -> Answer:
+    """Returns the answer to a transfer with the rail's id of the payment, if it was paid: 30 digits, the same for every
+    answer to an order."""
+    if answer.status != orders.SUCCESSFUL:
+        return answer
+    digits = int.from_bytes(blake2b(f"session {order.key}".encode(), digest_size=12).digest()) % 10**24
+    return msgspec.structs.replace(answer, facts={**answer.facts, orders.SESSION_ID: f"{NIP_CODE}{digits:024d}"})
+
+
 class SandboxBank:
     async def transfer(self, order: TransferOrder) -> Answer:
         raise_scenario_fault(order, "bank rail")
         answer, name = answer_send(order), name_on(order.bank, order.account_number)
         if order.beneficiary_name and not are_names_of_one(order.beneficiary_name, name):
             return OTHER_BENEFICIARY
-        return answer if answer.code in UNKNOWN_ACCOUNT_CODES else add_name(answer, name)
+        if answer.code in UNKNOWN_ACCOUNT_CODES:
+            return answer
+        return add_session(add_name(answer, name), order)
 
     async def query(self, order: TransferOrder) -> Answer:
-        return answer_query(order)
+        return add_session(answer_query(order), order)
 
     async def find_account_name(self, enquiry: NameEnquiry) -> NameAnswer:
         scenario, account = enquiry.scenario, enquiry.account_number

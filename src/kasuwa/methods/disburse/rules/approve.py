@@ -52,6 +52,7 @@ from kasuwa.methods.disburse.payout_model import (
     TransferApproval,
     approval_key,
 )
+from kasuwa.methods.disburse.receipts import find_receipt_url
 from kasuwa.methods.disburse.rules.bulk_transfer import reply_order
 from kasuwa.methods.disburse.rules.on_bank_answer import end_holds
 from kasuwa.methods.disburse.rules.payout_checks import need_counted, settle_counters
@@ -182,7 +183,7 @@ def decide_verdict(
     if refusal is not None:
         return refusal
     if approval.state == verdict:
-        return Decision(reply=reply_verdict(waiting.row), in_progress=is_being_sent(waiting.row))
+        return Decision(reply=reply_verdict(waiting.row, context), in_progress=is_being_sent(waiting.row))
     question = check_senders(verdict, [approval], ended)
     if question is not None:
         return question
@@ -190,7 +191,7 @@ def decide_verdict(
     if verdict == APPROVED:
         decision.follow_up = decision.jobs[0]
     decision.audit_facts = sum_transfers(loaded)
-    decision.reply = reply_verdict(first_row(decision))
+    decision.reply = reply_verdict(first_row(decision), context)
     return decision
 
 
@@ -245,7 +246,7 @@ def decide_batch(
     own = [approval for approval in approvals if approval is not None and approval.batch_ref == request.txn_ref]
     waiting = [approval for approval in own if approval.state == WAITING]
     if not waiting:
-        return repeat_batch(verdict, request.txn_ref, own, rows)
+        return repeat_batch(verdict, request.txn_ref, own, context, rows)
     for approval in waiting:
         refusal = refuse_verdict(verdict, approval, context)
         if refusal is not None:
@@ -270,7 +271,7 @@ def sum_transfers(loaded: list[WaitingTransfer]) -> dict[str, str | int]:
 
 
 def repeat_batch(
-    verdict: str, batch_ref: str, approvals: list[TransferApproval], rows: LoadedRows
+    verdict: str, batch_ref: str, approvals: list[TransferApproval], context: Context, rows: LoadedRows
 ) -> Decision[ApprovalReply] | Refusal | NeedsMore:
     """Answers a verdict on a bulk of which nothing waits: with the state of the orders that were decided alike."""
     alike = [approval for approval in approvals if approval.state == verdict]
@@ -279,14 +280,14 @@ def repeat_batch(
     loaded = load_transfers(alike, rows)
     if isinstance(loaded, NeedsMore):
         return loaded
-    lines = [reply_order(reply_transfer(transfer.row)) for transfer in loaded]
+    lines = [reply_order(reply_transfer(transfer.row, context)) for transfer in loaded]
     return Decision(reply=reply_verdicts(verdict, batch_ref, lines))
 
 
 def decide_each(verdict: str, loaded: list[WaitingTransfer], context: Context, rows: LoadedRows) -> Iterator[Decision]:
     for waiting in loaded:
         decision = apply_verdict(verdict, waiting, context, rows)
-        decision.reply = reply_order(reply_transfer(first_row(decision)))
+        decision.reply = reply_order(reply_transfer(first_row(decision), context))
         if decision.sandbox is not None and decision.sandbox.injected_faults is not None:
             context = msgspec.structs.replace(context, injected_faults=decision.sandbox.injected_faults)
         yield decision
@@ -370,13 +371,14 @@ def first_row(decision: Decision) -> Transaction:
     return row
 
 
-def reply_verdict(row: Transaction) -> ApprovalReply:
+def reply_verdict(row: Transaction, context: Context) -> ApprovalReply:
     return ApprovalReply(
         status=200,
         txn_status=row.status,  # type: ignore[arg-type]
         txn_ref=row.txn_ref,
         order_ref=row.order_ref,
         message=row.message,
+        receipt_url=find_receipt_url(row, context.public_url, context.digest),
     )
 
 

@@ -21,6 +21,7 @@ import msgspec
 
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.decision import Context, Decision, FieldError, LoadedRows, Merchant, Needs, Refusal, Row
+from kasuwa.core.money import format_minor
 from kasuwa.core.references import movement_reference
 from kasuwa.methods.disburse.model import (
     BATCH_REFERENCE_TYPE,
@@ -176,7 +177,23 @@ def decide_bulk(orders: list[BulkOrder], context: Context, rows: LoadedRows) -> 
         numbers_used=len(orders) + 1,
         sub_decisions=decide_orders(orders, context, rows, batch_ref),
         combine=partial(combine_bulk, batch_ref, context),
+        audit_facts={"batchRef": batch_ref, **sum_new_orders(orders, context, rows)},
     )
+
+
+def sum_new_orders(orders: list[BulkOrder], context: Context, rows: LoadedRows) -> dict[str, str | int]:
+    """Returns what an audit entry says of a bulk: number and sum of the valid orders that were not made before."""
+    merchant_id = context.merchant.merchant_id
+    new = [
+        order.amount
+        for order in orders
+        if isinstance(order, TransferRequest)
+        and (
+            order.order_ref is None
+            or rows.get(Transaction, transaction_key(merchant_id, KIND, order.order_ref)) is None
+        )
+    ]
+    return {"transfers": len(new), "amount": format_minor(sum(new)), "currency": "NGN"}
 
 
 def decide_orders(orders: list[BulkOrder], context: Context, rows: LoadedRows, batch_ref: str) -> Iterator[Decision]:
@@ -199,7 +216,7 @@ def decide_order(order: BulkOrder, context: Context, rows: LoadedRows, number: i
     if order.order_ref is not None:
         first = rows.get(Transaction, transaction_key(context.merchant.merchant_id, KIND, order.order_ref))
         if first is not None:
-            replay = replay_transfer(first, digest)
+            replay = replay_transfer(first, digest, context)
             if isinstance(replay, Refusal):
                 return reply_conflict(order.order_ref, USED_BEFORE)
             return Decision(reply=reply_order(replay.reply))

@@ -13,15 +13,16 @@ from kasuwa.transactions.transactions import Transaction, encode_text
 class ErasableTransfer(Transaction):
     """A transaction row whose `detail` may be written again. Elsewhere `detail` never changes after the insert."""
 
-    mutable_columns: ClassVar[tuple[str, ...]] = ("detail",)
+    mutable_columns: ClassVar[tuple[str, ...]] = ("detail", "facts_sealed")
 
 
 def erase_narration(transfer: ErasableTransfer) -> ErasableTransfer | Refusal:
-    """Empties the narration: free text of the merchant, or the name of the savings of a cash-out.
+    """Empties the narration, which is free text of the merchant or the name of the savings of a cash-out, and what the
+    rail told, such as the name on the account.
 
     Refused while the transfer is in progress.
     """
     if transfer.is_open:
         return TRANSACTION_IN_PROGRESS
     order = msgspec.structs.replace(TRANSFER_DETAIL_DECODER.decode(transfer.detail), narration="")
-    return msgspec.structs.replace(transfer, detail=encode_text(order))
+    return msgspec.structs.replace(transfer, detail=encode_text(order), facts_sealed=None)

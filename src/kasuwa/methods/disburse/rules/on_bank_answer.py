@@ -34,6 +34,7 @@ from kasuwa.methods.disburse.model import (
     TransferJobData,
     decode_job_data,
 )
+from kasuwa.methods.disburse.receipts import seal_facts
 from kasuwa.methods.disburse.rules.payout_checks import need_beneficiary, need_counted, settle_counters
 from kasuwa.methods.disburse.rules.transfer import MESSAGES, WALLET_INSUFFICIENT, demand_rail, reply_transfer
 from kasuwa.methods.disburse.rules.waiting import place_final_event
@@ -121,7 +122,7 @@ def reply_final(
         return purpose_reply
     notices = contradiction_notices(row, final_status(answer, 0) or row.status)
     return Decision(
-        reply=purpose_reply or reply_transfer(row),
+        reply=purpose_reply or reply_transfer(row, context),
         notices=notices,
         jobs_done=() if current_job is None else (current_job,),
     )
@@ -146,11 +147,15 @@ def end_transfer(
             event_fields=event_fields,
         ),
     )
+    if ending == SUCCESSFUL:
+        end.row = msgspec.structs.replace(
+            end.row, facts_sealed=seal_facts(row, find_name(job_data, answer), answer, context)
+        )
     added = effects_of_purpose(end.row, job_data.order.purpose, context, rows)
     if isinstance(added, NeedsMore):
         return added
     decision = Decision(
-        reply=added.reply or reply_transfer(end.row),
+        reply=added.reply or reply_transfer(end.row, context),
         groups=end_holds(end.row, job_data.order, added.posts),
         rows=(end.row, *settle_counters(end.row, job_data, context, rows)),
         jobs=end.jobs,
@@ -209,4 +214,4 @@ def schedule_query(
     added = effects_of_purpose(updated, job_data.order.purpose, context, rows)
     if isinstance(added, NeedsMore):
         return added
-    return Decision(reply=added.reply or reply_transfer(updated, code), rows=(updated,), jobs=(next_job,))
+    return Decision(reply=added.reply or reply_transfer(updated, context, code), rows=(updated,), jobs=(next_job,))

@@ -49,6 +49,7 @@ from kasuwa.methods.disburse.model import (
     TransferDetail,
     TransferJobData,
 )
+from kasuwa.methods.disburse.receipts import find_receipt_url
 from kasuwa.methods.disburse.rules.payout_checks import UNCHECKED, CheckedPayout, check_payout, need_counters
 from kasuwa.methods.disburse.rules.waiting import WAITING_MESSAGE, begin_approval, make_expiry, tell_approval
 from kasuwa.methods.disburse.wire import TransferReply, TransferRequest
@@ -103,7 +104,7 @@ def decide_transfer(request: TransferRequest, context: Context, rows: LoadedRows
         key = transaction_key(context.merchant.merchant_id, KIND, request.order_ref)
         first = rows.get(Transaction, key)
         if first is not None:
-            return replay_transfer(first, digest)
+            return replay_transfer(first, digest, context)
     checked = check_payout(make_order(request), int(request.amount), context, rows)
     if isinstance(checked, Refusal):
         return checked
@@ -139,14 +140,14 @@ def digest_request(request: TransferRequest, context: Context) -> bytes:
     return context.digest(msgspec.msgpack.encode(compared))
 
 
-def replay_transfer(first: Transaction, digest: bytes) -> Decision | Refusal:
+def replay_transfer(first: Transaction, digest: bytes, context: Context) -> Decision | Refusal:
     """Returns the reply of the first request, with the transfer's current status.
 
     `in_progress` while the bank has not answered yet: the caller may wait for the answer. Contract: #repeats
     """
     if first.digest != digest:
         return REFERENCE_USED
-    return Decision(reply=reply_transfer(first), in_progress=first.code is None and first.status == PROCESSING)
+    return Decision(reply=reply_transfer(first, context), in_progress=first.code is None and first.status == PROCESSING)
 
 
 class NewTransfer(msgspec.Struct, frozen=True, kw_only=True):
@@ -236,7 +237,7 @@ def begin_transfer(new: NewTransfer, context: Context, number: int) -> Decision:
         ),
     )
     decision = Decision(
-        reply=reply_transfer(row),
+        reply=reply_transfer(row, context),
         groups=hold_money(row, held, new.insufficient_refusal),
         rows=(row, *checked.counters),
         numbers_used=1,
@@ -287,11 +288,12 @@ def hold_money(row: Transaction, held: HeldAmount, insufficient_refusal: Refusal
     return (amount,) if fees is None else (amount, PostingGroup(row.txn_ref, FEE_INSUFFICIENT, holds=fees))
 
 
-def reply_transfer(row: Transaction, code: int = 200) -> TransferReply:
+def reply_transfer(row: Transaction, context: Context, code: int = 200) -> TransferReply:
     return TransferReply(
         status=code,  # type: ignore[arg-type]
         txn_status=row.status,  # type: ignore[arg-type]
         txn_ref=row.txn_ref,
         order_ref=row.order_ref,
         message=row.message,
+        receipt_url=find_receipt_url(row, context.public_url, context.digest),
     )

@@ -117,6 +117,22 @@ async def prove(first: int, last: int, merchant_id: int, reader: Reader) -> Proo
     )
 
 
+# The first close that has the last posting group of a reference. A close has whole groups.
+CLOSE_OF = """
+    select c.number, c.closed_at, c.tree_size, c.root, c.previous, c.public_key, c.signature
+    from book_close_head h join book_close c on c.number = h.close_number
+    where h.merchant_id = $1 and h.posting_seq >= (select max(g.seq) from posting g
+        where g.merchant_id = $1 and g.reference = $2 and g.seq = g.group_seq)
+    order by h.close_number limit 1
+"""
+
+
+async def find_close(reference: str, merchant_id: int, reader: Reader) -> ProofClose | None:
+    """Returns the signed close that has all postings of a reference, or None if they are not closed yet."""
+    row = await reader.fetchrow(CLOSE_OF, merchant_id, reference)
+    return None if row is None else show_close(tuple(row))
+
+
 def member(members: bytes, n: int) -> int:
     return int.from_bytes(members[n * MEMBER_BYTES : (n + 1) * MEMBER_BYTES])
 

@@ -6,6 +6,8 @@ Both are read from one snapshot, so that the figures are those of the journal, w
 from datetime import date, timedelta
 from typing import Any
 
+import msgspec
+
 from kasuwa.core.calendar import lagos_day, lagos_moment
 from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.core.money import format_minor
@@ -48,6 +50,10 @@ NEW_SUMS = f"""
     select day, currency, line, reference, amount, count from ({SUM_LINES}) s
 """
 BATCHES = "select key, fee, vat, split, reserved from settlement_batch where merchant_id = $1 and key = any($2)"
+ARRIVING = """
+    select key, amount from settlement_batch
+    where merchant_id = $1 and key = any($2) and state <> 'done' and amount > 0
+"""
 # Settlements of a later day of which nothing was left for the wallet. No posting records them.
 EMPTY_BATCHES = """
     select key, fee, vat, split, reserved from settlement_batch
@@ -97,6 +103,26 @@ async def show_settlement(
     return SettlementReply(
         data=SettlementDetail(**format_summary(settlement, today), lines=lines, payouts=days.payouts)
     )
+
+
+class Arrival(msgspec.Struct, frozen=True):
+    """Money that reaches the wallet on a day, in minor units."""
+
+    day: date
+    currency: str
+    amount: int
+
+
+async def list_arrivals(merchant_id: int, today: date, days: int, reader: Reader) -> list[Arrival]:
+    """Returns the settlements and released reserves that are due from today on and have not reached the wallet yet."""
+    keys = {
+        row_key(merchant_id, "gathering", f"{kind} merchant {day:%Y%m%d} {currency}"): (day, currency)
+        for kind in ("settlement", "reserve")
+        for day in (today + timedelta(days=n) for n in range(days))
+        for currency in SETTLED_CURRENCIES
+    }
+    rows = await reader.fetch(ARRIVING, merchant_id, list(keys))
+    return [Arrival(*keys[bytes(key)], amount) for key, amount in rows]
 
 
 class FoundDays:
