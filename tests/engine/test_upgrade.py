@@ -20,13 +20,16 @@ SECOND = """
     create table probe (merchant_id bigint primary key, note text not null);
 """
 
+KNOWN = [migration.name for migration in migrate.known_migrations()]
+PROBE = f"{len(KNOWN) + 1:04d}_probe.sql"
+
 
 @pytest.fixture
 def next_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """Returns what makes this process the next version: one that knows a second migration."""
+    """Returns what makes this process the next version: one that knows a further migration."""
     for known in migrate.known_migrations():
         (tmp_path / known.name).write_text(known.sql)
-    (tmp_path / "0002_probe.sql").write_text(SECOND)
+    (tmp_path / PROBE).write_text(SECOND)
     return lambda: monkeypatch.setattr(migrate, "MIGRATIONS", tmp_path)
 
 
@@ -45,14 +48,14 @@ def test_an_upgrade_applies_what_the_database_lacks_once(
     deployments: Deployments, next_version: Callable[[], None]
 ) -> None:
     async def work(connection: Any) -> None:
-        assert await migrate.migrate(connection, "test", KEY) == ["0001_baseline.sql"]
+        assert await migrate.migrate(connection, "test", KEY) == KNOWN
         await connection.execute("insert into merchant (merchant_id, mid, name) values (1, 'GP0000001', 'Ada')")
         root = await connection.fetchval("select wrapped_root from deployment")
         next_version()
-        assert await migrate.find_pending(connection, "test") == ["0002_probe.sql"]
-        assert await migrate.migrate(connection, "test", KEY) == ["0002_probe.sql"]
+        assert await migrate.find_pending(connection, "test") == [PROBE]
+        assert await migrate.migrate(connection, "test", KEY) == [PROBE]
         assert await migrate.migrate(connection, "test", KEY) == []
-        assert await migrate.schema_version(connection) == 2
+        assert await migrate.schema_version(connection) == len(KNOWN) + 1
         assert await connection.fetchval("select name from merchant") == "Ada"
         assert await connection.fetchval("select wrapped_root from deployment") == root
 
@@ -65,10 +68,10 @@ def test_a_migration_that_fails_leaves_the_database_as_it_was(
     async def work(connection: Any) -> None:
         await migrate.migrate(connection, "test", KEY)
         next_version()
-        (tmp_path / "0002_probe.sql").write_text(SECOND + "alter table transaction add column probe text;")
+        (tmp_path / PROBE).write_text(SECOND + "alter table transaction add column probe text;")
         with pytest.raises(asyncpg.DuplicateColumnError):
             await migrate.migrate(connection, "test", KEY)
-        assert await migrate.schema_version(connection) == 1
+        assert await migrate.schema_version(connection) == len(KNOWN)
         assert await connection.fetchval("select to_regclass('probe')") is None
 
     run_on(deployments.new_database("upgrade_failed"), work)
@@ -103,7 +106,7 @@ def test_the_previous_version_serves_on_a_newer_schema_but_does_not_start_on_it(
         shop = deployment.open_shop()
         assert shop.transfer(orderRef="before")["txnStatus"] == "successful"
         next_version()
-        assert deployment.run_on_connection(migrate.apply_pending) == ["0002_probe.sql"]
+        assert deployment.run_on_connection(migrate.apply_pending) == [PROBE]
         assert shop.transfer(orderRef="after")["txnStatus"] == "successful"
         assert shop.status_of("before") == "successful"
         rows = deployment.fetch("select order_ref, probe from transaction where order_ref in ('before', 'after')")

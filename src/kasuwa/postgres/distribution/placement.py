@@ -51,6 +51,7 @@ BY_MERCHANT = (
     "client_bvn",
     "loan",
     "loan_installment",
+    "loan_act",
     "savings",
     "interest_batch",
     "thrift_plan",
