@@ -1671,7 +1671,7 @@ export class ResourcesMethods {
    * //   data: [
    * //     {
    * //       event_id: "<event_id>",
-   * //       sequence: 15,
+   * //       sequence: 16,
    * //       txnRef: "<txnRef>",
    * //       kind: "account_closed",
    * //       state: "no_endpoint",
@@ -1696,7 +1696,7 @@ export class ResourcesMethods {
    * //     },
    * //     {
    * //       event_id: "<event_id>",
-   * //       sequence: 14,
+   * //       sequence: 15,
    * //       txnRef: "<txnRef>",
    * //       kind: "cashcode",
    * //       state: "no_endpoint",

@@ -219,9 +219,24 @@ export const REPAY_REPLY_SHAPE: Shape = {
   },
 };
 
+export const REPAYMENT_REALLOCATION_SHAPE: Shape = {
+  amounts: ["amount", "credit"],
+  inside: { allocation: REPAYMENT_ALLOCATION_SHAPE },
+};
+
 export const REPAYMENT_VALIDATE_REPLY_SHAPE: Shape = {
   amounts: ["amount", "chargedAmount"],
   inside: { charges: CHARGES_SHAPE },
+};
+
+export const REVERSE_REPLY_SHAPE: Shape = {
+  amounts: ["amount"],
+  inside: {
+    allocation: REPAYMENT_ALLOCATION_SHAPE,
+    reallocated: REPAYMENT_REALLOCATION_SHAPE,
+    data: LOAN_RECORD_SHAPE,
+    explained: DRY_RUN_FIGURE_SHAPE,
+  },
 };
 
 export const SAVINGS_CASHCODE_REPLY_SHAPE: Shape = {
