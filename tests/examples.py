@@ -69,7 +69,7 @@ VOLATILE_OF = {
     "sandbox": frozenset({"close_number", "closed_at", "root", "public_key"}),
 }
 # A reference of ours, where it stands in the place of a merchant's own.
-OURS = re.compile(r"GP\|[A-Z]{2}\|[0-9]{9}\|[0-9]{8}[A-Z]|GP[0-9]{17}[A-Z]")
+OURS = re.compile(r"GP\|[A-Z]{2}\|[0-9]{9}\|[0-9]{8}[A-Z]|GP[0-9]{17}[A-Z]|LN[0-9A-Za-z]{22}")
 SHOWN_HEADERS = ("content-type", "x-api-version", "x-request-id")
 
 MOST_ENTRIES, SHOWN_ENTRIES, MORE = 30, 5, "…"

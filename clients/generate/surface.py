@@ -76,6 +76,7 @@ TYPE_NAMES = {
     "loans.ListReply": "LoanPage",
     "loans.NextDue": "LoanNextDue",
     "loans.Outstanding": "LoanOutstanding",
+    "loans.Reallocation": "RepaymentReallocation",
     "loans.ScheduleLine": "LoanScheduleLine",
     "loans.StatementLine": "LoanStatementLine",
     "loans.StatementReply": "LoanStatementPage",

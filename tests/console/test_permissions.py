@@ -32,6 +32,7 @@ PAYING = {
     "investments cashout",
     "investments cashout cashcode",
     "loans process",
+    "loans reverse",
     "payment refund",
     "payment dispute_respond",
     "resources payout_schedule",

@@ -1,5 +1,7 @@
 """Reversals: money that a rail gave or took back after success is booked by two operators, once."""
 
+from collections.abc import Callable
+
 import msgspec
 import pytest
 
@@ -18,7 +20,8 @@ from kasuwa.methods.payment.model import Payment, RailReversal, payment_key, rev
 from tests.console.test_operator_pages import propose
 from tests.console.visitor import sign_in_as
 from tests.merchant_client import MerchantClient
-from tests.methods.payment.payment_client import PaymentClient
+from tests.methods.loans.lending_client import LendingClient
+from tests.methods.payment.payment_client import PaymentClient, card
 from tests.rule_context import MERCHANT, context
 from tests.running import Deployment
 
@@ -125,3 +128,22 @@ def test_only_a_transaction_that_has_ended_can_be_reversed(
     finance.get("/operator/approvals")
     answer = finance.post("/operator/approvals/reversal", mid=shop.mid, reference=reference, reason="r")
     assert (answer.http, "no transfer, bill or refund that has ended" in answer.words) == (422, True)
+
+
+def test_a_repayment_that_its_rail_took_back_is_owed_again(
+    deployment: Deployment, open_shop: Callable[..., MerchantClient]
+) -> None:
+    finance, admin = sign_in_as(deployment, "operator:finance"), sign_in_as(deployment, "operator:admin")
+    shop = open_shop()
+    bank = LendingClient(shop.connection, shop.mid, shop.key)
+    loan_id = bank.lend()
+    before = bank.view(loan_id)["outstanding"]
+    details = {"payment_method": "card", "amount": "1000.00", "card": card(auth="PIN")}
+    paid = bank.loans("repay", loan_id=loan_id, **details)
+    number = propose(finance, "reversal", mid=shop.mid, reference=paid["txnRef"])
+    assert bank.view(loan_id)["outstanding"] != before
+    assert admin.post(f"/operator/approvals/{number}/approve").http == 303
+    assert bank.view(loan_id)["outstanding"] == before
+    again = {"action": "reverse", "txnRef": paid["txnRef"], "reason": "as well"}
+    assert shop.put("loans", **again).body["status"] == 104
+    assert deployment.broken_invariants([shop.mid]) == []

@@ -24,6 +24,9 @@ SECOND = """
     create table probe (merchant_id bigint primary key, note text not null);
 """
 
+KNOWN = [migration.name for migration in migrate.known_migrations()]
+PROBE = f"{len(KNOWN) + 1:04d}_probe.sql"
+
 
 @pytest.fixture
 def next_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:

@@ -290,6 +290,10 @@ VIOLATIONS: dict[str, tuple[str, ...]] = {
         " update loan_installment set paid_interest = interest + 1 where merchant_id = $1 and n = 1",
         "update loan set state = 'closed_repaid' where merchant_id = $1",
     ),
+    "a loan has the acts that it counts": (
+        "update loan set acts = acts + 1 where merchant_id = $1",
+        "update loan_act set amount = amount * 2, applied = applied + 1 where merchant_id = $1",
+    ),
     "a loan that was paid out has as many installments": (
         "delete from loan_installment where merchant_id = $1 and n = 12",
         "update loan set amount = amount + 1 where merchant_id = $1",
@@ -381,7 +385,8 @@ def make_history(shop: MerchantClient, deployment: Deployment) -> None:
     send_money(shop)
     take_payments(PaymentClient(shop))
     enroll_clients(shop, deployment)
-    LendingClient(shop.connection, shop.mid, shop.key).lend()
+    lender = LendingClient(shop.connection, shop.mid, shop.key)
+    assert lender.repay(lender.lend(), amount="1000.00")["txnStatus"] == "successful"
     save_together(shop)
     card = CardClient(shop)
     assert card.buy("20.00")["txnStatus"] == "successful"

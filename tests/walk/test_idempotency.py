@@ -51,6 +51,7 @@ ONCE = frozenset(
         "clients-update",
         "loans-process",
         "loans-validate",
+        "loans-reverse",
         "virtualcard-terminate",
         "investments-validate",
         "investments-subscribe",

@@ -84,8 +84,9 @@ BOUNDS: dict[str, dict[str, str]] = {
     **dict.fromkeys(("clients-create", "clients-update", "clients-view"), CLIENT),
     **{
         key: {"data.schedule": SCHEDULE, "explained": FIGURES}
-        for key in ("loans-request", "loans-process", "loans-repay", "loans-view")
+        for key in ("loans-request", "loans-process", "loans-repay", "loans-view", "loans-reverse")
     },
+    "loans-reverse": {"data.schedule": SCHEDULE, "explained": FIGURES, "reallocated": "one line a later repayment"},
     "clients-list": {f"data[].{name}": why for name, why in CLIENT_FIELDS.items()},
     **{key: {"data.plans": PLANS} for key in SHOWS_SAVINGS},
     "investments-list_savings": {"data[].plans": PLANS},

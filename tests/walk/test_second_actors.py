@@ -65,6 +65,7 @@ ACTORS: dict[str, Actor] = {
     "cancels the code": put("cashcode", "order_ref", "orderRef", action="cancel"),
     "stops the plan": put("resources", "plan_id", "id", inquire="recurrent", status="stop"),
     "cancels the thrift plan": put("investments", "thrift_id", "thrift_id", action="cancel_plan"),
+    "reverses the repayment": put("loans", "reference", "txnRef", action="reverse", reason="recalled"),
     "rejects the loan": put("loans", "loan_id", "loan_id", action="process", status="reject"),
     "voids the invoice": put("resources", "invoice_id", "invoice_id", inquire="invoice", status="void"),
     "disables the link": put("resources", "link_id", "link_id", inquire="paylink", status="disable"),

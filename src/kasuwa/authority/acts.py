@@ -81,6 +81,13 @@ APPROVE_TRANSFER = Act(
     pages=("/transfers/waiting/{ref}/{verdict}", "/transfers/batches/{batch_ref}/{verdict}"),
     actions=("disburse approve", "disburse reject"),
 )
+# Moves what a client owes, and no money: whoever may move money decides it.
+REVERSE_REPAYMENT = Act(
+    name="reverse_repayment",
+    title="Reversal of a repayment",
+    roles=CAN_MOVE_MONEY,
+    actions=("loans reverse",),
+)
 COLLECT_MONEY = Act(name="collect", title="Collection", roles=ROLES_BY_PERMISSION[COLLECT], permission=COLLECT)
 MANAGE_RECORDS = Act(name="manage", title="Record", roles=ROLES_BY_PERMISSION[MANAGE], permission=MANAGE)
 INTEGRATION = Act(
@@ -349,6 +356,7 @@ PERSON = Act(
 ACTS: tuple[Act, ...] = (
     SEND_MONEY,
     APPROVE_TRANSFER,
+    REVERSE_REPAYMENT,
     COLLECT_MONEY,
     MANAGE_RECORDS,
     INTEGRATION,

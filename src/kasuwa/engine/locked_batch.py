@@ -33,9 +33,9 @@ from kasuwa.postgres.connections import DatabaseUnreachable
 from kasuwa.postgres.layout import ONE_SERVER, Layout
 from kasuwa.postgres.row_codes import replace_changed
 
-# A rule that keeps returning NeedsMore is a bug. The longest chain is a cash-code withdrawal from savings: the code,
-# its order, the savings account that pays it, and the client.
-MAX_DECIDE_ROUNDS = 4
+# A rule that keeps returning NeedsMore is a bug. The longest chain is a rail's word on a dispute of a repayment: the
+# dispute, its payment, the accounts, the loan, its acts, and the payments among them.
+MAX_DECIDE_ROUNDS = 6
 
 
 class PendingSubmission(msgspec.Struct, eq=False):

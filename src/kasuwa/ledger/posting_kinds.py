@@ -53,7 +53,7 @@ TRANSFER = "transfer"
 
 # What a client owes of a loan, and what happens to it.
 LOAN_PARTS = ("principal", "interest", "tax", "penalty")
-LOAN_STEPS = ("agreed", "by the schedule computed anew", "repaid", "not used", "written off", "recovered")
+LOAN_STEPS = ("agreed", "by the schedule computed anew", "repaid", "not used", "written off", "recovered", "reversed")
 
 POSTING_KINDS: dict[str, PostingKind] = {
     # collections
@@ -88,7 +88,7 @@ POSTING_KINDS: dict[str, PostingKind] = {
     ),
     # loans and savings
     **without_line(*(f"{part} {step}" for step, part in product(LOAN_STEPS, LOAN_PARTS)), "penalty for lateness"),
-    **without_line("paid too much", "paid back"),
+    **without_line("paid too much", "paid back", "credit used"),
     **without_line("savings deposit", "savings cash-out", "savings closed meanwhile", "interest", "withholding tax"),
     **without_line("thrift contribution", "thrift payout", "thrift debt"),
     # the operator

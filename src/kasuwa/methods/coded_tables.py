@@ -86,6 +86,8 @@ CODED_TABLES: tuple[CodedTable, ...] = (
         Loan,
         **dict.fromkeys(("number", "created_at", "disbursed_at", "closed_at", "trail"), SHOWN),
         aged_to=IN_BOOKS,
+        acts="counts the acts, which the invariants compare with the installments",
+        events="counts the events",
     ),
     table_with(
         Client,
@@ -134,7 +136,7 @@ TABLES_WITHOUT_CODES = {
     "world_part": CIPHERTEXT,
     "world": "of the test environment; its content is encrypted for its number",
     **dict.fromkeys(("payment_plan", "checkout", "pay_link", "invoice", "ticket_kind"), OF_PAYER),
-    **dict.fromkeys(("settlement_batch", "cashcode", "loan_installment", "savings"), IN_BOOKS),
+    **dict.fromkeys(("settlement_batch", "cashcode", "loan_installment", "loan_act", "savings"), IN_BOOKS),
     **dict.fromkeys(("thrift_plan", "thrift_member", "dispute", "virtual_card_entry"), IN_BOOKS),
     **dict.fromkeys(("inbound_receipt", "rail_reversal", "manual_posting", "suspense_decision"), IN_BOOKS),
     "transfer_batch": "names the transfers of a bulk, which have codes",

@@ -27,7 +27,7 @@ from kasuwa.methods.invoices.rules.pay_invoice import INVOICE_SOURCE
 from kasuwa.methods.keys import actions as keys
 from kasuwa.methods.loans.actions import LOANS
 from kasuwa.methods.loans.rules.origination import DISBURSEMENT_PURPOSE_RULES
-from kasuwa.methods.loans.rules.repay import REPAYMENT_PURPOSE_RULES
+from kasuwa.methods.loans.rules.reverse import REPAYMENT_PURPOSE_RULES
 from kasuwa.methods.payment import actions as payment
 from kasuwa.methods.payment import steps as payment_steps
 from kasuwa.methods.payment.model import KIND as PAYMENT

@@ -78,6 +78,8 @@ class LendingSettings(msgspec.Struct, frozen=True, omit_defaults=True):
     method: RepaymentMethod = EQUAL_INSTALLMENTS  # if a request names none
     tolerance_days: int = 0  # days after a due date before an installment is late
     penalty_rate: str = "0"  # percent of the overdue principal per day
+    # What a repayment that is lost in a dispute, or that its rail takes back, does: its loan owes it again, or nothing.
+    on_dispute: Literal["reinstate", "ignore"] = "reinstate"
 
 
 def check_lending(lending: LendingSettings) -> None:

@@ -26,7 +26,7 @@ class EventPayload(msgspec.Struct, kw_only=True, omit_defaults=True):
     payment_method: str = field(name="paymentMethod")
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
     `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `checkout` for a checkout that
-    was not paid; `invoice` in the event of an invoice; `test` in a test event."""
+    was not paid; `invoice` in the event of an invoice, `loan` in that of a loan; `test` in a test event."""
     endpoint: Literal["test", "live"]
     "The environment that sent the event. Ignore events of the test environment in production."
     kind: str
@@ -388,6 +388,30 @@ class InvoiceEvent(EventPayload, kw_only=True, omit_defaults=True):
     "The `txnRef` of the payment that led to the event. Absent if none did."
 
 
+class LoanEvent(TransactionEvent, kw_only=True, omit_defaults=True):
+    """A loan became late or is no longer late, a repayment of it was reversed, or it was written off. Repayments have
+    events of their own. `txnRef` is the `loan_id`."""
+
+    kind: Literal["loan"]
+    charged_amount: str = field(name="chargedAmount")
+    "The amount of the step, in major units: what is late, what was reversed or counted again, what was written off."
+    loan_id: str
+    "The loan."
+    client_id: str
+    "The borrower."
+    step: Literal["late", "not_late", "repayment_reversed", "repayment_reinstated", "written_off"]
+    """What happened. `repayment_reversed`: by you, by a lost dispute, or by its rail; `repayment_reinstated`: the
+    dispute was won in the end, and the repayment counts again."""
+    state: str
+    "State of the loan after the step."
+    outstanding: str
+    "What is owed after the step by the schedule, in major units. 0.00 once the loan is closed."
+    repayment_ref: str | None = field(name="repaymentRef", default=None)
+    "The `txnRef` of the repayment that the step is about. Absent for others."
+    reason: str | None = None
+    "Why a repayment was reversed. Absent for other steps."
+
+
 class EndpointTestEvent(EventPayload, kw_only=True, omit_defaults=True):
     """A merchant sent a test event to its own endpoint from the console. There is no transaction."""
 
@@ -427,6 +451,7 @@ EVENT_KINDS: dict[str, EventKind] = {
     "reversal": EventKind(ReversalEvent, "A successful transaction was taken back by its rail"),
     "account_closed": EventKind(AccountClosedEvent, "A personalized account was closed at its bank"),
     "invoice": EventKind(InvoiceEvent, "An invoice was made, paid, voided, or became overdue"),
+    "loan": EventKind(LoanEvent, "A loan became late, or a repayment of it was reversed"),
 }
 
 

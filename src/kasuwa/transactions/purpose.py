@@ -132,6 +132,22 @@ class TransactionEffects(Effects, kw_only=True):
     surplus: int = 0  # part of a payment that the purpose does not use: in the wallet, and can be refunded
 
 
+class TakenMoney(msgspec.Struct, frozen=True):
+    """Money of a successful payment that a dispute or its rail took back, or gave back if the amount is below zero."""
+
+    txn_ref: str  # of the payment
+    reference: str  # of what it was made for
+    amount: int
+    reason: str  # in words: what took it
+
+
+class TakenEffects(Effects, kw_only=True):
+    """Effects that a purpose adds to the decision that takes money of its payment back. The decision itself applies the
+    field below; `add` does not."""
+
+    surplus: int | None = None  # the part of the payment that can be refunded from now on; None if that is as before
+
+
 class PurposeRules(msgspec.Struct, frozen=True):
     """The rules of the slice that owns a purpose, called when its transaction changes state."""
 
@@ -150,6 +166,8 @@ class PurposeRules(msgspec.Struct, frozen=True):
     # on_refund(reference, amount, context, rows): called when part of a payment's surplus was refunded. None forbids
     # refunds of such payments.
     on_refund: Callable[[str, int, Context, LoadedRows], TransactionEffects | NeedsMore] | None = None
+    # on_taken(taken, context, rows): called when a dispute or a rail took money of a payment back, or gave it back.
+    on_taken: Callable[[TakenMoney, Context, LoadedRows], TakenEffects | NeedsMore] | None = None
 
 
 class Purposes(msgspec.Struct, frozen=True):

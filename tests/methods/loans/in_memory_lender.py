@@ -22,14 +22,22 @@ from kasuwa.methods.disburse.actions import DISBURSE
 from kasuwa.methods.disburse.model import WALLET
 from kasuwa.methods.loans.actions import LOANS
 from kasuwa.methods.loans.model import (
+    ACTIVE as ACTIVE_LOAN,
+)
+from kasuwa.methods.loans.model import (
     PARTS,
     WRITTEN_OFF,
     Loan,
+    LoanAct,
     LoanInstallment,
+    act_key,
     installment_key,
     loan_account,
     loan_key,
 )
+from kasuwa.methods.loans.rules.arrears import decide_write_off, need_write_off
+from kasuwa.methods.loans.rules.history import GivenAct, replay
+from kasuwa.methods.loans.rules.loan_position import LoanPosition
 from kasuwa.methods.tables import PURPOSES
 from kasuwa.rails.ports import orders
 from kasuwa.rails.ports.orders import NO_CALL_MADE, Answer
@@ -136,6 +144,14 @@ class Lender:
     def repay(self, loan_id: str, amount: str | None = None, **more: Any) -> Any:
         return self.ask("repay", {"loan_id": loan_id, "payment_method": "wallet", "amount": amount, **more})
 
+    def reverse(self, txn_ref: str, **more: Any) -> Any:
+        return self.ask("reverse", {"txnRef": txn_ref, "reason": "bounced", **more})
+
+    def write_off(self, loan_id: str) -> Any:
+        """Writes a loan off, as an operator does it."""
+        decision = self.submit(need_write_off(loan_id, self.merchant), partial(decide_write_off, loan_id))
+        return decision if isinstance(decision, Refusal) else decision.reply
+
     def lend(self, **changes: Any) -> str:
         """Returns the id of a loan that is paid out today."""
         loan_id = self.request(**changes).data.loan_id
@@ -202,9 +218,30 @@ class Lender:
                 assert self.balance(loan_account(part, loan.loan_id)) == owed, (loan.loan_id, part)
             if loan.disbursed_at is not None:
                 assert sum(line.principal for line in lines) == loan.amount
+                self.check_history(loan, lines)
         for client in self.database.all(Client, self.merchant_id):
             loans = [one for one in self.database.all(Loan, self.merchant_id) if one.client_id == client.client_id]
             assert client.open_accounts == sum(not one.state.startswith("closed_") for one in loans)
+
+    def check_history(self, loan: Loan, lines: list[LoanInstallment]) -> None:
+        """Checks that the acts of a loan give its installments. `aged_to` is the day of the stored ones."""
+        acts = [self.act(loan.loan_id, n) for n in range(1, loan.acts + 1)]
+        assert loan.aged_to is not None
+        history = replay(
+            loan, tuple(GivenAct(act, act.applied) for act in acts), LoanPosition(loan, tuple(lines), loan.aged_to)
+        )
+        assert history.position.lines == tuple(lines)
+        assert (history.position.loan.state == ACTIVE_LOAN) == (loan.state == ACTIVE_LOAN)
+
+    def act(self, loan_id: str, n: int) -> LoanAct:
+        row = self.database.rows[act_key(self.merchant_id, loan_id, n)]
+        assert isinstance(row, LoanAct)
+        return row
+
+    def balances(self) -> dict[str, int]:
+        """Returns what every account of the loans has that is not empty."""
+        accounts = self.database.all(Account, self.merchant_id)
+        return {row.name: row.posted for row in accounts if row.posted and row.name.startswith(("loan_", "lending:"))}
 
 
 def context_at(lender: Lender) -> Context:

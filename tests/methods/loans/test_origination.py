@@ -152,11 +152,11 @@ def test_method_tolerance_and_penalty_are_the_merchants_of_that_day() -> None:
     assert lender.request(method="equal_principal").data.method == "equal_principal"
 
 
-def test_tax_is_kept_as_sent_and_only_applied_where_it_says_so(lender: Lender) -> None:
+def test_a_tax_rate_counts_only_where_tax_is_applied(lender: Lender) -> None:
     taxed = lender.request(tax_applied=True, tax_rate=7.5).data
     assert (taxed.tax_applied, taxed.tax_rate, taxed.schedule[0].tax) == (True, 7.5, "7.50")
     plain = lender.request(tax_applied=False, tax_rate=7.5).data
-    assert (plain.tax_applied, plain.tax_rate, plain.schedule[0].tax) == (False, 7.5, "0.00")
+    assert (plain.tax_applied, plain.tax_rate, plain.schedule[0].tax) == (False, 0, "0.00")
 
 
 def test_a_dry_run_tells_every_figure_and_keeps_nothing(lender: Lender) -> None:

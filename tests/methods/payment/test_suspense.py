@@ -14,7 +14,7 @@ from kasuwa.console.operator.manual_posting import (
     need_verdict,
     posting_key,
 )
-from kasuwa.core.decision import AuditEntry, Decision, HeldAmount, Job, LoadedRows, Posting, Refusal, Row
+from kasuwa.core.decision import AuditEntry, Decision, HeldAmount, Job, LoadedRows, NeedsMore, Posting, Refusal, Row
 from kasuwa.methods.payment.model import JOB_DATA_DECODER
 from kasuwa.methods.payment.rules.receipts.suspense import (
     QUERY_RETURN,
@@ -54,7 +54,9 @@ def decide(
 ) -> Decision | Refusal:
     rows: dict[bytes, Row | None] = {posting_key(MERCHANT.merchant_id, 7): None, KEY: known, RECEIPT_KEY: receipt}
     assert {key for _, key in need_verdict(verdict, MERCHANT).rows} == set(rows)
-    return decide_verdict(verdict, context(), LoadedRows(rows))
+    decision = decide_verdict(verdict, context(), LoadedRows(rows))
+    assert not isinstance(decision, NeedsMore)
+    return decision
 
 
 def decided(verdict: Verdict) -> tuple[Decision, SuspenseDecision]:

@@ -543,6 +543,16 @@ LOANS_VALIDATE: Action[types.RepaymentValidateReply] = Action(
     repeat="idempotency_key",
     accepts_idempotency_key=True,
 )
+LOANS_REVERSE: Action[types.ReverseReply] = Action(
+    name="loans.reverse",
+    path="loans",
+    selectors={"action": "reverse"},
+    fields={"txn_ref": ("txnRef", "text"), "reason": ("reason", "text"), "dry_run": ("dry_run", "boolean")},
+    reply="ReverseReply",
+    writes=True,
+    repeat="idempotency_key",
+    accepts_idempotency_key=True,
+)
 LOANS_VIEW: Action[types.LoanReply] = Action(
     name="loans.view",
     path="loans",

@@ -2196,6 +2196,59 @@ class Loans(SyncGroup):
             idempotency_key,
         )
 
+    def reverse(
+        self, *, txn_ref: str, reason: str, dry_run: bool | None = None, idempotency_key: str | None = None
+    ) -> types.ReverseReply:
+        """Reverse a repayment that was not honored: the loan is what it would be without it.
+
+        Reverses a repayment that was not honored: its loan becomes what it would be without it. No cash moves. A
+        dispute that is lost and a rail that takes a payment back do the same by themselves, unless your lending setting
+        says otherwise.
+
+        Needs a key of scope `lend`.
+
+        txn_ref: The repayment to reverse. 1 to 100 characters.
+        reason: Why it is reversed, in words. The event of the reversal has it. 1 to 200 characters.
+        dry_run: If true, the reply says what the reversal would do, and nothing is changed.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.loans.reverse(txn_ref="<txnRef>", reason="The transfer was recalled")
+
+            {
+              "status": 200,
+              "message": "Repayment Reversed",
+              "txnRef": "<txnRef>",
+              "loan_id": "<loan_id>",
+              "amount": "11527.15",
+              "refunded_amount": "0.00",
+              "allocation": {
+                "penalty": "0.00",
+                "interest": "0.00",
+                "tax": "0.00",
+                "principal": "11527.15"
+              },
+              "reallocated": [],
+              "data": {
+                "loan_id": "<loan_id>",
+                "client_id": "<client_id>",
+                "state": "active",
+                "amount": "120000.00",
+                "currency": "NGN",
+                "interestSettings": {
+                  "interestRate": "24",
+                  "interestFrequency": "annualized"
+                },
+                "method": "declining_equal_instalments",
+                "period": 12,
+            …
+        """
+        return self._call(
+            actions.LOANS_REVERSE, {"txn_ref": txn_ref, "reason": reason, "dry_run": dry_run}, idempotency_key
+        )
+
     def view(self, *, loan_id: str) -> types.LoanReply:
         """One loan with its schedule and what is outstanding today.
 
@@ -2229,12 +2282,12 @@ class Loans(SyncGroup):
                 "penalty_rate": "0",
                 "tolerance_days": 0,
                 "outstanding": {
-                  "principal": "108472.85",
-                  "interest": "14612.93",
-                  "tax": "1095.96",
+                  "principal": "120000.00",
+                  "interest": "16165.83",
+                  "tax": "1212.46",
                   "penalty": "0.00",
-                  "total": "124181.74",
-                  "payoff": "108472.85"
+                  "total": "137378.29",
+                  "payoff": "120000.00"
             …
         """
         return self._call(actions.LOANS_VIEW, {"loan_id": loan_id})
@@ -2295,12 +2348,12 @@ class Loans(SyncGroup):
                   "penalty_rate": "0",
                   "tolerance_days": 0,
                   "outstanding": {
-                    "principal": "108472.85",
-                    "interest": "14612.93",
-                    "tax": "1095.96",
+                    "principal": "120000.00",
+                    "interest": "16165.83",
+                    "tax": "1212.46",
                     "penalty": "0.00",
-                    "total": "124181.74",
-                    "payoff": "108472.85"
+                    "total": "137378.29",
+                    "payoff": "120000.00"
             …
         """
         return self._list(
@@ -2333,25 +2386,25 @@ class Loans(SyncGroup):
                   "dateCreated": "2026-01-05T08:30:00.000Z",
                   "origin": "<origin>",
                   "part": "tax",
-                  "narration": "tax not used",
-                  "amount": "-116.50",
-                  "balance": "1095.96"
+                  "narration": "tax by the schedule computed anew",
+                  "amount": "116.50",
+                  "balance": "1212.46"
                 },
                 {
                   "dateCreated": "2026-01-05T08:30:00.000Z",
                   "origin": "<origin>",
                   "part": "interest",
-                  "narration": "interest not used",
-                  "amount": "-1552.90",
-                  "balance": "14612.93"
+                  "narration": "interest by the schedule computed anew",
+                  "amount": "1552.90",
+                  "balance": "16165.83"
                 },
                 {
                   "dateCreated": "2026-01-05T08:30:00.000Z",
                   "origin": "<origin>",
                   "part": "principal",
-                  "narration": "principal repaid",
-                  "amount": "-11527.15",
-                  "balance": "108472.85"
+                  "narration": "principal reversed",
+                  "amount": "11527.15",
+                  "balance": "120000.00"
             …
         """
         return self._list(actions.LOANS_STATEMENT, {"loan_id": loan_id, "offset": offset, "limit": limit})

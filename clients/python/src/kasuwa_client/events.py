@@ -41,7 +41,8 @@ class EventBase(Result):
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
     `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `checkout` for a
-    checkout that was not paid; `invoice` in the event of an invoice; `test` in a test event.
+    checkout that was not paid; `invoice` in the event of an invoice, `loan` in that of a loan; `test` in a test
+    event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -77,7 +78,8 @@ class PaymentEvent(EventBase):
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
     `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `checkout` for a
-    checkout that was not paid; `invoice` in the event of an invoice; `test` in a test event.
+    checkout that was not paid; `invoice` in the event of an invoice, `loan` in that of a loan; `test` in a test
+    event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -154,7 +156,8 @@ class TransferEvent(EventBase):
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
     `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `checkout` for a
-    checkout that was not paid; `invoice` in the event of an invoice; `test` in a test event.
+    checkout that was not paid; `invoice` in the event of an invoice, `loan` in that of a loan; `test` in a test
+    event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -211,7 +214,8 @@ class TransferApprovalEvent(EventBase):
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
     `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `checkout` for a
-    checkout that was not paid; `invoice` in the event of an invoice; `test` in a test event.
+    checkout that was not paid; `invoice` in the event of an invoice, `loan` in that of a loan; `test` in a test
+    event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -275,7 +279,8 @@ class BillEvent(EventBase):
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
     `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `checkout` for a
-    checkout that was not paid; `invoice` in the event of an invoice; `test` in a test event.
+    checkout that was not paid; `invoice` in the event of an invoice, `loan` in that of a loan; `test` in a test
+    event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -327,7 +332,8 @@ class RefundEvent(EventBase):
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
     `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `checkout` for a
-    checkout that was not paid; `invoice` in the event of an invoice; `test` in a test event.
+    checkout that was not paid; `invoice` in the event of an invoice, `loan` in that of a loan; `test` in a test
+    event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -387,7 +393,8 @@ class CashcodeEvent(EventBase):
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
     `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `checkout` for a
-    checkout that was not paid; `invoice` in the event of an invoice; `test` in a test event.
+    checkout that was not paid; `invoice` in the event of an invoice, `loan` in that of a loan; `test` in a test
+    event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -439,7 +446,8 @@ class CardPurchaseEvent(EventBase):
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
     `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `checkout` for a
-    checkout that was not paid; `invoice` in the event of an invoice; `test` in a test event.
+    checkout that was not paid; `invoice` in the event of an invoice, `loan` in that of a loan; `test` in a test
+    event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -607,7 +615,8 @@ class CardRefundEvent(EventBase):
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
     `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `checkout` for a
-    checkout that was not paid; `invoice` in the event of an invoice; `test` in a test event.
+    checkout that was not paid; `invoice` in the event of an invoice, `loan` in that of a loan; `test` in a test
+    event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -659,7 +668,8 @@ class RepaymentEvent(EventBase):
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
     `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `checkout` for a
-    checkout that was not paid; `invoice` in the event of an invoice; `test` in a test event.
+    checkout that was not paid; `invoice` in the event of an invoice, `loan` in that of a loan; `test` in a test
+    event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -716,7 +726,8 @@ class SavingsMovementEvent(EventBase):
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
     `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `checkout` for a
-    checkout that was not paid; `invoice` in the event of an invoice; `test` in a test event.
+    checkout that was not paid; `invoice` in the event of an invoice, `loan` in that of a loan; `test` in a test
+    event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -951,7 +962,8 @@ class CheckoutEvent(EventBase):
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
     `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `checkout` for a
-    checkout that was not paid; `invoice` in the event of an invoice; `test` in a test event.
+    checkout that was not paid; `invoice` in the event of an invoice, `loan` in that of a loan; `test` in a test
+    event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -1011,7 +1023,8 @@ class PaymentRejectedEvent(EventBase):
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
     `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `checkout` for a
-    checkout that was not paid; `invoice` in the event of an invoice; `test` in a test event.
+    checkout that was not paid; `invoice` in the event of an invoice, `loan` in that of a loan; `test` in a test
+    event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -1075,7 +1088,8 @@ class ReversalEvent(EventBase):
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
     `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `checkout` for a
-    checkout that was not paid; `invoice` in the event of an invoice; `test` in a test event.
+    checkout that was not paid; `invoice` in the event of an invoice, `loan` in that of a loan; `test` in a test
+    event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -1129,7 +1143,8 @@ class AccountClosedEvent(EventBase):
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
     `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `checkout` for a
-    checkout that was not paid; `invoice` in the event of an invoice; `test` in a test event.
+    checkout that was not paid; `invoice` in the event of an invoice, `loan` in that of a loan; `test` in a test
+    event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -1190,7 +1205,8 @@ class InvoiceEvent(EventBase):
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
     `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `checkout` for a
-    checkout that was not paid; `invoice` in the event of an invoice; `test` in a test event.
+    checkout that was not paid; `invoice` in the event of an invoice, `loan` in that of a loan; `test` in a test
+    event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -1234,6 +1250,77 @@ class InvoiceEvent(EventBase):
 
 
 @dataclass(frozen=True)
+class LoanEvent(EventBase):
+    """A loan became late or is no longer late, a repayment of it was reversed, or it was written off. Repayments
+    have events of their own. `txnRef` is the `loan_id`.
+    """
+
+    event_id: str | None
+    """The same for every delivery of an event. None if the delivery has no `webhook-id`."""
+    sent_at: dt.datetime | None
+    """The time of this delivery. None if it has no `webhook-timestamp`."""
+    status: int
+    """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The state of what the event is about. That of a transaction is final and never changes after the event;
+    `pending` only in events of an invoice or of a transfer that waits for approval.
+    """
+    txn_ref: str
+    """Reference of the transaction, made by the service. Verify it before you act on the event."""
+    charged_amount: Decimal
+    """The amount of the step, in major units: what is late, what was reversed or counted again, what was written
+    off.
+    """
+    payment_method: str
+    """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
+    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `checkout` for a
+    checkout that was not paid; `invoice` in the event of an invoice, `loan` in that of a loan; `test` in a test
+    event.
+    """
+    endpoint: Literal["live", "test"]
+    """The environment that sent the event. Ignore events of the test environment in production."""
+    kind: Literal["loan"]
+    """The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."""
+    currency: str
+    """Currency of the amount, as its ISO 4217 code."""
+    loan_id: str
+    """The loan."""
+    client_id: str
+    """The borrower."""
+    step: Literal["late", "not_late", "repayment_reinstated", "repayment_reversed", "written_off"]
+    """What happened. `repayment_reversed`: by you, by a lost dispute, or by its rail; `repayment_reinstated`: the
+    dispute was won in the end, and the repayment counts again.
+    """
+    state: str
+    """State of the loan after the step."""
+    outstanding: Decimal
+    """What is owed after the step by the schedule, in major units. 0.00 once the loan is closed."""
+    repayment_ref: str | None = None
+    """The `txnRef` of the repayment that the step is about. Absent for others."""
+    reason: str | None = None
+    """Why a repayment was reversed. Absent for other steps."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "charged_amount": "chargedAmount",
+        "payment_method": "paymentMethod",
+        "endpoint": "endpoint",
+        "kind": "kind",
+        "currency": "currency",
+        "loan_id": "loan_id",
+        "client_id": "client_id",
+        "step": "step",
+        "state": "state",
+        "outstanding": "outstanding",
+        "repayment_ref": "repaymentRef",
+        "reason": "reason",
+    }
+
+
+@dataclass(frozen=True)
 class EndpointTestEvent(EventBase):
     """A merchant sent a test event to its own endpoint from the console. There is no transaction."""
 
@@ -1257,7 +1344,8 @@ class EndpointTestEvent(EventBase):
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
     `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `checkout` for a
-    checkout that was not paid; `invoice` in the event of an invoice; `test` in a test event.
+    checkout that was not paid; `invoice` in the event of an invoice, `loan` in that of a loan; `test` in a test
+    event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -1303,7 +1391,8 @@ class UnknownEvent(EventBase):
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
     `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `checkout` for a
-    checkout that was not paid; `invoice` in the event of an invoice; `test` in a test event.
+    checkout that was not paid; `invoice` in the event of an invoice, `loan` in that of a loan; `test` in a test
+    event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -1347,6 +1436,7 @@ Event = Union[
     ReversalEvent,
     AccountClosedEvent,
     InvoiceEvent,
+    LoanEvent,
     EndpointTestEvent,
     UnknownEvent,
 ]
@@ -1373,5 +1463,6 @@ EVENT_KINDS: Mapping[str, type[Event]] = {
     "reversal": ReversalEvent,
     "account_closed": AccountClosedEvent,
     "invoice": InvoiceEvent,
+    "loan": LoanEvent,
     "test": EndpointTestEvent,
 }

@@ -4402,6 +4402,28 @@ class RepaymentAllocation(Result):
 
 
 @dataclass(frozen=True)
+class RepaymentReallocation(Result):
+    """A later repayment that covers other parts of its loan than before a reversal."""
+
+    txn_ref: str
+    """The repayment."""
+    amount: Decimal
+    """The part of it that the loan was given, in naira: without what was taken back or refunded."""
+    allocation: RepaymentAllocation
+    """The parts of the loan that it covers now."""
+    credit: Decimal
+    """The part of it that is beyond what was owed, and was not refunded, in naira."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "txn_ref": "txnRef",
+        "amount": "amount",
+        "allocation": "allocation",
+        "credit": "credit",
+    }
+
+
+@dataclass(frozen=True)
 class RepaymentValidateReply(Result):
     """The outcome of a repayment after the payer's code, or of a dry run."""
 
@@ -4543,18 +4565,46 @@ class ResendReply(Result):
 
 
 @dataclass(frozen=True)
-class RestoreReply(Result):
-    """The confirmation of a restore."""
+class ReverseReply(Result):
+    """A repayment that was reversed, and the loan without it."""
 
     status: int
-    """200: it was done. The next request is answered from the world."""
+    """200."""
     message: str
     """The outcome in words."""
-    rows: int
-    """Number of rows that were restored."""
+    txn_ref: str
+    """The repayment."""
+    loan_id: str
+    """The loan."""
+    amount: Decimal
+    """The part of the repayment that the loan had been given, in naira."""
+    refunded_amount: str
+    """The part of it that had been refunded to the payer before, in naira. The loan does not ask for it."""
+    allocation: RepaymentAllocation
+    """The parts of the loan that it had covered. They are owed again."""
+    reallocated: tuple[RepaymentReallocation, ...]
+    """The later repayments that cover other parts than before."""
+    data: LoanRecord
+    """The loan without the repayment."""
+    dry_run: bool | None = None
+    """True in a dry run: nothing was changed. Else absent."""
+    explained: tuple[DryRunFigure, ...] | None = None
+    """The figures of a dry run, each with its calculation. Else absent."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
-    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "rows": "rows"}
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "message": "message",
+        "txn_ref": "txnRef",
+        "loan_id": "loan_id",
+        "amount": "amount",
+        "refunded_amount": "refunded_amount",
+        "allocation": "allocation",
+        "reallocated": "reallocated",
+        "data": "data",
+        "dry_run": "dry_run",
+        "explained": "explained",
+    }
 
 
 @dataclass(frozen=True)

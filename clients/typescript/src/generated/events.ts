@@ -23,7 +23,7 @@ export interface EventPayload extends DeliveryFacts {
   /**
    * How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
    * `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `checkout` for a checkout
-   * that was not paid; `invoice` in the event of an invoice; `test` in a test event.
+   * that was not paid; `invoice` in the event of an invoice, `loan` in that of a loan; `test` in a test event.
    */
   readonly paymentMethod: string;
   /** The environment that sent the event. Ignore events of the test environment in production. */
@@ -392,6 +392,32 @@ export interface InvoiceEvent extends EventPayload {
   readonly paymentRef?: string;
 }
 
+/**
+ * A loan became late or is no longer late, a repayment of it was reversed, or it was written off. Repayments have
+ * events of their own. `txnRef` is the `loan_id`.
+ */
+export interface LoanEvent extends EventPayload {
+  /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
+  readonly kind: "loan";
+  /** The loan. */
+  readonly loan_id: string;
+  /** The borrower. */
+  readonly client_id: string;
+  /**
+   * What happened. `repayment_reversed`: by you, by a lost dispute, or by its rail; `repayment_reinstated`: the
+   * dispute was won in the end, and the repayment counts again.
+   */
+  readonly step: "late" | "not_late" | "repayment_reinstated" | "repayment_reversed" | "written_off";
+  /** State of the loan after the step. */
+  readonly state: string;
+  /** What is owed after the step by the schedule, in major units. 0.00 once the loan is closed. */
+  readonly outstanding: Amount;
+  /** The `txnRef` of the repayment that the step is about. Absent for others. */
+  readonly repaymentRef?: string;
+  /** Why a repayment was reversed. Absent for other steps. */
+  readonly reason?: string;
+}
+
 /** A merchant sent a test event to its own endpoint from the console. There is no transaction. */
 export interface EndpointTestEvent extends EventPayload {
   /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
@@ -433,6 +459,7 @@ export type KasuwaEvent =
   | ReversalEvent
   | AccountClosedEvent
   | InvoiceEvent
+  | LoanEvent
   | EndpointTestEvent
   | UnknownEvent;
 
@@ -458,5 +485,6 @@ export const EVENT_KINDS: ReadonlySet<unknown> = new Set([
   "reversal",
   "account_closed",
   "invoice",
+  "loan",
   "test",
 ]);

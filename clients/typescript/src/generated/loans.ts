@@ -26,6 +26,7 @@ import {
   LOAN_STATEMENT_PAGE_SHAPE,
   REPAYMENT_VALIDATE_REPLY_SHAPE,
   REPAY_REPLY_SHAPE,
+  REVERSE_REPLY_SHAPE,
 } from "./shapes.js";
 
 /** The numbers of a loan's installments. */
@@ -387,6 +388,18 @@ export interface RepaymentAllocation {
   readonly principal: Amount;
 }
 
+/** A later repayment that covers other parts of its loan than before a reversal. */
+export interface RepaymentReallocation {
+  /** The repayment. */
+  readonly txnRef: string;
+  /** The part of it that the loan was given, in naira: without what was taken back or refunded. */
+  readonly amount: Amount;
+  /** The parts of the loan that it covers now. */
+  readonly allocation: RepaymentAllocation;
+  /** The part of it that is beyond what was owed, and was not refunded, in naira. */
+  readonly credit: Amount;
+}
+
 /** The outcome of a repayment after the payer's code, or of a dry run. */
 export interface RepaymentValidateReply {
   /**
@@ -474,6 +487,32 @@ export interface RepaymentValidateReply {
   readonly dry_run?: true;
   /** What the payment would cost now. Present in a dry run of `initiate` and `charge`. */
   readonly charges?: Charges;
+}
+
+/** A repayment that was reversed, and the loan without it. */
+export interface ReverseReply {
+  /** 200. */
+  readonly status: 200;
+  /** The outcome in words. */
+  readonly message: string;
+  /** The repayment. */
+  readonly txnRef: string;
+  /** The loan. */
+  readonly loan_id: string;
+  /** The part of the repayment that the loan had been given, in naira. */
+  readonly amount: Amount;
+  /** The part of it that had been refunded to the payer before, in naira. The loan does not ask for it. */
+  readonly refunded_amount: string;
+  /** The parts of the loan that it had covered. They are owed again. */
+  readonly allocation: RepaymentAllocation;
+  /** The later repayments that cover other parts than before. */
+  readonly reallocated: readonly RepaymentReallocation[];
+  /** The loan without the repayment. */
+  readonly data: LoanRecord;
+  /** True in a dry run: nothing was changed. Else absent. */
+  readonly dry_run?: boolean;
+  /** The figures of a dry run, each with its calculation. Else absent. */
+  readonly explained?: readonly DryRunFigure[];
 }
 
 /**
@@ -623,6 +662,20 @@ export interface LoansValidateRequest {
   readonly dry_run?: boolean | null | undefined;
 }
 
+/**
+ * Request of loans reverse. Reverses a repayment that was not honored: its loan becomes what it would be without it.
+ * No cash moves. A dispute that is lost and a rail that takes a payment back do the same by themselves, unless your
+ * lending setting says otherwise.
+ */
+export interface LoansReverseRequest {
+  /** The repayment to reverse. 1 to 100 characters. */
+  readonly txnRef: string;
+  /** Why it is reversed, in words. The event of the reversal has it. 1 to 200 characters. */
+  readonly reason: string;
+  /** If true, the reply says what the reversal would do, and nothing is changed. */
+  readonly dry_run?: boolean | null | undefined;
+}
+
 /** Request of loans view. Names the loan to view. */
 export interface LoansViewRequest {
   /** The loan to view. 1 to 100 characters. */
@@ -706,6 +759,16 @@ const VALIDATE: Operation = {
   writes: true,
   acceptsIdempotencyKey: true,
   reply: REPAYMENT_VALIDATE_REPLY_SHAPE,
+};
+
+const REVERSE: Operation = {
+  name: "loans.reverse",
+  path: "loans",
+  select: { action: "reverse" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  reply: REVERSE_REPLY_SHAPE,
 };
 
 const VIEW: Operation = {
@@ -943,6 +1006,70 @@ export class LoansMethods {
   }
 
   /**
+   * Reverse a repayment that was not honored: the loan is what it would be without it.
+   *
+   * Reverses a repayment that was not honored: its loan becomes what it would be without it. No cash moves. A dispute
+   * that is lost and a rail that takes a payment back do the same by themselves, unless your lending setting says
+   * otherwise.
+   *
+   * Needs a key of scope `lend`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.loans.reverse({
+   *   txnRef: "<txnRef>",
+   *   reason: "The transfer was recalled",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Repayment Reversed",
+   * //   txnRef: "<txnRef>",
+   * //   loan_id: "<loan_id>",
+   * //   amount: "11527.15",
+   * //   refunded_amount: "0.00",
+   * //   allocation: {
+   * //     penalty: "0.00",
+   * //     interest: "0.00",
+   * //     tax: "0.00",
+   * //     principal: "11527.15",
+   * //   },
+   * //   reallocated: [],
+   * //   data: {
+   * //     loan_id: "<loan_id>",
+   * //     client_id: "<client_id>",
+   * //     state: "active",
+   * //     amount: "120000.00",
+   * //     currency: "NGN",
+   * //     interestSettings: {
+   * //       interestRate: "24",
+   * //       interestFrequency: "annualized",
+   * //     },
+   * //     method: "declining_equal_instalments",
+   * //     period: 12,
+   * //     tax_applied: true,
+   * //     tax_rate: 7.5,
+   * //     penalty_rate: "0",
+   * //     tolerance_days: 0,
+   * //     outstanding: {
+   * //       principal: "120000.00",
+   * //       interest: "16165.83",
+   * //       tax: "1212.46",
+   * //       penalty: "0.00",
+   * //       total: "137378.29",
+   * //       payoff: "120000.00",
+   * //     },
+   * //     credit: "0.00",
+   * //     txnRef: "<txnRef>",
+   * // …
+   * ```
+   */
+  reverse(request: LoansReverseRequest, options?: CallOptions): Promise<ReverseReply> {
+    return callAction(this.#caller, REVERSE, request, options);
+  }
+
+  /**
    * One loan with its schedule and what is outstanding today.
    *
    * Names the loan to view.
@@ -974,12 +1101,12 @@ export class LoansMethods {
    * //     penalty_rate: "0",
    * //     tolerance_days: 0,
    * //     outstanding: {
-   * //       principal: "108472.85",
-   * //       interest: "14612.93",
-   * //       tax: "1095.96",
+   * //       principal: "120000.00",
+   * //       interest: "16165.83",
+   * //       tax: "1212.46",
    * //       penalty: "0.00",
-   * //       total: "124181.74",
-   * //       payoff: "108472.85",
+   * //       total: "137378.29",
+   * //       payoff: "120000.00",
    * //     },
    * //     credit: "0.00",
    * //     txnRef: "<txnRef>",
@@ -990,10 +1117,10 @@ export class LoansMethods {
    * //       {
    * //         n: 1,
    * //         due: "2026-02-05",
-   * //         principal: "19614.84",
-   * //         interest: "2169.46",
-   * //         tax: "162.71",
-   * //         total: "21947.01",
+   * //         principal: "8947.15",
+   * //         interest: "2400.00",
+   * //         tax: "180.00",
+   * //         total: "11527.15",
    * // …
    * ```
    */
@@ -1036,12 +1163,12 @@ export class LoansMethods {
    * //       penalty_rate: "0",
    * //       tolerance_days: 0,
    * //       outstanding: {
-   * //         principal: "108472.85",
-   * //         interest: "14612.93",
-   * //         tax: "1095.96",
+   * //         principal: "120000.00",
+   * //         interest: "16165.83",
+   * //         tax: "1212.46",
    * //         penalty: "0.00",
-   * //         total: "124181.74",
-   * //         payoff: "108472.85",
+   * //         total: "137378.29",
+   * //         payoff: "120000.00",
    * //       },
    * //       credit: "0.00",
    * //       txnRef: "<txnRef>",
@@ -1085,6 +1212,30 @@ export class LoansMethods {
    * //       dateCreated: "2026-01-05T08:30:00.000Z",
    * //       origin: "<origin>",
    * //       part: "tax",
+   * //       narration: "tax by the schedule computed anew",
+   * //       amount: "116.50",
+   * //       balance: "1212.46",
+   * //     },
+   * //     {
+   * //       dateCreated: "2026-01-05T08:30:00.000Z",
+   * //       origin: "<origin>",
+   * //       part: "interest",
+   * //       narration: "interest by the schedule computed anew",
+   * //       amount: "1552.90",
+   * //       balance: "16165.83",
+   * //     },
+   * //     {
+   * //       dateCreated: "2026-01-05T08:30:00.000Z",
+   * //       origin: "<origin>",
+   * //       part: "principal",
+   * //       narration: "principal reversed",
+   * //       amount: "11527.15",
+   * //       balance: "120000.00",
+   * //     },
+   * //     {
+   * //       dateCreated: "2026-01-05T08:30:00.000Z",
+   * //       origin: "<origin>",
+   * //       part: "tax",
    * //       narration: "tax not used",
    * //       amount: "-116.50",
    * //       balance: "1095.96",
@@ -1094,30 +1245,6 @@ export class LoansMethods {
    * //       origin: "<origin>",
    * //       part: "interest",
    * //       narration: "interest not used",
-   * //       amount: "-1552.90",
-   * //       balance: "14612.93",
-   * //     },
-   * //     {
-   * //       dateCreated: "2026-01-05T08:30:00.000Z",
-   * //       origin: "<origin>",
-   * //       part: "principal",
-   * //       narration: "principal repaid",
-   * //       amount: "-11527.15",
-   * //       balance: "108472.85",
-   * //     },
-   * //     {
-   * //       dateCreated: "2026-01-05T08:30:00.000Z",
-   * //       origin: "<origin>",
-   * //       part: "tax",
-   * //       narration: "tax agreed",
-   * //       amount: "1212.46",
-   * //       balance: "1212.46",
-   * //     },
-   * //     {
-   * //       dateCreated: "2026-01-05T08:30:00.000Z",
-   * //       origin: "<origin>",
-   * //       part: "interest",
-   * //       narration: "interest agreed",
    * // …
    * ```
    */

@@ -25,7 +25,7 @@ export class KasuwaPaths {
   readonly bills: BillsMethods;
   /** `PUT /clients`: create, update, list, view. */
   readonly clients: ClientsMethods;
-  /** `PUT /loans`: request, process, repay, validate, view, list, statement. */
+  /** `PUT /loans`: request, process, repay, validate, reverse, view, list, statement. */
   readonly loans: LoansMethods;
   /**
    * `PUT /investments`: createSavings, deposit, validate, viewSavings, listSavings, statement, cashout,

@@ -219,20 +219,22 @@ export const REPAY_REPLY_SHAPE: Shape = {
   },
 };
 
+export const REPAYMENT_REALLOCATION_SHAPE: Shape = {
+  amounts: ["amount", "credit"],
+  inside: { allocation: REPAYMENT_ALLOCATION_SHAPE },
+};
+
 export const REPAYMENT_VALIDATE_REPLY_SHAPE: Shape = {
   amounts: ["amount", "chargedAmount"],
   inside: { charges: CHARGES_SHAPE },
 };
 
-export const SAVINGS_RECORD_SHAPE: Shape = {
-  amounts: ["balance", "accrued_interest", "unlocked"],
-  decimals: ["tax_rate"],
-  inside: { interestSettings: INTEREST_REPLY_SHAPE },
-};
-
-export const ROLLOVER_REPLY_SHAPE: Shape = {
+export const REVERSE_REPLY_SHAPE: Shape = {
+  amounts: ["amount"],
   inside: {
-    data: SAVINGS_RECORD_SHAPE,
+    allocation: REPAYMENT_ALLOCATION_SHAPE,
+    reallocated: REPAYMENT_REALLOCATION_SHAPE,
+    data: LOAN_RECORD_SHAPE,
     explained: DRY_RUN_FIGURE_SHAPE,
   },
 };

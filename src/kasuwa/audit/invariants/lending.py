@@ -32,6 +32,29 @@ LENDING_INVARIANTS = (
                     <> n.principal + n.interest + n.tax + n.penalty))""",
     ),
     Invariant(
+        "a loan has the acts that it counts, and its repayments were given what it was paid and credited at most",
+        f"""with given as (
+                select merchant_id, loan_id, count(*) as acts, sum(applied) as applied
+                from loan_act where {merchant_filter()} group by 1, 2),
+            paid as (
+                select merchant_id, loan_id,
+                    sum(paid_principal + paid_interest + paid_tax + paid_penalty) as amount
+                from loan_installment where {merchant_filter()} group by 1, 2),
+            refunds as (
+                select a.merchant_id, a.loan_id, sum(p.refunded) as amount
+                from loan_act a join payment p on p.merchant_id = a.merchant_id and p.txn_ref = a.reference
+                where {merchant_filter("a")} and {merchant_filter("p")} group by 1, 2),
+            credits as (
+                select merchant_id, split_part(name, ':', 2) as loan_id, posted as amount from account
+                where {merchant_filter()} and name like 'loan_credit:%')
+            select l.merchant_id, l.loan_id as place from loan l
+            left join given g using (merchant_id, loan_id) left join paid p using (merchant_id, loan_id)
+            left join refunds r using (merchant_id, loan_id) left join credits c using (merchant_id, loan_id)
+            where {merchant_filter("l")} and (l.acts <> coalesce(g.acts, 0)
+                or coalesce(g.applied, 0)
+                    > coalesce(p.amount, 0) + coalesce(r.amount, 0) + coalesce(c.amount, 0))""",
+    ),
+    Invariant(
         "a loan that was paid out has as many installments as agreed, and their principal is its amount",
         f"""select l.merchant_id, l.loan_id as place from loan l
             left join loan_installment n

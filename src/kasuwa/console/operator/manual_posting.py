@@ -26,11 +26,13 @@ from kasuwa.core.decision import (
     AuditEntry,
     Context,
     Decision,
+    Effects,
     Event,
     FieldError,
     LoadedRows,
     Merchant,
     Needs,
+    NeedsMore,
     Posting,
     PostingGroup,
     Refusal,
@@ -43,6 +45,7 @@ from kasuwa.ledger import chart
 from kasuwa.methods.disputes.rules.debt import debt_job, need_debt_job
 from kasuwa.methods.payment.model import Payment, RailReversal, payment_key, reversal_key
 from kasuwa.methods.payment.rules.receipts.suspense import SuspenseProposal, decide_suspense, need_suspense
+from kasuwa.methods.payment.rules.taken import take_from_purpose
 from kasuwa.transactions.event_payloads import build_event
 from kasuwa.transactions.transactions import SUCCESSFUL, make_delivery_jobs
 
@@ -176,7 +179,7 @@ def is_taken_from_wallet(posting: ProposedPosting) -> bool:
     return bool(posting.reverses) and posting.debit == chart.wallet(get_currency(posting))
 
 
-def decide_verdict(verdict: Verdict, context: Context, rows: LoadedRows) -> Decision | Refusal:
+def decide_verdict(verdict: Verdict, context: Context, rows: LoadedRows) -> Decision | Refusal | NeedsMore:
     """Decides a proposal. The reply is the verdict that stands: this one, or an earlier one."""
     key = posting_key(context.merchant.merchant_id, verdict.approval_id)
     known = rows.get(ManualPosting, key)
@@ -201,7 +204,7 @@ def decide_verdict(verdict: Verdict, context: Context, rows: LoadedRows) -> Deci
 
 def book_reversal(
     verdict: Verdict, row: ManualPosting, context: Context, loaded_rows: LoadedRows
-) -> Decision | Refusal:
+) -> Decision | Refusal | NeedsMore:
     """Books what a rail says late of a transaction, once."""
     proposed = verdict.posting
     mark = reversal_key(row.merchant_id, proposed.reverses)
@@ -209,17 +212,22 @@ def book_reversal(
         return ALREADY_REVERSED
     rows: tuple[Row, ...] = (row, RailReversal(mark, row.merchant_id, proposed.reverses, verdict.approval_id))
     payment = loaded_rows.get(Payment, get_payment_key(proposed, row.merchant_id))
+    effects = Effects()
     if payment is not None and proposed.credit.startswith("rail:"):
         if payment.undisputed < proposed.amount:
             return NOT_LEFT
         # The payer has it: it cannot be refunded or disputed as well.
-        rows = (*rows, msgspec.structs.replace(payment, disputed=payment.disputed + proposed.amount))
+        taken = take_from_purpose(payment, proposed.amount, proposed.kind, context, loaded_rows)
+        if isinstance(taken, NeedsMore):
+            return taken
+        rows = (*rows, msgspec.structs.replace(taken.payment, disputed=payment.disputed + proposed.amount))
+        effects = taken.effects
     event = make_reversal_event(proposed, payment, context)
     postings = reversal_postings(proposed, row.merchant_id, loaded_rows)
     is_owed = postings[-1].debit == chart.dispute_debt(get_currency(proposed))
     debts = debt_job(get_currency(proposed), context.now, context, loaded_rows) if is_owed else ()
     group = PostingGroup(f"approval {verdict.approval_id}", INSUFFICIENT_FUNDS_REFUSAL, postings=postings)
-    return Decision(
+    decision = Decision(
         reply=row,
         groups=(group,),
         rows=rows,
@@ -228,6 +236,8 @@ def book_reversal(
         audit_entries=(verdict.audit_entry,),
         numbers_used=1,
     )
+    decision.add(effects)
+    return decision
 
 
 def reversal_postings(proposed: ProposedPosting, merchant_id: int, rows: LoadedRows) -> tuple[Posting, ...]:

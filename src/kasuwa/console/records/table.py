@@ -177,6 +177,17 @@ LOANS = RecordKind(
             allowed_states=("active", "active_in_arrears"),
             fixed_values=(("payment_method", "wallet"),),
         ),
+        ActionForm(
+            "reverse",
+            "Reverse a repayment",
+            "reverse",
+            (
+                FormField("txnRef", "Repayment", "Its txnRef, which the statement shows as origin.", required=True),
+                FormField("reason", "Reason", "Why it was not honored.", required=True),
+            ),
+            allowed_states=("active", "active_in_arrears", "closed_repaid", "closed_written_off"),
+            consequence="the loan is what it would be without the repayment: its amount is owed again.",
+        ),
     ),
 )
 

@@ -170,6 +170,12 @@ LOAN = Need(
 REPAYMENT = Need(
     "a repayment that waits for its OTP", {"txnRef": "txnRef"}, None, (*LEND, ExampleCall("loans", "repay"))
 )
+REPAID = Need(
+    "a repayment",
+    {"txnRef": "txnRef"},
+    transactions("repayment", "successful"),
+    (*LEND, ExampleCall("loans", "repay"), ExampleCall("loans", "validate")),
+)
 
 MAKE_SAVINGS = (*MAKE_CLIENT, ExampleCall("investments", "create_savings"))
 SAVINGS = Need(
@@ -274,6 +280,7 @@ NEEDS: Mapping[str, tuple[Need, ...]] = {
     "loans-process": (REQUESTED_LOAN,),
     "loans-repay": (LOAN,),
     "loans-validate": (REPAYMENT,),
+    "loans-reverse": (REPAID,),
     "loans-view": (LOAN,),
     "loans-statement": (LOAN,),
     "investments-create_savings": (CLIENT,),

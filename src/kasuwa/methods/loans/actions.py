@@ -2,7 +2,7 @@
 
 from kasuwa.core.action import COLLECT, MANAGE, PAY, ApiMethod, FieldRule, Read, Step, Write
 from kasuwa.methods.loans import store, wire
-from kasuwa.methods.loans.rules import arrears, origination, repay
+from kasuwa.methods.loans.rules import arrears, origination, repay, reverse
 from kasuwa.methods.payment.rules.charge_card import need_validate
 from kasuwa.methods.payment.rules.collect import PAYER_RULES
 from kasuwa.rails.ports.orders import call_no_rail
@@ -78,6 +78,16 @@ LOANS = ApiMethod(
             permission=COLLECT,
             summary="Submit the OTP that the payer's bank sent for a repayment",
             example={"action": "validate", "txnRef": "<txnRef>", "otp": "123456"},
+        ),
+        Write(
+            name="reverse",
+            request=wire.ReverseRequest,
+            reply=wire.ReverseReply,
+            needs=reverse.need_reverse,
+            decide=reverse.decide_reverse,
+            permission=PAY,
+            summary="Reverse a repayment that was not honored: the loan is what it would be without it",
+            example={"action": "reverse", "txnRef": "<txnRef>", "reason": "The transfer was recalled"},
         ),
         Read(
             name="view",

@@ -30,6 +30,7 @@ contra accounts `lending:…` are the merchant's, for all loans together. Cash p
     paid off        loan_tax → lending:tax_agreed
     early           (reversed for a kobo that rounding adds to the recomputed schedule)
     overpaid        lending:overpaid → loan_credit         by a payment that was pending when the loan was closed
+    reversed        the differences of all of the above to what they would be without the repayment (rules/reverse.py)
     written off     loan_principal → lending:written_off   all that is left
                     loan_interest, loan_tax, loan_penalty → lending:…_agreed
     recovered       lending:written_off → lending:recovered    what is paid of a loan that was written off
@@ -40,6 +41,8 @@ Contract: loans#request
 
 from datetime import date, datetime
 from typing import ClassVar, Final
+
+import msgspec
 
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Job, Merchant, Needs, Posting, Refusal, Row
@@ -90,7 +93,16 @@ class Loan(Row):
     """A loan with the terms agreed on. Terms never change; settings of the merchant are copied when it is requested."""
 
     table: ClassVar[str] = "loan"
-    mutable_columns: ClassVar[tuple[str, ...]] = ("state", "transfer", "aged_to", "disbursed_at", "closed_at", "trail")
+    mutable_columns: ClassVar[tuple[str, ...]] = (
+        "state",
+        "transfer",
+        "aged_to",
+        "disbursed_at",
+        "closed_at",
+        "trail",
+        "acts",
+        "events",
+    )
     coded_columns: ClassVar[tuple[str, ...]] = (
         "loan_id",
         "client_id",
@@ -126,6 +138,8 @@ class Loan(Row):
     disbursed_at: datetime | None
     closed_at: datetime | None
     trail: str  # JSON: state changes with their times
+    acts: int = 0  # number of its acts (LoanAct) so far
+    events: int = 0  # number of its events so far
     row_code: bytes | None = None
 
     @property
@@ -185,6 +199,53 @@ class LoanInstallment(Row):
             tax=self.tax - self.paid_tax,
             principal=self.principal - self.paid_principal,
         )
+
+
+class LoanAct(Row):
+    """One act on a loan that was paid out: a repayment or the write-off. With the terms, the acts in their order say
+    what the loan is on any day (rules/history.py). Amounts are in minor units."""
+
+    table: ClassVar[str] = "loan_act"
+    mutable_columns: ClassVar[tuple[str, ...]] = ("applied", "lost", "is_reversed")
+
+    loan_id: str
+    n: int  # from 1
+    kind: str  # REPAYMENT_ACT or WRITE_OFF_ACT
+    day: date  # business day on which the loan takes it into account
+    made_at: datetime
+    reference: str  # txnRef of a repayment; "" otherwise
+    amount: int  # of a repayment
+    applied: int  # the part of it that the loan was given: all but what was not honored or is refunded
+    lost: int = 0  # the part of it that disputes and rails took back
+    is_reversed: bool = False  # by the merchant
+
+    @property
+    def is_open(self) -> bool:
+        return False
+
+
+REPAYMENT_ACT = "repayment"
+WRITE_OFF_ACT = "write_off"
+
+
+def act_key(merchant_id: int, loan_id: str, n: int) -> bytes:
+    return row_key(merchant_id, "loan_act", f"{loan_id} {n}")
+
+
+def record_act(loan: Loan, kind: str, day: date, now: datetime, reference: str = "", amount: int = 0) -> LoanAct:
+    """Returns the next act of a loan, whose row then has `count_act`."""
+    n = loan.acts + 1
+    key = act_key(loan.merchant_id, loan.loan_id, n)
+    return LoanAct(key, loan.merchant_id, loan.loan_id, n, kind, day, now, reference, amount, amount)
+
+
+def count_act(loan: Loan) -> Loan:
+    return msgspec.structs.replace(loan, acts=loan.acts + 1)
+
+
+def need_acts(loan: Loan) -> Needs:
+    """Returns the acts of a loan."""
+    return Needs(tuple((LoanAct, act_key(loan.merchant_id, loan.loan_id, n)) for n in range(1, loan.acts + 1)))
 
 
 def loan_key(merchant_id: int, loan_id: str) -> bytes:
@@ -293,3 +354,11 @@ def recovery_posts(parts: LoanAmounts) -> tuple[Posting, ...]:
 def credit_posts(loan_id: str, amount: int) -> tuple[Posting, ...]:
     """Returns the postings that keep an overpaid amount as the client's credit."""
     return (Posting(LENDING_OVERPAID, loan_account("credit", loan_id), amount, "paid too much"),) if amount else ()
+
+
+def difference_posts(debit: str, credit: str, difference: int, kinds: tuple[str, str]) -> tuple[Posting, ...]:
+    """Returns the posting that moves a difference: from `debit` to `credit` if it is above zero, else back. `kinds`
+    are the kinds of the two directions."""
+    if difference > 0:
+        return (Posting(debit, credit, difference, kinds[0]),)
+    return (Posting(credit, debit, -difference, kinds[1]),) if difference else ()

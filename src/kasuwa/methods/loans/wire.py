@@ -3,7 +3,7 @@
 Contract: loans#request
 """
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import UNSET, UnsetType, field
@@ -12,10 +12,11 @@ from kasuwa.methods.payment.rules.collect import CollectMethod, PayerFields
 from kasuwa.methods.payment.wire import ValidateRequest
 from kasuwa.methods.payment.wire_reply import PaymentReply
 from kasuwa.terms.loan_schedule import RepaymentMethod
-from kasuwa.wire.fields import Amount, NonNegativeInt, PercentRate, Reference
+from kasuwa.wire.fields import FREE_TEXT, Amount, NonNegativeInt, PercentRate, Reference
 from kasuwa.wire.interest_wire import DryRunFigure, InterestReply, InterestSettings
 from kasuwa.wire.paging import Paged
 
+Reason = Annotated[str, msgspec.Meta(min_length=1, max_length=200, description="1 to 200 characters", extra=FREE_TEXT)]
 LoanState = Literal[
     "pending_approval",
     "approved",
@@ -109,6 +110,19 @@ class RepayRequest(PayerFields, kw_only=True):
     installment if nothing is due."""
     dry_run: bool | None = None
     "If true, the reply says what the repayment would cover and cost, and nothing is charged."
+
+
+class ReverseRequest(msgspec.Struct, kw_only=True):
+    """Reverses a repayment that was not honored: its loan becomes what it would be without it. No cash moves. A dispute
+    that is lost and a rail that takes a payment back do the same by themselves, unless your lending setting says
+    otherwise."""
+
+    txn_ref: Reference = field(name="txnRef")
+    "The repayment to reverse."
+    reason: Reason
+    "Why it is reversed, in words. The event of the reversal has it."
+    dry_run: bool | None = None
+    "If true, the reply says what the reversal would do, and nothing is changed."
 
 
 # --- replies ------------------------------------------------------------------------------------------------
@@ -316,6 +330,46 @@ class Allocation(msgspec.Struct, kw_only=True):
     "Tax on interest that was paid, in naira."
     principal: str
     "Principal that was repaid, in naira."
+
+
+class Reallocation(msgspec.Struct, kw_only=True):
+    """A later repayment that covers other parts of its loan than before a reversal."""
+
+    txn_ref: str = field(name="txnRef")
+    "The repayment."
+    amount: str
+    "The part of it that the loan was given, in naira: without what was taken back or refunded."
+    allocation: Allocation
+    "The parts of the loan that it covers now."
+    credit: str
+    "The part of it that is beyond what was owed, and was not refunded, in naira."
+
+
+class ReverseReply(msgspec.Struct, kw_only=True):
+    """A repayment that was reversed, and the loan without it."""
+
+    status: Literal[200] = 200
+    "200."
+    message: str
+    "The outcome in words."
+    txn_ref: str = field(name="txnRef")
+    "The repayment."
+    loan_id: str
+    "The loan."
+    amount: str
+    "The part of the repayment that the loan had been given, in naira."
+    refunded_amount: str
+    "The part of it that had been refunded to the payer before, in naira. The loan does not ask for it."
+    allocation: Allocation
+    "The parts of the loan that it had covered. They are owed again."
+    reallocated: list[Reallocation]
+    "The later repayments that cover other parts than before."
+    data: LoanRecord
+    "The loan without the repayment."
+    dry_run: bool | UnsetType = UNSET
+    "True in a dry run: nothing was changed. Else absent."
+    explained: list[DryRunFigure] | UnsetType = UNSET
+    "The figures of a dry run, each with its calculation. Else absent."
 
 
 class RepayReply(PaymentReply, kw_only=True):

@@ -52,6 +52,7 @@ BY_MERCHANT = (
     "client_bvn",
     "loan",
     "loan_installment",
+    "loan_act",
     "savings",
     "interest_batch",
     "thrift_plan",

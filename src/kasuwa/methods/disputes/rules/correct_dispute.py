@@ -23,11 +23,12 @@ from kasuwa.ledger import chart
 from kasuwa.methods.disputes.model import ALREADY_ENDED, LOST, UNKNOWN_DISPUTE, WON, Dispute, dispute_key
 from kasuwa.methods.disputes.rules.card_of_dispute import pay_card, take_card
 from kasuwa.methods.disputes.rules.debt import debt_job
-from kasuwa.methods.disputes.rules.end_dispute import dispute_rows, end_dispute, take_groups
+from kasuwa.methods.disputes.rules.end_dispute import LOST_REASON, dispute_rows, end_dispute, take_groups
 from kasuwa.methods.disputes.rules.open_dispute import WALLET_INSUFFICIENT, available_in, missing_accounts
 from kasuwa.methods.disputes.rules.steps_of_dispute import reply_dispute, take_step, taken_postings
 from kasuwa.methods.disputes.wire import DisputeChanged, OutcomeRequest
 from kasuwa.methods.payment.model import Payment, payment_key
+from kasuwa.methods.payment.rules.taken import take_from_purpose
 
 
 def need_outcome(request: OutcomeRequest, merchant: Merchant) -> Needs:
@@ -69,7 +70,9 @@ def correct_dispute(
     return give_back(dispute, payment, context, rows) if outcome == WON else take_again(dispute, payment, context, rows)
 
 
-def give_back(dispute: Dispute, payment: Payment, context: Context, rows: LoadedRows) -> Decision[DisputeChanged]:
+def give_back(
+    dispute: Dispute, payment: Payment, context: Context, rows: LoadedRows
+) -> Decision[DisputeChanged] | NeedsMore:
     """Gives amount, fee and VAT back to the wallet. A debt of the dispute that is still owed is then collected."""
     postings = tuple(
         Posting(posting.credit, posting.debit, posting.amount, posting.kind) for posting in taken_postings(dispute)
@@ -78,17 +81,24 @@ def give_back(dispute: Dispute, payment: Payment, context: Context, rows: Loaded
     owed = -available_in(chart.dispute_debt(dispute.currency), dispute.merchant_id, rows)
     debts = debt_job(dispute.currency, context.now, context, rows) if owed > 0 else ()
     card = take_card(dispute, step.row, payment, context)
-    return Decision(
+    taken = take_from_purpose(payment, -dispute.amount, "dispute won", context, rows)
+    if isinstance(taken, NeedsMore):
+        return taken
+    decision = Decision(
         reply=reply_dispute(step.row),
         groups=(PostingGroup(dispute.dispute_id, WALLET_INSUFFICIENT, postings=postings),),
-        rows=(step.row, msgspec.structs.replace(payment, disputed=payment.disputed - dispute.amount)),
+        rows=(step.row, msgspec.structs.replace(taken.payment, disputed=payment.disputed - dispute.amount)),
         jobs=(*step.jobs, *debts, *(() if card is None else (card,))),
         events=(step.event,),
         follow_up=card,
     )
+    decision.add(taken.effects)
+    return decision
 
 
-def take_again(dispute: Dispute, payment: Payment, context: Context, rows: LoadedRows) -> Decision[DisputeChanged]:
+def take_again(
+    dispute: Dispute, payment: Payment, context: Context, rows: LoadedRows
+) -> Decision[DisputeChanged] | NeedsMore:
     """Takes amount, fee and VAT although the dispute was won before. Its hold is gone: all of it is owed, and collected
     from the wallet at once."""
     if payment.undisputed < dispute.amount:
@@ -96,14 +106,19 @@ def take_again(dispute: Dispute, payment: Payment, context: Context, rows: Loade
     step = take_step(msgspec.structs.replace(dispute, state=LOST, ended_at=context.now), LOST, context)
     debts = debt_job(dispute.currency, context.now, context, rows)
     card = pay_card(step.row, payment, context)
-    return Decision(
+    taken = take_from_purpose(payment, dispute.amount, LOST_REASON, context, rows)
+    if isinstance(taken, NeedsMore):
+        return taken
+    decision = Decision(
         reply=reply_dispute(step.row),
         groups=take_groups(dispute, covered=0, held=None),
-        rows=(step.row, msgspec.structs.replace(payment, disputed=payment.disputed + dispute.amount)),
+        rows=(step.row, msgspec.structs.replace(taken.payment, disputed=payment.disputed + dispute.amount)),
         jobs=(*step.jobs, *debts, *(() if card is None else (card,))),
         events=(step.event,),
         follow_up=card,
     )
+    decision.add(taken.effects)
+    return decision
 
 
 def explain_refunded(dispute: Dispute, payment: Payment) -> OperatorNotice:

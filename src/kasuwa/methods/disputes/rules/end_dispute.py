@@ -11,6 +11,7 @@ import msgspec
 from kasuwa.core.decision import (
     Context,
     Decision,
+    Effects,
     HeldAmount,
     Job,
     LoadedRows,
@@ -29,6 +30,10 @@ from kasuwa.methods.disputes.rules.open_dispute import WALLET_INSUFFICIENT, avai
 from kasuwa.methods.disputes.rules.steps_of_dispute import reply_dispute, take_step, taken_postings
 from kasuwa.methods.disputes.wire import DisputeChanged
 from kasuwa.methods.payment.model import Payment, payment_key
+from kasuwa.methods.payment.rules.taken import take_from_purpose
+
+# Why a dispute takes money from what its payment was made for.
+LOST_REASON = "dispute lost"
 
 
 def dispute_rows(merchant_id: int, dispute_id: str) -> tuple[tuple[type[Row], bytes], ...]:
@@ -51,14 +56,20 @@ def end_dispute(
     assert payment is not None
     step = take_step(msgspec.structs.replace(dispute, state=state, ended_at=context.now), state, context)
     rows: tuple[Row, ...] = (step.row,)
+    effects = Effects()
     if state == WON:
         rows = (*rows, msgspec.structs.replace(payment, disputed=payment.disputed - dispute.amount))
+    else:
+        taken = take_from_purpose(payment, dispute.amount, LOST_REASON, context, loaded_rows)
+        if isinstance(taken, NeedsMore):
+            return taken
+        rows, effects = (*rows, *((taken.payment,) if taken.payment != payment else ())), taken.effects
     paid_card = None if state == WON else pay_card(step.row, payment, context)
     # What was lent for the hold, or is owed for what it did not cover, is collected at once.
     owed = -available_in(chart.dispute_debt(dispute.currency), dispute.merchant_id, loaded_rows)
     has_debt = owed > 0 or (state != WON and dispute.covered < dispute.total)
     debts = debt_job(dispute.currency, context.now, context, loaded_rows) if has_debt else ()
-    return Decision(
+    decision = Decision(
         reply=reply_dispute(step.row),
         groups=end_groups(dispute, state),
         rows=rows,
@@ -67,6 +78,8 @@ def end_dispute(
         events=(step.event,),
         follow_up=paid_card,
     )
+    decision.add(effects)
+    return decision
 
 
 def end_groups(dispute: Dispute, state: str) -> tuple[PostingGroup, ...]:

@@ -11,7 +11,15 @@ import msgspec
 
 from kasuwa.core.calendar import lagos_day, utc_text
 from kasuwa.core.money import format_minor
-from kasuwa.methods.loans.model import OWING_STATES, UNDISBURSED_STATES, WRITTEN_OFF, Loan, LoanInstallment
+from kasuwa.methods.loans.model import (
+    OWING_STATES,
+    UNDISBURSED_STATES,
+    WRITTEN_OFF,
+    Loan,
+    LoanAct,
+    LoanInstallment,
+)
+from kasuwa.methods.loans.rules.history import LoanHistory
 from kasuwa.methods.loans.rules.loan_position import (
     LoanPosition,
     RepaymentResult,
@@ -72,7 +80,7 @@ def common_loan_fields(position: LoanPosition, credit: int) -> dict[str, Any]:
         "method": loan.method,
         "period": loan.period,
         "tax_applied": loan.tax_applied,
-        "tax_rate": plain_number(loan.tax_rate),
+        "tax_rate": plain_number(loan.tax_rate) if loan.tax_applied else 0,
         "penalty_rate": loan.penalty_rate,
         "tolerance_days": loan.tolerance_days,
         "outstanding": make_outstanding(position),
@@ -157,7 +165,10 @@ def make_outstanding(position: LoanPosition) -> Outstanding:
 
 
 def make_allocation(paid: tuple[LoanAmounts, ...]) -> Allocation:
-    parts = sum_amounts(paid)
+    return make_parts(sum_amounts(paid))
+
+
+def make_parts(parts: LoanAmounts) -> Allocation:
     return Allocation(
         penalty=format_minor(parts.penalty),
         interest=format_minor(parts.interest),
@@ -271,6 +282,28 @@ def explain_repayment(
             DryRunFigure(what=f"next installment {coming.n}", amount=format_minor(coming.owed.total), how=how)
         )
     return figures
+
+
+def explain_reversal(before: LoanHistory, after: LoanHistory, act: LoanAct) -> list[DryRunFigure]:
+    """Returns the figures of the dry run of a reversal: what goes back, and what later repayments then cover."""
+    figures = []
+    for was, now in zip(before.acts, after.acts, strict=True):
+        if was.given.act.n == act.n:
+            how = f"posted back: {explain_parts(was.paid)}"
+            figures.append(DryRunFigure(what="reversed", amount=format_minor(was.used), how=how))
+        elif was.paid != now.paid:
+            how = f"{explain_parts(now.paid)}, instead of {explain_parts(was.paid)}"
+            what = f"repayment {now.given.act.reference}"
+            figures.append(DryRunFigure(what=what, amount=format_minor(now.used), how=how))
+    for part in ("penalty", "interest", "tax"):
+        charged_before, charged = getattr(before.totals.charged, part), getattr(after.totals.charged, part)
+        if charged_before != charged:
+            how = f"charged without the repayment, instead of {format_minor(charged_before)}"
+            figures.append(DryRunFigure(what=part, amount=format_minor(charged), how=how))
+    owed = after.position.owed
+    is_owed = after.position.loan.state in OWING_STATES
+    how = f"owed after it: {explain_parts(owed)}" if is_owed else "nothing: the loan stays closed"
+    return [*figures, DryRunFigure(what="outstanding", amount=format_minor(owed.total if is_owed else 0), how=how)]
 
 
 def explain_parts(parts: LoanAmounts) -> str:

@@ -6,6 +6,7 @@ method collects a payment first. Its whole amount is credited to the loan when i
 Contract: loans#repay
 """
 
+from datetime import date
 from typing import Final
 
 import msgspec
@@ -42,18 +43,22 @@ from kasuwa.methods.loans.model import (
     MORE_THAN_OWED,
     REPAID,
     REPAYABLE_STATES,
+    REPAYMENT_ACT,
     REPAYMENT_PURPOSE,
     UNKNOWN_LOAN,
     WRITTEN_OFF,
     Loan,
+    LoanAct,
     LoanInstallment,
     charge_posts,
+    count_act,
     credit_posts,
     installment_key,
     loan_account,
     loan_key,
     need_installments,
     need_loan,
+    record_act,
     recovery_posts,
     refuse_in_state,
     repayment_posts,
@@ -66,7 +71,7 @@ from kasuwa.methods.loans.wire import RepayReply, RepayRequest, ValidateRepaymen
 from kasuwa.methods.payment.rules.collect import collect_payment, need_collect, payer_metadata, validate_for_purpose
 from kasuwa.methods.payment.wire_reply import PaymentReply
 from kasuwa.terms.loan_schedule import LoanAmounts, sum_amounts
-from kasuwa.transactions.purpose import PurposeRules, TransactionEffects, TransactionPurpose, seal_payer_field
+from kasuwa.transactions.purpose import TransactionEffects, TransactionPurpose, seal_payer_field
 from kasuwa.transactions.transactions import (
     SUCCESSFUL,
     FinalTransaction,
@@ -139,6 +144,7 @@ def apply_repayment(
     if after.state == REPAID:
         after = msgspec.structs.replace(after, closed_at=context.now)
         client, jobs_done = adjust_open_accounts(client, -1), arrears_check_jobs(loan, loaded_rows)
+    after = count_act(after)
     paid = sum_amounts(done.paid)
     posts = (
         *penalty_posts(installments, before),
@@ -152,6 +158,11 @@ def apply_repayment(
     result = msgspec.structs.replace(done, after=position)
     effects = TransactionEffects(posts=posts, rows=(after, *rows), jobs=jobs, jobs_done=jobs_done)
     return AppliedRepayment(result, client, effects)
+
+
+def record_repayment(loan: Loan, txn_ref: str, day: date, amount: int, context: Context) -> LoanAct:
+    """Returns the act of a repayment. `loan` is as it was before."""
+    return record_act(loan, REPAYMENT_ACT, day, context.now, txn_ref, amount)
 
 
 def find_client(loan: Loan, rows: LoadedRows) -> Client:
@@ -198,6 +209,8 @@ def decide_repay(
     paid: Decision | Refusal | NeedsMore
     if request.payment_method == WALLET_METHOD:
         paid = repay_from_wallet(request, credited, amount, context)
+        txn_ref = new_reference(context)
+        paid.rows = (*paid.rows, record_repayment(loan, txn_ref, before.day, amount, context))
     else:
         purpose = TransactionPurpose(REPAYMENT_PURPOSE, loan.loan_id, **payer_metadata(request))
         paid = collect_payment(request.payment_method, request, amount, purpose, context, rows)
@@ -253,10 +266,14 @@ def repay_from_wallet(request: RepayRequest, credited: AppliedRepayment, amount:
     return decision
 
 
+def new_reference(context: Context) -> str:
+    return movement_reference("LR", context.permutation(context.number), lagos_day(context.now))
+
+
 def new_repayment(amount: int, context: Context, request: RepayRequest) -> Transaction:
     """Returns the transaction of a wallet repayment. Its key is derived from its own reference, because a
     customer_txnref may be used more than once."""
-    txn_ref = movement_reference("LR", context.permutation(context.number), lagos_day(context.now))
+    txn_ref = new_reference(context)
     detail = {"loan_id": request.loan_id, **seal_payer_field(context, txn_ref, payer_metadata(request))}
     row = begin_transaction(context, NewTransaction(kind=KIND, txn_ref=txn_ref, amount=amount, detail=detail))
     if request.customer_txnref is None:
@@ -307,14 +324,19 @@ def end_repayment(row: Transaction, loan_id: str, context: Context, rows: Loaded
     if loan.state not in REPAYABLE_STATES:
         client = adjust_credit(adjust_pending_payments(find_client(loan, rows), -1), row.amount)
         notices = (overpayment_notice(row, loan_id, row.amount),)
+        act = record_repayment(loan, row.txn_ref, lagos_day(context.now), row.amount, context)
         return TransactionEffects(
-            posts=credit_posts(loan_id, row.amount), rows=(client,), notices=notices, surplus=row.amount
+            posts=credit_posts(loan_id, row.amount),
+            rows=(client, count_act(loan), act),
+            notices=notices,
+            surplus=row.amount,
         )
     before = compute_position(loan, installments, lagos_day(context.now))
     credited = apply_repayment(loan, installments, before, row.amount, context, rows)
     excess = credited.result.excess
     effects = credited.effects
-    effects.rows += (adjust_pending_payments(credited.client, -1),)
+    act = record_repayment(loan, row.txn_ref, before.day, row.amount, context)
+    effects.rows += (adjust_pending_payments(credited.client, -1), act)
     effects.notices += (overpayment_notice(row, loan_id, excess),) if excess else ()
     effects.surplus = excess
     return effects
@@ -335,6 +357,3 @@ def overpayment_notice(row: Transaction, loan_id: str, excess: int) -> OperatorN
     return OperatorNotice(
         row.txn_ref, f"{format_minor(excess)} was paid beyond what was owed on loan {loan_id}: refund it to the client"
     )
-
-
-REPAYMENT_PURPOSE_RULES = PurposeRules(REPAYMENT_PURPOSE, need_loan, end_repayment, on_refund=end_credit_refund)
