@@ -218,6 +218,9 @@ UNIQUE_COLUMNS = frozenset(
         "group_seq",
         # Bulks of one merchant, grouped.
         "batch_ref",
+        # Worlds; rows of a world in the order in which it has them.
+        "world_id",
+        "nth_row",
         # Closes, in which a merchant has one head; the keys that signed them, grouped.
         "close_number",
         "public_key",

@@ -9,14 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kasuwa.core.references import (
+    COPY_UNIT,
     KEY_BYTES,
     NUMBER_COUNT,
     Permutation,
     account_key,
     check_letter,
     compact_reference,
+    first_key,
+    first_number,
     is_opaque_id,
     is_reference,
+    key_mask,
+    mask_key,
     merchant_state_key,
     movement_reference,
     opaque_id,
@@ -29,6 +34,7 @@ from kasuwa.core.references import (
     row_key,
     wire_reference,
 )
+from kasuwa.webhooks.signatures import event_id
 from tests.hypothesis_settings import NO_DEADLINE
 
 FIRST = Permutation(b"one secret")
@@ -304,3 +310,27 @@ def test_other_texts_are_no_compact_references(text: str) -> None:
 def test_compact_references_have_a_check_letter() -> None:
     compact = compact_reference(rail_key(7, movement_reference("BP", 123_456_789, DAY)))
     assert parse_compact_reference(compact[:-1] + ("a" if compact[-1] != "a" else "b")) is None
+
+
+copies = st.integers(100_000_000, 999_999_999)
+
+
+@NO_DEADLINE
+@given(st.integers(1, COPY_UNIT - 1), copies, copies, st.text(max_size=20))
+def test_keys_of_a_copy_are_those_of_the_first_books_masked(first: int, one: int, other: int, reference: str) -> None:
+    numbers = [first, *(copy * COPY_UNIT + first for copy in (one, other))]
+    keys = [row_key(number, "payment", reference) for number in numbers]
+    assert len(set(keys)) == len(set(numbers))
+    for number, key in zip(numbers, keys, strict=True):
+        assert first_number(number) == first
+        assert first_key(number, key) == keys[0] == mask_key(key, key_mask(number))
+
+
+@NO_DEADLINE
+@given(st.integers(1, COPY_UNIT - 1), copies, numbers)
+def test_a_copy_continues_with_the_references_and_event_ids_of_the_first_books(
+    first: int, copy: int, number: int
+) -> None:
+    permutation, copied = Permutation(b"secret"), copy * COPY_UNIT + first
+    assert permutation.of_merchant(copied)(number) == permutation.of_merchant(first)(number)
+    assert event_id(copied, number) == event_id(first, number)

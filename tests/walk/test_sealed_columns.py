@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from kasuwa.core.keyring import UnsealError
+from kasuwa.core.row_codes import OPERATOR_ID
 from kasuwa.core.vault import Vault
 from kasuwa.merchants.endpoints import SEAL_CONTEXT as ENDPOINT_SEAL_CONTEXT
 from kasuwa.merchants.keys import SECRET_SEAL_CONTEXT, unseal_key
@@ -21,7 +22,7 @@ from kasuwa.methods.customers import model as customers
 from kasuwa.methods.disputes.model import evidence_aad, file_aad
 from kasuwa.methods.invoices import model as invoices
 from kasuwa.methods.resources import model as personalized
-from kasuwa.methods.sealed_columns import SEALED_PLACES
+from kasuwa.methods.sealed_columns import SEALED_PLACES, world_part_aad
 from kasuwa.methods.virtualcard.model import holder_aad, pan_aad
 from kasuwa.people.passwords import seal_totp_secret, unseal_totp_secret
 from kasuwa.transactions import checkouts, sealed_payers
@@ -75,6 +76,7 @@ ELSEWHERE = {
     "payment.sealed_card",
     "saved_card.sealed",
     "console_user.totp_sealed",
+    "world_part.sealed",
     "ticket.code_sealed",
     "ticket.person_sealed",
 }
@@ -116,6 +118,15 @@ def test_a_second_factor_is_one_persons() -> None:
     assert unseal_totp_secret(vault, 1, sealed) == "JBSWY3DPEHPK3PXP"
     with pytest.raises(UnsealError):
         unseal_totp_secret(vault, 2, sealed)
+
+
+def test_a_part_of_a_world_opens_in_its_own_place_only() -> None:
+    vault = Vault(bytes(32))
+    sealed = vault.seal(OPERATOR_ID, world_part_aad(1, 1), b"rows", bytes(12))
+    assert vault.unseal(OPERATOR_ID, world_part_aad(1, 1), sealed) == b"rows"
+    for place in (world_part_aad(1, 2), world_part_aad(2, 1)):
+        with pytest.raises(UnsealError):
+            vault.unseal(OPERATOR_ID, place, sealed)
 
 
 def test_no_sealed_column_is_left_out(deployment: Deployment) -> None:

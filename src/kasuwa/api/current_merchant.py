@@ -45,7 +45,8 @@ async def with_current_merchant(
             return await run(merchant)
         except MerchantChanged:
             directory.evict(merchant.mid)
-            current = await directory.get_by_id(merchant.merchant_id)
+            # A restore of a world gives the mid other books: the request is then decided in these.
+            current = await directory.get_current_books(merchant.merchant_id)
             if current.suspended:
                 raise MerchantSuspended from None
             merchant = msgspec.structs.replace(current, caller=merchant.caller)

@@ -147,6 +147,16 @@ PAYOUT_POLICY = Act(
     pages=("/settings/payouts",),
     actions=("sandbox payout_policy",),
 )
+# A world has the keys and the payout policy of its time.
+RESTORE_WORLD = Act(
+    name="restore_world",
+    title="World",
+    roles=IS_OWNER,
+    asks_second_factor=True,
+    pages=("/sandbox/worlds/{action}",),
+    actions=("sandbox restore", "sandbox fork"),
+    settings=("token_space",),
+)
 OWN_BENEFICIARY = Act(
     name="own_beneficiary",
     title="Split beneficiary",
@@ -342,6 +352,7 @@ ACTS: tuple[Act, ...] = (
     END_OWN_KEY,
     OWN_SECRET,
     PAYOUT_POLICY,
+    RESTORE_WORLD,
     OWN_BENEFICIARY,
     MEMBER,
     DISABLE_USER,

@@ -45,7 +45,8 @@ from kasuwa.terms.vendors import CollectionVendors
 FORMS_PER_SECOND, FORMS_BURST = 0.5, 40
 
 
-def make_admin_operations(services: Services, operators: Pool) -> Any:
+def make_admin_operations(services: Services, operators: Pool, *, is_api: bool = True) -> Any:
+    """Returns the admin operations of a process, which answers requests of the API or is that of the console."""
     if services.settings.environment == "live":
         return CommonOperations(operators, services.clock)
     return SandboxOperations(
@@ -57,6 +58,7 @@ def make_admin_operations(services: Services, operators: Pool) -> Any:
             vault=services.vault,
             webhook_sender=services.webhook_sender,
             closer=make_closer(services.settings, services.dsn, services.clock),
+            are_others_serving=not is_api or services.settings.workers > 1 or bool(services.settings.peer_listen),
         ),
         seed=services.deployment.seed,
         loopback_allowed=loopback_allowed(services.settings),

@@ -221,7 +221,7 @@ async def run_console(settings: Settings, dsn: str, metrics: Metrics, shared: Sh
         *start_rail_tasks(services, operators, "console"),
     ]
     request_log = make_request_log(settings)
-    dispatch = make_dispatch(services, make_admin_operations(services, operators))
+    dispatch = make_dispatch(services, make_admin_operations(services, operators, is_api=False))
     owners = start_links(services, shared, operators)
     forwarder = None if owners is None else RequestForwarder(dispatch, owners.links, metrics)
     console_services = make_console_services(services, dispatch, operators, readers, forwarder)

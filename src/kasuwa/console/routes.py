@@ -42,6 +42,7 @@ from kasuwa.console.merchant import (
     transactions,
     transfers,
     waiting_pages,
+    worlds,
 )
 from kasuwa.console.operator import (
     approvals,
@@ -166,6 +167,8 @@ INTEGRATION_PAGES: tuple[ConsolePage, ...] = (
     ConsolePage("GET", "/requests", request_log.show_requests, ALL_MERCHANT_ROLES, "Request log", is_test_only=True),
     ConsolePage("GET", "/sandbox", sandbox.show_sandbox, CAN_INTEGRATE, "Sandbox", is_test_only=True),
     act_page("/sandbox/{action}", sandbox.run_sandbox_action, is_test_only=True),
+    ConsolePage("GET", "/sandbox/worlds", worlds.show_worlds, CAN_INTEGRATE, "Worlds", is_test_only=True),
+    act_page("/sandbox/worlds/{action}", worlds.replace_books, is_test_only=True),
 )
 
 # Statements and taxes.

@@ -97,6 +97,7 @@ class Merchant(msgspec.Struct, frozen=True):
     outcome_seed: str = ""  # in test: makes random outcomes the same in every run; empty if they are random
     dispute_credit: Mapping[str, int] = {}  # by currency: how far disputes may take the wallet below zero
     logo: str = ""  # a data URL of a picture; empty if there is none
+    token_space: int = 0  # of a fork: the number that sets its account numbers and codes apart; 0 if it is none
     caller: Caller = NO_CALLER  # who makes the request in its name
     settings_version: int = 0  # of the settings that these terms are made from
     subject_terms: Mapping[type, Any] = {}  # by the struct that a subject declares for them

@@ -18,8 +18,37 @@ from hashlib import blake2b, shake_128
 
 KEY_BYTES = 16
 
+# Books that are a copy of others (sandbox/worlds) have the number of these plus this times a random number. Whatever is
+# shown and follows from the number of books follows from that of the first ones, so that a copy continues like them.
+COPY_UNIT = 1_000_000_000
+
+
+def first_number(merchant_id: int) -> int:
+    """Returns the number of the books that these are a copy of, directly or not. Their own number if of none."""
+    return merchant_id % COPY_UNIT if merchant_id >= COPY_UNIT else merchant_id
+
+
+@lru_cache(maxsize=4096)
+def key_mask(number: int) -> int:
+    """Returns by what the keys of a copy differ from those of the first books: 0 if the number is that of no copy."""
+    if number < COPY_UNIT:
+        return 0
+    return int.from_bytes(blake2b(b"%d" % number, digest_size=KEY_BYTES, person=b"copy").digest(), "big")
+
+
+def mask_key(key: bytes, mask: int) -> bytes:
+    """Returns the key of the same row in another copy. `mask` is that of one copy, or both of two, combined by XOR."""
+    return (int.from_bytes(key, "big") ^ mask).to_bytes(KEY_BYTES, "big")
+
+
+def first_key(merchant_id: int, key: bytes) -> bytes:
+    """Returns the key that a row of a copy has in the first books, for texts that a further key is made of."""
+    return mask_key(key, key_mask(merchant_id)) if merchant_id >= COPY_UNIT else key
+
 
 def row_key(merchant_id: int, table: str, reference: str) -> bytes:
+    if merchant_id >= COPY_UNIT:
+        return mask_key(row_key(merchant_id % COPY_UNIT, table, reference), key_mask(merchant_id))
     name, suffix = table.encode(), reference.encode()
     text = b"%d:%d:%b%d:%b" % (merchant_id, len(name), name, len(suffix), suffix)
     return blake2b(text, digest_size=KEY_BYTES).digest()
@@ -167,7 +196,7 @@ class Permutation:
     def _of_merchant(self, merchant_id: int) -> Callable[[int], int]:
         """Returns the permutation with an offset of the merchant's own, so that a merchant cannot tell from its own
         references how many another has."""
-        offset = blake2b(b"%d" % merchant_id, key=self._secret[:64], digest_size=8).digest()
+        offset = blake2b(b"%d" % first_number(merchant_id), key=self._secret[:64], digest_size=8).digest()
         start = int.from_bytes(offset, "big") % NUMBER_COUNT
         return lambda number: self(number + start)
 

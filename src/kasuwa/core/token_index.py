@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from kasuwa.core.decision import Context, Row
+from kasuwa.core.references import key_mask, mask_key
 from kasuwa.core.vault import Vault
 
 
@@ -36,6 +37,22 @@ def token_digest(digest: Callable[[bytes], bytes], kind: str, token: str) -> byt
     return digest(f"directory {kind} {token}".encode())
 
 
+def own_token_key(context: Context, kind: str, token: str) -> bytes:
+    """Returns the key under which the merchant's own rules find a token. A merchant with a token space of its own, a
+    fork, has the numbers of what it is a copy of beside it: theirs are found under other keys."""
+    return space_key(context.merchant.token_space, token_key(context.vault, kind, token))
+
+
+def space_key(space: int, key: bytes) -> bytes:
+    """Returns the key of a token in the token space of a merchant, 0 for that which all others share."""
+    return mask_key(key, key_mask(space)) if space else key
+
+
 def make_token_entry(context: Context, kind: str, token: str, reference: str) -> TokenIndexEntry:
     """Returns the row that makes a reference of the merchant findable by a token."""
+    return TokenIndexEntry(own_token_key(context, kind, token), context.merchant.merchant_id, kind, reference)
+
+
+def make_page_entry(context: Context, kind: str, token: str, reference: str) -> TokenIndexEntry:
+    """Like `make_token_entry`, for the token of a page, which is looked up without its merchant."""
     return TokenIndexEntry(token_key(context.vault, kind, token), context.merchant.merchant_id, kind, reference)

@@ -28,7 +28,7 @@ from kasuwa.core.decision import (
     Row,
 )
 from kasuwa.core.endpoints import read_endpoints
-from kasuwa.core.references import Permutation, account_key
+from kasuwa.core.references import Permutation, account_key, first_number
 from kasuwa.core.routing import NO_ROUTING, RailChooser
 from kasuwa.core.scenario import NO_SCENARIO, Scenario, read_faults
 from kasuwa.core.vault import Vault
@@ -269,7 +269,9 @@ class BatchState:
         seed, outcome_seed = self.deployment.seed, submission.merchant.outcome_seed
         if seed is None and not outcome_seed:
             return submission.entropy
-        slot = self.entropy_slots.take(submission, merchant_state.merchant_id, merchant_state.decision_count)
+        # A fork draws ids of its own, because they must differ from those of what it is a copy of.
+        number = submission.merchant.token_space or first_number(merchant_state.merchant_id)
+        slot = self.entropy_slots.take(submission, number, merchant_state.decision_count)
         entropy = submission.entropy if seed is None else seeded_entropy(seed, slot)
         return with_seeded_outcomes(entropy, outcome_seed, slot) if outcome_seed else entropy
 

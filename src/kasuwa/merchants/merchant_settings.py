@@ -49,6 +49,7 @@ class MerchantSettings(msgspec.Struct, omit_defaults=True):
     suspended: bool = False
     rails: dict[str, list[str]] = {}  # rails of its own, by purpose, in order of preference; others follow the settings
     outcome_seed: str = ""  # in test: makes random outcomes the same in every run
+    token_space: int = 0  # in test, of a fork: sets its account numbers and codes apart from those that it is a copy of
     dispute_credit: dict[str, str] = {}  # by currency: how far disputes may take the wallet below zero
     reserve: ReserveTerms = NO_RESERVE
     logo: str = ""  # shown on payers' pages: a data URL of a small PNG or JPEG
@@ -140,6 +141,7 @@ def make_merchant(
         suspended=settings.suspended,
         rails={purpose: tuple(names) for purpose, names in settings.rails.items() if names},
         outcome_seed=settings.outcome_seed,
+        token_space=settings.token_space,
         dispute_credit={currency: convert_to_minor(most) for currency, most in settings.dispute_credit.items()},
         logo=settings.logo,
         subject_terms={

@@ -105,7 +105,7 @@ async def reset_books(connection: Connection, vault: Vault, mid: str) -> int:
             await connection.execute(f"update merchant set current = false where {MERCHANT_ROW}", old)
         await connection.execute(
             "insert into merchant (merchant_id, mid, name, settings)"
-            " select $2, mid, name, settings from merchant where merchant_id = $1",
+            " select $2, mid, name, settings - 'token_space' from merchant where merchant_id = $1",
             old,
             new,
         )
@@ -251,6 +251,10 @@ BY_MIDS = f"""
 BY_ID = f"""
     select {MERCHANTS.content_sql("m")}, m.row_code, {exchange_rates.CURRENT_RATES_COLUMN}, s.settings_version
     from merchant m join merchant_state s on s.merchant_id = m.merchant_id where m.merchant_id = $1
+"""
+
+CURRENT_BOOKS = """
+    select n.merchant_id from merchant o join merchant n on n.mid = o.mid and n.current where o.merchant_id = $1
 """
 
 # The number of columns of BY_ID, with which BY_MIDS begins. Then come verifier and expiry of a key, the columns that
@@ -416,6 +420,11 @@ class MerchantDirectory:
     async def find_ended_senders(self, merchant: Merchant, senders: Collection[Caller]) -> frozenset[Caller]:
         """Returns those who may not send any more. Reads the database at every call: nothing of it is cached."""
         return await find_ended_senders(self._reader, self._vault, merchant, senders)
+
+    async def get_current_books(self, merchant_id: int) -> Merchant:
+        """Returns the merchant with the books that its mid stands for now. Raises RowChanged."""
+        row = await self._reader.fetchrow(CURRENT_BOOKS, merchant_id)
+        return await self.get_by_id(merchant_id if row is None else row[0])
 
     async def get_by_id(self, merchant_id: int) -> Merchant:
         """Returns the merchant of a number, current or archived. Used by jobs. Raises RowChanged."""

@@ -32,6 +32,10 @@ def of_ticket(aad: Any) -> Any:
     return lambda checkout_ref, number: aad(ticket_reference(checkout_ref, number))
 
 
+def world_part_aad(world_id: int, number: int) -> str:
+    return f"world_part.sealed {world_id} {number}"
+
+
 def place_of_job_card(reference: str, subject: bytes, work: Mapping[str, Any]) -> str:
     """The card that a payment's job charges is named by its token; the job that forgets a card, by its reference."""
     return saved_card_aad(work.get("token") or reference)
@@ -142,6 +146,17 @@ SEALED_PLACES = SealedPlaces(
         SealedColumn(table="ticket", column="code_sealed", named_by=BY_TICKET, place=of_ticket(code_aad)),
         SealedColumn(table="ticket", column="person_sealed", named_by=BY_TICKET, place=of_ticket(person_aad)),
         SealedColumn(table="bill_voucher", column="sealed", named_by=("txn_ref",), place=voucher_aad),
+        # Worlds are of the test environment (sandbox/worlds).
+        SealedColumn(
+            table="world_part",
+            column="sealed",
+            named_by=("world_id", "number"),
+            place=world_part_aad,
+            row_id="part_id",
+            row_id_type="bigint",
+            is_of_merchant=False,
+            is_cached=False,
+        ),
         SealedColumn(table="idempotency_record", column="sealed_reply", named_by=("key",), place=reply_aad),
     ),
     job_fields=(

@@ -65,6 +65,8 @@ NOT_FOR_THE_READER = (
     "wrapped_key",
     "key_move",
     "api_process",
+    "world",
+    "world_part",
 )
 # Tables without a merchant that pages and lists read. Another one cannot be read by the reader until it is listed here.
 SHARED_TABLES = (

@@ -2,11 +2,11 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from datetime import datetime, timedelta
 from functools import partial
 from hashlib import blake2b
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -49,6 +49,9 @@ from kasuwa.projections.timeline import object_timeline, resolve_event_id, trans
 from kasuwa.rails.ports.orders import Answer
 from kasuwa.sandbox.admin_operations import CommonOperations
 from kasuwa.sandbox.advance import AdvanceResult, ClockAdvance, StopSignal
+from kasuwa.sandbox.worlds.comparing import TableDifference
+from kasuwa.sandbox.worlds.operations import WorldOperations
+from kasuwa.sandbox.worlds.records import WorldRecord
 from kasuwa.terms.payouts import PayoutPolicy
 from kasuwa.transactions.transactions import (
     FAILED,
@@ -59,6 +62,8 @@ from kasuwa.transactions.transactions import (
     transaction_key,
 )
 from kasuwa.webhooks.sender import WebhookSender
+
+T = TypeVar("T")
 
 # Opening balances of every merchant of the test environment. Contract: #authentication
 OPENING_BALANCES = {"NGN": convert_to_minor("10000000.00"), "USD": convert_to_minor("10000.00")}
@@ -115,6 +120,7 @@ class SandboxServices(msgspec.Struct, frozen=True):
     vault: Vault
     webhook_sender: WebhookSender
     closer: BookCloser
+    are_others_serving: bool = False  # whether other processes answer requests of the API
 
 
 class SandboxOperations(CommonOperations):
@@ -140,7 +146,10 @@ class SandboxOperations(CommonOperations):
         self._loopback_allowed = loopback_allowed
         self._advance_seconds = advance_seconds
         self._leases = ClockLeases(operators, length=lease, wait_seconds=wait_seconds)
+        self._worlds = WorldOperations(operators, services.vault, services.directory, services.writer.clock)
+        self._are_others_serving = services.are_others_serving
         self._advances: dict[asyncio.Task[Any], StopSignal] = {}
+        self._running: set[asyncio.Task[Any]] = set()
 
     async def new_merchant(
         self, name: str, now: datetime | None, balance: int | None, *, webhook_url: str, seed: str
@@ -229,6 +238,45 @@ class SandboxOperations(CommonOperations):
         await asyncio.sleep(merchants.STALE_AFTER_SECONDS)
         self._directory.evict(merchant.mid)
         return None
+
+    # --- worlds -----------------------------------------------------------------------------------------------------
+
+    async def snapshot_world(self, merchant: Merchant, name: str) -> WorldRecord | Refusal:
+        return await self._finish(self._worlds.take(merchant, name))
+
+    async def restore_world(self, merchant: Merchant, name: str) -> int | Refusal:
+        """Gives the merchant new books with a world. Advances, resets and restores of one merchant take turns."""
+        return await self._finish(self._restore_world(merchant, name))
+
+    async def _restore_world(self, merchant: Merchant, name: str) -> int | Refusal:
+        try:
+            async with self._hold_current(merchant.mid) as (_, current):
+                rows = await self._worlds.restore(current, name)
+        except LeaseTimeout:
+            return BUSY
+        if self._are_others_serving and not isinstance(rows, Refusal):
+            # Others read the old books until their cached merchant expires. Writes find the new ones at once.
+            await asyncio.sleep(merchants.STALE_AFTER_SECONDS)
+        return rows
+
+    async def fork_world(self, merchant: Merchant, name: str | None) -> tuple[str, str] | Refusal:
+        return await self._finish(self._worlds.fork(merchant, name, self._make_key))
+
+    async def list_worlds(self, merchant: Merchant) -> list[WorldRecord]:
+        return await self._worlds.list_all(merchant)
+
+    async def compare_worlds(self, merchant: Merchant, first: str, second: str) -> list[TableDifference] | Refusal:
+        return await self._worlds.compare(merchant, first, second)
+
+    async def delete_world(self, merchant: Merchant, name: str) -> Refusal | None:
+        return await self._worlds.delete(merchant, name)
+
+    async def _finish(self, work: Coroutine[Any, Any, T]) -> T:
+        """Runs work to its end, also if the client disconnects: a large world takes a minute."""
+        task = asyncio.create_task(work)
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+        return await asyncio.shield(task)
 
     async def explain(self, merchant: Merchant, reference: str) -> list[dict[str, Any]] | None:
         reference = await resolve_event_id(self._operators, merchant.merchant_id, reference)
@@ -362,4 +410,4 @@ class SandboxOperations(CommonOperations):
         """Stops running advances after the jobs they have begun."""
         for stop in self._advances.values():
             stop.set()
-        await asyncio.gather(*self._advances, return_exceptions=True)
+        await asyncio.gather(*self._advances, *self._running, return_exceptions=True)

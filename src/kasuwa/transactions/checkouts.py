@@ -37,7 +37,7 @@ from kasuwa.core.keyring import derive
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import job_key, movement_reference, row_key
 from kasuwa.core.scenario import NO_SCENARIO
-from kasuwa.core.token_index import make_token_entry
+from kasuwa.core.token_index import make_page_entry
 from kasuwa.core.vault import Unsealer
 from kasuwa.transactions.event_payloads import build_event
 from kasuwa.transactions.purpose import CHECKOUT
@@ -233,7 +233,7 @@ def begin_checkout(new: NewCheckout, context: Context, number: int | None = None
         ended_at=None,
         payer_sealed=payer_sealed,
     )
-    entry = make_token_entry(context, CHECKOUT_PAGE, token, txn_ref)
+    entry = make_page_entry(context, CHECKOUT_PAGE, token, txn_ref)
     jobs = (expiry_job(checkout, new.expires_at),)
     return checkout, Decision(rows=(checkout, entry), jobs=jobs, numbers_used=1)
 

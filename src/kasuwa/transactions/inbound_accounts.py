@@ -13,8 +13,8 @@ from kasuwa.core.banks import MAGIC_PREFIX, Bank, nuban_check_digit
 from kasuwa.core.codes import INSUFFICIENT_FUNDS, INVALID_REQUEST
 from kasuwa.core.decision import Context, LoadedRows, Needs, NeedsMore, Refusal, Row
 from kasuwa.core.keyring import derive
-from kasuwa.core.references import row_key
-from kasuwa.core.token_index import TokenIndexEntry, token_key
+from kasuwa.core.references import first_number, row_key
+from kasuwa.core.token_index import TokenIndexEntry, own_token_key
 from kasuwa.core.vault import Unsealer
 
 # Kind of their entries in the token index, and the first words of the entries' references.
@@ -45,8 +45,9 @@ def free_number(bank: Bank, context: Context, rows: LoadedRows) -> str | NeedsMo
     """Returns an account number that has not been assigned yet, or NeedsMore to look candidates up."""
     keys = []
     for place in range(CANDIDATES):
-        number = account_number(bank, derive(context.entropy, f"account {context.merchant.merchant_id} {place}"))
-        key = token_key(context.vault, ACCOUNT, number)
+        drawn = derive(context.entropy, f"account {first_number(context.merchant.merchant_id)} {place}")
+        number = account_number(bank, drawn)
+        key = own_token_key(context, ACCOUNT, number)
         keys.append(key)
         if rows.is_loaded(key) and rows.get(TokenIndexEntry, key) is None:
             return number

@@ -8,6 +8,8 @@ from collections.abc import Callable
 
 import msgspec
 
+from kasuwa.core.references import first_number
+
 
 class PaymentMark(msgspec.Struct, frozen=True):
     """The detail of a transaction of kind `payment`. There are indexes on the first two fields."""
@@ -23,7 +25,7 @@ PAYMENT_MARK_DECODER: "msgspec.json.Decoder[PaymentMark]" = msgspec.json.Decoder
 
 def hash_customer(digest: Callable[[bytes], bytes], merchant_id: int, email: str) -> bytes:
     """Returns a keyed hash that differs by merchant, the same for every spelling of one address."""
-    return digest(f"customer email {merchant_id} {email.strip().casefold()}".encode())
+    return digest(f"customer email {first_number(merchant_id)} {email.strip().casefold()}".encode())
 
 
 def mark_payment(digest: Callable[[bytes], bytes], merchant_id: int, email: str, mark: PaymentMark) -> str:

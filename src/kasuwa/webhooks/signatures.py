@@ -5,6 +5,8 @@ from base64 import b64encode
 from collections.abc import Sequence
 from hashlib import blake2b, sha256, sha512
 
+from kasuwa.core.references import first_number
+
 DEFAULT_HASH_HEADER = "service-hash"
 # Appended to the name of that header for the hash by the key that was rolled, while it is still valid.
 PREVIOUS_SUFFIX = "-previous"
@@ -33,7 +35,7 @@ def event_id(merchant_id: int, seq: int) -> str:
 
 
 def event_checksum(merchant_id: int, seq: int) -> str:
-    return blake2b(b"%d %d" % (merchant_id, seq), digest_size=6, person=b"kasuwa event").hexdigest()
+    return blake2b(b"%d %d" % (first_number(merchant_id), seq), digest_size=6, person=b"kasuwa event").hexdigest()
 
 
 def parse_event_id(merchant_id: int, text: str) -> int | None:

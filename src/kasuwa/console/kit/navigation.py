@@ -27,7 +27,7 @@ MERCHANT_GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Pay out", ("/transfers", "/transfers/waiting", "/bills", "/cashcodes", "/beneficiaries", "/settlements")),
     ("Cards", ("/cards",)),
     ("Lend and save", ("/clients", "/loans", "/savings", "/thrift")),
-    ("Developers", ("/events", "/requests", "/sandbox", "/docs")),
+    ("Developers", ("/events", "/requests", "/sandbox", "/sandbox/worlds", "/docs")),
 )
 OPERATOR_GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("", ("/operator/home", "/operator/search", "/operator/merchants", "/operator/approvals")),

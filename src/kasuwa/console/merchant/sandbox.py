@@ -117,6 +117,13 @@ SANDBOX_FORMS: tuple[tuple[str, str, str, tuple[FormField, ...]], ...] = (
             FormField("outcome", "Outcome", options=("won", "lost")),
         ),
     ),
+    (
+        "snapshot",
+        "Store a world",
+        "Stores everything that you have now, to come back to it.",
+        (FormField("name", "Name", required=True),),
+    ),
+    ("delete_world", "Delete a world", "Deletes a world for good.", (FormField("name", "Name", required=True),)),
     ("reset", "Reset", "Starts with new, empty books. The old ones are archived.", ()),
 )
 RESET_CONSEQUENCE = (

@@ -15,7 +15,7 @@ from typing import ClassVar
 import msgspec
 
 from kasuwa.core.decision import Row
-from kasuwa.core.references import row_key
+from kasuwa.core.references import first_key, row_key
 from kasuwa.core.scenario import Scenario
 from kasuwa.ledger import chart
 from kasuwa.methods.bills.wire import BillDelivery
@@ -91,7 +91,7 @@ class Voucher(Row):
 
 
 def voucher_key(merchant_id: int, transaction_key: bytes) -> bytes:
-    return row_key(merchant_id, Voucher.table, transaction_key.hex())
+    return row_key(merchant_id, Voucher.table, first_key(merchant_id, transaction_key).hex())
 
 
 def voucher_aad(txn_ref: str) -> str:

@@ -18,7 +18,7 @@ from typing import ClassVar
 import msgspec
 
 from kasuwa.core.decision import Context, Row
-from kasuwa.core.references import row_key
+from kasuwa.core.references import first_number, row_key
 from kasuwa.core.scenario import Scenario
 from kasuwa.ledger import chart
 from kasuwa.transactions.purpose import TransactionPurpose
@@ -91,7 +91,7 @@ def expiry_key(merchant_id: int, order_ref: str) -> bytes:
 
 def hash_pin(context: Context, order_ref: str, pin: str) -> bytes:
     """Returns a keyed hash of the PIN. It includes the orderRef, so equal PINs of two codes have different hashes."""
-    return context.digest(f"cashcode pin {context.merchant.merchant_id} {order_ref} {pin}".encode())
+    return context.digest(f"cashcode pin {first_number(context.merchant.merchant_id)} {order_ref} {pin}".encode())
 
 
 class FailedAttempts(Row):

@@ -12,7 +12,7 @@ import msgspec
 
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Refusal, Row
-from kasuwa.core.references import row_key
+from kasuwa.core.references import first_number, row_key
 from kasuwa.wire.people import NATIONAL_NUMBERS, canonical_phone, split_words
 
 UNKNOWN_CUSTOMER = Refusal(INVALID_REQUEST, "Invalid Customer Reference")
@@ -101,11 +101,12 @@ Digest = Callable[[bytes], bytes]
 def hash_phones(digest: Digest, merchant_id: int, phone: str) -> list[bytes]:
     """Returns the hash of a number in each country that it can belong to. The first one is stored."""
     numbers = dict.fromkeys(canonical_phone(phone, (code,)) for code in NATIONAL_NUMBERS)
-    return [digest(f"customer phone {merchant_id} {number}".encode()) for number in numbers]
+    return [digest(f"customer phone {first_number(merchant_id)} {number}".encode()) for number in numbers]
 
 
 def hash_word(digest: Digest, merchant_id: int, word: str) -> str:
-    return digest(f"customer word {merchant_id} {word[:LONGEST_BEGINNING]}".encode()).hex()[:WORD_HASH_DIGITS]
+    hashed = digest(f"customer word {first_number(merchant_id)} {word[:LONGEST_BEGINNING]}".encode())
+    return hashed.hex()[:WORD_HASH_DIGITS]
 
 
 def hash_name(digest: Digest, merchant_id: int, name: str) -> str:

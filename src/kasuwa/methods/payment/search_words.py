@@ -6,6 +6,7 @@ Words are whole, without case and accents. They are stored as keyed hashes that 
 from collections.abc import Iterator
 
 from kasuwa.core.keyring import UnsealError
+from kasuwa.core.references import first_number
 from kasuwa.core.vault import Vault
 from kasuwa.methods.payment.model import FACTS_DECODER, PaymentDetail, PaymentFacts
 from kasuwa.methods.payment.payer_model import open_detail
@@ -17,7 +18,7 @@ LAST_DIGITS = 4
 
 
 def hash_search(vault: Vault, merchant_id: int, word: str) -> bytes:
-    return vault.digest(f"payer word {merchant_id} {word}".encode())
+    return vault.digest(f"payer word {first_number(merchant_id)} {word}".encode())
 
 
 def hash_payment(

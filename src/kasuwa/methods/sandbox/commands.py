@@ -2,12 +2,13 @@
 
 from datetime import timedelta
 from functools import partial
+from typing import Any
 
 import msgspec
 
 from kasuwa.audit.close_tree import close_time_text
 from kasuwa.core.action import AdminOperations
-from kasuwa.core.calendar import lagos_text
+from kasuwa.core.calendar import lagos_text, utc_text
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import FieldError, Merchant, Refusal, refuse_fields
 from kasuwa.methods.sandbox.rules import resolve_advance
@@ -20,17 +21,30 @@ from kasuwa.methods.sandbox.wire import (
     ClockRequest,
     CloseReply,
     CloseRequest,
+    CompareWorldsReply,
+    CompareWorldsRequest,
+    DeleteWorldRequest,
     DoneReply,
     ExplainReply,
     ExplainRequest,
+    ForkReply,
+    ForkRequest,
     FreezeRequest,
     NewMerchantReply,
     NewMerchantRequest,
     ResetRequest,
+    RestoreReply,
+    RestoreRequest,
     SettleReply,
     SettleRequest,
+    SnapshotReply,
+    SnapshotRequest,
     Violation,
     WebhookRequest,
+    World,
+    WorldDifference,
+    WorldsReply,
+    WorldsRequest,
 )
 
 # Times in replies have whole milliseconds. `until` is rounded up, so that it is not before the business time.
@@ -83,6 +97,63 @@ async def explain(request: ExplainRequest, merchant: Merchant, engine: AdminOper
 
 async def reset(request: ResetRequest, merchant: Merchant, engine: AdminOperations) -> DoneReply | Refusal:
     return await engine.reset(merchant) or DoneReply(message="Fresh books, as on day one")
+
+
+async def snapshot_world(
+    request: SnapshotRequest, merchant: Merchant, engine: AdminOperations
+) -> SnapshotReply | Refusal:
+    world = await engine.snapshot_world(merchant, request.name)
+    return world if isinstance(world, Refusal) else SnapshotReply(data=show_world(world))
+
+
+async def restore_world(request: RestoreRequest, merchant: Merchant, engine: AdminOperations) -> RestoreReply | Refusal:
+    rows = await engine.restore_world(merchant, request.name)
+    if isinstance(rows, Refusal):
+        return rows
+    return RestoreReply(message=f"The merchant is as it was in {request.name}", rows=rows)
+
+
+async def fork_world(request: ForkRequest, merchant: Merchant, engine: AdminOperations) -> ForkReply | Refusal:
+    mid_and_key = await engine.fork_world(merchant, request.name)
+    if isinstance(mid_and_key, Refusal):
+        return mid_and_key
+    mid, key = mid_and_key
+    return ForkReply(mid=mid, key=key)
+
+
+async def list_worlds(request: WorldsRequest, merchant: Merchant, engine: AdminOperations) -> WorldsReply:
+    return WorldsReply(data=[show_world(world) for world in await engine.list_worlds(merchant)])
+
+
+async def compare_worlds(
+    request: CompareWorldsRequest, merchant: Merchant, engine: AdminOperations
+) -> CompareWorldsReply | Refusal:
+    tables = await engine.compare_worlds(merchant, request.name, request.other)
+    if isinstance(tables, Refusal):
+        return tables
+    lines = [
+        WorldDifference(
+            table=line.table, only_in_first=line.only_first, only_in_other=line.only_second, changed=line.changed
+        )
+        for line in tables
+    ]
+    return CompareWorldsReply(data=lines)
+
+
+async def delete_world(request: DeleteWorldRequest, merchant: Merchant, engine: AdminOperations) -> DoneReply | Refusal:
+    return await engine.delete_world(merchant, request.name) or DoneReply(message=f"{request.name} is deleted")
+
+
+def show_world(world: Any) -> World:
+    return World(
+        name=world.name,
+        rows=world.row_count,
+        bytes=world.size,
+        business_time=lagos_text(world.business_at),
+        made_at=utc_text(world.made_at),
+        made_by=world.kasuwa,
+        imported=world.is_foreign,
+    )
 
 
 async def clock(request: ClockRequest, merchant: Merchant, engine: AdminOperations) -> ClockReply:

@@ -128,6 +128,131 @@ class ResetRequest(msgspec.Struct):
     """Has no fields."""
 
 
+WorldName = Annotated[str, Meta(min_length=1, max_length=100, description="1 to 100 characters")]
+
+
+class SnapshotRequest(msgspec.Struct, kw_only=True):
+    """Stores everything that this merchant has, as a world."""
+
+    name: WorldName
+    "Name of the world, one that none of the merchant's worlds has."
+
+
+class World(msgspec.Struct, kw_only=True):
+    """A world: everything that a merchant had at one moment."""
+
+    name: str
+    "Its name."
+    rows: int
+    "Number of its rows."
+    bytes: int
+    "Its size in the database."
+    business_time: str
+    "The merchant's business time at that moment, in Lagos time with its offset."
+    made_at: str
+    "The time of the server's clock at that moment, in UTC."
+    made_by: str
+    "Version of Kasuwa that made it."
+    imported: bool
+    "Whether it was imported from a file."
+
+
+class SnapshotReply(msgspec.Struct, kw_only=True):
+    """The world that was stored."""
+
+    status: Literal[200] = 200
+    "200: it is stored."
+    data: World
+    "The world."
+
+
+class RestoreRequest(msgspec.Struct, kw_only=True):
+    """Makes this merchant what it was when a world was stored."""
+
+    name: WorldName
+    "Name of the world."
+
+
+class RestoreReply(msgspec.Struct, kw_only=True):
+    """The confirmation of a restore."""
+
+    status: Literal[200] = 200
+    "200: it was done. The next request is answered from the world."
+    message: str
+    "The outcome in words."
+    rows: int
+    "Number of rows that were restored."
+
+
+class ForkRequest(msgspec.Struct, kw_only=True):
+    """Makes a new merchant that is a copy of this one."""
+
+    name: WorldName | None = None
+    "Name of the world to copy. Left out: the merchant as it is now."
+
+
+class ForkReply(msgspec.Struct, kw_only=True):
+    """The new merchant."""
+
+    status: Literal[200] = 200
+    "200."
+    mid: str
+    "Identifier of the copy, for the header `mid`."
+    key: str
+    "A key of the copy, for the header `key`, beside those that it has of the merchant. It is shown this once."
+
+
+class WorldsRequest(msgspec.Struct):
+    """Has no fields."""
+
+
+class WorldsReply(msgspec.Struct, kw_only=True):
+    """The worlds of this merchant, newest first."""
+
+    status: Literal[200] = 200
+    "200."
+    data: list[World]
+    "The worlds."
+
+
+class CompareWorldsRequest(msgspec.Struct, kw_only=True):
+    """Two worlds of this merchant."""
+
+    name: WorldName
+    "Name of the first world."
+    other: WorldName
+    "Name of the other world."
+
+
+class WorldDifference(msgspec.Struct, kw_only=True):
+    """A table in which two worlds differ."""
+
+    table: str
+    "What the rows are, such as `transaction`."
+    only_in_first: int
+    "Rows that only the first world has."
+    only_in_other: int
+    "Rows that only the other world has."
+    changed: int
+    "Rows that both have, with different values."
+
+
+class CompareWorldsReply(msgspec.Struct, kw_only=True):
+    """The differences of two worlds."""
+
+    status: Literal[200] = 200
+    "200."
+    data: list[WorldDifference]
+    "The tables in which they differ. Empty if they are the same."
+
+
+class DeleteWorldRequest(msgspec.Struct, kw_only=True):
+    """Deletes a world."""
+
+    name: WorldName
+    "Name of the world."
+
+
 class DoneReply(msgspec.Struct, kw_only=True):
     """The confirmation of a sandbox action."""
 

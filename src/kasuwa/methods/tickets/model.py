@@ -13,7 +13,7 @@ import msgspec
 
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Refusal, Row
-from kasuwa.core.references import row_key
+from kasuwa.core.references import first_number, row_key
 
 VALID, USED, VOID = "valid", "used", "void"
 
@@ -109,7 +109,7 @@ def ticket_key(merchant_id: int, reference: str) -> bytes:
 
 def code_token(merchant_id: int, code: str) -> str:
     """Returns the token by which the token index finds a ticket. Another merchant's equal code is another token."""
-    return f"{merchant_id} {code}"
+    return f"{first_number(merchant_id)} {code}"
 
 
 def code_aad(reference: str) -> str:

@@ -4,7 +4,7 @@ from typing import Any
 
 from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.core.reading import ActionReader, Reader
-from kasuwa.core.token_index import token_digest
+from kasuwa.core.token_index import space_key, token_digest
 from kasuwa.methods.checkout.model import UNKNOWN_LINK, PayLink, link_key
 from kasuwa.methods.tickets.model import TICKET, UNKNOWN_TICKET, Ticket, TicketKind, code_token
 from kasuwa.methods.tickets.rules.records import show_ticket, show_ticket_link
@@ -108,7 +108,7 @@ async def show_sales(
 
 async def show_by_code(request: TicketCodeRequest, merchant: Merchant, reader: ActionReader) -> TicketReply | Refusal:
     merchant_id = merchant.merchant_id
-    key = token_digest(reader.digest, TICKET, code_token(merchant_id, request.code))
+    key = space_key(merchant.token_space, token_digest(reader.digest, TICKET, code_token(merchant_id, request.code)))
     async with reader.snapshot() as snapshot:
         entry = await snapshot.fetchrow(INDEX_ENTRY, merchant_id, key)
         if entry is None:

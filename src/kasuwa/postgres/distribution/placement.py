@@ -115,6 +115,8 @@ ON_COORDINATOR = {
     "console_list": "of the console",
     "sign_in_throttle": "of the console",
     "request_record": "of the test environment; by mid",
+    "world": "of the test environment; by mid",
+    "world_part": "of world",
     "rail_balance": "of rails",
     "rail_dispute": "of rails; its merchant may be unknown",
     "rail_health": "of rails",

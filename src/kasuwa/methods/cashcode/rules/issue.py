@@ -34,7 +34,7 @@ from kasuwa.core.decision import (
 from kasuwa.core.keyring import derive
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import movement_reference
-from kasuwa.core.token_index import TokenIndexEntry, make_token_entry, token_key
+from kasuwa.core.token_index import TokenIndexEntry, make_token_entry, own_token_key
 from kasuwa.ledger.holds import find_fee_hold, find_hold
 from kasuwa.merchants.merchant_settings import check_amount_limits
 from kasuwa.methods.cashcode.model import (
@@ -256,7 +256,7 @@ def generate_code(order: CashcodeOrder, context: Context, rows: LoadedRows) -> s
     while True:
         random_bytes = derive(context.entropy, f"cashcode {salt} {attempt}")
         digits = str(int.from_bytes(random_bytes[:16], "big") % 10**CODE_DIGITS).zfill(CODE_DIGITS)
-        key = token_key(context.vault, KIND, digits)
+        key = own_token_key(context, KIND, digits)
         if not rows.is_loaded(key):
             return NeedsMore(Needs(((TokenIndexEntry, key),)))
         if rows.get(TokenIndexEntry, key) is None:

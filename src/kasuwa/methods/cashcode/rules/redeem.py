@@ -22,7 +22,7 @@ from kasuwa.core.decision import (
     refuse_fields,
 )
 from kasuwa.core.money import format_minor
-from kasuwa.core.token_index import TokenIndexEntry, token_key
+from kasuwa.core.token_index import TokenIndexEntry, own_token_key
 from kasuwa.core.vault import is_equal_constant_time
 from kasuwa.methods.cashcode.model import KIND, LOCKED, REDEEMED, FailedAttempts, failed_attempts_key, hash_pin
 from kasuwa.methods.cashcode.rules.finish import (
@@ -62,7 +62,7 @@ def decide_redeem(
     attempts = current_failed_attempts(context, rows)
     if attempts.wrong >= MAX_FAILED_ATTEMPTS:
         return TOO_MANY_FAILED_ATTEMPTS
-    key = token_key(context.vault, KIND, request.cashcode)
+    key = own_token_key(context, KIND, request.cashcode)
     if not rows.is_loaded(key):
         return NeedsMore(Needs(((TokenIndexEntry, key),)))
     entry = rows.get(TokenIndexEntry, key)

@@ -20,7 +20,7 @@ from kasuwa.core.decision import (
 from kasuwa.core.keyring import derive
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import opaque_id
-from kasuwa.core.token_index import TokenIndexEntry, make_token_entry, token_key
+from kasuwa.core.token_index import TokenIndexEntry, make_page_entry, token_key
 from kasuwa.merchants.merchant_settings import check_amount_limits
 from kasuwa.methods.checkout.model import (
     ACTIVE,
@@ -75,7 +75,7 @@ def decide_link(
     if faults:
         return refuse_fields(*faults)
     reply = PaylinkReply(message="Link created", data=show_link(link, context.public_url))
-    return Decision(reply=reply, rows=(link, make_token_entry(context, LINK, slug, link.link_id)))
+    return Decision(reply=reply, rows=(link, make_page_entry(context, LINK, slug, link.link_id)))
 
 
 def build_link(request: PaylinkRequest, slug: str, kind: str, context: Context) -> PayLink:

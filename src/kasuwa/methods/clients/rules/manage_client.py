@@ -29,7 +29,7 @@ from kasuwa.core.decision import (
 )
 from kasuwa.core.dry_run import DRY_RUN_MESSAGE
 from kasuwa.core.keyring import derive
-from kasuwa.core.references import opaque_id
+from kasuwa.core.references import first_number, opaque_id
 from kasuwa.core.vault import Vault
 from kasuwa.methods.clients.model import (
     ACCOUNTS_OPEN,
@@ -79,16 +79,16 @@ CONSENT_AWAITED = "The person must consent on the page of bvn_verification; then
 
 def hash_bvn(digest: Callable[[bytes], bytes], merchant_id: int, bvn: str) -> bytes:
     """Returns a keyed hash that differs by merchant, so that it does not show which clients two merchants share."""
-    return digest(f"bvn {merchant_id} {bvn}".encode())
+    return digest(f"bvn {first_number(merchant_id)} {bvn}".encode())
 
 
 def hash_phone(digest: Callable[[bytes], bytes], merchant_id: int, phone: str, calling_codes: Collection[str]) -> bytes:
     """Returns the same hash for every spelling of one number."""
-    return digest(f"client phone {merchant_id} {canonical_phone(phone, calling_codes)}".encode())
+    return digest(f"client phone {first_number(merchant_id)} {canonical_phone(phone, calling_codes)}".encode())
 
 
 def hash_email(digest: Callable[[bytes], bytes], merchant_id: int, email: str) -> bytes:
-    return digest(f"client email {merchant_id} {email.strip().casefold()}".encode())
+    return digest(f"client email {first_number(merchant_id)} {email.strip().casefold()}".encode())
 
 
 def hash_detail(

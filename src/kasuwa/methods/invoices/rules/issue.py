@@ -22,7 +22,7 @@ from kasuwa.core.decision import (
 )
 from kasuwa.core.keyring import derive
 from kasuwa.core.references import job_key, opaque_id
-from kasuwa.core.token_index import make_token_entry
+from kasuwa.core.token_index import make_page_entry
 from kasuwa.methods.customers.rules import find_customer_row, read_data
 from kasuwa.methods.invoices.fields import IN_PARTS, NO_DISCOUNT
 from kasuwa.methods.invoices.model import (
@@ -188,7 +188,7 @@ def write_invoice(
     if is_new:
         token = DETAIL_DECODER.decode(invoice.detail).page_token
         counter = InvoiceCounter(counter_key(invoice.merchant_id), invoice.merchant_id, invoice.number)
-        rows = (invoice, counter, make_token_entry(context, INVOICE_PAGE, token, invoice.invoice_id))
+        rows = (invoice, counter, make_page_entry(context, INVOICE_PAGE, token, invoice.invoice_id))
     return Decision(
         reply=InvoiceReply(message=message, data=show_invoice(invoice, person, context.public_url)),
         rows=rows,

@@ -12,7 +12,7 @@ from kasuwa.core.decision import Context, Decision, Job, Merchant, PostingGroup,
 from kasuwa.core.keyring import derive
 from kasuwa.core.references import job_key, payment_reference
 from kasuwa.core.scenario import take_call_scenario
-from kasuwa.core.token_index import make_token_entry
+from kasuwa.core.token_index import make_page_entry, make_token_entry
 from kasuwa.ledger import chart
 from kasuwa.ledger.holds import find_hold
 from kasuwa.methods.payment.model import (
@@ -175,7 +175,7 @@ def read_card_test_outcomes(card: CardSecrets | None, merchant: Merchant) -> San
 
 def make_token_entries(detail: PaymentDetail, txn_ref: str, context: Context) -> tuple[Row, ...]:
     """Returns the token index entries by which a payment is found: of its hosted page and of its account number."""
-    page = (make_token_entry(context, PAGE, detail.page_token, txn_ref),) if detail.page_token else ()
+    page = (make_page_entry(context, PAGE, detail.page_token, txn_ref),) if detail.page_token else ()
     account = (
         (make_token_entry(context, ACCOUNT, detail.inbound_account_number, f"{PAYMENT} {txn_ref}"),)
         if detail.inbound_account_number

@@ -21,7 +21,7 @@ from kasuwa.core.decision import (
     Row,
     refuse_fields,
 )
-from kasuwa.core.references import row_key
+from kasuwa.core.references import first_number, row_key
 from kasuwa.methods.payment.model import CHARGE, EnrolledPhone, PaymentDetail
 from kasuwa.methods.payment.rules import check_request
 from kasuwa.methods.payment.rules.begin import PaymentOrder, begin_payment, make_page_token
@@ -163,7 +163,7 @@ def build_phone_order(
 ) -> PaymentOrder | Refusal | NeedsMore:
     """Builds the payment order of a phone payment. The first payment of a phone to the merchant enrolls it."""
     merchant_id = context.merchant.merchant_id
-    digest = context.digest(f"phone {merchant_id} {canonical_phone(request.phonenumber)}".encode())
+    digest = context.digest(f"phone {first_number(merchant_id)} {canonical_phone(request.phonenumber)}".encode())
     key = row_key(merchant_id, "enrolled phone", digest.hex())
     if not loaded_rows.is_loaded(key):
         return NeedsMore(Needs(((EnrolledPhone, key),)))

@@ -12,6 +12,7 @@ import msgspec
 from kasuwa.core.calendar import lagos_day, lagos_moment
 from kasuwa.core.cards import find_bin
 from kasuwa.core.decision import Context, FieldError, LoadedRows, Merchant, Needs, Row
+from kasuwa.core.references import first_number
 from kasuwa.merchants.merchant_settings import check_amount_limits
 from kasuwa.methods.payment.model import CardSummary, InstallmentTerms, PaymentDetail, RecurrentTerms
 from kasuwa.methods.payment.settlement_model import Beneficiary, beneficiary_key
@@ -35,7 +36,7 @@ NO_PRICE = Price(amount=0, fee=0, vat=0, charged=0, settled=0)
 
 
 def card_hash(context: Context, number: str, month: str, year: str) -> str:
-    text = f"card {context.merchant.merchant_id} {number} {month} {year}"
+    text = f"card {first_number(context.merchant.merchant_id)} {number} {month} {year}"
     return context.vault.fingerprint(text.encode())
 
 

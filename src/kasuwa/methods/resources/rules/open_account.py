@@ -32,7 +32,7 @@ from kasuwa.core.decision import (
 from kasuwa.core.keyring import derive
 from kasuwa.core.references import job_key, movement_reference
 from kasuwa.core.routing import RailDemand
-from kasuwa.core.token_index import TokenIndexEntry, make_token_entry, token_key
+from kasuwa.core.token_index import TokenIndexEntry, make_token_entry, own_token_key
 from kasuwa.methods.resources.model import (
     ACCOUNT_JOB_DECODER,
     LANE,
@@ -216,7 +216,7 @@ def decide_account_answer(job: Job, answer: Answer, context: Context, rows: Load
     if answer.status != orders.SUCCESSFUL or not NUMBER_FORM.fullmatch(number):
         rail = find_next_rail(row, job, current, answer, context)
         return move_account(row, current, rail, context) if rail else ask_again(row, current, answer, context)
-    key = token_key(context.vault, ACCOUNT, number)
+    key = own_token_key(context, ACCOUNT, number)
     if not rows.is_loaded(key):
         return NeedsMore(Needs(((TokenIndexEntry, key),)))
     if rows.get(TokenIndexEntry, key) is not None:

@@ -5,7 +5,7 @@ import msgspec
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs, NeedsMore, Refusal, Row
-from kasuwa.core.token_index import TokenIndexEntry, token_key
+from kasuwa.core.token_index import TokenIndexEntry, own_token_key
 from kasuwa.methods.checkout.model import PayLink, link_key
 from kasuwa.methods.payment.model import KIND, Payment, payment_key
 from kasuwa.methods.tickets.model import (
@@ -84,7 +84,7 @@ def refuse_used(ticket: Ticket) -> Refusal:
 def find_ticket(code: str, context: Context, rows: LoadedRows) -> Ticket | Refusal | NeedsMore:
     """Returns the ticket of a code."""
     merchant_id = context.merchant.merchant_id
-    index_key = token_key(context.vault, TICKET, code_token(merchant_id, code))
+    index_key = own_token_key(context, TICKET, code_token(merchant_id, code))
     if not rows.is_loaded(index_key):
         return NeedsMore(Needs(((TokenIndexEntry, index_key),)))
     entry = rows.get(TokenIndexEntry, index_key)

@@ -39,8 +39,8 @@ from kasuwa.core.decision import (
 )
 from kasuwa.core.keyring import derive
 from kasuwa.core.money import convert_to_minor, format_minor
-from kasuwa.core.references import account_key, opaque_id
-from kasuwa.core.token_index import TokenIndexEntry, make_token_entry, token_key
+from kasuwa.core.references import account_key, first_number, opaque_id
+from kasuwa.core.token_index import TokenIndexEntry, make_token_entry, own_token_key
 from kasuwa.ledger import chart
 from kasuwa.ledger.chart import Account
 from kasuwa.methods.virtualcard.model import (
@@ -192,9 +192,9 @@ def decide_create(
         return refuse_fields(FieldError("card_type", f"one of {', '.join(ranges)}"))
     currency, short_id = str(request.currency), opaque_id("", derive(context.entropy, "card"))
     account = chart.card(short_id, currency)
-    random_seeds = [derive(context.entropy, f"pan {merchant_id} {n}") for n in range(CANDIDATES)]
+    random_seeds = [derive(context.entropy, f"pan {first_number(merchant_id)} {n}") for n in range(CANDIDATES)]
     pans = [make_pan(ranges[network], random_number) for random_number in random_seeds]
-    entries = {pan: token_key(context.vault, PAN_ENTRY, pan) for pan in pans}
+    entries = {pan: own_token_key(context, PAN_ENTRY, pan) for pan in pans}
     wanted = Needs(tuple((TokenIndexEntry, key) for key in entries.values()), money_accounts(account, currency))
     if not has_all_rows(wanted, merchant_id, rows):
         return NeedsMore(wanted)

@@ -30,7 +30,7 @@ from kasuwa.core.money import format_minor
 from kasuwa.core.reference_tables import load_reference_data
 from kasuwa.core.references import movement_reference
 from kasuwa.core.scenario import Scenario, take_call_scenario
-from kasuwa.core.token_index import TokenIndexEntry, token_key
+from kasuwa.core.token_index import TokenIndexEntry, own_token_key
 from kasuwa.core.vault import is_equal_constant_time
 from kasuwa.ledger import chart
 from kasuwa.methods.virtualcard.model import (
@@ -344,7 +344,7 @@ def find_card(request: PurchaseRequest, context: Context, rows: LoadedRows) -> C
     """Returns the card by its reference, or by its number if it is a card of this merchant."""
     merchant_id, reference = context.merchant.merchant_id, request.reference
     if reference is None:
-        place = token_key(context.vault, PAN_ENTRY, request.cardpan or "")
+        place = own_token_key(context, PAN_ENTRY, request.cardpan or "")
         if not rows.is_loaded(place):
             return NeedsMore(Needs(((TokenIndexEntry, place),)))
         entry = rows.get(TokenIndexEntry, place)

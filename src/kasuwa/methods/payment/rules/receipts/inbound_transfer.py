@@ -31,7 +31,7 @@ from kasuwa.core.decision import (
     refuse_fields,
 )
 from kasuwa.core.references import job_key, rail_key
-from kasuwa.core.token_index import TokenIndexEntry, token_key
+from kasuwa.core.token_index import TokenIndexEntry, own_token_key
 from kasuwa.methods.payment.model import (
     CHARGE,
     KIND,
@@ -88,7 +88,7 @@ def decide_inbound(
 
     Another merchant's account number is refused like an unknown one.
     """
-    key = token_key(context.vault, ACCOUNT, request.account_number)
+    key = own_token_key(context, ACCOUNT, request.account_number)
     if not rows.is_loaded(key):
         return NeedsMore(Needs(((TokenIndexEntry, key),)))
     entry = rows.get(TokenIndexEntry, key)

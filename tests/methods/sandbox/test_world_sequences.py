@@ -1,0 +1,93 @@
+"""A sequence of requests with a snapshot and a restore anywhere in it is answered as if it was never interrupted.
+
+Two servers with one seed play the same requests. One of them stores a world on the way, does something else, and
+restores the world. From then on both give the same bytes.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.hypothesis_settings import without_deadline
+from tests.merchant_client import MerchantClient
+from tests.methods.virtualcard.card_client import BILLING
+from tests.running import Deployment, Deployments
+from tests.walk.rows import NOW
+from tests.webhooks.event_log import wait_until
+
+Request = tuple[str, dict[str, Any]]
+
+ORDER = {"action": "transfer", "amount": "1500.00", "bankcode": "058"}
+PAYER = {"firstname": "Ada", "lastname": "Obi", "email": "ada@example.com"}
+CARD = {"card_no": "4111111111111111", "expiry_month": "12", "expiry_year": "30", "ccv": "200"}
+CASH = {"action": "generate", "amount": "5000.00", "pin": "2580", "channel": "ATM"}
+REQUESTS: tuple[Request, ...] = (
+    ("disburse", {**ORDER, "accountnumber": "0000000000"}),
+    ("disburse", {**ORDER, "accountnumber": "0000000910"}),
+    ("disburse", {**ORDER, "accountnumber": "0000000510"}),
+    ("disburse", {**ORDER, "accountnumber": "0000000000", "orderRef": "always the same"}),
+    ("payment", {"action": "initiate", "paymentType": "card", "amount": "100.00", "user": PAYER, "card": CARD}),
+    ("payment", {"action": "charge", "paymentType": "bank_transfer", "amount": "100.00", "user": PAYER}),
+    ("cashcode", CASH),
+    ("virtualcard", {"action": "create", "billing": BILLING, "amount": 10, "currency": "USD"}),
+    ("sandbox", {"action": "fault", "rail": "bank", "kind": "decline", "times": 2, "probability": 0.5}),
+    ("sandbox", {"action": "fund_wallet", "currency": "KES", "amount": "70.00"}),
+    ("sandbox", {"action": "advance", "minutes": 3}),
+    ("sandbox", {"action": "advance", "days": 2}),
+    ("resources", {"inquire": "wallet"}),
+    ("resources", {"inquire": "transactions"}),
+    ("resources", {"inquire": "event_feed"}),
+    ("resources", {"inquire": "customers"}),
+)
+# Not in the books: how long a delivery took, and when a key was used.
+MEASURED = re.compile(rb'"(ms|last_used_at|last_used_from)":([0-9]+|null|"[^"]*")')
+DUE_NOW = """
+    select count(*) from scheduled_job join merchant using (merchant_id) where mid = $1 and current and run_at <= now()
+"""
+
+requests = st.lists(st.sampled_from(REQUESTS), max_size=6)
+
+
+class Player:
+    """Sends requests to a server, each when the worker has done what was due before."""
+
+    def __init__(self, deployment: Deployment) -> None:
+        self.deployment = deployment
+        self.shop: MerchantClient = deployment.open_shop(now=NOW)
+
+    def send(self, method: str, fields: dict[str, Any]) -> bytes:
+        reply = self.shop.send_fields(method, fields)
+        mid = self.shop.mid
+        wait_until("the worker is done", lambda: self.deployment.fetch(DUE_NOW, mid) == [(0,)])
+        return MEASURED.sub(b"", reply.raw)
+
+    def play(self, sent: list[Request]) -> list[bytes]:
+        return [self.send(method, fields) for method, fields in sent]
+
+
+@pytest.fixture(scope="module")
+def servers(deployments: Deployments) -> Iterator[tuple[Deployment, Deployment]]:
+    seeded = {"KASUWA_SANDBOX_SEED": "worlds", "KASUWA_PUBLIC_URL": "https://pay.example.com"}
+    with deployments.fresh("worlds_one", **seeded) as one, deployments.fresh("worlds_two", **seeded) as two:
+        yield one, two
+
+
+@without_deadline(max_examples=12)
+@given(before=requests, meanwhile=requests, after=st.lists(st.sampled_from(REQUESTS), min_size=1, max_size=6))
+def test_a_restored_sequence_is_answered_as_if_it_was_never_interrupted(
+    servers: tuple[Deployment, Deployment], before: list[Request], meanwhile: list[Request], after: list[Request]
+) -> None:
+    straight, interrupted = (Player(server) for server in servers)
+    assert straight.shop.mid == interrupted.shop.mid
+    assert straight.play(before) == interrupted.play(before)
+    assert b'"status":200' in interrupted.send("sandbox", {"action": "snapshot", "name": "here"})
+    interrupted.play(meanwhile)
+    assert b'"status":200' in interrupted.send("sandbox", {"action": "restore", "name": "here"})
+    assert straight.play(after) == interrupted.play(after)
+    for player in (straight, interrupted):
+        assert player.deployment.broken_invariants([player.shop.mid]) == []
+        player.shop.connection.close()
