@@ -2,6 +2,7 @@
 
 import contextlib
 import hashlib
+import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -78,6 +79,9 @@ class SandboxMerchant:
     new_merchant = SandboxAction(Sandbox.new_merchant)
     new_key = SandboxAction(Sandbox.new_key)
     payout_policy = SandboxAction(Sandbox.payout_policy)
+    worlds = SandboxAction(Sandbox.worlds)
+    compare_worlds = SandboxAction(Sandbox.compare_worlds)
+    delete_world = SandboxAction(Sandbox.delete_world)
     dispute = SandboxAction(Sandbox.dispute)
     dispute_outcome = SandboxAction(Sandbox.dispute_outcome)
     close_books = SandboxAction(Sandbox.close)
@@ -90,6 +94,7 @@ class SandboxMerchant:
         self._scenarios = Scenarios()
         self._recorder = Recorder()
         self._shops: list[SandboxMerchant] = []
+        self._world_numbers = itertools.count(1)
         self._is_frozen = False
         self.seed = DEFAULT_SEED  # of the merchant's random outcomes
         self.client = Kasuwa(
@@ -227,6 +232,31 @@ class SandboxMerchant:
     def _unfreeze(self) -> None:
         self._is_frozen = False
         self.client.sandbox.freeze(frozen=False)
+
+    # --- worlds -----------------------------------------------------------------------------------------------------
+
+    def snapshot(self, name: str | None = None) -> str:
+        """Stores everything that the merchant has. Returns the name to restore it by."""
+        chosen = f"world {next(self._world_numbers)}" if name is None else name
+        self._plain_client.sandbox.snapshot(name=chosen)
+        return chosen
+
+    def restore(self, name: str) -> None:
+        """Makes the merchant what it was when a world was stored. Events that were received stay received."""
+        self._plain_client.sandbox.restore(name=name)
+
+    def fork(self, name: str | None = None) -> "SandboxMerchant":
+        """Returns a new merchant that is a copy of a world, or of this merchant as it is now. Its events come to this
+        process. The books are audited with those of this merchant."""
+        mid = self._plain_client.sandbox.fork(name=name).mid
+        events = Events()
+        # The copy has the keys of the world. The first of them signs its events.
+        copy = SandboxMerchant(self.server, mid, self.key, events, self._golden_files)
+        # Deliveries that were pending in the world go to the address that it has.
+        copy._plain_client.sandbox.webhook(url=events.url)
+        copy._is_frozen, copy.seed = self._is_frozen, self.seed
+        self._shops.append(copy)
+        return copy
 
     # --- golden files -----------------------------------------------------------------------------------------------
 
