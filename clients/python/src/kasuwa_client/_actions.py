@@ -1626,6 +1626,52 @@ SANDBOX_RESET: Action[types.SandboxReply] = Action(
     writes=True,
     repeat="never",
 )
+SANDBOX_SNAPSHOT: Action[types.SnapshotReply] = Action(
+    name="sandbox.snapshot",
+    path="sandbox",
+    selectors={"action": "snapshot"},
+    fields={"name": ("name", "text")},
+    reply="SnapshotReply",
+    writes=True,
+    repeat="never",
+)
+SANDBOX_RESTORE: Action[types.RestoreReply] = Action(
+    name="sandbox.restore",
+    path="sandbox",
+    selectors={"action": "restore"},
+    fields={"name": ("name", "text")},
+    reply="RestoreReply",
+    writes=True,
+    repeat="never",
+)
+SANDBOX_FORK: Action[types.ForkReply] = Action(
+    name="sandbox.fork",
+    path="sandbox",
+    selectors={"action": "fork"},
+    fields={"name": ("name", "text")},
+    reply="ForkReply",
+    writes=True,
+    repeat="never",
+)
+SANDBOX_WORLDS: Action[types.WorldsReply] = Action(
+    name="sandbox.worlds", path="sandbox", selectors={"action": "worlds"}, fields={}, reply="WorldsReply"
+)
+SANDBOX_COMPARE_WORLDS: Action[types.CompareWorldsReply] = Action(
+    name="sandbox.compare_worlds",
+    path="sandbox",
+    selectors={"action": "compare_worlds"},
+    fields={"name": ("name", "text"), "other": ("other", "text")},
+    reply="CompareWorldsReply",
+)
+SANDBOX_DELETE_WORLD: Action[types.SandboxReply] = Action(
+    name="sandbox.delete_world",
+    path="sandbox",
+    selectors={"action": "delete_world"},
+    fields={"name": ("name", "text")},
+    reply="SandboxReply",
+    writes=True,
+    repeat="never",
+)
 SANDBOX_NEW_KEY: Action[types.NewKeyReply] = Action(
     name="sandbox.new_key",
     path="sandbox",

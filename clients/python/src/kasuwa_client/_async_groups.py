@@ -6440,6 +6440,143 @@ class Sandbox(AsyncGroup):
         """
         return await self._call(actions.SANDBOX_RESET, {})
 
+    async def snapshot(self, *, name: str) -> types.SnapshotReply:
+        """Store everything that this merchant has, as a world that it can be put back to.
+
+        Stores everything that this merchant has, as a world.
+
+        Needs a key of scope `all`.
+
+        name: Name of the world, one that none of the merchant's worlds has. 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.sandbox.snapshot(name="before the refund")
+
+            {
+              "status": 200,
+              "data": {
+                "name": "before the refund",
+                "rows": 8,
+                "bytes": 1120,
+                "business_time": "2026-11-18T21:58:14.117+01:00",
+                "made_at": "2026-11-18T20:58:14.117Z",
+                "made_by": "1.0.0",
+                "imported": false
+              }
+            }
+        """
+        return await self._call(actions.SANDBOX_SNAPSHOT, {"name": name})
+
+    async def restore(self, *, name: str) -> types.RestoreReply:
+        """Make this merchant what it was when a world was stored.
+
+        Makes this merchant what it was when a world was stored.
+
+        Needs a key of scope `all`.
+
+        name: Name of the world. 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.sandbox.restore(name="before the refund")
+
+            {
+              "status": 200,
+              "message": "The merchant is as it was in before the refund",
+              "rows": 8
+            }
+        """
+        return await self._call(actions.SANDBOX_RESTORE, {"name": name})
+
+    async def fork(self, *, name: str | None = None) -> types.ForkReply:
+        """Create a new merchant that is a copy of this one or of a world.
+
+        Makes a new merchant that is a copy of this one.
+
+        Needs a key of scope `all`.
+
+        name: Name of the world to copy. Left out: the merchant as it is now. 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.sandbox.fork(name="before the refund")
+
+            {
+              "status": 200,
+              "mid": "<mid>",
+              "key": "<key>"
+            }
+        """
+        return await self._call(actions.SANDBOX_FORK, {"name": name})
+
+    async def worlds(self) -> types.WorldsReply:
+        """The worlds that this merchant has stored.
+
+        Needs a key of scope `all`.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.sandbox.worlds()
+
+            {
+              "status": 200,
+              "data": [
+                {
+                  "name": "before the refund",
+                  "rows": 8,
+                  "bytes": 1120,
+                  "business_time": "2026-11-18T21:58:14.117+01:00",
+                  "made_at": "2026-11-18T20:58:14.117Z",
+                  "made_by": "1.0.0",
+                  "imported": false
+                }
+              ]
+            }
+        """
+        return await self._call(actions.SANDBOX_WORLDS, {})
+
+    async def compare_worlds(self, *, name: str, other: str) -> types.CompareWorldsReply:
+        """What is different in two worlds.
+
+        Two worlds of this merchant.
+
+        Needs a key of scope `all`.
+
+        name: Name of the first world. 1 to 100 characters.
+        other: Name of the other world. 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.sandbox.compare_worlds(name="before the refund", other="after the refund")
+
+            {
+              "status": 200,
+              "data": []
+            }
+        """
+        return await self._call(actions.SANDBOX_COMPARE_WORLDS, {"name": name, "other": other})
+
+    async def delete_world(self, *, name: str) -> types.SandboxReply:
+        """Delete a world.
+
+        Deletes a world.
+
+        Needs a key of scope `all`.
+
+        name: Name of the world. 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.sandbox.delete_world(name="before the refund")
+
+            {
+              "status": 200,
+              "message": "before the refund is deleted"
+            }
+        """
+        return await self._call(actions.SANDBOX_DELETE_WORLD, {"name": name})
+
     async def new_key(
         self,
         *,

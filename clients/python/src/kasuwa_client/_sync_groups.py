@@ -6424,6 +6424,143 @@ class Sandbox(SyncGroup):
         """
         return self._call(actions.SANDBOX_RESET, {})
 
+    def snapshot(self, *, name: str) -> types.SnapshotReply:
+        """Store everything that this merchant has, as a world that it can be put back to.
+
+        Stores everything that this merchant has, as a world.
+
+        Needs a key of scope `all`.
+
+        name: Name of the world, one that none of the merchant's worlds has. 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.sandbox.snapshot(name="before the refund")
+
+            {
+              "status": 200,
+              "data": {
+                "name": "before the refund",
+                "rows": 8,
+                "bytes": 1120,
+                "business_time": "2026-11-18T21:58:14.117+01:00",
+                "made_at": "2026-11-18T20:58:14.117Z",
+                "made_by": "1.0.0",
+                "imported": false
+              }
+            }
+        """
+        return self._call(actions.SANDBOX_SNAPSHOT, {"name": name})
+
+    def restore(self, *, name: str) -> types.RestoreReply:
+        """Make this merchant what it was when a world was stored.
+
+        Makes this merchant what it was when a world was stored.
+
+        Needs a key of scope `all`.
+
+        name: Name of the world. 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.sandbox.restore(name="before the refund")
+
+            {
+              "status": 200,
+              "message": "The merchant is as it was in before the refund",
+              "rows": 8
+            }
+        """
+        return self._call(actions.SANDBOX_RESTORE, {"name": name})
+
+    def fork(self, *, name: str | None = None) -> types.ForkReply:
+        """Create a new merchant that is a copy of this one or of a world.
+
+        Makes a new merchant that is a copy of this one.
+
+        Needs a key of scope `all`.
+
+        name: Name of the world to copy. Left out: the merchant as it is now. 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.sandbox.fork(name="before the refund")
+
+            {
+              "status": 200,
+              "mid": "<mid>",
+              "key": "<key>"
+            }
+        """
+        return self._call(actions.SANDBOX_FORK, {"name": name})
+
+    def worlds(self) -> types.WorldsReply:
+        """The worlds that this merchant has stored.
+
+        Needs a key of scope `all`.
+
+        Example, and the reply that was recorded for it:
+
+            shop.sandbox.worlds()
+
+            {
+              "status": 200,
+              "data": [
+                {
+                  "name": "before the refund",
+                  "rows": 8,
+                  "bytes": 1120,
+                  "business_time": "2026-11-18T21:58:14.117+01:00",
+                  "made_at": "2026-11-18T20:58:14.117Z",
+                  "made_by": "1.0.0",
+                  "imported": false
+                }
+              ]
+            }
+        """
+        return self._call(actions.SANDBOX_WORLDS, {})
+
+    def compare_worlds(self, *, name: str, other: str) -> types.CompareWorldsReply:
+        """What is different in two worlds.
+
+        Two worlds of this merchant.
+
+        Needs a key of scope `all`.
+
+        name: Name of the first world. 1 to 100 characters.
+        other: Name of the other world. 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.sandbox.compare_worlds(name="before the refund", other="after the refund")
+
+            {
+              "status": 200,
+              "data": []
+            }
+        """
+        return self._call(actions.SANDBOX_COMPARE_WORLDS, {"name": name, "other": other})
+
+    def delete_world(self, *, name: str) -> types.SandboxReply:
+        """Delete a world.
+
+        Deletes a world.
+
+        Needs a key of scope `all`.
+
+        name: Name of the world. 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.sandbox.delete_world(name="before the refund")
+
+            {
+              "status": 200,
+              "message": "before the refund is deleted"
+            }
+        """
+        return self._call(actions.SANDBOX_DELETE_WORLD, {"name": name})
+
     def new_key(
         self,
         *,

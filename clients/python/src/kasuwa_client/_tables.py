@@ -377,6 +377,7 @@ TYPES: Mapping[str, FieldTable] = {
         "root": ("root", "text"),
         "public_key": ("public_key", "text"),
     },
+    "CompareWorldsReply": {"status": ("status", "integer"), "data": ("data", "[WorldDifference]")},
     "CustomerCard": {
         "card": ("card", "text"),
         "brand": ("brand", "text"),
@@ -627,6 +628,7 @@ TYPES: Mapping[str, FieldTable] = {
         "files": ("files", "[EvidenceFileLine]"),
     },
     "ExplainReply": {"status": ("status", "integer"), "data": ("data", "[{any}]")},
+    "ForkReply": {"status": ("status", "integer"), "mid": ("mid", "text"), "key": ("key", "text")},
     "FoundRecord": {
         "kind": ("kind", "text"),
         "reference": ("reference", "text"),
@@ -1269,6 +1271,7 @@ TYPES: Mapping[str, FieldTable] = {
         "sent": ("sent", "integer"),
         "more": ("more", "boolean"),
     },
+    "RestoreReply": {"status": ("status", "integer"), "message": ("message", "text"), "rows": ("rows", "integer")},
     "SandboxReply": {"status": ("status", "integer"), "message": ("message", "text")},
     "SavingsCashcodeReply": {
         "status": ("status", "integer"),
@@ -1409,6 +1412,7 @@ TYPES: Mapping[str, FieldTable] = {
         "offset": ("offset", "integer"),
         "limit": ("limit", "integer"),
     },
+    "SnapshotReply": {"status": ("status", "integer"), "data": ("data", "World")},
     "SpendingLimits": {
         "per_transaction": ("per_transaction", "amount"),
         "per_day": ("per_day", "amount"),
@@ -1615,6 +1619,22 @@ TYPES: Mapping[str, FieldTable] = {
         "held": ("held", "amount"),
     },
     "WalletReply": {"status": ("status", "integer"), "data": ("data", "[WalletLine]")},
+    "World": {
+        "name": ("name", "text"),
+        "rows": ("rows", "integer"),
+        "bytes": ("bytes", "integer"),
+        "business_time": ("business_time", "text"),
+        "made_at": ("made_at", "time"),
+        "made_by": ("made_by", "text"),
+        "imported": ("imported", "boolean"),
+    },
+    "WorldDifference": {
+        "table": ("table", "text"),
+        "only_in_first": ("only_in_first", "integer"),
+        "only_in_other": ("only_in_other", "integer"),
+        "changed": ("changed", "integer"),
+    },
+    "WorldsReply": {"status": ("status", "integer"), "data": ("data", "[World]")},
 }
 
 EVENTS: Mapping[str, FieldTable] = {

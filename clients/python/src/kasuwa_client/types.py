@@ -1481,6 +1481,19 @@ class CloseReply(Result):
 
 
 @dataclass(frozen=True)
+class CompareWorldsReply(Result):
+    """The differences of two worlds."""
+
+    status: int
+    """200."""
+    data: tuple[WorldDifference, ...]
+    """The tables in which they differ. Empty if they are the same."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "data": "data"}
+
+
+@dataclass(frozen=True)
 class CustomerCard(Result):
     """A saved card of a customer."""
 
@@ -2257,6 +2270,21 @@ class ExplainReply(Result):
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "data": "data"}
+
+
+@dataclass(frozen=True)
+class ForkReply(Result):
+    """The new merchant."""
+
+    status: int
+    """200."""
+    mid: str
+    """Identifier of the copy, for the header `mid`."""
+    key: str = field(repr=False)
+    """A key of the copy, for the header `key`, beside those that it has of the merchant. It is shown this once."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "mid": "mid", "key": "key"}
 
 
 @dataclass(frozen=True)
@@ -4377,6 +4405,21 @@ class ResendReply(Result):
 
 
 @dataclass(frozen=True)
+class RestoreReply(Result):
+    """The confirmation of a restore."""
+
+    status: int
+    """200: it was done. The next request is answered from the world."""
+    message: str
+    """The outcome in words."""
+    rows: int
+    """Number of rows that were restored."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "rows": "rows"}
+
+
+@dataclass(frozen=True)
 class SandboxReply(Result):
     """The confirmation of a sandbox action."""
 
@@ -4811,6 +4854,19 @@ class SettlementSummary(Result):
         "net": "net",
         "paid_out": "paid_out",
     }
+
+
+@dataclass(frozen=True)
+class SnapshotReply(Result):
+    """The world that was stored."""
+
+    status: int
+    """200: it is stored."""
+    data: World
+    """The world."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "data": "data"}
 
 
 @dataclass(frozen=True)
@@ -5432,6 +5488,72 @@ class WalletReply(Result):
     """200."""
     data: tuple[WalletLine, ...]
     """The wallets."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "data": "data"}
+
+
+@dataclass(frozen=True)
+class World(Result):
+    """A world: everything that a merchant had at one moment."""
+
+    name: str
+    """Its name."""
+    rows: int
+    """Number of its rows."""
+    bytes: int
+    """Its size in the database."""
+    business_time: str
+    """The merchant's business time at that moment, in Lagos time with its offset."""
+    made_at: dt.datetime
+    """The time of the server's clock at that moment, in UTC."""
+    made_by: str
+    """Version of Kasuwa that made it."""
+    imported: bool
+    """Whether it was imported from a file."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "name": "name",
+        "rows": "rows",
+        "bytes": "bytes",
+        "business_time": "business_time",
+        "made_at": "made_at",
+        "made_by": "made_by",
+        "imported": "imported",
+    }
+
+
+@dataclass(frozen=True)
+class WorldDifference(Result):
+    """A table in which two worlds differ."""
+
+    table: str
+    """What the rows are, such as `transaction`."""
+    only_in_first: int
+    """Rows that only the first world has."""
+    only_in_other: int
+    """Rows that only the other world has."""
+    changed: int
+    """Rows that both have, with different values."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "table": "table",
+        "only_in_first": "only_in_first",
+        "only_in_other": "only_in_other",
+        "changed": "changed",
+    }
+
+
+@dataclass(frozen=True)
+class WorldsReply(Result):
+    """The worlds of this merchant, newest first."""
+
+    status: int
+    """200."""
+    data: tuple[World, ...]
+    """The worlds."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "data": "data"}

@@ -47,8 +47,8 @@ export class KasuwaPaths {
   readonly resources: ResourcesMethods;
   /**
    * `PUT /sandbox`: beneficiary, payAccount, dispute, disputeOutcome, cardPurchase, cardRefund, redeemCashcode,
-   * newMerchant, fundWallet, settle, webhook, explain, clock, advance, freeze, audit, close, fault, reset, newKey,
-   * payoutPolicy. The test environment alone has this path.
+   * newMerchant, fundWallet, settle, webhook, explain, clock, advance, freeze, audit, close, fault, reset, snapshot,
+   * restore, fork, worlds, compareWorlds, deleteWorld, newKey, payoutPolicy. The test environment alone has this path.
    */
   readonly sandbox: SandboxMethods;
 

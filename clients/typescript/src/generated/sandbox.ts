@@ -58,6 +58,14 @@ export interface CloseReply {
   readonly public_key: string;
 }
 
+/** The differences of two worlds. */
+export interface CompareWorldsReply {
+  /** 200. */
+  readonly status: 200;
+  /** The tables in which they differ. Empty if they are the same. */
+  readonly data: readonly WorldDifference[];
+}
+
 /** The timeline of a reference. */
 export interface ExplainReply {
   /** 200: the reference is known. */
@@ -69,6 +77,16 @@ export interface ExplainReply {
   readonly data: readonly { readonly [name: string]: unknown }[];
 }
 
+/** The new merchant. */
+export interface ForkReply {
+  /** 200. */
+  readonly status: 200;
+  /** Identifier of the copy, for the header `mid`. */
+  readonly mid: string;
+  /** A key of the copy, for the header `key`, beside those that it has of the merchant. It is shown this once. */
+  readonly key: string;
+}
+
 /** A new merchant, with 10,000,000.00 NGN and 10,000.00 USD in its wallets. */
 export interface NewMerchantReply {
   /** 200. */
@@ -77,6 +95,16 @@ export interface NewMerchantReply {
   readonly mid: string;
   /** Key of the merchant, for the header `key`. It is shown this once. */
   readonly key: string;
+}
+
+/** The confirmation of a restore. */
+export interface RestoreReply {
+  /** 200: it was done. The next request is answered from the world. */
+  readonly status: 200;
+  /** The outcome in words. */
+  readonly message: string;
+  /** Number of rows that were restored. */
+  readonly rows: number;
 }
 
 /** The confirmation of a sandbox action. */
@@ -99,12 +127,58 @@ export interface SettleReply {
   readonly message: string;
 }
 
+/** The world that was stored. */
+export interface SnapshotReply {
+  /** 200: it is stored. */
+  readonly status: 200;
+  /** The world. */
+  readonly data: World;
+}
+
 /** A place where the books violate an invariant. */
 export interface Violation {
   /** The statement that must hold. */
   readonly invariant: string;
   /** The account, posting or reference where it does not. */
   readonly place: string;
+}
+
+/** A world: everything that a merchant had at one moment. */
+export interface World {
+  /** Its name. */
+  readonly name: string;
+  /** Number of its rows. */
+  readonly rows: number;
+  /** Its size in the database. */
+  readonly bytes: number;
+  /** The merchant's business time at that moment, in Lagos time with its offset. */
+  readonly business_time: string;
+  /** The time of the server's clock at that moment, in UTC. */
+  readonly made_at: Time;
+  /** Version of Kasuwa that made it. */
+  readonly made_by: string;
+  /** Whether it was imported from a file. */
+  readonly imported: boolean;
+}
+
+/** A table in which two worlds differ. */
+export interface WorldDifference {
+  /** What the rows are, such as `transaction`. */
+  readonly table: string;
+  /** Rows that only the first world has. */
+  readonly only_in_first: number;
+  /** Rows that only the other world has. */
+  readonly only_in_other: number;
+  /** Rows that both have, with different values. */
+  readonly changed: number;
+}
+
+/** The worlds of this merchant, newest first. */
+export interface WorldsReply {
+  /** 200. */
+  readonly status: 200;
+  /** The worlds. */
+  readonly data: readonly World[];
 }
 
 /** Request of sandbox beneficiary. Adds a payee of split payments. */
@@ -366,6 +440,41 @@ export interface SandboxFaultRequest {
 /** Request of sandbox reset. */
 export type SandboxResetRequest = Record<string, never>;
 
+/** Request of sandbox snapshot. Stores everything that this merchant has, as a world. */
+export interface SandboxSnapshotRequest {
+  /** Name of the world, one that none of the merchant's worlds has. 1 to 100 characters. */
+  readonly name: string;
+}
+
+/** Request of sandbox restore. Makes this merchant what it was when a world was stored. */
+export interface SandboxRestoreRequest {
+  /** Name of the world. 1 to 100 characters. */
+  readonly name: string;
+}
+
+/** Request of sandbox fork. Makes a new merchant that is a copy of this one. */
+export interface SandboxForkRequest {
+  /** Name of the world to copy. Left out: the merchant as it is now. 1 to 100 characters. */
+  readonly name?: string | null | undefined;
+}
+
+/** Request of sandbox worlds. */
+export type SandboxWorldsRequest = Record<string, never>;
+
+/** Request of sandbox compareWorlds. Two worlds of this merchant. */
+export interface SandboxCompareWorldsRequest {
+  /** Name of the first world. 1 to 100 characters. */
+  readonly name: string;
+  /** Name of the other world. 1 to 100 characters. */
+  readonly other: string;
+}
+
+/** Request of sandbox deleteWorld. Deletes a world. */
+export interface SandboxDeleteWorldRequest {
+  /** Name of the world. 1 to 100 characters. */
+  readonly name: string;
+}
+
 /** Request of sandbox newKey. A key beside those that the merchant has. */
 export interface SandboxNewKeyRequest {
   /** Name of the key. Default `sandbox`. 1 to 60 printable characters. */
@@ -578,6 +687,52 @@ const RESET: Operation = {
   name: "sandbox.reset",
   path: "sandbox",
   select: { action: "reset" },
+  repeat: "never",
+  writes: true,
+};
+
+const SNAPSHOT: Operation = {
+  name: "sandbox.snapshot",
+  path: "sandbox",
+  select: { action: "snapshot" },
+  repeat: "never",
+  writes: true,
+};
+
+const RESTORE: Operation = {
+  name: "sandbox.restore",
+  path: "sandbox",
+  select: { action: "restore" },
+  repeat: "never",
+  writes: true,
+};
+
+const FORK: Operation = {
+  name: "sandbox.fork",
+  path: "sandbox",
+  select: { action: "fork" },
+  repeat: "never",
+  writes: true,
+};
+
+const WORLDS: Operation = {
+  name: "sandbox.worlds",
+  path: "sandbox",
+  select: { action: "worlds" },
+  repeat: "read",
+};
+
+const COMPARE_WORLDS: Operation = {
+  name: "sandbox.compareWorlds",
+  path: "sandbox",
+  select: { action: "compare_worlds" },
+  repeat: "read",
+};
+
+const DELETE_WORLD: Operation = {
+  name: "sandbox.deleteWorld",
+  path: "sandbox",
+  select: { action: "delete_world" },
   repeat: "never",
   writes: true,
 };
@@ -1190,6 +1345,175 @@ export class SandboxMethods {
    */
   reset(request: SandboxResetRequest = {}, options?: CallOptions): Promise<SandboxReply> {
     return callAction(this.#caller, RESET, request, options);
+  }
+
+  /**
+   * Store everything that this merchant has, as a world that it can be put back to.
+   *
+   * Stores everything that this merchant has, as a world.
+   *
+   * Needs a key of scope `all`.
+   *
+   * If its answer is lost, the call is not repeated, and throws OutcomeUnknown.
+   *
+   * Exists in the test environment only.
+   *
+   * @example
+   * ```ts
+   * await shop.sandbox.snapshot({
+   *   name: "before the refund",
+   * });
+   * // {
+   * //   status: 200,
+   * //   data: {
+   * //     name: "before the refund",
+   * //     rows: 8,
+   * //     bytes: 1120,
+   * //     business_time: "2026-11-18T21:58:14.117+01:00",
+   * //     made_at: "2026-11-18T20:58:14.117Z",
+   * //     made_by: "1.0.0",
+   * //     imported: false,
+   * //   },
+   * // }
+   * ```
+   */
+  snapshot(request: SandboxSnapshotRequest, options?: CallOptions): Promise<SnapshotReply> {
+    return callAction(this.#caller, SNAPSHOT, request, options);
+  }
+
+  /**
+   * Make this merchant what it was when a world was stored.
+   *
+   * Makes this merchant what it was when a world was stored.
+   *
+   * Needs a key of scope `all`.
+   *
+   * If its answer is lost, the call is not repeated, and throws OutcomeUnknown.
+   *
+   * Exists in the test environment only.
+   *
+   * @example
+   * ```ts
+   * await shop.sandbox.restore({
+   *   name: "before the refund",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "The merchant is as it was in before the refund",
+   * //   rows: 8,
+   * // }
+   * ```
+   */
+  restore(request: SandboxRestoreRequest, options?: CallOptions): Promise<RestoreReply> {
+    return callAction(this.#caller, RESTORE, request, options);
+  }
+
+  /**
+   * Create a new merchant that is a copy of this one or of a world.
+   *
+   * Makes a new merchant that is a copy of this one.
+   *
+   * Needs a key of scope `all`.
+   *
+   * If its answer is lost, the call is not repeated, and throws OutcomeUnknown.
+   *
+   * Exists in the test environment only.
+   *
+   * @example
+   * ```ts
+   * await shop.sandbox.fork({
+   *   name: "before the refund",
+   * });
+   * // {
+   * //   status: 200,
+   * //   mid: "<mid>",
+   * //   key: "<key>",
+   * // }
+   * ```
+   */
+  fork(request: SandboxForkRequest = {}, options?: CallOptions): Promise<ForkReply> {
+    return callAction(this.#caller, FORK, request, options);
+  }
+
+  /**
+   * The worlds that this merchant has stored.
+   *
+   * Needs a key of scope `all`.
+   *
+   * Exists in the test environment only.
+   *
+   * @example
+   * ```ts
+   * await shop.sandbox.worlds();
+   * // {
+   * //   status: 200,
+   * //   data: [
+   * //     {
+   * //       name: "before the refund",
+   * //       rows: 8,
+   * //       bytes: 1120,
+   * //       business_time: "2026-11-18T21:58:14.117+01:00",
+   * //       made_at: "2026-11-18T20:58:14.117Z",
+   * //       made_by: "1.0.0",
+   * //       imported: false,
+   * //     },
+   * //   ],
+   * // }
+   * ```
+   */
+  worlds(request: SandboxWorldsRequest = {}, options?: CallOptions): Promise<WorldsReply> {
+    return callAction(this.#caller, WORLDS, request, options);
+  }
+
+  /**
+   * What is different in two worlds.
+   *
+   * Two worlds of this merchant.
+   *
+   * Needs a key of scope `all`.
+   *
+   * Exists in the test environment only.
+   *
+   * @example
+   * ```ts
+   * await shop.sandbox.compareWorlds({
+   *   name: "before the refund",
+   *   other: "after the refund",
+   * });
+   * // {
+   * //   status: 200,
+   * //   data: [],
+   * // }
+   * ```
+   */
+  compareWorlds(request: SandboxCompareWorldsRequest, options?: CallOptions): Promise<CompareWorldsReply> {
+    return callAction(this.#caller, COMPARE_WORLDS, request, options);
+  }
+
+  /**
+   * Delete a world.
+   *
+   * Deletes a world.
+   *
+   * Needs a key of scope `all`.
+   *
+   * If its answer is lost, the call is not repeated, and throws OutcomeUnknown.
+   *
+   * Exists in the test environment only.
+   *
+   * @example
+   * ```ts
+   * await shop.sandbox.deleteWorld({
+   *   name: "before the refund",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "before the refund is deleted",
+   * // }
+   * ```
+   */
+  deleteWorld(request: SandboxDeleteWorldRequest, options?: CallOptions): Promise<SandboxReply> {
+    return callAction(this.#caller, DELETE_WORLD, request, options);
   }
 
   /**
