@@ -1623,7 +1623,7 @@ TYPES: Mapping[str, FieldTable] = {
         "name": ("name", "text"),
         "rows": ("rows", "integer"),
         "bytes": ("bytes", "integer"),
-        "business_time": ("business_time", "text"),
+        "business_time": ("business_time", "time"),
         "made_at": ("made_at", "time"),
         "made_by": ("made_by", "text"),
         "imported": ("imported", "boolean"),

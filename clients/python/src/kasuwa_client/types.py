@@ -5503,7 +5503,7 @@ class World(Result):
     """Number of its rows."""
     bytes: int
     """Its size in the database."""
-    business_time: str
+    business_time: dt.datetime
     """The merchant's business time at that moment, in Lagos time with its offset."""
     made_at: dt.datetime
     """The time of the server's clock at that moment, in UTC."""
