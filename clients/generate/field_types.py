@@ -119,6 +119,7 @@ AMOUNT_FIELDS = frozenset(
 DECIMAL_FIELDS = frozenset({"interestRate", "tax_rate", "penalty_rate", "discount", "discount_rate", "vat_rate"})
 TIME_FIELDS = frozenset(
     {
+        "business_time",
         "dateCreated",
         "dateErased",
         "dateClosed",

@@ -4565,46 +4565,18 @@ class ResendReply(Result):
 
 
 @dataclass(frozen=True)
-class ReverseReply(Result):
-    """A repayment that was reversed, and the loan without it."""
+class RestoreReply(Result):
+    """The confirmation of a restore."""
 
     status: int
-    """200."""
+    """200: it was done. The next request is answered from the world."""
     message: str
     """The outcome in words."""
-    txn_ref: str
-    """The repayment."""
-    loan_id: str
-    """The loan."""
-    amount: Decimal
-    """The part of the repayment that the loan had been given, in naira."""
-    refunded_amount: str
-    """The part of it that had been refunded to the payer before, in naira. The loan does not ask for it."""
-    allocation: RepaymentAllocation
-    """The parts of the loan that it had covered. They are owed again."""
-    reallocated: tuple[RepaymentReallocation, ...]
-    """The later repayments that cover other parts than before."""
-    data: LoanRecord
-    """The loan without the repayment."""
-    dry_run: bool | None = None
-    """True in a dry run: nothing was changed. Else absent."""
-    explained: tuple[DryRunFigure, ...] | None = None
-    """The figures of a dry run, each with its calculation. Else absent."""
+    rows: int
+    """Number of rows that were restored."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
-    wire_names: ClassVar[Mapping[str, str]] = {
-        "status": "status",
-        "message": "message",
-        "txn_ref": "txnRef",
-        "loan_id": "loan_id",
-        "amount": "amount",
-        "refunded_amount": "refunded_amount",
-        "allocation": "allocation",
-        "reallocated": "reallocated",
-        "data": "data",
-        "dry_run": "dry_run",
-        "explained": "explained",
-    }
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "rows": "rows"}
 
 
 @dataclass(frozen=True)
@@ -5758,7 +5730,7 @@ class World(Result):
     """Number of its rows."""
     bytes: int
     """Its size in the database."""
-    business_time: str
+    business_time: dt.datetime
     """The merchant's business time at that moment, in Lagos time with its offset."""
     made_at: dt.datetime
     """The time of the server's clock at that moment, in UTC."""

@@ -152,7 +152,7 @@ export interface World {
   /** Its size in the database. */
   readonly bytes: number;
   /** The merchant's business time at that moment, in Lagos time with its offset. */
-  readonly business_time: string;
+  readonly business_time: Time;
   /** The time of the server's clock at that moment, in UTC. */
   readonly made_at: Time;
   /** Version of Kasuwa that made it. */

@@ -137,11 +137,11 @@ class WorldOperations:
 
     async def _read_source(self, connection: Connection, merchant: Merchant) -> Source:
         [state] = await connection.fetch(leases.SELECT_MERCHANT_STATE, merchant.merchant_id)
-        [row] = await connection.fetch(
+        [(name, settings)] = await connection.fetch(
             f"select name, settings::text from merchant where {MERCHANT_ROW}", merchant.merchant_id
         )
         wall = self._clock.now()
-        return Source(merchant.merchant_id, *row, business_now(MerchantState(*state), wall), wall)
+        return Source(merchant.merchant_id, name, settings, business_now(MerchantState(*state), wall), wall)
 
     async def _require(self, connection: Connection, mid: str, name: str) -> WorldRecord:
         record = await records.find_world(connection, mid, name)
