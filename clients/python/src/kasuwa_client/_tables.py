@@ -1281,7 +1281,7 @@ TYPES: Mapping[str, FieldTable] = {
         "txn_ref": ("txnRef", "text"),
         "loan_id": ("loan_id", "text"),
         "amount": ("amount", "amount"),
-        "refunded_amount": ("refunded_amount", "text"),
+        "refunded_amount": ("refunded_amount", "amount"),
         "allocation": ("allocation", "RepaymentAllocation"),
         "reallocated": ("reallocated", "[RepaymentReallocation]"),
         "data": ("data", "LoanRecord"),

@@ -4242,11 +4242,11 @@ class RepaymentReallocation(Result):
     txn_ref: str
     """The repayment."""
     amount: Decimal
-    """The part of it that the loan was given, in naira: without what was taken back or refunded."""
+    """Amount of it that the loan was given, in naira: without what was taken back or refunded."""
     allocation: RepaymentAllocation
     """The parts of the loan that it covers now."""
     credit: Decimal
-    """The part of it that is beyond what was owed, and was not refunded, in naira."""
+    """Amount of it that is beyond what was owed and was not refunded, in naira."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
@@ -4411,9 +4411,9 @@ class ReverseReply(Result):
     loan_id: str
     """The loan."""
     amount: Decimal
-    """The part of the repayment that the loan had been given, in naira."""
-    refunded_amount: str
-    """The part of it that had been refunded to the payer before, in naira. The loan does not ask for it."""
+    """Amount of the repayment that the loan had been given, in naira."""
+    refunded_amount: Decimal
+    """Amount that had been refunded to the payer before, in naira. The loan does not ask for it."""
     allocation: RepaymentAllocation
     """The parts of the loan that it had covered. They are owed again."""
     reallocated: tuple[RepaymentReallocation, ...]
