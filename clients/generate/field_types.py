@@ -77,6 +77,7 @@ AMOUNT_FIELDS = frozenset(
         "credit",
         "chargedAmount",
         "refundedAmount",
+        "refunded_amount",
         "refundableAmount",
         "unappliedAmount",
         "total_charge",

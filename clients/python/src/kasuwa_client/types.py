@@ -4408,11 +4408,11 @@ class RepaymentReallocation(Result):
     txn_ref: str
     """The repayment."""
     amount: Decimal
-    """The part of it that the loan was given, in naira: without what was taken back or refunded."""
+    """Amount of it that the loan was given, in naira: without what was taken back or refunded."""
     allocation: RepaymentAllocation
     """The parts of the loan that it covers now."""
     credit: Decimal
-    """The part of it that is beyond what was owed, and was not refunded, in naira."""
+    """Amount of it that is beyond what was owed and was not refunded, in naira."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
@@ -4572,8 +4572,24 @@ class RestoreReply(Result):
     """200: it was done. The next request is answered from the world."""
     message: str
     """The outcome in words."""
-    rows: int
-    """Number of rows that were restored."""
+    txn_ref: str
+    """The repayment."""
+    loan_id: str
+    """The loan."""
+    amount: Decimal
+    """Amount of the repayment that the loan had been given, in naira."""
+    refunded_amount: Decimal
+    """Amount that had been refunded to the payer before, in naira. The loan does not ask for it."""
+    allocation: RepaymentAllocation
+    """The parts of the loan that it had covered. They are owed again."""
+    reallocated: tuple[RepaymentReallocation, ...]
+    """The later repayments that cover other parts than before."""
+    data: LoanRecord
+    """The loan without the repayment."""
+    dry_run: bool | None = None
+    """True in a dry run: nothing was changed. Else absent."""
+    explained: tuple[DryRunFigure, ...] | None = None
+    """The figures of a dry run, each with its calculation. Else absent."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "rows": "rows"}

@@ -392,11 +392,11 @@ export interface RepaymentAllocation {
 export interface RepaymentReallocation {
   /** The repayment. */
   readonly txnRef: string;
-  /** The part of it that the loan was given, in naira: without what was taken back or refunded. */
+  /** Amount of it that the loan was given, in naira: without what was taken back or refunded. */
   readonly amount: Amount;
   /** The parts of the loan that it covers now. */
   readonly allocation: RepaymentAllocation;
-  /** The part of it that is beyond what was owed, and was not refunded, in naira. */
+  /** Amount of it that is beyond what was owed and was not refunded, in naira. */
   readonly credit: Amount;
 }
 
@@ -499,10 +499,10 @@ export interface ReverseReply {
   readonly txnRef: string;
   /** The loan. */
   readonly loan_id: string;
-  /** The part of the repayment that the loan had been given, in naira. */
+  /** Amount of the repayment that the loan had been given, in naira. */
   readonly amount: Amount;
-  /** The part of it that had been refunded to the payer before, in naira. The loan does not ask for it. */
-  readonly refunded_amount: string;
+  /** Amount that had been refunded to the payer before, in naira. The loan does not ask for it. */
+  readonly refunded_amount: Amount;
   /** The parts of the loan that it had covered. They are owed again. */
   readonly allocation: RepaymentAllocation;
   /** The later repayments that cover other parts than before. */

@@ -230,7 +230,7 @@ export const REPAYMENT_VALIDATE_REPLY_SHAPE: Shape = {
 };
 
 export const REVERSE_REPLY_SHAPE: Shape = {
-  amounts: ["amount"],
+  amounts: ["amount", "refunded_amount"],
   inside: {
     allocation: REPAYMENT_ALLOCATION_SHAPE,
     reallocated: REPAYMENT_REALLOCATION_SHAPE,

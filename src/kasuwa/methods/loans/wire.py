@@ -338,11 +338,11 @@ class Reallocation(msgspec.Struct, kw_only=True):
     txn_ref: str = field(name="txnRef")
     "The repayment."
     amount: str
-    "The part of it that the loan was given, in naira: without what was taken back or refunded."
+    "Amount of it that the loan was given, in naira: without what was taken back or refunded."
     allocation: Allocation
     "The parts of the loan that it covers now."
     credit: str
-    "The part of it that is beyond what was owed, and was not refunded, in naira."
+    "Amount of it that is beyond what was owed and was not refunded, in naira."
 
 
 class ReverseReply(msgspec.Struct, kw_only=True):
@@ -357,9 +357,9 @@ class ReverseReply(msgspec.Struct, kw_only=True):
     loan_id: str
     "The loan."
     amount: str
-    "The part of the repayment that the loan had been given, in naira."
+    "Amount of the repayment that the loan had been given, in naira."
     refunded_amount: str
-    "The part of it that had been refunded to the payer before, in naira. The loan does not ask for it."
+    "Amount that had been refunded to the payer before, in naira. The loan does not ask for it."
     allocation: Allocation
     "The parts of the loan that it had covered. They are owed again."
     reallocated: list[Reallocation]
