@@ -26,8 +26,8 @@ def list_codes(*, of_fields: bool) -> list[str]:
 def render_python() -> Iterator[str]:
     yield PYTHON_HEADER
     for name, title, of_fields in (
-        ("ErrorCode", "What is wrong with a request. `error.code == ErrorCode.CARD_BLOCKED` compares.", False),
-        ("FieldCode", "What is wrong with a field.", True),
+        ("ErrorCode", "The code of a refused request: `error.code == ErrorCode.CARD_BLOCKED` compares.", False),
+        ("FieldCode", "The code of an entry of `errors`.", True),
     ):
         yield f'\n\nclass {name}(str, Enum):\n    """{title}"""\n\n'
         yield from (f'    {code.upper()} = "{code}"\n' for code in list_codes(of_fields=of_fields))
