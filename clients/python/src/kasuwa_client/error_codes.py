@@ -11,7 +11,7 @@ from enum import Enum
 
 
 class ErrorCode(str, Enum):
-    """What is wrong with a request. `error.code == ErrorCode.CARD_BLOCKED` compares."""
+    """The code of a refused request: `error.code == ErrorCode.CARD_BLOCKED` compares."""
 
     ACCOUNT_INSUFFICIENT = "account_insufficient"
     ACCOUNT_NOT_CLOSED = "account_not_closed"
@@ -181,7 +181,7 @@ class ErrorCode(str, Enum):
 
 
 class FieldCode(str, Enum):
-    """What is wrong with a field."""
+    """The code of an entry of `errors`."""
 
     ACCOUNT_REFERENCE_CLOSED = "account_reference_closed"
     ACCOUNT_REFERENCE_UNKNOWN = "account_reference_unknown"
