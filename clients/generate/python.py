@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from clients.generate import error_codes
 from clients.generate.docstrings import LINE_LENGTH, docstring, wrap_text
 from clients.generate.python_events import render_event_tables, render_events
 from clients.generate.python_types import (
@@ -70,6 +71,7 @@ def render_all() -> dict[Path, str]:
         "types.py": "".join(render_types(surface)),
         "events.py": "".join(render_events(surface)),
         "_tables.py": "".join(render_tables(surface)),
+        "error_codes.py": "".join(error_codes.render_python()),
         "_actions.py": "".join(render_actions(surface)),
         "_sync_groups.py": "".join(render_groups(surface, is_async=False)),
         "_async_groups.py": "".join(render_groups(surface, is_async=True)),

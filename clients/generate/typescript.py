@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from clients.generate import error_codes
 from clients.generate.surface import SECRET_FIELDS, ActionSurface, Field, ObjectType, Surface, read_surface
 from clients.generate.typescript_events import render_events
 from clients.generate.typescript_shapes import operation_shape, render_shapes, shape_names_in
@@ -73,6 +74,7 @@ def render_all() -> dict[Path, str]:
     files = {
         "statuses": render_statuses(surface),
         "secrets": render_secrets(),
+        "error_codes": error_codes.render_typescript(HEADER),
         "shapes": HEADER + render_shapes(surface),
         "events": HEADER + render_events(surface),
         **{name: render_types(surface, name) for name in type_modules(surface)},

@@ -30,7 +30,7 @@ from tests.merchant_client import MerchantClient
 from tests.running import Deployment
 from tests.walk.test_secrets import CARD, LOOSE
 
-TRANSFER = {"action": "transfer", "amount": "5.00", "bankcode": "058", "accountnumber": "0000000000"}
+TRANSFER: dict[str, Any] = {"action": "transfer", "amount": "5.00", "bankcode": "058", "accountnumber": "0000000000"}
 
 
 def ask(shop: MerchantClient, path: str, body: bytes, **headers: str) -> Any:

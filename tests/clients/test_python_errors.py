@@ -10,6 +10,8 @@ import pytest
 from kasuwa_client import (
     AuthenticationError,
     CallEvent,
+    ErrorCode,
+    FieldCode,
     InsufficientFunds,
     InvalidRequest,
     Kasuwa,
@@ -104,6 +106,20 @@ def test_an_invalid_request_names_every_fault(client: Kasuwa) -> None:
         client.disburse.transfer(amount="-5", bankcode="05", accountnumber="123", order_ref="x" * 101)
     assert {error.field for error in raised.value.errors} == {"amount", "bankcode", "accountnumber", "orderRef"}
     assert all(error.reason for error in raised.value.errors)
+
+
+def test_an_error_has_its_code_and_the_page_about_it(client: Kasuwa) -> None:
+    with pytest.raises(InvalidRequest) as raised:
+        client.disburse.transfer(amount="-5", bankcode="058", accountnumber="0000000000")
+    assert raised.value.code == ErrorCode.FIELD_INVALID
+    assert raised.value.doc_url.endswith("/docs/reference/errors.html#field_invalid")
+    [fault] = raised.value.errors
+    assert (fault.field, fault.code, fault.value) == ("amount", FieldCode.AMOUNT_NEGATIVE, "-5")
+
+
+def test_an_error_of_an_older_service_has_no_code() -> None:
+    error = Refused("No", status=104, reply={"status": 104, "message": "No", "errors": [{"field": "a", "reason": "b"}]})
+    assert (error.code, error.doc_url, error.errors[0].code, error.errors[0].value) == ("", "", "", None)
 
 
 def test_an_unreadable_answer_to_a_write_is_an_unknown_outcome(client: Kasuwa) -> None:

@@ -14,10 +14,16 @@
  * Wrong arguments throw a TypeError before anything is sent. A message never holds a secret.
  */
 
+import type { ErrorCode, FieldCode } from "./generated/error_codes.js";
+
 /** One fault of a request: the field, nested ones as a path, and what is wrong with it. */
 export interface FieldError {
   readonly field: string;
   readonly reason: string;
+  /** What is wrong, for programs. */
+  readonly code?: FieldCode | (string & {});
+  /** What was sent, as text; `***` for a secret. Undefined for an object or an array. */
+  readonly value?: string;
 }
 
 /** The facts about a call that every error carries. */
@@ -84,6 +90,10 @@ export interface Refusal {
   /** Status of the contract, for example 301 (insufficient funds). */
   readonly status: number;
   readonly message: string;
+  /** What is wrong, for programs. Empty if the service has no codes yet. */
+  readonly code: ErrorCode | (string & {});
+  /** The page about the code. */
+  readonly docUrl: string;
   readonly errors: readonly FieldError[];
   /** The parsed body of the reply. */
   readonly reply: unknown;
@@ -94,6 +104,8 @@ export interface Refusal {
 export class Refused extends KasuwaError implements Refusal {
   override readonly name: string = "Refused";
   readonly status: number;
+  readonly code: ErrorCode | (string & {});
+  readonly docUrl: string;
   readonly errors: readonly FieldError[];
   readonly reply: unknown;
   readonly httpStatus: number;
@@ -101,6 +113,8 @@ export class Refused extends KasuwaError implements Refusal {
   constructor(refusal: Refusal, call: CallFacts = {}) {
     super(refusal.message, call);
     this.status = refusal.status;
+    this.code = refusal.code;
+    this.docUrl = refusal.docUrl;
     this.errors = refusal.errors;
     this.reply = refusal.reply;
     this.httpStatus = refusal.httpStatus;

@@ -19,6 +19,7 @@ export {
 export type { DeliveryFacts } from "./delivery.js";
 export { type HeadersLike, verifyEvent, type VerifyEventOptions } from "./events.js";
 export type { Amount, Decimal } from "./exact.js";
+export { ERROR_CODES, type ErrorCode, FIELD_CODES, type FieldCode } from "./generated/error_codes.js";
 export type * from "./generated/events.js";
 export * from "./generated/paths.js";
 export type { AttemptFailed, CallEvent, Hook, ReplyReceived, RequestSent, Retrying } from "./hooks.js";

@@ -142,10 +142,12 @@ function rateLimited(call: PreparedCall, answer: Answer, message: string): Faile
 }
 
 function readRefusal(answer: Answer, status: number): Refusal {
-  const { message, errors } = (answer.body ?? {}) as { message?: unknown; errors?: unknown };
+  const { message, code, doc_url, errors } = (answer.body ?? {}) as { [name: string]: unknown };
   return {
     status,
     message: typeof message === "string" ? message : `The service answered with status ${status}`,
+    code: typeof code === "string" ? code : "",
+    docUrl: typeof doc_url === "string" ? doc_url : "",
     errors: Array.isArray(errors) ? (errors as FieldError[]) : [],
     reply: answer.body,
     httpStatus: answer.httpStatus,

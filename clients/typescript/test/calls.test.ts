@@ -6,6 +6,7 @@ import { inspect } from "node:util";
 import {
   AuthenticationError,
   type ClientRecord,
+  ERROR_CODES,
   InsufficientFunds,
   InvalidRequest,
   Kasuwa,
@@ -128,6 +129,10 @@ test("refusals are errors of their status", async () => {
   const invalid = await thrown(client.disburse.transfer({ ...TRANSFER, bankcode: "x", amount: "0" }), InvalidRequest);
   assert.deepEqual(invalid.errors.map((fault) => fault.field).sort(), ["amount", "bankcode"]);
   assert.equal(invalid.name, "InvalidRequest");
+  assert.equal(invalid.code, "field_invalid");
+  assert.match(invalid.docUrl, /\/docs\/reference\/errors\.html#field_invalid$/);
+  assert.deepEqual(invalid.errors.map((fault) => `${fault.code} ${fault.value}`).sort(), ["amount_zero 0", "field_invalid x"]);
+  assert.ok(ERROR_CODES.includes("insufficient_funds") && funds.code === "insufficient_funds");
   assert.ok(invalid instanceof Refused && invalid instanceof KasuwaError && !(invalid instanceof OutcomeUnknown));
   assert.match(invalid.requestId ?? "", /^kc-/);
   const code = await client.payment.chargeAccount({

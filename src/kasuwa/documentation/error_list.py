@@ -13,8 +13,8 @@ from kasuwa.core.codes import ERROR_MEANINGS, INVALID_REQUEST
 from kasuwa.core.decision import FieldError, Refusal, refuse_fields
 from kasuwa.core.error_codes import FIELD_INVALID, FIELD_MEANINGS
 
-# Modules that run something as soon as they are imported.
-NOT_IMPORTED = ("kasuwa.__main__",)
+# What runs something when it is imported, and the pytest plugin: it needs the client, which is made from the list.
+NOT_IMPORTED = ("kasuwa.__main__", "kasuwa.testing")
 
 
 class ListedCode(msgspec.Struct):
@@ -38,7 +38,7 @@ class ListedCode(msgspec.Struct):
 
 def import_modules() -> Iterator[ModuleType]:
     for module in pkgutil.walk_packages(kasuwa.__path__, "kasuwa."):
-        if module.name not in NOT_IMPORTED:
+        if not module.name.startswith(NOT_IMPORTED):
             yield importlib.import_module(module.name)
 
 

@@ -13,6 +13,7 @@ from kasuwa_client._flow import RetryPolicy
 from kasuwa_client._pages import AsyncPage, AsyncPager, Page
 from kasuwa_client._result import Result
 from kasuwa_client._version import __version__
+from kasuwa_client.error_codes import ErrorCode, FieldCode
 from kasuwa_client.errors import (
     AuthenticationError,
     CallFacts,
@@ -77,8 +78,10 @@ __all__ = [
     "CheckoutEvent",
     "DisputeEvent",
     "EndpointTestEvent",
+    "ErrorCode",
     "Event",
     "EventApp",
+    "FieldCode",
     "FieldError",
     "Hook",
     "InsufficientFunds",

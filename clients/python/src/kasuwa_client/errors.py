@@ -33,6 +33,8 @@ class FieldError(NamedTuple):
 
     field: str
     reason: str
+    code: str = ""  # one of FieldCode, or of a newer service
+    value: str | None = None  # what was sent, as text; `***` for a secret, None for an object or an array
 
 
 class CallFacts(NamedTuple):
@@ -94,7 +96,13 @@ class InvalidSignature(KasuwaError):
 
 
 class Refused(KasuwaError):
-    """The service replied with an error. Statuses that this version does not know raise this class itself."""
+    """The service replied with an error. Statuses that this version does not know raise this class itself.
+
+    `code` says what is wrong, for programs (see ErrorCode), and `doc_url` is the page about it.
+    """
+
+    code: str
+    doc_url: str
 
     def __init__(
         self, message: str, call: CallFacts = NO_FACTS, *, status: int, reply: Any = None, http_status: int = 200
@@ -104,6 +112,9 @@ class Refused(KasuwaError):
         self.reply = reply
         self.http_status = http_status
         self.errors = _read_errors(reply)
+        facts = as_object(reply) or {}
+        self.code = str(facts.get("code", ""))
+        self.doc_url = str(facts.get("doc_url", ""))
 
     def __str__(self) -> str:
         return f"status {self.status}: {super().__str__()}"
@@ -189,4 +200,10 @@ def _read_errors(reply: Any) -> tuple[FieldError, ...]:
     fields = as_object(reply)
     found = None if fields is None else as_array(fields.get("errors"))
     errors = [as_object(one) for one in found or ()]
-    return tuple(FieldError(str(one.get("field", "")), str(one.get("reason", ""))) for one in errors if one is not None)
+    return tuple(_read_error(one) for one in errors if one is not None)
+
+
+def _read_error(fault: Any) -> FieldError:
+    value = fault.get("value")
+    field, reason, code = (str(fault.get(name, "")) for name in ("field", "reason", "code"))
+    return FieldError(field, reason, code, None if value is None else str(value))
