@@ -4001,7 +4001,7 @@ class Resources(AsyncGroup):
               "data": [
                 {
                   "event_id": "<event_id>",
-                  "sequence": 16,
+                  "sequence": 17,
                   "txnRef": "<txnRef>",
                   "kind": "account_closed",
                   "state": "no_endpoint",
@@ -6742,11 +6742,10 @@ class Sandbox(AsyncGroup):
               "data": {
                 "name": "before the refund",
                 "rows": 8,
-                "bytes": 1120,
-                "business_time": "2026-11-18T21:58:14.117+01:00",
-                "made_at": "2026-11-18T20:58:14.117Z",
-                "made_by": "1.0.0",
-                "imported": false
+                "bytes": 1116,
+                "business_time": "2026-11-18T22:11:19.320+01:00",
+                "made_at": "2026-11-18T21:11:19.320Z",
+                "made_by": "1.0.0"
               }
             }
         """
@@ -6809,11 +6808,10 @@ class Sandbox(AsyncGroup):
                 {
                   "name": "before the refund",
                   "rows": 8,
-                  "bytes": 1120,
-                  "business_time": "2026-11-18T21:58:14.117+01:00",
-                  "made_at": "2026-11-18T20:58:14.117Z",
-                  "made_by": "1.0.0",
-                  "imported": false
+                  "bytes": 1116,
+                  "business_time": "2026-11-18T22:11:19.320+01:00",
+                  "made_at": "2026-11-18T21:11:19.320Z",
+                  "made_by": "1.0.0"
                 }
               ]
             }

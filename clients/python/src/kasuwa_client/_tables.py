@@ -1295,6 +1295,7 @@ TYPES: Mapping[str, FieldTable] = {
         "sent": ("sent", "integer"),
         "more": ("more", "boolean"),
     },
+    "RestoreReply": {"status": ("status", "integer"), "message": ("message", "text"), "rows": ("rows", "integer")},
     "ReverseReply": {
         "status": ("status", "integer"),
         "message": ("message", "text"),
@@ -1305,6 +1306,13 @@ TYPES: Mapping[str, FieldTable] = {
         "allocation": ("allocation", "RepaymentAllocation"),
         "reallocated": ("reallocated", "[RepaymentReallocation]"),
         "data": ("data", "LoanRecord"),
+        "dry_run": ("dry_run", "boolean"),
+        "explained": ("explained", "[DryRunFigure]"),
+    },
+    "RolloverReply": {
+        "status": ("status", "integer"),
+        "message": ("message", "text"),
+        "data": ("data", "SavingsRecord"),
         "dry_run": ("dry_run", "boolean"),
         "explained": ("explained", "[DryRunFigure]"),
     },
@@ -1688,7 +1696,6 @@ TYPES: Mapping[str, FieldTable] = {
         "business_time": ("business_time", "time"),
         "made_at": ("made_at", "time"),
         "made_by": ("made_by", "text"),
-        "imported": ("imported", "boolean"),
     },
     "WorldDifference": {
         "table": ("table", "text"),

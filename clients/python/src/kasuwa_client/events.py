@@ -527,7 +527,8 @@ class CardAuthorizationEvent(EventBase):
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
     `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `checkout` for a
-    checkout that was not paid; `invoice` in the event of an invoice; `test` in a test event.
+    checkout that was not paid; `invoice` in the event of an invoice, `loan` in that of a loan; `test` in a test
+    event.
     """
     endpoint: Literal["live", "test"]
     """The environment that sent the event. Ignore events of the test environment in production."""
@@ -769,7 +770,8 @@ class FixedDepositEvent(EventBase):
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
     txn_status: Literal["failed", "pending", "successful"]
     """The state of what the event is about. That of a transaction is final and never changes after the event;
-    `pending` only in events of an invoice or of a transfer that waits for approval.
+    `pending` only in events of an invoice, of a transfer that waits for approval, or of an authorization of a
+    virtual card.
     """
     txn_ref: str
     """The `savings_id`."""
@@ -1263,7 +1265,8 @@ class LoanEvent(EventBase):
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
     txn_status: Literal["failed", "pending", "successful"]
     """The state of what the event is about. That of a transaction is final and never changes after the event;
-    `pending` only in events of an invoice or of a transfer that waits for approval.
+    `pending` only in events of an invoice, of a transfer that waits for approval, or of an authorization of a
+    virtual card.
     """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""

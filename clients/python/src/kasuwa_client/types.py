@@ -4572,6 +4572,21 @@ class RestoreReply(Result):
     """200: it was done. The next request is answered from the world."""
     message: str
     """The outcome in words."""
+    rows: int
+    """Number of rows that were restored."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "rows": "rows"}
+
+
+@dataclass(frozen=True)
+class ReverseReply(Result):
+    """A repayment that was reversed, and the loan without it."""
+
+    status: int
+    """200."""
+    message: str
+    """The outcome in words."""
     txn_ref: str
     """The repayment."""
     loan_id: str
@@ -4592,7 +4607,44 @@ class RestoreReply(Result):
     """The figures of a dry run, each with its calculation. Else absent."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
-    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "rows": "rows"}
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "message": "message",
+        "txn_ref": "txnRef",
+        "loan_id": "loan_id",
+        "amount": "amount",
+        "refunded_amount": "refunded_amount",
+        "allocation": "allocation",
+        "reallocated": "reallocated",
+        "data": "data",
+        "dry_run": "dry_run",
+        "explained": "explained",
+    }
+
+
+@dataclass(frozen=True)
+class RolloverReply(Result):
+    """A fixed deposit after a change of its rollover. A dry run explains what the end of the running term brings."""
+
+    status: int
+    """200."""
+    message: str
+    """The outcome in words."""
+    data: SavingsRecord
+    """The savings account."""
+    dry_run: bool | None = None
+    """True in a dry run: nothing was stored. Else absent."""
+    explained: tuple[DryRunFigure, ...] | None = None
+    """The figures of a dry run, each with its calculation. Else absent."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "message": "message",
+        "data": "data",
+        "dry_run": "dry_run",
+        "explained": "explained",
+    }
 
 
 @dataclass(frozen=True)
@@ -5752,8 +5804,6 @@ class World(Result):
     """The time of the server's clock at that moment, in UTC."""
     made_by: str
     """Version of Kasuwa that made it."""
-    imported: bool
-    """Whether it was imported from a file."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
@@ -5763,7 +5813,6 @@ class World(Result):
         "business_time": "business_time",
         "made_at": "made_at",
         "made_by": "made_by",
-        "imported": "imported",
     }
 
 

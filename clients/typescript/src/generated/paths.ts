@@ -46,9 +46,10 @@ export class KasuwaPaths {
    */
   readonly resources: ResourcesMethods;
   /**
-   * `PUT /sandbox`: beneficiary, payAccount, dispute, disputeOutcome, cardPurchase, cardRefund, redeemCashcode,
-   * newMerchant, fundWallet, settle, webhook, explain, clock, advance, freeze, audit, close, fault, reset, snapshot,
-   * restore, fork, worlds, compareWorlds, deleteWorld, newKey, payoutPolicy. The test environment alone has this path.
+   * `PUT /sandbox`: beneficiary, payAccount, dispute, disputeOutcome, cardPurchase, cardRefund, cardAuthorize,
+   * cardCapture, cardReverse, redeemCashcode, newMerchant, fundWallet, settle, webhook, explain, clock, advance,
+   * freeze, audit, close, fault, reset, snapshot, restore, fork, worlds, compareWorlds, deleteWorld, newKey,
+   * payoutPolicy. The test environment alone has this path.
    */
   readonly sandbox: SandboxMethods;
 

@@ -1672,7 +1672,7 @@ export class ResourcesMethods {
    * //   data: [
    * //     {
    * //       event_id: "<event_id>",
-   * //       sequence: 16,
+   * //       sequence: 17,
    * //       txnRef: "<txnRef>",
    * //       kind: "account_closed",
    * //       state: "no_endpoint",
@@ -1697,7 +1697,7 @@ export class ResourcesMethods {
    * //     },
    * //     {
    * //       event_id: "<event_id>",
-   * //       sequence: 15,
+   * //       sequence: 16,
    * //       txnRef: "<txnRef>",
    * //       kind: "cashcode",
    * //       state: "no_endpoint",

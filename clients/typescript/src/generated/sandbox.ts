@@ -157,8 +157,6 @@ export interface World {
   readonly made_at: Time;
   /** Version of Kasuwa that made it. */
   readonly made_by: string;
-  /** Whether it was imported from a file. */
-  readonly imported: boolean;
 }
 
 /** A table in which two worlds differ. */
@@ -1561,11 +1559,10 @@ export class SandboxMethods {
    * //   data: {
    * //     name: "before the refund",
    * //     rows: 8,
-   * //     bytes: 1120,
-   * //     business_time: "2026-11-18T21:58:14.117+01:00",
-   * //     made_at: "2026-11-18T20:58:14.117Z",
+   * //     bytes: 1116,
+   * //     business_time: "2026-11-18T22:11:19.320+01:00",
+   * //     made_at: "2026-11-18T21:11:19.320Z",
    * //     made_by: "1.0.0",
-   * //     imported: false,
    * //   },
    * // }
    * ```
@@ -1644,11 +1641,10 @@ export class SandboxMethods {
    * //     {
    * //       name: "before the refund",
    * //       rows: 8,
-   * //       bytes: 1120,
-   * //       business_time: "2026-11-18T21:58:14.117+01:00",
-   * //       made_at: "2026-11-18T20:58:14.117Z",
+   * //       bytes: 1116,
+   * //       business_time: "2026-11-18T22:11:19.320+01:00",
+   * //       made_at: "2026-11-18T21:11:19.320Z",
    * //       made_by: "1.0.0",
-   * //       imported: false,
    * //     },
    * //   ],
    * // }

@@ -239,6 +239,19 @@ export const REVERSE_REPLY_SHAPE: Shape = {
   },
 };
 
+export const SAVINGS_RECORD_SHAPE: Shape = {
+  amounts: ["balance", "accrued_interest", "unlocked"],
+  decimals: ["tax_rate"],
+  inside: { interestSettings: INTEREST_REPLY_SHAPE },
+};
+
+export const ROLLOVER_REPLY_SHAPE: Shape = {
+  inside: {
+    data: SAVINGS_RECORD_SHAPE,
+    explained: DRY_RUN_FIGURE_SHAPE,
+  },
+};
+
 export const SAVINGS_CASHCODE_REPLY_SHAPE: Shape = {
   amounts: ["balance"],
   inside: { explained: DRY_RUN_FIGURE_SHAPE },

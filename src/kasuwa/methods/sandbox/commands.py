@@ -153,7 +153,6 @@ def show_world(world: Any) -> World:
         business_time=lagos_text(world.business_at),
         made_at=utc_text(world.made_at),
         made_by=world.kasuwa,
-        imported=world.is_foreign,
     )
 
 

@@ -153,8 +153,6 @@ class World(msgspec.Struct, kw_only=True):
     "The time of the server's clock at that moment, in UTC."
     made_by: str
     "Version of Kasuwa that made it."
-    imported: bool
-    "Whether it was imported from a file."
 
 
 class SnapshotReply(msgspec.Struct, kw_only=True):

@@ -9,7 +9,6 @@ create table world (
     kasuwa text not null,                                      -- version of the service that made it
     schema_version bigint not null,                            -- the newest migration of the database that it was made from
     books bigint not null,                                     -- number of the books that it is of: keys are those of its rows
-    is_foreign boolean not null,                               -- whether it was imported: its tokens are then never those of others
     business_at timestamptz not null,                          -- business time of the merchant when it was made
     made_at timestamptz not null,                              -- wall time when it was made
     row_count bigint not null check (row_count >= 0),          -- rows that it has

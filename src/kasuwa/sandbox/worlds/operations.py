@@ -44,12 +44,32 @@ LOG_ROWS = 100_000
 # Of the random numbers of copies. They are large, so that nobody can foretell the keys of the next copy.
 LEAST_COPY, MOST_COPY = 100_000_000, 999_999_999
 
-NAME_TAKEN = Refusal(INVALID_REQUEST, "A world of this name exists: delete it first, or choose another name")
-UNKNOWN_WORLD = Refusal(INVALID_REQUEST, "There is no world of this name")
-TOO_MANY_WORLDS = Refusal(INVALID_REQUEST, f"A merchant keeps at most {MAX_WORLDS} worlds: delete one first")
-TOO_MANY_ROWS = Refusal(INVALID_REQUEST, f"A world has at most {MAX_ROWS:,} rows, and this merchant has {{rows:,}}")
+NAME_TAKEN = Refusal(
+    INVALID_REQUEST,
+    "A world of this name exists: delete it first, or choose another name",
+    error_code="world_name_taken",
+)
+UNKNOWN_WORLD = Refusal(INVALID_REQUEST, "There is no world of this name", error_code="world_not_found")
+TOO_MANY_WORLDS = Refusal(
+    INVALID_REQUEST, f"A merchant keeps at most {MAX_WORLDS} worlds: delete one first", error_code="too_many_worlds"
+)
+TOO_MANY_ROWS = Refusal(
+    INVALID_REQUEST,
+    f"A world has at most {MAX_ROWS:,} rows, and this merchant has {{rows}}",
+    error_code="world_too_large",
+)
 TOO_MANY_OF_ALL = Refusal(
-    INVALID_REQUEST, f"All worlds of a merchant have at most {MAX_ROWS_OF_ALL:,} rows: delete one first"
+    INVALID_REQUEST,
+    f"All worlds of a merchant have at most {MAX_ROWS_OF_ALL:,} rows: delete one first",
+    error_code="worlds_too_large",
+)
+NOT_STORABLE = Refusal(INVALID_REQUEST, "{reason}", error_code="world_not_possible")
+DAMAGED = Refusal(INVALID_REQUEST, "The world is damaged: {problem}", error_code="world_damaged")
+OF_NEWER_VERSION = Refusal(
+    INVALID_REQUEST,
+    "The world was made by kasuwa {version}, whose database is at migration {made_at}: this version knows {known}, and "
+    "takes no newer ones",
+    error_code="world_of_newer_version",
 )
 
 LOCK_STATE = """
@@ -65,7 +85,11 @@ PARK_JOBS = "update scheduled_job set run_at = 'infinity' where merchant_id = $1
 
 # A comparison holds a hash of each row in memory.
 MAX_COMPARED_ROWS = 200_000
-TOO_LARGE_TO_COMPARE = Refusal(INVALID_REQUEST, f"Worlds of more than {MAX_COMPARED_ROWS:,} rows cannot be compared")
+TOO_LARGE_TO_COMPARE = Refusal(
+    INVALID_REQUEST,
+    f"Worlds of more than {MAX_COMPARED_ROWS:,} rows cannot be compared",
+    error_code="worlds_not_comparable",
+)
 
 Progress = Callable[[int], None]
 
@@ -101,7 +125,7 @@ class WorldOperations:
                 try:
                     return await self._take(connection, tables, merchant, name)
                 except WorldRefused as refused:
-                    return Refusal(INVALID_REQUEST, str(refused))
+                    return NOT_STORABLE.fill(reason=refused)
 
     async def _take(
         self, connection: Connection, tables: Mapping[str, Table], merchant: Merchant, name: str
@@ -122,7 +146,6 @@ class WorldOperations:
             kasuwa.__version__,
             newest_known_version(),
             merchant.merchant_id,
-            False,
             source.business_at,
             source.made_at,
         )
@@ -164,7 +187,7 @@ class WorldOperations:
                 async with connection.transaction():
                     await self._restore(connection, tables, merchant, world)
             except (BadPart, UnsealError, WorldDamaged) as error:
-                return Refusal(INVALID_REQUEST, f"The world is damaged: {error}")
+                return DAMAGED.fill(problem=error)
         self._directory.evict(merchant.mid)
         return world.row_count
 
@@ -174,11 +197,9 @@ class WorldOperations:
         source = await records.read_source(connection, self._vault, world.world_id)
         settings = msgspec.json.decode(source.settings, type=MerchantSettings)
         new, space = make_copy_number(source.books), settings.token_space
-        if world.is_foreign:
-            space = new
         # An operator's suspension is not lifted by a restore.
-        changed = msgspec.structs.replace(settings, token_space=space, suspended=merchant.suspended)
-        target = Target(new, space, settings.token_space, self._clock.now())
+        changed = msgspec.structs.replace(settings, suspended=merchant.suspended)
+        target = Target(new, space, space, self._clock.now())
         await self._add_merchant(connection, target, merchant.mid, source.name, changed, is_current=False)
         blocks = records.read_blocks(connection, self._vault, world.world_id)
         writer = WorldWriter(connection, tables, self._vault, SEALED_PLACES)
@@ -246,9 +267,9 @@ class WorldOperations:
                 async with connection.transaction(isolation="repeatable_read"):
                     return await self._fork(connection, tables, merchant, world, make_key)
             except (BadPart, UnsealError, WorldDamaged) as error:
-                return Refusal(INVALID_REQUEST, f"The world is damaged: {error}")
+                return DAMAGED.fill(problem=error)
             except (WorldRefused, KeyRefused) as refused:
-                return Refusal(INVALID_REQUEST, str(refused))
+                return NOT_STORABLE.fill(reason=refused)
 
     async def _fork(
         self,
@@ -321,15 +342,14 @@ async def check_bounds(connection: Connection, mid: str, rows: int) -> Refusal |
 
 
 def refuse_rows(rows: int) -> Refusal:
-    return Refusal(INVALID_REQUEST, TOO_MANY_ROWS.message.format(rows=rows))
+    return TOO_MANY_ROWS.fill(rows=f"{rows:,}")
 
 
 def check_version(world: WorldRecord) -> Refusal | None:
     """Returns a refusal if a later version made the world: it may have what this one does not know."""
     if world.schema_version <= newest_known_version():
         return None
-    made_by = f"The world was made by kasuwa {world.kasuwa}, whose database is at migration {world.schema_version}"
-    return Refusal(INVALID_REQUEST, f"{made_by}: this version knows {newest_known_version()}, and takes no newer ones")
+    return OF_NEWER_VERSION.fill(version=world.kasuwa, made_at=world.schema_version, known=newest_known_version())
 
 
 async def report(blocks: AsyncIterator[Block], progress: Progress) -> AsyncIterator[Block]:

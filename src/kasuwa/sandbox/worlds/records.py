@@ -20,13 +20,13 @@ MAX_WORLDS = 20
 MAX_ROWS = 1_000_000
 MAX_ROWS_OF_ALL = 2_000_000
 
-COLUMNS = "world_id, name, row_count, size, business_at, made_at, books, is_foreign, kasuwa, schema_version"
+COLUMNS = "world_id, name, row_count, size, business_at, made_at, books, kasuwa, schema_version"
 FIND = f"select {COLUMNS} from world where mid = $1 and name = $2"
 LIST = f"select {COLUMNS} from world where mid = $1 order by world_id desc"
 COUNT = "select count(*), coalesce(sum(row_count), 0)::bigint from world where mid = $1"
 ADD = """
-    insert into world (mid, name, kasuwa, schema_version, books, is_foreign, business_at, made_at, row_count, size)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, 0, 0) returning world_id
+    insert into world (mid, name, kasuwa, schema_version, books, business_at, made_at, row_count, size)
+    values ($1, $2, $3, $4, $5, $6, $7, 0, 0) returning world_id
 """
 ADD_PART = "insert into world_part (world_id, number, sealed) values ($1, $2, $3)"
 SET_SIZE = "update world set row_count = $2, size = $3 where world_id = $1"
@@ -44,7 +44,6 @@ class WorldRecord(msgspec.Struct, frozen=True):
     business_at: datetime
     made_at: datetime
     books: int
-    is_foreign: bool  # it was imported
     kasuwa: str  # version that made it
     schema_version: int
 

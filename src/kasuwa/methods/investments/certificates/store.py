@@ -33,6 +33,12 @@ from kasuwa.methods.statements.model import (
 # Months for which the proof of a certificate works after the end of the running term.
 PROOF_MONTHS = 12
 
+HOLDS_NOTHING = Refusal(
+    INVALID_REQUEST,
+    "The fixed deposit is {state}; a certificate shows one that holds money",
+    error_code="fixed_deposit_holds_nothing",
+)
+
 HOLDER = "select detail_sealed from client where merchant_id = $1 and client_id = $2"
 CLOSE = """
     select c.number, c.closed_at, c.root, c.public_key, c.signature
@@ -86,7 +92,7 @@ async def show_certificate(
         return NOT_FIXED
     state = state_on(savings, lagos_day(now))
     if state in (PENDING, CLOSED):
-        return Refusal(INVALID_REQUEST, f"The fixed deposit is {state}; a certificate shows one that holds money")
+        return HOLDS_NOTHING.fill(state=state)
     proof_ends = lagos_moment(add_months(max(savings.matures_on, lagos_day(now)), PROOF_MONTHS), 0)
     proof = seal_link(savings, CERTIFICATE_PROOF, now, proof_ends, reader)
     token = seal_link(savings, CERTIFICATE, now, now + LINK_LIFETIME, reader, proof)

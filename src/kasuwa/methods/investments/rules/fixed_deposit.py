@@ -41,8 +41,12 @@ LONGEST_TERM_DAYS = 3650
 EVENT_KIND = "fixed_deposit"
 
 # Refusals, in order of precedence: unknown savings, not fixed, closed, matured.
-NOT_FIXED = refuse_fields(FieldError("savings_id", "not a fixed deposit"))
-HAS_MATURED = Refusal(INVALID_REQUEST, "The fixed deposit has matured; take it out, or open another one")
+NOT_FIXED = refuse_fields(FieldError("savings_id", "not a fixed deposit", "not_a_fixed_deposit"))
+HAS_MATURED = Refusal(
+    INVALID_REQUEST,
+    "The fixed deposit has matured; take it out, or open another one",
+    error_code="fixed_deposit_matured",
+)
 
 
 # --- terms on request ---------------------------------------------------------------------------------------

@@ -77,16 +77,34 @@ from kasuwa.transactions.purpose import SUBJECT_DETAIL_DECODER, PurposeRules, Ta
 from kasuwa.transactions.transactions import SUCCESSFUL, Transaction, encode_text, transaction_key
 
 # Refusals, in order of precedence.
-UNKNOWN_REPAYMENT = Refusal(INVALID_REQUEST, "Invalid Repayment Reference: send the txnRef of a repayment of a loan")
-NOT_SUCCESSFUL = Refusal(INVALID_REQUEST, "Only a successful repayment can be reversed")
-ALREADY_REVERSED = Refusal(INVALID_REQUEST, "The repayment was reversed already: the loan does not count it")
+UNKNOWN_REPAYMENT = Refusal(
+    INVALID_REQUEST,
+    "Invalid Repayment Reference: send the txnRef of a repayment of a loan",
+    error_code="repayment_not_found",
+)
+NOT_SUCCESSFUL = Refusal(
+    INVALID_REQUEST, "Only a successful repayment can be reversed", error_code="repayment_not_successful"
+)
+ALREADY_REVERSED = Refusal(
+    INVALID_REQUEST,
+    "The repayment was reversed already: the loan does not count it",
+    error_code="repayment_already_reversed",
+)
 UNKNOWN_HISTORY = Refusal(
     INVALID_REQUEST,
     "The loan was repaid before version 1.1.0, which does not say what it would be without this repayment; record the "
     "difference with your operator",
+    error_code="loan_history_unknown",
 )
 REFUND_IN_PROGRESS = Refusal(
-    INVALID_REQUEST, "What this repayment paid too much is being refunded; reverse it when that has ended"
+    INVALID_REQUEST,
+    "What this repayment paid too much is being refunded; reverse it when that has ended",
+    error_code="repayment_being_refunded",
+)
+CLIENT_INACTIVE = Refusal(
+    INVALID_REQUEST,
+    "The loan would be owed again, but the client is {status}",
+    error_code="reversal_client_inactive",
 )
 
 
@@ -124,7 +142,7 @@ def rewrite_loan(loan: Loan, changed: LoanAct, context: Context, rows: LoadedRow
     is_open_after, was_open = after.position.loan.state in OWING_STATES, loan.state in OWING_STATES
     refusal = refuse_inactive(client) if is_open_after and not was_open else None
     if refusal is not None:
-        return Refusal(INVALID_REQUEST, f"The loan would be owed again, but the client is {client.status}")
+        return CLIENT_INACTIVE.fill(status=client.status)
     client = adjust_open_accounts(client, is_open_after - was_open)
     client = adjust_credit(client, after.totals.credit - before.totals.credit)
     loan_after = restate_loan(loan, after, context)

@@ -125,13 +125,19 @@ CAPTURED, REVERSED, EXPIRED = "Captured", "Reversed by the shop", "Expired"
 STATES = {CAPTURED: "captured", REVERSED: "reversed", EXPIRED: "expired"}
 
 # Refusals, in order of precedence.
-UNKNOWN_AUTHORIZATION = Refusal(INVALID_REQUEST, "Invalid Transaction Reference")
-WAS_CAPTURED = Refusal(INVALID_REQUEST, "The authorization was captured already")
-WAS_REVERSED = Refusal(INVALID_REQUEST, "The authorization was reversed; it holds nothing any more")
-HAS_EXPIRED = Refusal(INVALID_REQUEST, "The authorization has expired; it holds nothing any more")
-WAS_DECLINED = Refusal(INVALID_REQUEST, "The authorization was declined; it holds nothing")
+UNKNOWN_AUTHORIZATION = Refusal(INVALID_REQUEST, "Invalid Transaction Reference", error_code="transaction_not_found")
+WAS_CAPTURED = Refusal(INVALID_REQUEST, "The authorization was captured already", error_code="authorization_captured")
+WAS_REVERSED = Refusal(
+    INVALID_REQUEST, "The authorization was reversed; it holds nothing any more", error_code="authorization_reversed"
+)
+HAS_EXPIRED = Refusal(
+    INVALID_REQUEST, "The authorization has expired; it holds nothing any more", error_code="authorization_expired"
+)
+WAS_DECLINED = Refusal(
+    INVALID_REQUEST, "The authorization was declined; it holds nothing", error_code="authorization_declined"
+)
 TOO_MUCH_CAPTURED = refuse_fields(
-    FieldError("amount", f"at most {MOST_ABOVE_PERCENT} percent above the authorized amount")
+    FieldError("amount", f"at most {MOST_ABOVE_PERCENT} percent above the authorized amount", "captured_too_much")
 )
 
 ENDED = {CAPTURED: WAS_CAPTURED, REVERSED: WAS_REVERSED, EXPIRED: HAS_EXPIRED}
