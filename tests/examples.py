@@ -66,7 +66,7 @@ VOLATILE_OF = {
     "resources": frozenset({"id", "account", "code", "made_at", "last_used_at", "last_used_from"}),
     "cashcode": frozenset({"cashcode"}),
     "investments": frozenset({"cashcode", "pin"}),
-    "sandbox": frozenset({"close_number", "closed_at", "root", "public_key"}),
+    "sandbox": frozenset({"close_number", "closed_at", "root", "public_key", "bytes", "business_time", "made_at"}),
 }
 # A reference of ours, where it stands in the place of a merchant's own.
 OURS = re.compile(r"GP\|[A-Z]{2}\|[0-9]{9}\|[0-9]{8}[A-Z]|GP[0-9]{17}[A-Z]|LN[0-9A-Za-z]{22}")

@@ -33,7 +33,6 @@ from kasuwa.console.merchant import (
     events,
     keys,
     overview,
-    payouts,
     request_log,
     sandbox,
     search,
@@ -45,7 +44,7 @@ from kasuwa.console.merchant import (
     waiting_pages,
     worlds,
 )
-from kasuwa.console.money import wallet
+from kasuwa.console.money import payouts, wallet
 from kasuwa.console.operator import (
     approvals,
     books,

@@ -138,6 +138,13 @@ def test_a_certificate_shows_the_deposit_and_its_holder(shop: MerchantClient) ->
     assert any(savings_id in text for text in texts)
 
 
+def test_a_fixed_deposit_without_money_has_no_certificate(shop: MerchantClient) -> None:
+    savings_id = open_savings(shop, enroll(shop), rollover="all", **FIXED)
+    body = invest(shop, "certificate", savings_id=savings_id)
+    assert (body["status"], body["code"]) == (104, "fixed_deposit_holds_nothing")
+    assert body["message"] == "The fixed deposit is pending; a certificate shows one that holds money"
+
+
 def test_a_certificate_is_proven_by_the_posting_that_left_its_balance(shop: MerchantClient) -> None:
     savings_id, made = make_certificate(shop)
     before = read_proof(shop, made)

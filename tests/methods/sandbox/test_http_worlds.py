@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from kasuwa.sandbox.worlds.operations import check_bounds
 from tests.merchant_client import MerchantClient
 from tests.methods.payment.payment_client import PaymentClient
 from tests.methods.virtualcard.card_client import CardClient
@@ -234,9 +235,33 @@ def test_unknown_names_taken_names_and_other_merchants_worlds_are_refused(
 def test_a_merchant_keeps_twenty_worlds(shop: MerchantClient) -> None:
     for number in range(20):
         act(shop, "snapshot", name=f"w{number}")
-    assert "at most 20" in refused(shop, "snapshot", name="one too many")
+    message = refused(shop, "snapshot", name="one too many")
+    assert message == "A merchant keeps at most 20 worlds: delete one first"
     act(shop, "delete_world", name="w0")
     act(shop, "snapshot", name="one too many")
+
+
+def test_worlds_have_so_many_rows_at_most_alone_and_together(shop: MerchantClient, deployment: Deployment) -> None:
+    act(shop, "snapshot", name="first")
+
+    def message(rows: int) -> str | None:
+        refusal = deployment.run_on_connection(lambda connection: check_bounds(connection, shop.mid, rows))
+        return None if refusal is None else str(refusal.message)
+
+    assert message(1_000_000) is None
+    assert message(1_000_001) == "A world has at most 1,000,000 rows, and this merchant has 1,000,001"
+    deployment.fetch_as_service("update world set row_count = 1999000 where mid = $1 returning 1", shop.mid)
+    assert message(1_000) is None
+    assert message(1_001) == "All worlds of a merchant have at most 2,000,000 rows: delete one first"
+
+
+def test_worlds_that_are_compared_have_so_many_rows_at_most(shop: MerchantClient, deployment: Deployment) -> None:
+    act(shop, "snapshot", name="first")
+    act(shop, "snapshot", name="second")
+    assert act(shop, "compare_worlds", name="first", other="second")["data"] == []
+    deployment.fetch_as_service("update world set row_count = 200001 where mid = $1 returning 1", shop.mid)
+    message = refused(shop, "compare_worlds", name="first", other="second")
+    assert message == "Worlds of more than 200,000 rows cannot be compared"
 
 
 def test_a_world_of_a_newer_version_is_refused(shop: MerchantClient, deployment: Deployment) -> None:
@@ -256,5 +281,5 @@ def test_a_damaged_world_changes_nothing(shop: MerchantClient, deployment: Deplo
     )
     wallets, found = shop.wallets(), deployment.fetch(OPEN_ROWS, shop.mid)
     for action in ("restore", "fork"):
-        assert "damaged" in refused(shop, action, name="damaged")
+        assert refused(shop, action, name="damaged").startswith("The world is damaged: ")
     assert (shop.wallets(), deployment.fetch(OPEN_ROWS, shop.mid)) == (wallets, found)

@@ -6742,9 +6742,9 @@ class Sandbox(AsyncGroup):
               "data": {
                 "name": "before the refund",
                 "rows": 8,
-                "bytes": 1116,
-                "business_time": "2026-11-18T22:11:19.320+01:00",
-                "made_at": "2026-11-18T21:11:19.320Z",
+                "bytes": "<bytes>",
+                "business_time": "<business_time>",
+                "made_at": "<made_at>",
                 "made_by": "1.0.0"
               }
             }
@@ -6808,9 +6808,9 @@ class Sandbox(AsyncGroup):
                 {
                   "name": "before the refund",
                   "rows": 8,
-                  "bytes": 1116,
-                  "business_time": "2026-11-18T22:11:19.320+01:00",
-                  "made_at": "2026-11-18T21:11:19.320Z",
+                  "bytes": "<bytes>",
+                  "business_time": "<business_time>",
+                  "made_at": "<made_at>",
                   "made_by": "1.0.0"
                 }
               ]

@@ -13,7 +13,7 @@ create table loan_act (
     merchant_id bigint not null,                               -- the merchant
     loan_id text not null,                                     -- the loan
     n bigint not null check (n > 0),                           -- place among the acts of the loan, from 1
-    kind text not null check (kind in ('repayment', 'write_off')),
+    kind text not null check (kind in ('repayment', 'write_off')), -- what was done
     day date not null,                                         -- the business day on which the loan counts it
     made_at timestamptz not null,                              -- when it was made
     reference text not null,                                   -- the transaction of a repayment; otherwise empty
