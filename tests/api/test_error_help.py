@@ -129,6 +129,17 @@ def shown(value: Any, field: str = "note") -> Any:
     return error.value if error.value is not msgspec.UNSET else None
 
 
+def test_a_value_is_cut_after_100_characters_and_none_is_of_a_body_over_64_kib() -> None:
+    assert [len(shown("x" * count)) for count in (99, 100, 101)] == [99, 100, 100]
+    refusal = refuse_fields(FieldError("note", "wrong"))
+    head = b'{"note":"ada","meta":"'
+    for size, value in ((65_535, "ada"), (65_536, "ada"), (65_537, msgspec.UNSET)):
+        body = head + b"x" * (size - len(head) - 2) + b'"}'
+        assert len(body) == size
+        [error] = add_sent_values(refusal, body).field_errors
+        assert error.value == value
+
+
 def test_a_value_is_short_and_printable_and_no_number_of_a_person() -> None:
     assert sent_values.MAX_BODY_BYTES == 64 * 1024
     assert shown("ada") == "ada"

@@ -392,4 +392,10 @@ def test_a_command_that_fails_on_its_way_does_not_deny(
 
 def test_commands_that_only_read_say_that_nothing_was_changed() -> None:
     commands = {row.title for row in ACTION_ROWS if isinstance(row.action, AdminCommand) and not row.action.writes}
-    assert commands == {"sandbox-audit", "sandbox-clock", "sandbox-explain"}
+    assert commands == {
+        "sandbox-audit",
+        "sandbox-clock",
+        "sandbox-compare_worlds",
+        "sandbox-explain",
+        "sandbox-worlds",
+    }

@@ -240,7 +240,7 @@ def test_an_endpoint_that_fails_is_seen_on_every_page_although_the_first_one_wor
     assert "Your webhook endpoint 2" in listed
     assert f"First endpoint delivered Endpoint 2 scheduled {other_inbox.url}" in developer.get("/events/1").words
     assert "scheduled" in developer.get(f"/transactions/{quote(sent)}").words.partition(" Event ")[2][:60]
-    assert "Your webhook endpoint 2" in developer.get("/").words
+    assert "Webhook endpoint 2" in developer.get("/").words
     assert "Endpoint 2 has been failing since" in developer.get("/settings").words
     admin = sign_in_as(deployment, "operator:admin")
     assert "All endpoints accept their events" not in admin.get("/operator/home").words
@@ -271,7 +271,7 @@ def test_an_event_has_failed_until_every_endpoint_has_accepted_it(
     wait_until("it is accepted", lambda: sent in developer.get("/events?state=delivered").words)
     assert sent not in developer.get("/events?state=failed").words
     assert "delivered HTTP 200" in developer.get("/events").words
-    assert "Your webhook endpoint 2" not in developer.get("/").words
+    assert "Webhook endpoint 2" not in developer.get("/").words
 
 
 def test_the_failures_of_a_removed_endpoint_are_not_shown(
@@ -281,7 +281,7 @@ def test_the_failures_of_a_removed_endpoint_are_not_shown(
     assert developer.post(f"{PATH}/2/remove", confirmed="yes").http == 303
     assert sent not in developer.get("/events?state=failed").words
     assert sent in developer.get("/events?state=delivered").words
-    assert "Your webhook endpoint 2" not in developer.get("/").words
+    assert "Webhook endpoint 2" not in developer.get("/").words
 
 
 def test_an_event_that_only_a_further_endpoint_gets_is_delivered(

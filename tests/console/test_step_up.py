@@ -36,6 +36,7 @@ CONFIRMS = {
     "/settings/endpoints/{endpoint_id}/save",
     "/settings/endpoints/{endpoint_id}/remove",
     "/settings/endpoints/{endpoint_id}/secret",
+    "/sandbox/worlds/{action}",
     "/team",
     "/team/{user_id}/role",
     "/team/{user_id}/invite",

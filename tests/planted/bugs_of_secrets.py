@@ -41,8 +41,8 @@ SECRETS = (
     Bug(
         "card numbers with spaces are not masked",
         "wire/masking.py",
-        r"{SEPARATOR}{{0,3}}\d",
-        r"\d",
+        r'NUMBER = re.compile(rf"\d(?:{SEPARATOR}{{0,3}}\d){{{SHORTEST - 1},}}")',
+        r'NUMBER = re.compile(rf"\d(?:\d){{{SHORTEST - 1},}}")',
         "wire/test_masking.py::test_a_card_number_is_masked_wherever_it_stands",
     ),
     Bug(

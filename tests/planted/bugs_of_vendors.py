@@ -40,7 +40,7 @@ VENDORS = (
     Bug(
         "money that was won late still counts as disputed",
         "methods/disputes/rules/correct_dispute.py",
-        "rows=(step.row, msgspec.structs.replace(payment, disputed=payment.disputed - dispute.amount)),",
+        "rows=(step.row, msgspec.structs.replace(taken.payment, disputed=payment.disputed - dispute.amount)),",
         "rows=(step.row,),",
         f"{WORD}::test_the_vendors_word_counts_however_late",
     ),
@@ -153,7 +153,7 @@ VENDORS = (
     Bug(
         "a refund that was paid after all can be refunded again",
         "console/operator/manual_posting.py",
-        "        rows = (*rows, msgspec.structs.replace(payment, disputed=payment.disputed + proposed.amount))\n",
+        "        rows = (*rows, msgspec.structs.replace(taken.payment, disputed=payment.disputed + proposed.amount))\n",
         "",
         f"{ACTS}::test_a_late_word_is_booked_when_two_operators_have_decided_so",
     ),

@@ -20,6 +20,8 @@ from tests.simulate.load import Merchant, new_merchant
 from tests.simulate.processes import Service, is_gone, running_database, wait_until
 
 SECRET_KEY = base64.b64encode(bytes(range(32))).decode()
+# The address of the balancer before the hosts, which receipts and refusals name whatever host answers.
+PUBLIC_URL = "https://pay.example.com"
 MERCHANT_ID = "select merchant_id from merchant where mid = $1 and current"
 
 
@@ -33,6 +35,7 @@ class Host(Service):
         environ = {
             "KASUWA_DATABASE_URL": dsn,
             "KASUWA_SECRET_KEY": SECRET_KEY,
+            "KASUWA_PUBLIC_URL": PUBLIC_URL,
             "KASUWA_PEER_LISTEN": f"127.0.0.1:{self.peer_port}",
             "KASUWA_PEER_ADDRESS": self.address,
             "KASUWA_PEER_CERTIFICATE": str(certificates.certificate),

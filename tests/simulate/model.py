@@ -68,6 +68,10 @@ class Model(Events):
         for code in self.codes.values():
             if code.state == "active":
                 yield code.expires_at, 0, partial(self.end_code, code, "expired", 0)
+        for loan in self.loans.values():
+            late_on = loan.next_late_day()
+            if late_on is not None:
+                yield midnight(late_on), 0, partial(self.become_late, loan)
         for card in self.cards.values():
             due = card.next_fee()
             if due is not None:

@@ -151,12 +151,22 @@ class Cards(Rails):
     def purchase(self, key: str, amount: int) -> Reply:
         """Charges a card in a shop. Every fault of the issuer declines it."""
         card = self.cards[key]
-        is_short = card.is_expired(self.today) or amount > self.posted[card.account]
-        status = FAILED if self.take_fault("issuer") or card.state != ACTIVE or is_short else SUCCESSFUL
+        reason = self.decline_reason(card, amount)
+        status, fields = (FAILED, {"declineReason": reason}) if reason else (SUCCESSFUL, {})
         if status == SUCCESSFUL:
             self.move((card.account, f"rail:issuer:{card.currency}", amount))
-        self.add_event("card_purchase", "", status, amount, card.currency, "virtual_card", reference=Id(key))
+        self.add_event("card_purchase", "", status, amount, card.currency, "virtual_card", reference=Id(key), **fields)
         return {"status": 200, "txnStatus": status}
+
+    def decline_reason(self, card: Card, amount: int) -> str:
+        """Returns the first reason that applies, or an empty text. Contract: virtualcard#declines"""
+        if self.take_fault("issuer"):
+            return "issuer_declined"
+        if card.state != ACTIVE:
+            return f"card_{card.state}"
+        if card.is_expired(self.today):
+            return "card_expired"
+        return "insufficient_funds" if amount > self.posted[card.account] else ""
 
     def take_monthly_fee(self, card: Card) -> None:
         fee = CARD_TARIFF[card.currency][1]

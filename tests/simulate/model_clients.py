@@ -293,6 +293,7 @@ class Clients(Cards):
 
     def credit(self, loan: Loan, amount: int) -> None:
         paid = loan.repay(amount, self.today)
+        loan.is_in_arrears = loan.is_owed and loan.is_late(self.today)
         self.move((loan.account("principal"), "lending:principal:NGN", paid.principal))
         for part, earned, change in (
             ("interest", paid.interest, paid.interest_change),
@@ -300,6 +301,22 @@ class Clients(Cards):
         ):
             self.move((loan.account(part), f"lending:{part}_earned:NGN", earned))
             self.move((loan.account(part), f"lending:{part}_agreed:NGN", -change))
+
+    def become_late(self, loan: Loan) -> None:
+        """Puts a loan into arrears, with the event that tells what is late. Contract: loans#events"""
+        loan.is_in_arrears = True
+        late = sum(line.owed for line in loan.lines if line.due < self.today)
+        self.add_event(
+            "loan",
+            loan.key,
+            SUCCESSFUL,
+            late,
+            loan_id=Id(loan.key),
+            client_id=Id(f"client {loan.client}"),
+            step="late",
+            state=self.loan_state(loan),
+            outstanding=money(sum(line.owed for line in loan.lines)),
+        )
 
     def loan_state(self, loan: Loan) -> str:
         return "active_in_arrears" if loan.is_owed and loan.is_late(self.today) else loan.state

@@ -66,6 +66,8 @@ class Loan:
     tax: Fraction
     state: str = "pending_approval"
     lines: list[Installment] = field(default_factory=list)
+    # Whether it was late at its last change.
+    is_in_arrears: bool = False
 
     @property
     def is_owed(self) -> bool:
@@ -134,6 +136,12 @@ class Loan:
 
     def is_late(self, today: date) -> bool:
         return any(line.owed and today > line.due for line in self.lines)
+
+    def next_late_day(self) -> date | None:
+        """Returns the day on which a loan that is not in arrears becomes late, or None."""
+        if not self.is_owed or self.is_in_arrears:
+            return None
+        return next((line.due + timedelta(days=1) for line in self.lines if line.owed), None)
 
     # --- a repayment ------------------------------------------------------------------------------------------------
 

@@ -43,6 +43,7 @@ PHRASE = re.compile(
     re.IGNORECASE,
 )
 # Examples have no sentences.
+CODES = re.compile(r"<!-- codes -->.*?<!-- end of codes -->", re.DOTALL)
 EXAMPLE = re.compile(r"^(?:```.*?^```$)", re.DOTALL | re.MULTILINE)
 
 HERE = "walk/test_contract_bounds.py::"
@@ -57,6 +58,9 @@ FIELDS = OwnValues("walk/test_field_bounds.py::test_a_field_accepts_what_its_wor
 FILES_OF_DISPUTE = OwnValues(
     "methods/disputes/test_http_crossings.py::test_large_bodies_are_for_evidence_alone", FURTHER
 )
+SENT_VALUE = OwnValues(
+    "api/test_error_help.py::test_a_value_is_cut_after_100_characters_and_none_is_of_a_body_over_64_kib", EXACT
+)
 SCHEDULE_SUM = OwnValues("methods/payment/test_http_plans.py::test_a_schedule_that_does_not_add_up_is_refused", FURTHER)
 TEN_SECONDS = OwnValues(HERE + "test_rails_and_endpoints_have_ten_seconds_to_answer", EXACT)
 TRANSFER_RETRIES = "methods/disburse/test_on_bank_answer.py::"
@@ -64,6 +68,8 @@ COOLING_OFF = "console/test_merchant_authority.py::test_new_people_and_keys_appr
 
 BOUNDS: dict[str, dict[str, tuple[Bound | Shown | OwnValues, ...]]] = {
     "README": {
+        "as text of at most 100 characters": (SENT_VALUE,),
+        "in bodies over 64 KiB": (SENT_VALUE,),
         "an overlap of up to seven days": (bounds.KEY_OVERLAP_HOURS,),
         "closed after five seconds without one": (bounds.HEADER_SECONDS,),
         "A body may have 256 KiB, on `/disburse` 1 MiB, of `dispute_respond` 15 MiB": (
@@ -261,6 +267,12 @@ BOUNDS: dict[str, dict[str, tuple[Bound | Shown | OwnValues, ...]]] = {
         "every day on which the wallet has at least `least`": (bounds.LEAST_BALANCE,),
     },
     "sandbox": {
+        "at most 20 worlds, of at most 1,000,000 rows each and 2,000,000 together": (
+            OwnValues("methods/sandbox/test_http_worlds.py::test_a_merchant_keeps_twenty_worlds", EXACT),
+            OwnValues(
+                "methods/sandbox/test_http_worlds.py::test_worlds_have_so_many_rows_at_most_alone_and_together", EXACT
+            ),
+        ),
         "newest 1,000 entries at most": (bounds.TIMELINE,),
         "oldest first, at most 1,000": (bounds.TIMELINE,),
         "the exact amount by `ATM`, at most the amount by `POS` and `WEB`": (bounds.DRAWN,),
@@ -371,8 +383,9 @@ NO_BOUND: dict[str, dict[str, str]] = {
 
 
 def pages() -> dict[str, str]:
-    """Returns the text of each page in one line, without examples."""
-    return {path.stem: " ".join(EXAMPLE.sub(" ", path.read_text()).split()) for path in sorted(FOLDER.glob("*.md"))}
+    """Returns the text of each page in one line, without examples. The page of codes repeats the words of refusals."""
+    texts = {path.stem: path.read_text() for path in sorted(FOLDER.glob("*.md"))}
+    return {name: " ".join(EXAMPLE.sub(" ", CODES.sub(" ", text)).split()) for name, text in texts.items()}
 
 
 def type_words() -> set[str]:

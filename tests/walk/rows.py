@@ -340,15 +340,18 @@ def is_refusal(body: Any) -> bool:
     return isinstance(body, dict) and body.get("status") in REFUSALS and isinstance(body.get("status"), int)
 
 
+REFUSAL_FIELDS = ("status", "message", "code", "doc_url")
+
+
 def check_reply(row: ActionRow, received: RawReply, text: str = "") -> None:
     """Asserts that a reply is a refusal in the form of the contract, or exactly of the action's reply type."""
     body = received.body
     assert received.http < 500, (text[:100], body)
     if is_refusal(body):
-        assert set(body) <= {"status", "message", "errors"}, body
+        assert set(REFUSAL_FIELDS) <= set(body) <= {*REFUSAL_FIELDS, "errors"}, body
         assert isinstance(body["message"], str), body
         for fault in body.get("errors", ()):
-            assert set(fault) == {"field", "reason"}, body
+            assert {"field", "reason", "code"} <= set(fault) <= {"field", "reason", "code", "value"}, body
         return
     read = msgspec.json.decode(received.raw, type=row.action.reply)
     assert msgspec.to_builtins(read) == body, body

@@ -148,7 +148,7 @@ def test_a_required_field_that_is_missing_is_named(shop: MerchantClient, row: Ac
         for value in (fields, {**fields, str(field.path[0]): None}):
             received = shop.send_fields(row.method, value)
             assert (received.http, received.body["status"]) == (200, 104), field.title
-            assert {"field": field.title, "reason": "required"} in received.body["errors"]
+            assert {"field": field.title, "reason": "required", "code": "field_required"} in received.body["errors"]
     assert shop.wallets() == had
 
 

@@ -73,6 +73,7 @@ NEW_ORDERS = {
             "sandbox-advance",
             "sandbox-fault",
             "sandbox-reset",
+            "sandbox-restore",
         ),
         SIMULATED,
     ),

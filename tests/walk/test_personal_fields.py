@@ -52,6 +52,7 @@ NO_PERSON = {
     "sandbox-beneficiary": {"name", "accountnumber"},
     "sandbox-new_merchant": {"name"},
     "sandbox-new_key": {"name"},
+    **{f"sandbox-{act}": {"name"} for act in ("snapshot", "restore", "fork", "compare_worlds", "delete_world")},
 }
 # Fields that find something by its value, that must equal those of an earlier request, or that another payment method
 # takes.

@@ -39,7 +39,9 @@ NOT_OF_A_MERCHANT = ("/operator", "/link", "/sign-in", "/account", "/static")
 PAGES = [page for page in DEPLOYED if page.http_method == "GET" and not page.path.startswith(NOT_OF_A_MERCHANT)]
 # What differs between two requests of the same merchant: links are sealed with a random nonce, pages show the time, the
 # address of their service, and a new reference for the request that can be tried.
-VOLATILE = re.compile(r'"(proof_)?link": "[^"]*"|[0-9]{2}:[0-9]{2}:[0-9]{2}|127\.0\.0\.1:[0-9]+|try-[0-9a-f]{8}')
+VOLATILE = re.compile(
+    r'"(proof_)?link": "[^"]*"|/statements/[\w-]+|[0-9]{2}:[0-9]{2}:[0-9]{2}|127\.0\.0\.1:[0-9]+|try-[0-9a-f]{8}'
+)
 
 
 class World(NamedTuple):
@@ -61,7 +63,10 @@ def world(deployments: Deployments, tmp_path_factory: pytest.TempPathFactory) ->
     with StatementProxy(plain.dsn) as proxy:
         urls = {"URL": APPLICATION_LOGIN, "READER_URL": READER_LOGIN}
         environment = {f"KASUWA_DATABASE_{name}": proxy.dsn(login) for name, login in urls.items()}
-        with running_deployment(place, plain.dsn, KASUWA_SECRET_KEY=secret, **environment) as changed:
+        # QR codes have the address of the service, so both have the same.
+        public_url = f"http://127.0.0.1:{plain.port}"
+        environment |= {"KASUWA_SECRET_KEY": secret, "KASUWA_PUBLIC_URL": public_url}
+        with running_deployment(place, plain.dsn, **environment) as changed:
             other, shop = plain.open_shop(now=OTHER_DAY, name="The other shop"), plain.open_shop()
             with other.connection, shop.connection:
                 theirs = send_examples(other, until=RESET)

@@ -46,6 +46,9 @@ OWN_FIELDS = frozenset(
         "key",
         "now",
         "accountNumber",
+        "receiptURL",
+        "bytes",
+        "made_at",
         "authURL",
         "enrolment",
         "qr_code",
@@ -145,7 +148,9 @@ def outline(given: Any, reference: str) -> Any:
     """Returns a reply without what must differ: the reference that was sent, masked if it is a card number, and what
     was made for the stranger."""
     if isinstance(given, dict):
-        return {name: outline(value, reference) for name, value in given.items() if name not in OWN_FIELDS}
+        # A fault repeats what was sent.
+        left_out = {*OWN_FIELDS, "value"} if "reason" in given else OWN_FIELDS
+        return {name: outline(value, reference) for name, value in given.items() if name not in left_out}
     if isinstance(given, list):
         return [outline(value, reference) for value in given]
     if not isinstance(given, str):

@@ -45,6 +45,7 @@ VOLATILE_NAMES = frozenset(
         "qr_image",
         "ussd_code",
         "authURL",
+        "receiptURL",
         "cashcode",
         "cardpan",
         "maskedpan",

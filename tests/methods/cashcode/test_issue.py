@@ -43,7 +43,7 @@ def faults_of(fields: dict[str, Any], of: Any = MERCHANT) -> dict[str, str]:
         ({"pin": "25800"}, {"pin": "four digits"}),
         ({"pin": "2580\n"}, {"pin": "four digits"}),
         ({"pin": 2580}, {"pin": "text, not a number: four digits"}),
-        ({"channel": "atm"}, {"channel": "one of ATM, POS, WEB"}),
+        ({"channel": "atm"}, {"channel": "one of ATM, POS, WEB (did you mean ATM?)"}),
         ({"orderRef": ""}, {"orderRef": "1 to 100 characters"}),
     ],
 )

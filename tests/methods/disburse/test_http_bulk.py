@@ -328,7 +328,8 @@ def test_a_bulk_of_a_megabyte_is_read_and_more_is_not(shop: MerchantClient) -> N
 @pytest.mark.parametrize("text", ["Bulk", "BULK", " bulk "])
 def test_the_type_bulk_in_other_capitals_is_refused_with_its_spelling(shop: MerchantClient, text: str) -> None:
     body = shop.put("disburse", action="transfer", type=text, data=[order("a")]).body
-    assert (body["status"], body["errors"]) == (104, [{"field": "type", "reason": "must be written exactly as bulk"}])
+    fault = {"field": "type", "reason": "must be written exactly as bulk", "code": "field_not_a_choice", "value": text}
+    assert (body["status"], body["errors"]) == (104, [fault])
     assert "type: must be written exactly as bulk" in body["message"]
     assert shop.put("disburse", action="verify", txnRef="a").body["status"] == 104
 
@@ -340,7 +341,7 @@ def test_a_bulk_and_its_orders_are_verified_by_their_own_names(shop: MerchantCli
     assert by_name == shop.put("disburse", action="verify", txnRef="a").body
     assert by_name["orderRef"] == "a"
     assert shop.put("disburse", action="verify", batchRef=sent["batchRef"]).body["data"][0]["orderRef"] == "a"
-    [fault] = shop.put("disburse", action="verify").body["errors"]
+    [fault] = without_codes(shop.put("disburse", action="verify").body["errors"])
     assert fault == {"field": "txnRef", "reason": "required, or orderRef, or batchRef"}
 
 

@@ -78,6 +78,7 @@ class Lender:
         self.database = MemoryDatabase([self.merchant_id])
         self.now = start
         self.entropy = 0
+        self.loans_of_before: set[str] = set()  # loans with repayments that are no acts, as older versions made them
         self.add_client("CL1")
         if opening:
             self.fund(opening)
@@ -218,7 +219,8 @@ class Lender:
                 assert self.balance(loan_account(part, loan.loan_id)) == owed, (loan.loan_id, part)
             if loan.disbursed_at is not None:
                 assert sum(line.principal for line in lines) == loan.amount
-                self.check_history(loan, lines)
+                if loan.loan_id not in self.loans_of_before:
+                    self.check_history(loan, lines)
         for client in self.database.all(Client, self.merchant_id):
             loans = [one for one in self.database.all(Loan, self.merchant_id) if one.client_id == client.client_id]
             assert client.open_accounts == sum(not one.state.startswith("closed_") for one in loans)

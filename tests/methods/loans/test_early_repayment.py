@@ -235,6 +235,7 @@ def pay_interest_ahead(lender: Lender, loan_id: str) -> None:
     group = PostingGroup("GP1", MORE_THAN_OWED, postings=posts)
     names = tuple({name for post in posts for name in (post.debit, post.credit)})
     seen = tuple((LoanInstallment, row.key) for row in rows)
+    lender.loans_of_before.add(loan_id)
     lender.submit(Needs(seen, names), lambda context, seen: Decision(groups=(group,), rows=rows))
 
 

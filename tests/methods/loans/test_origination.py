@@ -40,7 +40,10 @@ def faults(refusal: Any) -> dict[str, str]:
     ("changes", "fields"),
     [
         ({"amount": "0.99"}, {"amount": "at least 1.00"}),
-        ({"amount": "1e5"}, {"amount": "digits with at most two decimals, above zero, at most 15 digits"}),
+        (
+            {"amount": "1e5"},
+            {"amount": "digits with at most two decimals, above zero, at most 15 digits; write it without an exponent"},
+        ),
         ({"period": 0}, {"period": "a number of installments from 1 to 366"}),
         ({"period": 367}, {"period": "a number of installments from 1 to 366"}),
         ({"period": 1.5}, {"period": "a whole number, not negative"}),

@@ -75,7 +75,8 @@ def test_a_charge_with_another_meta_is_refused_and_the_first_is_kept(client: Pay
     given = card(auth="PIN")
     begun = client.initiate(given, meta=META)
     refused = client.charge(begun, given, meta={"basket": 8})
-    assert (refused["status"], refused["errors"]) == (104, [{"field": "meta", "reason": "as it was initiated"}])
+    fault = {"field": "meta", "reason": "as it was initiated", "code": "field_invalid"}
+    assert (refused["status"], refused["errors"]) == (104, [fault])
     assert client.charge(begun, given)["meta"] == META
 
 

@@ -226,7 +226,8 @@ def test_as_many_dates_as_the_field_describes_are_accepted_and_no_more(client: P
         schedule = dict.fromkeys(days[:count], "10.00")
         body = client.body(amount=None, installment={"payment_schedule": schedule, "total": f"{count * 10}.00"})
         found.append(client.pay(action="initiate", card=card(), **body).get("errors"))
-    assert found == [None, [{"field": "installment.payment_schedule", "reason": COUNT_REASON}]]
+    fault = {"field": "installment.payment_schedule", "reason": COUNT_REASON, "code": "field_invalid"}
+    assert found == [None, [fault]]
     described = client.shop.connection.send("GET", "/openapi.json").body["components"]["schemas"]["PaymentInstallment"]
     described = described["properties"]["payment_schedule"]
     assert (described["minProperties"], described["maxProperties"]) == (1, MAX_INSTALLMENTS)

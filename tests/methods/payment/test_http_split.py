@@ -85,7 +85,7 @@ def test_an_invalid_split_is_refused(client: PaymentClient, split: list[dict[str
 
 def test_a_split_without_parts_is_refused(client: PaymentClient) -> None:
     [fault] = client.initiate({**CARD}, split=[])["errors"]
-    assert fault == {"field": "split", "reason": "at least one part, at most 50"}
+    assert fault == {"field": "split", "reason": "at least one part, at most 50", "code": "field_invalid"}
 
 
 CARD = {"card_no": "4111110000000013", "expiry_month": "12", "expiry_year": "30", "ccv": "100", "pin": "1234"}

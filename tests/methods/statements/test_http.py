@@ -255,5 +255,6 @@ def test_a_pdf_has_5000_movements_and_no_more(shop: MerchantClient) -> None:
         made = number
         assert sum(total["count"] for total in state(shop, **{"from": day, "to": day})["totals"]) == number
         reply = shop.put("resources", **asked).body
-        fault = {"field": "format", "reason": TOO_LONG_FOR_PDF.field_errors[0].reason}
+        reason = TOO_LONG_FOR_PDF.field_errors[0].reason
+        fault = {"field": "format", "reason": reason, "code": "statement_too_long_for_pdf", "value": "pdf"}
         assert reply.get("errors", []) == ([] if is_within else [fault]), number

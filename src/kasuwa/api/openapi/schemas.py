@@ -315,10 +315,10 @@ def optional_field(schema: Schema) -> Schema:
 
     Null counts as absent, and generators would make every optional field nullable, or required if it has a default.
     """
-    if "const" in schema or "default" not in schema:
+    if "const" in schema or ("default" not in schema and {"type": "null"} not in schema.get("anyOf", ())):
         return schema
     plain = {name: part for name, part in schema.items() if name != "default"}
-    if schema["default"] is not None:
+    if schema.get("default") is not None:
         plain["description"] = f"{schema.get('description', '')} Defaults to {schema['default']}.".strip()
     options = [option for option in plain.get("anyOf", ()) if option != {"type": "null"}]
     if len(options) == 1:

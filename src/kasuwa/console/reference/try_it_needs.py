@@ -91,6 +91,10 @@ DISPUTE = msgspec.structs.replace(
     OPEN_DISPUTE, label="a dispute", listing=Listing("payment", {"action": "disputes", "limit": 1})
 )
 
+LATER_WORLD = Need(
+    "a second world", {"other": "name"}, None, (ExampleCall("sandbox", "snapshot", {"name": "after the refund"}),)
+)
+
 # --- money out ------------------------------------------------------------------------------------------------------
 
 MAKE_TRANSFER = (ExampleCall("disburse", "transfer"),)
@@ -325,6 +329,7 @@ NEEDS: Mapping[str, tuple[Need, ...]] = {
     "resources-ticket_by_code": (TICKET,),
     "resources-ticket_use": (TICKET,),
     "sandbox-pay_account": (PAY_IN,),
+    "sandbox-compare_worlds": (LATER_WORLD,),
     "sandbox-dispute": (UNDISPUTED,),
     "sandbox-dispute_outcome": (DISPUTE,),
     "sandbox-card_purchase": (CARD,),
