@@ -389,7 +389,7 @@ class InvoiceEvent(EventPayload, kw_only=True, omit_defaults=True):
 
 
 class LoanEvent(TransactionEvent, kw_only=True, omit_defaults=True):
-    """A loan became late or is no longer late, a repayment of it was reversed, or it was written off. Repayments have
+    """A loan became late, a repayment of it was reversed or counted again, or it was written off. Repayments have
     events of their own. `txnRef` is the `loan_id`."""
 
     kind: Literal["loan"]
@@ -399,7 +399,7 @@ class LoanEvent(TransactionEvent, kw_only=True, omit_defaults=True):
     "The loan."
     client_id: str
     "The borrower."
-    step: Literal["late", "not_late", "repayment_reversed", "repayment_reinstated", "written_off"]
+    step: Literal["late", "repayment_reversed", "repayment_reinstated", "written_off"]
     """What happened. `repayment_reversed`: by you, by a lost dispute, or by its rail; `repayment_reinstated`: the
     dispute was won in the end, and the repayment counts again."""
     state: str

@@ -1253,8 +1253,8 @@ class InvoiceEvent(EventBase):
 
 @dataclass(frozen=True)
 class LoanEvent(EventBase):
-    """A loan became late or is no longer late, a repayment of it was reversed, or it was written off. Repayments
-    have events of their own. `txnRef` is the `loan_id`.
+    """A loan became late, a repayment of it was reversed or counted again, or it was written off. Repayments have
+    events of their own. `txnRef` is the `loan_id`.
     """
 
     event_id: str | None
@@ -1290,7 +1290,7 @@ class LoanEvent(EventBase):
     """The loan."""
     client_id: str
     """The borrower."""
-    step: Literal["late", "not_late", "repayment_reinstated", "repayment_reversed", "written_off"]
+    step: Literal["late", "repayment_reinstated", "repayment_reversed", "written_off"]
     """What happened. `repayment_reversed`: by you, by a lost dispute, or by its rail; `repayment_reinstated`: the
     dispute was won in the end, and the repayment counts again.
     """

@@ -393,8 +393,8 @@ export interface InvoiceEvent extends EventPayload {
 }
 
 /**
- * A loan became late or is no longer late, a repayment of it was reversed, or it was written off. Repayments have
- * events of their own. `txnRef` is the `loan_id`.
+ * A loan became late, a repayment of it was reversed or counted again, or it was written off. Repayments have events
+ * of their own. `txnRef` is the `loan_id`.
  */
 export interface LoanEvent extends EventPayload {
   /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
@@ -407,7 +407,7 @@ export interface LoanEvent extends EventPayload {
    * What happened. `repayment_reversed`: by you, by a lost dispute, or by its rail; `repayment_reinstated`: the
    * dispute was won in the end, and the repayment counts again.
    */
-  readonly step: "late" | "not_late" | "repayment_reinstated" | "repayment_reversed" | "written_off";
+  readonly step: "late" | "repayment_reinstated" | "repayment_reversed" | "written_off";
   /** State of the loan after the step. */
   readonly state: string;
   /** What is owed after the step by the schedule, in major units. 0.00 once the loan is closed. */

@@ -65,10 +65,10 @@ def decide_arrears_check(job: Job, answer: Answer, context: Context, rows: Loade
     position = compute_position(loan, stored, lagos_day(context.now))
     after, day = position.loan, position.next_change_on
     effects = Effects()
-    if after.state != loan.state:
-        step = "late" if after.state == IN_ARREARS else "not_late"
+    # A repayment ends arrears by itself: the check only begins them.
+    if after.state == IN_ARREARS != loan.state:
         due = sum_amounts(line.owed for line in position.lines if is_late(line, after, position.day))
-        notified = tell_of_loan(change_state(after, context, after.state), step, position, context, amount=due.total)
+        notified = tell_of_loan(change_state(after, context, after.state), "late", position, context, amount=due.total)
         after, effects = notified.loan, notified.effects
     posts = penalty_posts(stored, position)
     again = None if day is None else msgspec.structs.replace(current_job, due=lagos_moment(day, 0))

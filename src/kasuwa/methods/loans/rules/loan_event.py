@@ -1,4 +1,4 @@
-"""Events of a loan itself: late, no longer late, a repayment reversed or counted again, written off.
+"""Events of a loan itself: late, a repayment reversed or counted again, written off.
 
 Contract: loans#events
 """
