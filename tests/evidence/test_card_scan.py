@@ -8,6 +8,8 @@ import pytest
 from kasuwa.core.cards import luhn_digit
 from kasuwa.evidence import card_scan
 from kasuwa.evidence.card_scan import CANARY, CANARY_SPELLINGS, find_card_data, is_searching, scan_logs
+from kasuwa.evidence.reads import text_of_columns
+from tests.running import Deployment
 
 VERVE = "506099000000000000" + luhn_digit("506099000000000000")
 
@@ -61,3 +63,14 @@ def test_logs_are_searched_in_pieces_compressed_ones_too(tmp_path: Path, monkeyp
     assert (result.places, result.found) == (3, 4)
     assert {Path(finding.place).name for finding in result.findings} == {"a.log", "b.log", "c.log.1.gz"}
     assert {Path(path).name for path in result.unreadable} == {"broken.log.gz", "missing.log"}
+
+
+def test_numbers_of_two_columns_are_not_one_card_number(deployment: Deployment) -> None:
+    """Counts beside a time: 4, 1 and 1, and an hour of a day, are the digits of a card number."""
+    row = text_of_columns(["place", "since", "edition", "at"], ["bigint", "bigint", "bigint", "text"])
+    query = f"select {row} from (values (4, 1, 1, '{{}}')) t (place, since, edition, at)"
+    [[counts]] = deployment.fetch(query.format("2026-11-18 22:25"))
+    assert list(find_card_data("4\n1\n1\n2026-11-18 22:25")) != []
+    assert list(find_card_data(counts)) == []
+    [[alone]] = deployment.fetch(query.format(CANARY))
+    assert len(list(find_card_data(alone))) == 1
