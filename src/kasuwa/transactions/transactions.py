@@ -85,7 +85,7 @@ class Transaction(Row):
     held: int = 0  # what it reserves as long as it is open (ledger/holds.py)
     held_on: str = ""  # the account
     row_code: bytes | None = None
-    facts_sealed: bytes | None = None  # what the rail told of a transfer that it paid (methods/disburse/receipts.py)
+    facts_sealed: bytes | None = None  # what the rail reported of a paid transfer (methods/disburse/receipts.py)
 
     @property
     def coded_detail(self) -> str | None:

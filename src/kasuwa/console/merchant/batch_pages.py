@@ -76,7 +76,7 @@ async def show_batch(visit: Visit, status: int = 200, **values: Any) -> Response
 
 
 def read_names(visit: Visit, lines: list[BatchLine]) -> dict[tuple[str, str], str]:
-    """Returns the names that the rail told of accounts to which orders were paid."""
+    """Returns the names that the rail reported of accounts to which orders were paid."""
     merchant_id, unseal = visit.merchant.merchant_id, visit.services.vault.unseal
     names = {
         (line.bank_code, line.account_number): open_facts(merchant_id, line.txn_ref, line.facts_sealed, unseal).name

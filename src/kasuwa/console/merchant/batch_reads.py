@@ -41,7 +41,7 @@ class BatchLine(msgspec.Struct, frozen=True):
     account_number: str = ""
     sender_name: str = ""
     narration: str = ""
-    facts_sealed: bytes | None = None  # what the rail told of it
+    facts_sealed: bytes | None = None  # what the rail reported of it
     is_rejected: bool = False  # a person decided that it is not sent
     is_sent_again: bool = False  # it failed, and was sent again under another orderRef
 

@@ -81,7 +81,7 @@ async def show_transaction(visit: Visit, status: int = 200, faults: dict[str, st
 
 
 def read_receipt(visit: Visit, row: Transaction) -> dict[str, Any]:
-    """Returns what the rail told of a successful transfer, and the address of its receipt."""
+    """Returns what the rail reported of a successful transfer, and the address of its receipt."""
     if row.kind != TRANSFER or row.status != SUCCESSFUL:
         return {"rail_facts": NO_FACTS, "receipt_url": ""}
     vault = visit.services.vault

@@ -1,4 +1,4 @@
-"""Receipts of transfers: what the rail told of a transfer that it paid, and the public address of its receipt.
+"""Receipts of transfers: what the rail reported of a transfer that it paid, and the public address of its receipt.
 
 The token of an address names the transfer and has a keyed hash, so that it cannot be guessed. Nothing is stored, and
 the key has no versions: a receipt that was printed works for as long as the books. Contract: disburse#receipts
@@ -39,13 +39,13 @@ def facts_aad(txn_ref: str) -> str:
 
 
 def seal_facts(row: Transaction, name: str, answer: Answer, context: Context) -> bytes | None:
-    """Returns what the rail told of a transfer, encrypted. None if it told nothing."""
+    """Returns what the rail reported of a transfer, encrypted. None if it told nothing."""
     facts = RailFacts(name, answer.facts.get(SESSION_ID, ""))
     return None if facts == NO_FACTS else context.seal(facts_aad(row.txn_ref), msgspec.json.encode(facts))
 
 
 def open_facts(merchant_id: int, txn_ref: str, sealed: bytes | None, unseal: Unsealer) -> RailFacts:
-    """Returns what the rail told of a transfer, or NO_FACTS if that is unknown or erased."""
+    """Returns what the rail reported of a transfer, or NO_FACTS if that is unknown or erased."""
     if sealed is None:
         return NO_FACTS
     return FACTS_DECODER.decode(unseal(merchant_id, facts_aad(txn_ref), bytes(sealed)))

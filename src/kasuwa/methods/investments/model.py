@@ -152,7 +152,7 @@ class Savings(Row):
     term_days: int = 0  # of a fixed deposit; 0 for other savings
     rollover: str = NO_ROLLOVER  # of a fixed deposit: what begins a new term
     unlocked: int = 0  # interest of earlier terms that is not part of the running one; it earns nothing
-    reported_terms: int = 0  # of a fixed deposit: the last term whose end an event has told
+    reported_terms: int = 0  # of a fixed deposit: the last term whose end an event has reported
     event_count: int = 0  # events of this account
 
     @property

@@ -11,7 +11,7 @@ alter table savings add column term_days bigint not null default 0 check (term_d
 alter table savings add column rollover text not null default 'none' check (rollover in ('none', 'principal', 'all'));
 -- Interest of earlier terms that stayed out of the new one: it earns nothing, and can be taken out without a forfeit.
 alter table savings add column unlocked bigint not null default 0 check (unlocked >= 0);
--- Number of the last term whose end an event has told.
+-- Number of the last term whose end an event has reported.
 alter table savings add column reported_terms bigint not null default 0 check (reported_terms >= 0);
 -- Events of the account that were written: each has a number.
 alter table savings add column event_count bigint not null default 0 check (event_count >= 0);

@@ -3,7 +3,7 @@
 -- The newest bulk transfers of a merchant.
 create index transfer_batch_newest on transfer_batch (merchant_id, created_at, key);
 
--- What the rail told of a transfer that it paid: the name on the account, and its id of the payment.
+-- What the rail reported of a transfer that it paid: the name on the account, and its id of the payment.
 alter table transaction add column facts_sealed bytea;
 comment on column transaction.facts_sealed is 'encrypted facts of the rail about a transfer, such as the name on the account';
 

@@ -16,7 +16,7 @@ from kasuwa.sandbox.worlds.tables import WORLD_TABLES
 
 # Rows that are read, encoded and written at a time.
 ROWS_PER_PART = 1_000
-# The most bytes that a part may have when it is decompressed: a file that claims more is refused.
+# The most bytes that a part may have when it is decompressed: one that claims more is refused.
 MAX_PART_BYTES = 256 * 1024 * 1024
 
 Line = list[str | None]

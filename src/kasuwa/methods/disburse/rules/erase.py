@@ -18,7 +18,7 @@ class ErasableTransfer(Transaction):
 
 def erase_narration(transfer: ErasableTransfer) -> ErasableTransfer | Refusal:
     """Empties the narration, which is free text of the merchant or the name of the savings of a cash-out, and what the
-    rail told, such as the name on the account.
+    rail reported, such as the name on the account.
 
     Refused while the transfer is in progress.
     """

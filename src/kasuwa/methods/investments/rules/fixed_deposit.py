@@ -73,7 +73,7 @@ def check_rollover(merchant: Merchant, term_days: int | None, rollover: str | No
 
 
 def has_ended_term(savings: Savings) -> bool:
-    """Returns whether a term of a fixed deposit ended that no event has told."""
+    """Returns whether a term of a fixed deposit ended that no event has reported."""
     return savings.is_fixed and savings.months > savings.reported_terms
 
 
