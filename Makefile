@@ -1,5 +1,8 @@
 # All development commands. Every target that needs "make setup" runs it; it is quick when nothing has changed.
 
+# Hundreds of processes import the same modules: they are compiled once, whatever the environment says.
+unexport PYTHONDONTWRITEBYTECODE
+
 PYTHON ?= python3
 BIN := .venv/bin
 # Tests of "make quick": source rules, pure rules, bad input, and the main flow of each path over HTTP.
@@ -164,6 +167,8 @@ endif
 	@[ "$$(cat $@ 2>/dev/null)" = "$(HERE)" ] || $(PYTHON) -m venv --clear .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@# Otherwise the first start would compile the service, and each start where PYTHONDONTWRITEBYTECODE is set.
+	$(BIN)/python -m compileall -q src
 	@printf '%s\n' "$(HERE)" > $@
 
 .venv/.stamp-dev: .venv/.stamp requirements-dev.txt clients/python/pyproject.toml

@@ -5,10 +5,14 @@ part of the accounts whose day it is. The accounts are inserted by SQL, as a mon
 `kasuwa serve` alone is measured, from the moment the jobs are due until the last one is posted.
 """
 
+import asyncio
 import time
 from collections.abc import Iterable
 from datetime import UTC, date, datetime
+from pathlib import Path
 from typing import Any
+
+import asyncpg
 
 from bench import postgres
 from bench.merchants import Merchant
@@ -16,9 +20,15 @@ from bench.results import InterestRunResult, MeasurementFailed
 from kasuwa.core.calendar import add_months, lagos_day
 from kasuwa.core.references import account_key, job_key
 from kasuwa.ledger import chart
+from kasuwa.methods.coded_tables import CODED_TABLES
 from kasuwa.methods.investments.accrual import posting_date
 from kasuwa.methods.investments.model import interest_batch_key, savings_key
 from kasuwa.methods.investments.rules.post_interest import LANES, MAX_SAVINGS_PER_BATCH, POST_INTEREST
+from kasuwa.postgres.row_codes import store_codes
+from kasuwa.privacy.row_code_moves import read_window
+from kasuwa.privacy.vault_keys import open_vault
+from kasuwa.settings.secret_key import load_secret_key
+from kasuwa.settings.settings import read_settings
 
 # 100,000.00 at 12 % a year, with tax: an interest posting and a tax posting each.
 BALANCE = 10_000_000
@@ -49,6 +59,10 @@ SAVINGS_COLUMNS = (
     "due_interest",
     "due_tax",
     "detail",
+    "last_balance",
+    "layers",
+    "pending_deposits",
+    "receivable",
 )
 JOB_COLUMNS = (
     "key",
@@ -70,11 +84,12 @@ POLL_SECONDS = 0.02
 TIMEOUT_SECONDS = 120.0
 
 
-def measure_interest(dsn: str, merchant: Merchant, accounts: int) -> InterestRunResult:
+def measure_interest(dsn: str, data: Path, merchant: Merchant, accounts: int) -> InterestRunResult:
     [[text]] = postgres.query(dsn, f"select merchant_id from merchant where mid = '{merchant.mid}' and current")
     merchant_id, opened_on = int(text), open_day(lagos_day(datetime.now(UTC)))
     references = [f"SV{number:022d}" for number in range(accounts)]
     insert_accounts(dsn, merchant_id, references, opened_on)
+    asyncio.run(code_rows(dsn, data, merchant_id))
     postgres.query(dsn, "vacuum analyze savings, account, interest_batch, scheduled_job")
     postgres.vacuum_and_checkpoint(dsn)
     due = f"merchant_id = {merchant_id} and kind = '{POST_INTEREST}'"
@@ -102,7 +117,7 @@ def open_day(today: date) -> date:
 def insert_accounts(dsn: str, merchant_id: int, references: list[str], opened_on: date) -> None:
     matures = add_months(opened_on, PERIOD)
     fixed = ("12", "annualized", ANNUAL, "t", "10", PERIOD, f"{opened_on} 09:00+01", opened_on, matures)
-    counted = ("active", 0, 0, opened_on, 0, 0, 0, "{}")
+    counted = ("active", 0, 0, opened_on, 0, 0, 0, "{}", BALANCE, "[]", 0, 0)
     copy(
         dsn,
         "savings",
@@ -142,6 +157,22 @@ def insert_accounts(dsn: str, merchant_id: int, references: list[str], opened_on
             for n, key in enumerate(keys)
         ),
     )
+
+
+async def code_rows(dsn: str, data: Path, merchant_id: int) -> None:
+    """Gives the rows of a merchant their codes, without which the service does not use them."""
+    connection = await asyncpg.connect(dsn)
+    try:
+        vault = await open_vault(connection, load_secret_key(read_settings({}, data=data)))
+        for table in (table for table in CODED_TABLES if table.is_of_merchant):
+            rows, position = await read_window(connection, table, [], [merchant_id])
+            while rows:
+                await store_codes(connection, vault, table, [row for row in rows if row.code is None])
+                if not position:
+                    break
+                rows, position = await read_window(connection, table, position, [merchant_id])
+    finally:
+        await connection.close()
 
 
 def hexed(key: bytes) -> str:

@@ -39,7 +39,7 @@ select {merchant_id}, n, n - (n - 1) % 3, 'GP' || lpad(n::text, 9, '0') || '2025
     case (n - 1) % 3 when 0 then 'wallet:main:NGN' when 1 then 'income:collection:NGN' else 'tax:vat:NGN' end,
     case (n - 1) % 3 when 0 then 10000 when 1 then 150 else 11 end,
     case (n - 1) % 3 when 0 then 0 else after end, case (n - 1) % 3 when 0 then after else 0 end,
-    case (n - 1) % 3 when 0 then 'payment' when 1 then 'collection fee' else 'VAT on fee' end,
+    case (n - 1) % 3 when 0 then 'payment' when 1 then 'collection fee' else 'collection VAT' end,
     now() - interval '1 year' + interval '1 year' * n / {rows}
 from generate_series(1::bigint, {rows}) n
 cross join lateral (select (n - 1) / 3 * 9839 + case (n - 1) % 3 when 0 then 10000 when 1 then 9850 else 9839 end

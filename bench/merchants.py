@@ -34,9 +34,11 @@ class Merchant(NamedTuple):
 DEMO = Merchant("GP0000001", "123456789")
 
 
-def send_request(port: int, path: str, merchant: Merchant, body: Mapping[str, object]) -> dict[str, Any]:
+def send_request(
+    port: int, path: str, merchant: Merchant, body: Mapping[str, object], *, seconds: float = 30.0
+) -> dict[str, Any]:
     """Sends one request on a connection of its own: this is set-up, not load."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=seconds)
     try:
         headers = {"mid": merchant.mid, "key": merchant.key, "Content-Type": "application/json"}
         connection.request("PUT", path, json.dumps(body), headers)

@@ -114,7 +114,7 @@ def fill_books(dsn: str, count: int) -> None:
         parts = (
             (ACCOUNT, amount, "transfer"),
             ("income:transfer:NGN", 1000, "transfer fee"),
-            ("tax:vat:NGN", 75, "VAT on fee"),
+            ("tax:vat:NGN", 75, "transfer VAT"),
         )
         for place, (credit, moved, kind) in enumerate(parts):
             rows.append(

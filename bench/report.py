@@ -39,6 +39,8 @@ NEIGHBOR_OF_BULKS_RATIO = 3.0
 NEIGHBOR_OF_STATEMENTS_RATIO = 2.0
 RECOVERY_SECONDS = 15.0
 KIT_MERCHANT_MS = 10.0
+# Of worlds of at most so many rows, and of larger ones.
+SMALL_WORLD_ROWS, SMALL_WORLD_SECONDS, LARGE_WORLD_SECONDS = 2_000, 0.05, 60.0
 KIT_SUITE_SECONDS = 30.0
 
 # "Flat": by how much the process may grow after the first load.
@@ -70,6 +72,7 @@ def rows(figures: Results) -> list[Row]:
         *console_rows(figures),
         *neighbor_rows(figures),
         *recovery_rows(figures),
+        *world_rows(figures),
         *interest_rows(figures),
         *reconciliation_rows(figures),
         *latency_rows(figures),
@@ -225,6 +228,17 @@ def recovery_rows(figures: Results) -> Iterator[Row]:
     what = "writes after a lost answer of the database, longest stop"
     bound = f"at most {RECOVERY_SECONDS:.0f} s"
     yield Row(what, f"{found[kind]:.1f} s", None, bound, at_most(found[kind], RECOVERY_SECONDS), note)
+
+
+def world_rows(figures: Results) -> Iterator[Row]:
+    """Returns how long it takes to store, restore and copy the world of a merchant."""
+    for found in figures.worlds:
+        most = SMALL_WORLD_SECONDS if found.rows <= SMALL_WORLD_ROWS else LARGE_WORLD_SECONDS
+        note = (
+            f"CPU time: API {found.api_seconds:.3f} s, PostgreSQL {found.postgres_seconds:.3f} s; {found.size:,} bytes"
+        )
+        what = f"worlds: {found.action} of {found.rows:,} rows"
+        yield Row(what, f"{found.seconds:.3f} s", None, f"at most {most:g} s", at_most(found.seconds, most), note)
 
 
 def interest_rows(figures: Results) -> Iterator[Row]:

@@ -90,6 +90,24 @@ class ReconciliationResult:
 
 
 @dataclass(frozen=True)
+class WorldResult:
+    """A snapshot, a restore or a copy of a world."""
+
+    action: str
+    rows: int
+    size: int  # of the stored world, in bytes
+    seconds: float
+    api_seconds: float  # of CPU time
+    postgres_seconds: float
+
+    def describe(self) -> str:
+        return (
+            f"{self.action} of {self.rows:,} rows: {self.seconds * 1000:,.0f} ms; CPU time: API"
+            f" {self.api_seconds * 1000:,.0f} ms, PostgreSQL {self.postgres_seconds * 1000:,.0f} ms"
+        )
+
+
+@dataclass(frozen=True)
 class KitResult:
     """Figures of the kit: the start of a server for tests, a merchant, and a whole test run with its server's start."""
 
@@ -195,6 +213,7 @@ class Results:
     neighbor: NeighborResult | None = None
     # After a lost answer of the database, by the kind of message that it was the answer to.
     recovery_seconds: dict[str, float] = field(default_factory=dict)
+    worlds: list[WorldResult] = field(default_factory=list)
     memory_mb: list[float] = field(default_factory=list)
     failures: dict[str, str] = field(default_factory=dict)
 

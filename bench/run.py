@@ -32,6 +32,7 @@ from bench.preload import preload
 from bench.reconcile import measure_reconciliation
 from bench.recovery import measure_recovery
 from bench.results import ComparedLoad, LoadResult, MeasurementFailed, Results
+from bench.worlds import measure_worlds
 from kasuwa.postgres.embedded import embedded
 
 MEASUREMENTS = (
@@ -57,6 +58,7 @@ MEASUREMENTS = (
     "console",
     "neighbor",
     "recovery",
+    "worlds",
 )
 
 # The measurements that a row is compared with.
@@ -169,6 +171,8 @@ def measure(plan: Plan) -> Results:
             try_measurement(figures, "neighbor", lambda: measure_neighbors(figures, cluster, directory, plan.seconds))
         if plan.includes("recovery"):
             try_measurement(figures, "recovery", lambda: measure_lost_answers(figures, cluster, directory))
+        if plan.includes("worlds"):
+            try_measurement(figures, "worlds", lambda: measure_snapshots(figures, cluster, directory))
         if plan.includes("reconcile"):
             try_measurement(figures, "reconcile", lambda: measure_statement(figures, cluster, directory))
         if plan.includes("workers2"):
@@ -193,6 +197,12 @@ def measure_neighbors(figures: Results, cluster: embedded.Cluster, directory: Pa
 def measure_lost_answers(figures: Results, cluster: embedded.Cluster, directory: Path) -> None:
     figures.recovery_seconds = found = measure_recovery(cluster, directory)
     say("recovery: " + ", ".join(f"{kind} {seconds:.1f} s" for kind, seconds in found.items()))
+
+
+def measure_snapshots(figures: Results, cluster: embedded.Cluster, directory: Path) -> None:
+    for found in measure_worlds(cluster, directory):
+        figures.worlds.append(found)
+        say(f"worlds: {found.describe()}")
 
 
 def measure_statement(figures: Results, cluster: embedded.Cluster, directory: Path) -> None:
@@ -341,7 +351,7 @@ def make_verifications(sut: SystemUnderTest) -> list[request_templates.RequestTe
 def measure_savings(sut: SystemUnderTest) -> None:
     """Measures with its own merchant, so that its accounts are not part of other loads."""
     merchant = make_merchant(sut.server.port, sut.dsn)
-    sut.figures.interest = measure_interest(sut.dsn, merchant, SAVINGS_ACCOUNTS)
+    sut.figures.interest = measure_interest(sut.dsn, sut.data, merchant, SAVINGS_ACCOUNTS)
     say(f"interest: {sut.figures.interest.rate:,.0f} accounts/s")
 
 

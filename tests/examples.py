@@ -40,7 +40,19 @@ VOLATILE = frozenset(
         "accountNumber",
         "cardToken",
         "loan_id",
+        "guarantee_id",
+        "product_id",
+        "tops_up",
+        "topped_up_by",
+        "collateral_id",
+        "borrower_id",
         "savings_id",
+        "class_id",
+        "holding_id",
+        "redemption_id",
+        "order_id",
+        "dividend_id",
+        "to_client_id",
         "thrift_id",
         "origin",
         "hash",
@@ -59,17 +71,28 @@ VOLATILE = frozenset(
         "checkoutURL",
         "receiptURL",
         "invoice_id",
+        "mail_id",
+        "group_id",
+        "group_loan_id",
+        "auto_repay_id",
     }
 )
 VOLATILE_OF = {
     "virtualcard": frozenset({"reference", "cardpan", "maskedpan", "cvv", "id"}),
-    "resources": frozenset({"id", "account", "code", "made_at", "last_used_at", "last_used_from"}),
+    "resources": frozenset({"id", "account", "code", "made_at", "last_used_at", "last_used_from", "text", "html"}),
     "cashcode": frozenset({"cashcode"}),
-    "investments": frozenset({"cashcode", "pin"}),
-    "sandbox": frozenset({"close_number", "closed_at", "root", "public_key", "bytes", "business_time", "made_at"}),
+    "loans": frozenset({"leader"}),
+    "investments": frozenset({"cashcode", "pin", "requestedBy", "decidedBy", "proposed_by", "to"}),
+    "sandbox": frozenset({"close_number", "closed_at", "root", "public_key", "bytes", "business_time", "made_at"})
+    | frozenset(
+        {"file", "rows", "answered_at", "last", "milliseconds", "number", "reply_body", "request_body", "request_id"}
+    ),
 }
 # A reference of ours, where it stands in the place of a merchant's own.
-OURS = re.compile(r"GP\|[A-Z]{2}\|[0-9]{9}\|[0-9]{8}[A-Z]|GP[0-9]{17}[A-Z]|LN[0-9A-Za-z]{22}")
+OURS = re.compile(
+    r"GP\|[A-Z]{2}\|[0-9]{9}\|[0-9]{8}[A-Z]|GP[0-9]{17}[A-Z]|KSW\|GVC\|[0-9]+\|[0-9A-Za-z]{22}"
+    r"|(?:LN|IN|SC|SH|SR|DV|GR|GL|AR|CL)[0-9A-Za-z]{22}"
+)
 SHOWN_HEADERS = ("content-type", "x-api-version", "x-request-id")
 
 MOST_ENTRIES, SHOWN_ENTRIES, MORE = 30, 5, "…"
@@ -126,7 +149,10 @@ def mask_volatile(given: Any, volatile: frozenset[str]) -> Any:
         shown = list(given.items())
         if len(shown) > MOST_ENTRIES:
             shown = [*shown[:SHOWN_ENTRIES], (MORE, MORE)]
-        return {name: f"<{name}>" if name in volatile else mask_volatile(value, volatile) for name, value in shown}
+        return {
+            name: f"<{name}>" if name in volatile and not isinstance(value, Mapping) else mask_volatile(value, volatile)
+            for name, value in shown
+        }
     if isinstance(given, list):
         return [mask_volatile(value, volatile) for value in given]
     return "<reference>" if isinstance(given, str) and OURS.fullmatch(given) else given

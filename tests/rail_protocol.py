@@ -8,6 +8,7 @@ import msgspec
 from kasuwa.api.openapi.field_docs import describe_fields
 from kasuwa.rails.remote import messages
 from kasuwa.rails.remote.callbacks import PATH
+from kasuwa.rails.remote.cards import PATH as CARDS_PATH
 from kasuwa.rails.remote.paths import PATHS, RailPath
 from kasuwa.rails.remote.signing import HEADER
 from tests.source_rules import REPOSITORY
@@ -66,6 +67,8 @@ def write_document() -> str:
     types: list[type[Any]] = [
         messages.Refusal,
         messages.Callback,
+        messages.CardMessage,
+        messages.CardDecision,
         *(one for path in PATHS for one in (path.request, path.answer)),
     ]
     unique = list(dict.fromkeys(types))
@@ -80,12 +83,32 @@ def write_document() -> str:
             "responses": {"200": {"description": "Received."}, "401": {"description": "The signature is wrong."}},
         }
     }
+    card = {
+        "post": {
+            "summary": "Announces what the card network asks of a card. We answer the decision.",
+            "parameters": [SIGNATURE],
+            "requestBody": {"required": True, "content": content(schema_of[messages.CardMessage])},
+            "responses": {
+                "200": {
+                    "description": "The decision.",
+                    "headers": {HEADER: {"schema": SIGNATURE["schema"]}},
+                    "content": content(schema_of[messages.CardDecision]),
+                },
+                "400": {
+                    "description": "The message has another form. Nothing was done.",
+                    "content": content(schema_of[messages.Refusal]),
+                },
+                "401": {"description": "The signature is wrong. Nothing was done."},
+                "503": {"description": "There is no decision: send it again."},
+            },
+        }
+    }
     document = {
         "openapi": "3.1.0",
         "info": {"title": "Kasuwa rail protocol", "version": "1", "description": "See rail-protocol.md."},
         "servers": [{"url": "https://rail.example/v1"}],
         "paths": {found.path: {"post": operation_of(found, schema_of)} for found in PATHS},
-        "webhooks": {PATH: callback},
+        "webhooks": {PATH: callback, CARDS_PATH: card},
         "components": {"schemas": schemas},
     }
     return json.dumps(document, indent=1, ensure_ascii=False) + "\n"

@@ -1,11 +1,13 @@
 """The refusals that the sources name as constants, and how tests reach them.
 
-A test that produces a refusal compares the outcome with the constant, or with its words. So a refusal counts as reached
-if a test names the constant together with its module, or quotes words of its message one after the other.
+A test that produces a refusal compares the outcome with the constant, with its words or with its code. So a refusal
+counts as reached if a test names the constant together with its module, quotes words of its message one after the
+other, or quotes a code that no other refusal has.
 """
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
@@ -27,18 +29,31 @@ class NamedRefusal(NamedTuple):
     module: str  # below kasuwa
     name: str
     message: str  # its longest text
+    code: str = ""  # "" if it has the code of its fields, or one that others have too
 
     def __str__(self) -> str:
         return f"{self.module}.{self.name}: {self.message}"
 
 
-def named_refusals(sources: list[Source]) -> Iterator[NamedRefusal]:
+def named_refusals(sources: list[Source]) -> list[NamedRefusal]:
+    found = list(find_refusals(sources))
+    times = Counter(refusal.code for refusal in found)
+    return [refusal if times[refusal.code] == 1 else refusal._replace(code="") for refusal in found]
+
+
+def find_refusals(sources: list[Source]) -> Iterator[NamedRefusal]:
     for source in sources:
         for node in source.tree.body:
             if isinstance(node, ast.Assign) and is_refusal(node.value) and isinstance(node.targets[0], ast.Name):
                 texts = [one.value for one in walk_without_code(node.value) if isinstance(one, ast.Constant)]
                 message = max((text for text in texts if isinstance(text, str)), key=len, default="")
-                yield NamedRefusal(source.module, node.targets[0].id, message)
+                yield NamedRefusal(source.module, node.targets[0].id, message, code_of(node.value))
+
+
+def code_of(value: ast.expr) -> str:
+    assert isinstance(value, ast.Call)
+    given = [keyword.value for keyword in value.keywords if keyword.arg == "error_code"]
+    return next((str(one.value) for one in given if isinstance(one, ast.Constant)), "")
 
 
 def walk_without_code(value: ast.expr) -> Iterator[ast.AST]:
@@ -64,7 +79,7 @@ def texts_of_tests() -> tuple[str, ...]:
 def is_reached(refusal: NamedRefusal) -> bool:
     module = refusal.module.rpartition(".")[2]
     name = re.compile(rf"\b{refusal.name}\b")
-    phrases = list(phrases_of(refusal.message))
+    phrases = [*phrases_of(refusal.message), *([f'"{refusal.code}"'] if refusal.code else [])]
     return any(
         (module in text and name.search(text)) or any(phrase in text for phrase in phrases) for text in texts_of_tests()
     )

@@ -11,6 +11,7 @@ from kasuwa.core.endpoints import FIRST_ENDPOINT, Endpoint
 from kasuwa.core.scenario import NO_SCENARIO, InjectedFault, Scenario
 from kasuwa.core.vault import Vault
 from kasuwa.merchants.merchant_settings import MerchantSettings, make_merchant
+from kasuwa.terms.mail import MailService
 from kasuwa.terms.vendors import NO_VENDORS, CollectionVendors
 from kasuwa.transactions.checkouts import CheckoutSource, CheckoutSources
 from kasuwa.transactions.purpose import PurposeRules, Purposes
@@ -44,6 +45,7 @@ def context(
     sources: Mapping[str, CheckoutSource] = {},
     public_url: str = "",
     vendors: CollectionVendors = NO_VENDORS,
+    sends_mail: bool = True,
 ) -> Context:
     """The permutation adds 1,000 and the digest hides nothing, so that a test can read both."""
     return Context(
@@ -62,5 +64,6 @@ def context(
             CollectionVendors: vendors,
             Purposes: Purposes(purposes),
             CheckoutSources: CheckoutSources(sources),
+            MailService: MailService(sends_mail),
         },
     )

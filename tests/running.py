@@ -29,8 +29,8 @@ import asyncpg
 from asyncpg.prepared_stmt import PreparedStatement
 
 from kasuwa.audit.chain_audit import find_chain_violations
-from kasuwa.audit.invariants.invariant import ALL_MERCHANTS, PREPARE_AUDIT
-from kasuwa.audit.invariants.ledger import INVARIANTS
+from kasuwa.audit.invariants.invariant import PREPARE_AUDIT
+from kasuwa.audit.invariants.ledger import INVARIANTS, KEEP_PLAN, VIOLATIONS_OF_MERCHANTS
 from kasuwa.console.operator.settings import apply_changes
 from kasuwa.core.row_codes import is_intact
 from kasuwa.core.vault import Vault
@@ -69,13 +69,6 @@ POLL_SECONDS = 0.02
 FIRST_PORT, PORTS = 20_000, 12_000
 given_ports: set[int] = set()
 
-
-# All invariants of some merchants in one statement: thousands of tests ask, and one by one takes five times as long.
-# Returns the place of an invariant in INVARIANTS beside each violation.
-VIOLATIONS_QUERY = " union all ".join(
-    f"(select {n}, v.merchant_id, v.place from ({invariant.query.replace(ALL_MERCHANTS, '')}) v limit 20)"
-    for n, invariant in enumerate(INVARIANTS)
-)
 
 T = TypeVar("T")
 
@@ -356,12 +349,11 @@ class Deployment:
         async def look() -> list[str]:
             connection = await self._connected()
             if self._violations is None:
-                self._violations = await connection.prepare(VIOLATIONS_QUERY)
+                self._violations = await connection.prepare(VIOLATIONS_OF_MERCHANTS)
             query = "select merchant_id from merchant where $1::text[] is null or mid = any($1)"
             rows = await connection.fetch(query, mids)
             async with connection.transaction(isolation="repeatable_read", readonly=True):
-                # Planning takes ten times as long as the query: one plan is kept for all merchants.
-                await connection.execute(f"{PREPARE_AUDIT}; set local plan_cache_mode = force_generic_plan")
+                await connection.execute(f"{PREPARE_AUDIT}; {KEEP_PLAN}")
                 found = await self._violations.fetch([row[0] for row in rows])
                 broken = await find_chain_violations(connection, [row[0] for row in rows])
                 vault = await self.open_vault(connection)
@@ -465,9 +457,13 @@ class Deployments:
         run_apart(apply_schema(self.new_database("schema")))
         return "schema"
 
+    def migrated_database(self, name: str) -> str:
+        """The address of a new database that has the schema, and belongs to no deployment."""
+        return self.new_database(name, self._schema)
+
     @contextlib.contextmanager
     def fresh(self, name: str, **environment: str) -> Iterator[Deployment]:
         """Another deployment, on a database of its own, which has the schema already."""
-        dsn = self.new_database(name, self._schema)
+        dsn = self.migrated_database(name)
         with running_deployment(self._directory / name, dsn, **environment) as deployment:
             yield deployment

@@ -18,6 +18,7 @@ from tests.running import NEWEST, OLDEST
 ALONE = (
     "tests/simulate/test_",
     "tests/cli/test_command",
+    "tests/certify/",
     "tests/walk/test_bad_input.py",
     "tests/walk/test_idempotency.py",
     "tests/walk/test_tenancy.py",
@@ -33,6 +34,7 @@ SLOW = (
     "tests/cli/",
     "tests/walk/",
     "tests/testing/",
+    "tests/certify/",
     "tests/postgres/",
     "tests/engine/",
     "tests/rails/vendors/test_live",

@@ -48,8 +48,13 @@ def make_two_of_each(shop: MerchantClient, deployment: Deployment) -> None:
         shop.put("resources", request="personalized-accounts", **payee)
         customer = shop.put("resources", request="customer", name="Ada Obi", email=f"ada{number}@example.com").body
         items = [{"name": "Fabric", "amount": 500}]
-        shop.put("resources", request="invoice", customer_id=customer["data"]["customer_id"], items=items)
-        CardClient(shop)
+        made = shop.put("resources", request="invoice", customer_id=customer["data"]["customer_id"], items=items).body
+        sent = shop.put("resources", request="invoice_send", invoice_id=made["data"]["invoice_id"]).body
+        assert sent["status"] == 200, sent
+        card = CardClient(shop)
+        evidence = {"explanation": f"It never came, {number}"}
+        disputed = card.ask("dispute", id=card.buy("5.00")["txnRef"], reason="not received", evidence=evidence)
+        assert disputed["status"] == 200, disputed
         bill = shop.put("bills", **METER, amount=f"{number + 5}000.00", orderRef=f"bill-{number}").body
         assert bill["token"]
         shop.transfer(headers={"idempotency-key": f"key-{number}"})

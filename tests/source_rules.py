@@ -457,7 +457,7 @@ def floats(source: Source) -> list[str]:
 LOGGERS = {"log", "logger"}
 LEVELS = {"debug", "info", "warning", "error", "critical", "exception"}
 # Errors of ours whose text is written for people and quotes nothing that was sent.
-LOGGABLE_ERRORS = {"EmbeddedError", "InvalidCatalogue"}
+LOGGABLE_ERRORS = {"MailNotSent", "EmbeddedError", "InvalidCatalogue"}
 
 
 def error_texts_in_logs(source: Source) -> list[str]:

@@ -37,6 +37,8 @@ FLOORS = (
     "boot",
     "doctor",
     "testing",
+    "cases",
+    "integration",
     "commands",
     "__main__",
 )
@@ -47,10 +49,11 @@ NARROWER = {
     "cluster": {"cluster", "observe", "concurrency", "postgres", "engine"},
     "rails.twins": {"rails.twins"},
     "rails.check": {"rails.check", "rails.remote", "rails.catalogue.catalogue", "rails.ports"},
-    "rails.vendors": {"rails", "core", "wire", "transactions", "terms"},
+    "rails.vendors": {"rails", "core", "wire", "transactions", "terms", "concurrency.breaker"},
     "rails.remote": {"rails", "core", "wire", "transactions", "terms"},
     "audit.verify": set(),
     "testing": {"testing", "core.money", "postgres.embedded"},
+    "integration": {"integration", "testing", "core", "transactions", "wire", "webhooks", "sandbox.request_bodies"},
     "documentation": {"documentation", "core", "wire", "api.openapi"},
     "api": {
         "api",
@@ -92,17 +95,25 @@ SLICES_MAY_IMPORT = {
     "audit.close_tree",
     "merchants.merchant_settings",
     "webhooks.signatures",
+    "outbound.url_policy",
     "rails.sandbox.magic",
 }
 # Background work of slices, which reads and writes by itself.
 WORK_OF_SLICES = {"answers_task", "evidence_reads", "hand_ins"}
 # Modules of methods/ that collect what all slices have.
-REGISTRIES = {"methods.tables", "methods.coded_tables", "methods.sealed_columns"}
+REGISTRIES = {"methods.tables", "methods.coded_tables", "methods.sealed_columns", "methods.searched_records"}
 # Slices do not import each other, but these may use the others' models, rules and wire types.
 SLICE_IMPORTS = {
-    "payment": {"disburse"},
+    "payment": {"clients", "disburse", "mail"},
+    "resources": {"clients"},
     "loans": {"payment", "disburse", "clients"},
     "investments": {"payment", "disburse", "cashcode", "clients", "loans", "statements"},
+    "guarantees": {"loans", "investments", "clients"},
+    "loan_products": {"loans", "clients"},
+    "auto_repay": {"loans", "investments", "payment", "clients"},
+    "groups": {"loans", "clients", "disburse"},
+    "shares": {"investments", "clients", "statements"},
+    "standing_orders": {"investments", "loans", "clients", "disburse"},
     "references": {
         "cashcode",
         "checkout",
@@ -120,9 +131,9 @@ SLICE_IMPORTS = {
     "customers": {"payment"},
     "checkout": {"payment"},
     "disputes": {"payment"},
-    "virtualcard": {"disputes"},
+    "virtualcard": {"clients", "disputes"},
     "payouts": {"disburse"},
-    "invoices": {"checkout", "customers", "payment"},
+    "invoices": {"checkout", "customers", "mail", "payment"},
     "tickets": {"checkout", "payment"},
 }
 
@@ -135,6 +146,13 @@ BORROWED_MODULES = {
     "settlement_model",
     "settlements",
     "thrift_model",
+    "dispute_model",
+    "guarantee_model",
+    "auto_repay_model",
+    "auto_repay_wire",
+    "wire_charges",
+    "wire_grace",
+    "guarantee_wire",
     "payer_model",
     "links",
 }

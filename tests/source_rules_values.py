@@ -6,6 +6,30 @@ from collections.abc import Iterator
 
 from tests.source_rules import Source
 
+# Modules that parse days and times of this service's own records, of validated requests, or of trusted vendors.
+OWN_DATES = {
+    "integration/run.py",
+    "console/merchant/payment_view.py",
+    "console/kit/values.py",
+    "wire/people.py",
+    "rails/vendors/monnify/identity.py",
+    "console/records/record_pages.py",
+    "methods/investments/rules/thrift_plan.py",
+    "methods/standing_orders/rules/manage.py",
+    "methods/groups/store.py",
+    "methods/invoices/rules/issue.py",
+    "methods/invoices/rules/receive.py",
+    "methods/payment/rules/plans/installments.py",
+    "methods/payment/rules/plans/scheduled_charges.py",
+    "methods/payment/rules/split_settlement.py",
+    "rails/vendors/paystack/feeds.py",
+    "reconciliation/camt_statements.py",
+    "testing/merchant.py",
+    "testing/triggers.py",
+    "rails/twins/paystack_accounts.py",
+    "pages/transfer_receipts.py",
+}
+
 # What a refusal, a reply or an entry says to people.
 SENTENCES = {"reason", "message", "title", "label", "words"}
 MATCHERS = {"match", "fullmatch", "search", "findall", "finditer", "split", "sub"}

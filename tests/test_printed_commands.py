@@ -45,6 +45,18 @@ NOT_RUN = {
     "kasuwa listen": f"{UNTIL_STOPPED}: tests/cli/test_listen.py",
     "kasuwa listen --forward-to URL": f"{UNTIL_STOPPED}: tests/cli/test_listen.py",
     "kasuwa listen --forward-to http://127.0.0.1:9000/events": f"{UNTIL_STOPPED}: tests/cli/test_listen.py",
+    "kasuwa log --follow": f"{UNTIL_STOPPED}: tests/cli/test_listen.py",
+    "kasuwa serve --replay": f"{UNTIL_STOPPED}: tests/certify/test_record.py",
+    "kasuwa serve --replay flow.json --port 8080": f"{UNTIL_STOPPED}: tests/certify/test_record.py",
+    "kasuwa record --to flow.json -- python my_app.py": "needs an application: tests/certify/test_record.py",
+    'kasuwa certify --app http://127.0.0.1:9000/events --secret "$KASUWA_SIGNING_SECRET"': (
+        "needs an application: tests/certify/test_command.py"
+    ),
+    'kasuwa certify --app http://127.0.0.1:9000/events --run "python shop.py" --order http://127.0.0.1:9000/orders '
+    "--order-body book --payout http://127.0.0.1:9000/payouts "
+    '--fulfilled "http://127.0.0.1:9000/orders/{txnRef}" --html report.html --junit report.xml': (
+        "needs an application: tests/certify/test_command.py"
+    ),
     "kasuwa twin paystack": f"{UNTIL_STOPPED}: tests/cli/test_command_twin.py",
     "kasuwa database distribute": "needs Citus: tests/distributed/citus_checks.py",
     "kasuwa rail check https://rail.example --secret-file secret --key-id key-1": "needs a rail: tests/rails/remote",
@@ -65,6 +77,7 @@ REPORTS = {"kasuwa doctor", "kasuwa evidence --out DIR"}
 # Commands whose usage is in docs/commands.md and that neither a line here nor cli/test_command_trail.py runs.
 RUN_ELSEWHERE = {
     **{name: NOT_RUN["kasuwa twin paystack"] for name in LEAVES if name.startswith("twin ")},
+    **{name: "tests/cli/test_world.py" for name in LEAVES if name.startswith("world ")},
     "serve": NOT_RUN["kasuwa serve"],
     "listen": NOT_RUN["kasuwa listen"],
     "database distribute": NOT_RUN["kasuwa database distribute"],
@@ -74,6 +87,8 @@ RUN_ELSEWHERE = {
     "keys drop": "tests/privacy/test_key_rotation.py",
     "rail check": "tests/rails/remote/test_conformance_kit.py",
     "trigger": "tests/cli/test_listen.py",
+    "certify": "tests/certify/test_command.py",
+    "record": "tests/certify/test_record.py",
     "docs": "tests/documentation/test_site.py",
     "merchant list": "tests/cli/test_command.py",
     "merchant keys": "tests/cli/test_command.py",
@@ -167,7 +182,12 @@ class Reader:
         }
 
     def run(self, line: str) -> "subprocess.CompletedProcess[str]":
+        """Runs a line. The server that it means by default is at another port here."""
         words = [self.fill_in(word, n) for n, word in enumerate(words_of(line))]
+        name = leaf_of(words)
+        options = {spelling for one in LEAVES[name].params for spelling in one.opts} if name else set()
+        if "--server" in options and "--server" not in words:
+            words += ["--server", f"http://127.0.0.1:{self.deployment.port}"]
         return self.deployment.run_any_command(*words)
 
     def fill_in(self, word: str, n: int) -> str:
@@ -220,7 +240,9 @@ def test_printed_commands_and_options_exist(line: str) -> None:
         assert words[1] in found.commands, line
     name = leaf_of(words)
     options = {spelling for one in LEAVES[name].params for spelling in one.opts} if name else set()
-    assert {word for word in words if word.startswith("--")} <= options, line
+    # What follows -- alone are the words of another program.
+    ours = words[: words.index("--")] if "--" in words else words
+    assert {word for word in ours if word.startswith("--")} <= options, line
 
 
 def test_every_line_that_is_run_says_all_that_it_needs() -> None:

@@ -15,6 +15,7 @@ from kasuwa.methods.checkout.field_types import LINK_TYPES, Flag, LinkType, Slug
 from kasuwa.methods.disputes.model import FileContent
 from kasuwa.methods.invoices.fields import IN_FULL, IN_PARTS, ChargeUser, Discount, DiscountType, DueDate
 from kasuwa.methods.invoices.rules.amounts import FLAT, PERCENTAGE
+from kasuwa.methods.sandbox.world_file import WorldFile
 from kasuwa.methods.tickets.fields import TicketCode
 from kasuwa.wire.documents import Document
 from kasuwa.wire.fields import (
@@ -61,7 +62,8 @@ class FieldType(NamedTuple):
     options: tuple["FieldType", ...] = ()  # of a union
 
 
-# Fields of replies that are written as a text or a JSON number and hold money.
+# Fields of replies that are written as a text or a JSON number and hold money. A name that means something else
+# elsewhere has its struct before it, here and in the lists below.
 AMOUNT_FIELDS = frozenset(
     {
         "amount",
@@ -77,6 +79,7 @@ AMOUNT_FIELDS = frozenset(
         "credit",
         "chargedAmount",
         "refundedAmount",
+        "overdue",
         "refunded_amount",
         "refundableAmount",
         "unappliedAmount",
@@ -88,6 +91,29 @@ AMOUNT_FIELDS = frozenset(
         "penalty",
         "payoff",
         "accrued_interest",
+        "charges",
+        "waived",
+        "dividend_tax",
+        "shares_bought",
+        "shares_redeemed",
+        "dividends",
+        "CollateralRecord.value",
+        "ProductLoans.lent",
+        "SheetLine.arrears",
+        "SheetLine.installment",
+        "SheetLine.due",
+        "SheetTotals.arrears",
+        "SheetTotals.installment",
+        "SheetTotals.due",
+        "net_amount",
+        "credited",
+        "AmountRangeRecord.min",
+        "AmountRangeRecord.max",
+        "AmountRangeRecord.default",
+        "capital",
+        "price",
+        "shortfall",
+        "called",
         "unlocked",
         "withheld_tax",
         "effect",
@@ -115,14 +141,50 @@ AMOUNT_FIELDS = frozenset(
         "paid_out",
         "least",
         "disputedAmount",
+        "amount_due",
+        "paid_of_due",
+        "collected",
+        "written_off",
+        "recovered",
+        "days_7",
+        "days_30",
+        "provision",
     }
 )
-DECIMAL_FIELDS = frozenset({"interestRate", "tax_rate", "penalty_rate", "discount", "discount_rate", "vat_rate"})
+DECIMAL_FIELDS = frozenset(
+    {
+        "interestRate",
+        "tax_rate",
+        "penalty_rate",
+        "discount",
+        "discount_rate",
+        "vat_rate",
+        "share",
+        "AgreedChargeRecord.percent",
+        "AgreedChargeRecord.vat",
+        "PenaltyRecord.rate",
+        "RateRangeRecord.min",
+        "RateRangeRecord.max",
+        "RateRangeRecord.default",
+    }
+)
 TIME_FIELDS = frozenset(
     {
         "business_time",
         "dateCreated",
+        "dateChanged",
+        "dateJoined",
+        "filed_at",
+        "recorded_at",
+        "undone_at",
         "dateErased",
+        "changed_at",
+        "sent_at",
+        "proposed_at",
+        "dateDecided",
+        "dateDeclared",
+        "dateReleased",
+        "dateReturned",
         "dateClosed",
         "respond_by",
         "next_payout",
@@ -150,7 +212,28 @@ TIME_FIELDS = frozenset(
         "proof_expires",
     }
 )
-DATE_FIELDS = frozenset({"due", "day", "last_day", "start_date", "next_date", "payout_date", "dob", "date_due"})
+DATE_FIELDS = frozenset(
+    {
+        "due",
+        "day",
+        "first_day",
+        "last_day",
+        "start_date",
+        "from_date",
+        "dormant_since",
+        "since",
+        "next_date",
+        "payout_date",
+        "dob",
+        "date_due",
+        "as_of",
+        "record_date",
+        "received_on",
+        "SheetRecord.date",
+    }
+)
+# Fields that mean something else than others of their name, and are texts.
+TEXT_FIELDS = frozenset({"AutoRepayRecord.at"})  # an hour
 NAMED_KINDS: tuple[tuple[frozenset[str], FieldKind], ...] = (
     (AMOUNT_FIELDS, "amount"),
     (DECIMAL_FIELDS, "decimal"),
@@ -175,6 +258,7 @@ SCALARS: dict[type, FieldType] = {
     Slug: TEXT,
     CardNumber: TEXT,
     FileContent: TEXT,
+    WorldFile: TEXT,
     CardPrefix: TEXT,
     Bvn: TEXT,
     Phone: TEXT,

@@ -32,7 +32,7 @@ from clients.generate.python_types import (
     render_types,
     result_annotation,
 )
-from clients.generate.surface import ActionSurface, Field, Surface, read_surface
+from clients.generate.surface import ActionSurface, Field, Surface, client_value, read_surface
 
 FOLDER = Path(__file__).parents[1] / "python" / "src" / "kasuwa_client"
 
@@ -225,16 +225,7 @@ def describe_method(action: ActionSurface, *, is_async: bool) -> list[str]:
 def arguments_of(action: ActionSurface, body: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the arguments of a call that sends this body. Fields that the client does not offer are left out."""
     fields = {field.wire_name: field for field in action.fields}
-    return {fields[name].name: argument_value(fields[name], body[name]) for name in body if name in fields}
-
-
-def argument_value(field: Field, value: Any) -> Any:
-    """Returns a value of a body as the client takes it: exact numbers as text, whole numbers as numbers."""
-    if field.type.kind in ("amount", "decimal") and isinstance(value, float):
-        return str(value)
-    if field.type.kind == "integer" and isinstance(value, str):
-        return int(value)
-    return value
+    return {fields[name].name: client_value(fields[name].type, body[name], float) for name in body if name in fields}
 
 
 @cache

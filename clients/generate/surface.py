@@ -13,13 +13,22 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 from msgspec import inspect
 
-from clients.generate.field_types import FieldType, is_nullable, objects_in, reply_type, request_type
+from clients.generate.field_types import (
+    NAMED_KINDS,
+    TEXT_FIELDS,
+    FieldType,
+    is_nullable,
+    objects_in,
+    reply_type,
+    request_type,
+)
 from kasuwa.api.openapi.field_docs import describe_fields
 from kasuwa.core.action import Action, AdminCommand, ApiMethod, Write, get_scope, make_action_title, only_shows
 from kasuwa.core.dry_run import REFUSE_DRY_RUN
 from kasuwa.core.reference_tables import load_reference_data
 from kasuwa.methods.tables import list_methods
-from kasuwa.transactions.event_payloads import EVENT_KINDS, TEST_EVENT, EndpointTestEvent, EventPayload
+from kasuwa.transactions.event_fields import EventPayload
+from kasuwa.transactions.event_payloads import EVENT_KINDS, TEST_EVENT, EndpointTestEvent
 from kasuwa.wire.documents import Document
 from kasuwa.wire.fields import ChosenCurrency, scalar_schema
 
@@ -40,6 +49,14 @@ METHOD_NAMES = {
 
 # Names of fields that are no names in Python, or say little without the other.
 FIELD_NAMES = {"from": "first", "to": "last"}
+
+# Structs whose fields have the names that they have in the service.
+OWN_FIELD_NAMES = frozenset({"StandingOrderRequest", "StandingOrderRecord", "StandingOrderEvent"})
+
+# Fields that mean something else than others of their name.
+OWN_MEANINGS = frozenset(
+    name for names in (TEXT_FIELDS, *(names for names, _ in NAMED_KINDS)) for name in names if "." in name
+)
 
 # Client names of structs: those that several slices call alike, and requests that are an object in another request.
 TYPE_NAMES = {
@@ -302,8 +319,19 @@ def name_types(rows: list[tuple[ApiMethod, Action]]) -> dict[type, str]:
     return names
 
 
+READ_TYPES: dict[Any, inspect.Type] = {}
+
+
+def read_type(kind: Any) -> inspect.Type:
+    """Returns what msgspec knows of a type. Reading one with all that is inside it takes long, and many are asked for
+    often."""
+    if kind not in READ_TYPES:
+        READ_TYPES[kind] = inspect.type_info(kind)
+    return READ_TYPES[kind]
+
+
 def fields_of(struct: type) -> tuple[inspect.Field, ...]:
-    info = inspect.type_info(struct)
+    info = read_type(struct)
     assert isinstance(info, inspect.StructType)
     return info.fields
 
@@ -316,7 +344,7 @@ def objects_of_fields(structs: set[type[msgspec.Struct]]) -> Iterator[type[msgsp
 
 def reply_structs(rows: list[tuple[ApiMethod, Action]]) -> Iterator[type[msgspec.Struct]]:
     for _, action in rows:
-        yield from objects_in(inspect.type_info(action.reply))
+        yield from objects_in(read_type(action.reply))
 
 
 def reachable(structs: Iterator[type[msgspec.Struct]]) -> Iterator[type[msgspec.Struct]]:
@@ -330,11 +358,32 @@ def reachable(structs: Iterator[type[msgspec.Struct]]) -> Iterator[type[msgspec.
             todo += objects_of_fields({struct})
 
 
+def client_value(kind: FieldType, value: Any, exact: type | tuple[type, ...] = (int, float)) -> Any:
+    """Returns a value of a body as a client takes it, also inside objects and lists: whole numbers as numbers, and as
+    texts those exact numbers whose type is in `exact`."""
+    options = kind.options or (kind,)
+    if isinstance(value, Mapping):
+        fields = {
+            field.wire_name: field.type
+            for one in options
+            if one.name
+            for field in read_surface().types[one.name].fields
+        }
+        items = {name: item for one in options if (item := one.item) for name in value}
+        types = items | fields
+        return {name: client_value(types[name], part, exact) if name in types else part for name, part in value.items()}
+    if isinstance(value, list):
+        items_of = next((one.item for one in options if one.item is not None), None)
+        return value if items_of is None else [client_value(items_of, part, exact) for part in value]
+    kinds = {one.kind for one in options}
+    if kinds & {"amount", "decimal"} and isinstance(value, exact) and not isinstance(value, bool):
+        return str(value)
+    return int(value) if kinds == {"integer"} and isinstance(value, str) else value
+
+
 def referred_orders(requests: set[type[msgspec.Struct]]) -> set[type[msgspec.Struct]]:
     """Returns the requests that another request holds undecoded: the orders of a bulk."""
-    referred = re.findall(
-        r"#/components/schemas/(\w+)", " ".join(repr(inspect.type_info(request)) for request in requests)
-    )
+    referred = re.findall(r"#/components/schemas/(\w+)", " ".join(repr(read_type(request)) for request in requests))
     return {request for request in requests if request.__name__ in referred}
 
 
@@ -356,10 +405,14 @@ def describe_field(
     struct: type[msgspec.Struct], field: inspect.Field, names: dict[type, str], *, is_reply: bool
 ) -> Field:
     wire_name = field.encode_name
-    kind = reply_type(wire_name, field.type, names) if is_reply else request_type(field.type, names)
+    own_name = field.name if struct.__name__ in OWN_FIELD_NAMES else FIELD_NAMES.get(wire_name, snake_case(wire_name))
+    meant = field.name if wire_name in FIELD_NAMES else wire_name  # "from" and "to" say nothing of their type
+    if (own := f"{struct.__name__}.{meant}") in OWN_MEANINGS:
+        meant = own
+    kind = reply_type(meant, field.type, names) if is_reply else request_type(field.type, names)
     return Field(
         wire_name=wire_name,
-        name=FIELD_NAMES.get(wire_name, snake_case(wire_name)),
+        name=own_name,
         type=kind,
         required=field.required or (is_reply and is_always_shown(struct, field)),
         nullable=is_nullable(field.type) and not lacked_by_dry_runs(struct, wire_name),
@@ -414,7 +467,7 @@ def describe_action(method: ApiMethod, action: Action, names: dict[type, str], l
     if action.variant is not None:
         selectors[action.variant[0]] = action.variant[1]
     described = offered_fields(name, action, names)
-    reply = request_type(inspect.type_info(action.reply), names)
+    reply = request_type(read_type(action.reply), names)
     paging, record = describe_paging(action, names)
     return ActionSurface(
         title=name,
@@ -488,7 +541,7 @@ def repeat_of(action: Action) -> Repeat:
 
 def describe_paging(action: Action, names: dict[type, str]) -> tuple[Paging, str]:
     """Returns how a list continues, and the name of its records' type."""
-    reply, asked = inspect.type_info(action.reply), {field.encode_name for field in fields_of(action.request)}
+    reply, asked = read_type(action.reply), {field.encode_name for field in fields_of(action.request)}
     if isinstance(reply, inspect.ListType) and "offset" in asked:
         [record] = objects_in(reply)
         return "array", names[record]

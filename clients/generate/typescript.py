@@ -12,7 +12,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from clients.generate import error_codes
-from clients.generate.surface import SECRET_FIELDS, ActionSurface, Field, ObjectType, Surface, read_surface
+from clients.generate.surface import (
+    SECRET_FIELDS,
+    ActionSurface,
+    Field,
+    ObjectType,
+    Surface,
+    client_value,
+    read_surface,
+)
 from clients.generate.typescript_events import render_events
 from clients.generate.typescript_shapes import operation_shape, render_shapes, shape_names_in
 from clients.generate.typescript_text import (
@@ -323,21 +331,15 @@ REPEATS = {
 def example_lines(action: ActionSurface) -> Iterator[str]:
     """Yields the recorded example of an action: the call, and below it the reply as a comment."""
     offered = {field.wire_name: field for field in action.fields}
-    fields = {name: exact_example(offered[name], value) for name, value in action.example.items() if name in offered}
+    fields = {
+        name: client_value(offered[name].type, value) for name, value in action.example.items() if name in offered
+    }
     call = f"await shop.{action.path}.{camel_case(action.method)}"
     yield from f"{call}({literal(fields) if fields else ''});".split("\n")
     reply = literal(action.example_reply).split("\n")
     if len(reply) > MAX_EXAMPLE_LINES:
         reply = [*reply[:MAX_EXAMPLE_LINES], "…"]
     yield from (f"// {line}" for line in reply)
-
-
-def exact_example(field: Field, value: Any) -> Any:
-    """Returns a value of an example. Examples also show numbers where this client takes texts."""
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if field.type.kind in ("amount", "decimal") and is_number:
-        return str(value)
-    return int(value) if field.type.kind == "integer" else value
 
 
 def wait_method(wait: Wait) -> Iterator[str]:

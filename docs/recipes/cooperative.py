@@ -1,4 +1,5 @@
-"""A cooperative society in a quarter of a year: members save, take turns with a pot, and one of them borrows.
+"""A cooperative society of 200 members in a year: they buy shares, save, take turns with a pot, borrow, pay by standing
+orders and get a dividend; one leaves, and those who moved nothing for a year are dormant.
 
 Run `make serve`, then `python docs/recipes/cooperative.py`. cooperative.md tells why each step is what it is.
 """
@@ -7,6 +8,7 @@ from datetime import date
 from fractions import Fraction
 from typing import Any
 
+from society_year import Year, begin_year, check_orders, leave, pay_dividend, wake
 from story import Merchant, kobo, naira, open_merchant, percent, read_arguments
 
 CARD = {"card_no": "5123450000000008", "expiry_month": "12", "expiry_year": "30", "ccv": "000", "pin": "1234"}
@@ -243,6 +245,8 @@ def run(society: Merchant) -> None:
     society.step("Ada asks for a loan of 60,000 at 2 % a month; the society approves, and her bank account has it")
     loan_id = lend(society, ada, "60000.00")
 
+    year = begin_year(society)
+
     society.step("The first turn is Ada's")
     society.advance("2026-01-31T10:00:00+01:00")
     turn(members, ada, "2026-01-31", "10000.00")
@@ -271,7 +275,31 @@ def run(society: Merchant) -> None:
     end_term(society, fixed_id, 3)
     take_fixed(society, chidi, fixed_id)
     repay_cash(society, loan_id, due_now(society, loan_id, 3))
+    end_year(society, members, year)
     check_books(society, thrift_id, loan_id)
+
+
+# --- the rest of the year ---------------------------------------------------------------------------------
+
+
+def end_year(society: Merchant, members: list[Member], year: Year) -> None:
+    society.step("The year goes by: interest for the first three, and every order on its day")
+    first = "2026-04-05"
+    for month in range(5, 13):
+        end = f"2026-{month:02}-05"
+        society.advance(f"{end}T10:00:00+01:00")
+        post_interest(society, members, first, end)
+        first = end
+    society.advance("2026-12-31T10:00:00+01:00")
+    check_orders(society, year)
+    society.step("A dividend of eight percent on every share, less ten percent tax")
+    pay_dividend(society, year.class_id, year.savers)
+    society.step("A member leaves, and is paid out")
+    leave(society, year.class_id, year.savers[-4])
+    society.step("A year and a day after the first meeting, savings that nobody moved are dormant")
+    society.advance("2027-01-06T10:00:00+01:00")
+    post_interest(society, members, first, "2027-01-05")
+    wake(society, year, len(members))
 
 
 def check_books(society: Merchant, thrift_id: str, loan_id: str) -> None:

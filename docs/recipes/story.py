@@ -106,8 +106,9 @@ class Merchant:
 
     def check_events(self) -> None:
         """Everything that became final has one event; nothing is left open, so every transaction has."""
-        log = self.put("resources", inquire="events", limit=200)
-        references = [line["txnRef"] for line in log["data"]]
+        references: list[str] = []
+        while page := self.put("resources", inquire="events", offset=len(references), limit=200)["data"]:
+            references += [line["txnRef"] for line in page]
         self.same("events, one for each transaction", len(references), len(set(references)))
         self.same("transactions of this story without an event", [], sorted(self.transactions - set(references)))
 

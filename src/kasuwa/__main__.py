@@ -3,8 +3,10 @@
 A shell asks for completions at every press of the tab key, and the commands take most of a second to import.
 """
 
+import contextlib
 import importlib
 import sys
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import typer
@@ -33,7 +35,16 @@ COMMANDS = {
     ),
     "docs": ("docs:write_docs", "Write the documentation to a directory, as a static site."),
     "listen": ("events:listen_to_events", "Print a merchant's events as they happen, and forward them, signed."),
-    "trigger": ("events:trigger_event", "Send the event of a reference again, to its endpoint or an application."),
+    "trigger": (
+        "events:trigger_event",
+        "Send the event of a reference again, or make an event happen on a test server.",
+    ),
+    "log": ("request_log:show_log", "Show a merchant's requests to a test server, with their replies."),
+    "certify": ("certify:certify", "Check whether an application that uses the service survives reality."),
+    "record": (
+        "record:record",
+        "Run an application, and keep its requests and the replies of a test server in a file.",
+    ),
     "keys": ("keys:command", "List, rotate and drop the keys that encrypt."),
     "merchant": ("merchant:command", "List, add and change merchants."),
     "user": ("user:command", "Manage users of the console."),
@@ -51,16 +62,36 @@ COMMANDS = {
     "export": ("export:command", "Write the books for accounting programs."),
     "report": ("report:command", "Report on all merchants."),
     "twin": ("twin:command", "Simulate the API of a vendor on this machine."),
+    "world": (
+        "world:command",
+        "Store, restore, copy, compare, export and import the worlds of a merchant of a test server.",
+    ),
+    "case": ("case:command", "Take what happened to a reference out of a deployment, and play it in a test server."),
     "split": ("split:command", "Manage the beneficiaries of split payments."),
 }
 
 convert_plain_values()
 
 
+@contextlib.contextmanager
+def without_rich() -> Iterator[None]:
+    """Lets the imports of the block find no package `rich`. structlog would import it to draw the tracebacks of errors:
+    none is drawn here, and that takes a tenth of all the imports of a start."""
+    if "rich" in sys.modules:
+        yield
+        return
+    sys.modules["rich"] = None  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        del sys.modules["rich"]
+
+
 def load_command(name: str) -> Any:
     """Imports a command. Returns it as typer runs it: a TyperCommand, or a TyperGroup with commands."""
     module, _, attribute = COMMANDS[name][0].partition(":")
-    command = getattr(importlib.import_module(f"kasuwa.commands.{module}"), attribute)
+    with without_rich():
+        command = getattr(importlib.import_module(f"kasuwa.commands.{module}"), attribute)
     if not isinstance(command, typer.Typer):
         alone = typer.Typer(add_completion=False)
         alone.command(name=name)(command)

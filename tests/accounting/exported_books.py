@@ -53,12 +53,12 @@ def without_zeros(sums: Counter[tuple[str, str]]) -> dict[tuple[str, str], int]:
     return {account: amount for account, amount in sums.items() if amount}
 
 
-async def export_all(connection: "asyncpg.Connection[Any]", book_format: str) -> str:
-    """Returns an export of all merchants and days, as the command writes it."""
+async def export_all(connection: "asyncpg.Connection[Any]", book_format: str, merchant_id: int | None = None) -> str:
+    """Returns an export of all merchants or one, and of all days, as the command writes it."""
     async with books.book_snapshot(connection):
-        days = await books.find_days(connection, None)
+        days = await books.find_days(connection, merchant_id)
         assert days is not None
-        texts = export_books(connection, BookScope(None, *days), WRITERS[book_format]())
+        texts = export_books(connection, BookScope(merchant_id, *days), WRITERS[book_format]())
         return "".join([text async for text in texts])
 
 

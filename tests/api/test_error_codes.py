@@ -12,18 +12,23 @@ from kasuwa.documentation.error_list import ListedCode, list_constants, list_err
 from tests.source_rules import Source, read_all
 
 CODE = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)+")
-# The messages of a code that several refusals have mean the same: a name of what is short, or of what is not there.
+# The messages of a code that several refusals have mean the same. They differ in the name of what is short, of what is
+# not there or another's, of what was asked for, or of what shows that a file is newer.
 SHARED = frozenset(
     {
+        "customer_erased",
         "http_method_not_allowed",
         "insufficient_funds",
         "invoice_being_paid",
         "invoice_paid",
         "invoice_void",
         "json_malformed",
+        "not_the_owner",
         "path_unknown",
         "payout_account_missing",
         "savings_insufficient",
+        "sender_ended",
+        "world_file_of_newer_version",
     }
 )
 
@@ -56,6 +61,31 @@ def test_a_code_has_one_status_and_one_meaning() -> None:
         assert len({refusal.code for refusal in one.refusals}) == 1, one.code
     several = {one.code for one in listed().values() if len(one.messages) > 1 and not one.meaning}
     assert several == SHARED
+
+
+def codes_of_fields(source: Source) -> list[str]:
+    """Returns the codes that the field errors of a source are made with, as far as they are written there."""
+    made = [node for node in ast.walk(source.tree) if isinstance(node, ast.Call) and is_named(node, "FieldError")]
+    given = [
+        part for node in made for part in (*node.args[2:3], *(one.value for one in node.keywords if one.arg == "code"))
+    ]
+    return [str(part.value) for part in given if isinstance(part, ast.Constant)]
+
+
+def is_named(node: ast.Call, name: str) -> bool:
+    return getattr(node.func, "id", "") == name
+
+
+def test_every_code_that_a_field_error_is_made_with_is_listed() -> None:
+    """A code that is made inside a function is in no constant."""
+    unlisted = {
+        (source.module, code)
+        for source in read_all("src/kasuwa")
+        for code in codes_of_fields(source)
+        if code not in listed()
+    }
+    assert unlisted == set()
+    assert codes_of_fields(Source("api/x.py", 'def f():\n    return FieldError("x", "y", "x_odd")\n')) == ["x_odd"]
 
 
 def makers_inside_functions(source: Source) -> list[str]:

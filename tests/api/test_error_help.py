@@ -180,8 +180,14 @@ def test_a_value_is_short_and_printable_and_no_number_of_a_person() -> None:
         (b'{"a" 1}', MALFORMED.fill(line=1, column=6, problem="Expecting ':' delimiter")),
         (
             b'{\n "action": "verify",\n}',
-            MALFORMED.fill(line=3, column=1, problem="Expecting property name enclosed in double quotes"),
+            MALFORMED.fill(line=2, column=20, problem="Illegal trailing comma before }"),
         ),
+        (b'{"a": [1, 2 , ]}', MALFORMED.fill(line=1, column=13, problem="Illegal trailing comma before ]")),
+        (
+            b'{"a": 1, b}',
+            MALFORMED.fill(line=1, column=10, problem="Expecting property name enclosed in double quotes"),
+        ),
+        (b'{"a": [1,,2]}', MALFORMED.fill(line=1, column=10, problem="Expecting value")),
         (b'{"a": 1', MALFORMED.fill(line=1, column=8, problem="Expecting ',' delimiter")),
         (b'{"a":' + b"9" * 70_000, NOT_ONE_OBJECT),
         (b"[" * 60_000, NOT_ONE_OBJECT),
@@ -226,6 +232,8 @@ def test_a_misspelled_action_is_answered_with_the_one_that_was_meant(shop: Merch
 def test_an_echoed_action_is_short_and_on_one_line() -> None:
     assert make_echo("a\nb" + "x" * 500, routes.MAX_ECHOED) == "a?b" + "x" * (routes.MAX_ECHOED - 4) + "…"
     assert make_echo(f"pay {CARD}", routes.MAX_ECHOED) == "pay ***"
+    assert make_echo(f"key {'0a' * 32}", routes.MAX_ECHOED) == "key ***"
+    assert make_echo("order-2026-may", routes.MAX_ECHOED) == "order-2026-may"
 
 
 def test_a_misspelled_path_is_answered_with_the_one_that_was_meant(shop: MerchantClient) -> None:

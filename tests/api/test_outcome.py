@@ -397,5 +397,7 @@ def test_commands_that_only_read_say_that_nothing_was_changed() -> None:
         "sandbox-clock",
         "sandbox-compare_worlds",
         "sandbox-explain",
+        "sandbox-export_world",
+        "sandbox-requests",
         "sandbox-worlds",
     }

@@ -5,12 +5,20 @@ from typing import Any
 import msgspec
 import pytest
 
+from kasuwa.api.forwarding import select_write
 from kasuwa.api.routes import Envelope, make_routes
 from kasuwa.core.decision import FieldError, Refusal
 from kasuwa.methods.tables import list_methods
 
 PAYMENT = make_routes(list_methods("live"))["/payment"]
 OTHER_TYPES = ("token", "account", "ussd", "phone", "qrpay", "bank_transfer", "mobile_money")
+
+
+def test_a_body_that_is_not_utf8_selects_no_action() -> None:
+    """Dispatch refuses it. What looks at a body before, to find its owner and its bound, must take it."""
+    for body in (b'{"action":"\xff"}', b'[{"action":"\xff"}]', b'{"action":"charge","\xff":1}\xff'):
+        assert select_write(PAYMENT, body) is None
+        assert PAYMENT.body_limit(body) == PAYMENT.method.max_body_bytes
 
 
 def errors_of(**fields: Any) -> tuple[FieldError, ...]:

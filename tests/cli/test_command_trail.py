@@ -19,9 +19,10 @@ from tests.methods.loans.lending_client import LendingClient
 from tests.methods.payment.payment_client import PaymentClient
 from tests.running import Deployment, Deployments
 
+WORLD_VERBS = ("snapshot", "restore", "fork", "list", "compare", "export", "import", "delete")
 # What changes nothing and shows nothing that is personal or secret. `migrate` on an empty or current database has
 # nothing to tell; what it applies to one of before is noted, and so is what `serve` starts with.
-ONLY_LOOK = {"serve", "migrate", "audit", "doctor", "listen", "trigger"}
+ONLY_LOOK = {"serve", "migrate", "audit", "doctor", "listen", "trigger", "log"}
 ONLY_LOOK |= {
     "reconcile disputes",
     "reconcile settlements",
@@ -30,6 +31,8 @@ ONLY_LOOK |= {
     "reconcile show",
     "report tax",
 }
+# They are clients of a test server, with a merchant's key.
+ONLY_LOOK |= {"certify", "record"} | {f"world {verb}" for verb in WORLD_VERBS}
 ONLY_LOOK |= {"twin dojah", "twin monnify", "twin paystack", "twin vtpass"}  # simulators
 ONLY_LOOK |= {"rail accounts"}  # with --same it is recorded, see tests/rails/vendors/test_live_choice.py
 ONLY_LOOK |= {"rail check"}  # it orders from a rail, and knows no deployment

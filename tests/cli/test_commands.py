@@ -45,7 +45,15 @@ CALLS: dict[str, Sequence[str]] = {
     "restore-test": ("no-such-directory",),
     "verify": ("no-such-file", "--key", "00" * 32),
     "listen": NOWHERE,
+    "log": NOWHERE,
+    "certify": ("--app", "http://127.0.0.1:9/events"),
+    "record": ("--to", "no-such-directory/flow.json", "true"),
     "trigger": ("GP|FD|1", *NOWHERE),
+    **{f"world {act}": ("name", *NOWHERE) for act in ("snapshot", "restore", "fork", "delete")},
+    "world list": NOWHERE,
+    "world compare": ("name", "other", *NOWHERE),
+    "world export": ("name", "file", "--passphrase", "a passphrase", *NOWHERE),
+    "world import": ("no-such-file", "name", "--passphrase", "a passphrase", *NOWHERE),
     "keys list": (),
     "keys rotate": ("--root",),
     "keys drop": ("1",),
@@ -85,8 +93,16 @@ ANSWERS = {
     "migrate": (0, "would create a database in {data}\nwould apply 0001_baseline.sql\n"),
     "doctor": (1, "ok     environment test\nwrong  there is no database in {data}\n"),
     "listen": (1, "kasuwa: "),
+    "log": (1, "kasuwa: "),
+    "certify": (2, "kasuwa: no check was run. nothing listens at http://127.0.0.1:9/events: "),
+    "record": (1, "kasuwa: no-such-directory/flow.json cannot be written (there is no such directory)\n"),
     "rail check": (2, "kasuwa: no check was run. The secret cannot be read from no-such-file.\n"),
     "trigger": (1, "kasuwa: "),
+    **{
+        f"world {act}": (1, "kasuwa: http://127.0.0.1:9 cannot be reached: ")
+        for act in ("snapshot", "restore", "fork", "list", "compare", "export", "delete")
+    },
+    "world import": (1, "kasuwa: no-such-file: No such file or directory"),
     "verify": (1, "kasuwa: no-such-file cannot be read: No such file or directory\n"),
 }
 # Runs the command, then prints the modules of commands that were imported.
@@ -147,13 +163,23 @@ def test_help_and_status_import_nothing_that_is_slow(words: str, tmp_path: Path)
     assert imported & SLOW_PACKAGES == set()
 
 
-def test_a_service_starts_without_what_renders_the_documentation() -> None:
-    statement = "from kasuwa.boot.supervise import import_process_code\nimport_process_code()"
+def test_a_service_starts_without_what_renders_documentation_and_tracebacks() -> None:
+    statement = (
+        "from kasuwa.__main__ import load_command\nload_command('serve')\n"
+        "from kasuwa.boot.supervise import import_process_code\nimport_process_code()"
+    )
     command = [sys.executable, "-c", MAIN_THEN_PACKAGES + statement]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     imported = set(done.stderr.split())
-    assert {"asyncpg", "holidays"} <= imported
-    assert "markdown_it" not in imported
+    assert {"asyncpg", "holidays", "structlog"} <= imported
+    assert not {"markdown_it", "rich"} & imported
+
+
+def test_rich_can_be_imported_after_a_command_that_was_loaded_without() -> None:
+    statement = "from kasuwa.__main__ import load_command\nload_command('serve')\nimport rich.table"
+    command = [sys.executable, "-c", MAIN_THEN_PACKAGES + statement]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert {"rich", "structlog"} <= set(done.stderr.split())
 
 
 @pytest.mark.parametrize("flag", ["-h", "--help"])

@@ -53,11 +53,11 @@ class Terminal:
 
 
 @contextlib.contextmanager
-def listening(*words: str) -> Iterator[Terminal]:
+def listening(*words: str, command: str = "listen") -> Iterator[Terminal]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("KASUWA_")}
-    command = [sys.executable, "-m", "kasuwa", "listen", *words]
+    line = [sys.executable, "-m", "kasuwa", command, *words]
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
+        line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
     ) as process:
         try:
             yield Terminal(process)
@@ -240,3 +240,42 @@ def test_trigger_without_an_endpoint_says_what_to_do(deployment: Deployment, sho
     txn_ref = shop.transfer()["txnRef"]
     output = deployment.run_refused_command("trigger", txn_ref, *account(deployment, shop))
     assert output == "kasuwa: No webhook URL is set; set one first\n"
+
+
+# --- log ----------------------------------------------------------------------------------------------------
+
+
+def test_log_shows_past_requests_and_follows_new_ones(deployment: Deployment, shop: MerchantClient) -> None:
+    shop.transfer(orderRef="past")
+    with listening("--follow", "--bodies", *account(deployment, shop), command="log") as terminal:
+        assert "/disburse transfer" in terminal.line()
+        assert '"orderRef":"past"' in terminal.line()
+        assert terminal.line().startswith("  < {")
+        shop.put("disburse", action="transfer", amount="x")
+        assert " 104  /disburse transfer" in terminal.line()
+        assert '"amount":"x"' in terminal.line()
+
+
+# --- making events happen -------------------------------------------------------------------------------------------
+
+
+def test_trigger_makes_an_event_happen_and_forwards_it(
+    deployment: Deployment, shop: MerchantClient, inbox: Inbox
+) -> None:
+    words = ("transfer.successful", "amount=900.00", "--forward-to", inbox.url, *account(deployment, shop))
+    output = deployment.run_command("trigger", *words)
+    assert output.split()[1:4] == ["transfer", "successful", "900.00"]
+    assert output.rstrip().endswith("→ HTTP 200")
+    [letter] = inbox.requests
+    assert_signed(letter, shop.key)
+    assert letter.payload["chargedAmount"] == "900.00"
+
+
+def test_trigger_names_what_is_wrong_with_an_event_or_its_fields(deployment: Deployment, shop: MerchantClient) -> None:
+    for words, reason in (
+        (("dispute.open",), "no event is called dispute.open: did you mean dispute.opened?"),
+        (("transfer.failed", "amount"), "amount is not a field and its value, such as amount=900.00"),
+        (("transfer.failed", "amount=much"), "amount: "),
+    ):
+        output = deployment.run_refused_command("trigger", *words, *account(deployment, shop))
+        assert output.startswith(f"kasuwa: {reason}")

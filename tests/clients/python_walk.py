@@ -100,7 +100,7 @@ def check_value(kind: FieldType, value: Any, raw: Any) -> None:
         assert isinstance(value, Decimal)
         assert value == Decimal(str(raw))
     elif kind.kind == "time":
-        assert isinstance(value, datetime)
+        assert isinstance(value, datetime), (kind, value, raw)
         assert value.utcoffset() is not None
         assert value == datetime.fromisoformat(raw)
     elif kind.kind == "date":

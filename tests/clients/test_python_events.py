@@ -13,8 +13,9 @@ import msgspec
 import pytest
 from standardwebhooks.webhooks import Webhook
 
+from kasuwa.transactions.event_fields import EventPayload
 from kasuwa.transactions.event_payloads import EVENT_KINDS as EVENT_KINDS_OF_SERVICE
-from kasuwa.transactions.event_payloads import EndpointTestEvent, EventPayload
+from kasuwa.transactions.event_payloads import EndpointTestEvent
 from kasuwa.webhooks.signatures import sign, standard_secret
 from kasuwa_client import (
     BillEvent,
@@ -25,6 +26,7 @@ from kasuwa_client import (
     SavingsMovementEvent,
     TransferEvent,
     UnknownEvent,
+    sign_event,
     verify_event,
 )
 from kasuwa_client.events import EVENT_KINDS, EventBase
@@ -106,7 +108,7 @@ def test_fields_of_a_kind_are_decoded() -> None:
         assert (moved.kind, moved.savings_id) == (kind, "SV1")
 
 
-@pytest.mark.parametrize("kind", ["dividend", None, 5, ["transfer"]])
+@pytest.mark.parametrize("kind", ["satellite", None, 5, ["transfer"]])
 def test_an_event_of_an_unknown_kind_is_still_readable(kind: Any) -> None:
     payload = {**PAYLOAD, "kind": kind} if kind is not None else {k: v for k, v in PAYLOAD.items() if k != "kind"}
     event = read(payload)
@@ -194,6 +196,16 @@ def test_one_of_several_signatures_is_enough() -> None:
     assert verify(headers={**signed(), "webhook-signature": both}).order_ref == "order-1"
 
 
+def test_a_receiver_that_still_has_the_old_key_accepts_what_both_have_signed() -> None:
+    keys = [b"the new key", KEY.encode()]
+    headers = sign(BODY, keys, "evt_1", NOW, "service-hash", has_bad_signature=False)
+    assert verify(headers=headers).order_ref == "order-1"
+    with pytest.raises(InvalidSignature):
+        verify(headers={**headers, "service-hash-previous": "0" * 128})
+    hashes = {name: headers[name] for name in ("service-hash", "service-hash-previous")}
+    assert verify(headers=hashes, accept_service_hash_alone=True).order_ref == "order-1"
+
+
 def test_signatures_of_the_standard_library_are_accepted() -> None:
     made = Webhook(standard_secret(KEY)).sign("evt_1", datetime.fromtimestamp(NOW, UTC), BODY.decode())
     headers = {"webhook-id": "evt_1", "webhook-timestamp": str(NOW), "webhook-signature": made}
@@ -231,3 +243,31 @@ def test_real_deliveries_are_verified_also_after_the_key_was_rolled(
         letter = inbox.wait_for(2)[1]
         assert verify_event(letter.body, letter.headers, [shop.key, new_key]).event_id == event.event_id
         client.sandbox.webhook(url="")
+
+
+# --- signing for unit tests ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("keys", [[KEY], ["newer-key", KEY]])
+def test_a_signed_event_has_the_headers_that_the_service_sends(keys: list[str]) -> None:
+    signed = sign_event(BODY, keys, event_id="evt_1", now=NOW)
+    encoded = [key.encode() for key in keys]
+    assert signed.headers == sign(BODY, encoded, "evt_1", NOW, "service-hash", has_bad_signature=False)
+    assert signed.body == BODY
+
+
+def test_a_signed_event_is_verified_by_its_key_alone() -> None:
+    body, headers = sign_event(PAYLOAD | {"amount": Decimal("1.50")}, standard_secret(KEY))
+    event = verify_event(body, headers, KEY)
+    assert isinstance(event, TransferEvent)
+    assert event.txn_ref == "GP|FD|1"
+    hash_alone = {"service-hash": headers["service-hash"]}
+    assert verify_event(body, hash_alone, KEY, accept_service_hash_alone=True).raw["amount"] == "1.50"
+    with pytest.raises(InvalidSignature):
+        verify_event(body, headers, "another key")
+    old = sign_event(PAYLOAD, KEY, now=NOW, hash_header="x-hash")
+    with pytest.raises(InvalidSignature, match="seconds old"):
+        verify_event(old.body, old.headers, KEY, hash_header="x-hash")
+    assert verify_event(old.body, old.headers, KEY, hash_header="x-hash", now=NOW).event_id == "evt_00000001"
+    with pytest.raises(ValueError, match="key"):
+        sign_event(PAYLOAD, "")

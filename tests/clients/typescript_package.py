@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from clients.generate.surface import ActionSurface, read_surface
-from clients.generate.typescript import camel_case, exact_example, example_lines
+from clients.generate.surface import ActionSurface, client_value, read_surface
+from clients.generate.typescript import camel_case, example_lines
 from tests.clients.python_walk import find_action
 from tests.made_once import digest_of, made_once
 from tests.merchant_client import MerchantClient, RawReply
@@ -154,7 +154,7 @@ def url_of(deployment: Deployment) -> str:
 def exact_fields(action: ActionSurface, fields: Mapping[str, Any]) -> dict[str, Any]:
     offered = {field.wire_name: field for field in action.fields}
     return {
-        name: exact_example(offered[name], value) if name in offered else value
+        name: client_value(offered[name].type, value) if name in offered else value
         for name, value in fields.items()
         if name not in action.selectors and value is not None
     }

@@ -12,6 +12,7 @@ from tests.methods.payment.payment_client import PaymentClient, card
 from tests.methods.virtualcard.card_client import CardClient
 from tests.payer_pages import pay_on_page
 from tests.running import Deployment
+from tests.webhooks.event_log import wait_until
 
 PREPAID = "IfuR3XxiIpxqbZQ"
 
@@ -26,6 +27,11 @@ RAIL_IN_TROUBLE = """
 RAIL_BALANCE = """
     insert into rail_balance values ('sandbox', 'NGN', 123456789012, true, now() + interval '1 day')
     on conflict (rail, currency) do nothing
+"""
+NOTICE = """
+    insert into operator_notice (merchant_id, reference, message, at)
+    select merchant_id, $1, 'The rail says that it paid what the books have as failed', now() from merchant
+    where mid = $2 and current returning merchant_id, notice_id
 """
 # A statement with a line that is not in the books, and one that differs. Returns the account and the first line.
 STATEMENT = """
@@ -62,12 +68,16 @@ class SampleMerchant:
             self.batch_ref = make_waiting_bulk(self.shop)
             self.shop.put("sandbox", action="advance", days=1)
             self.shop.put("sandbox", action="settle", txnRef=self.reference, outcome="failed")
+            [logged] = wait_until("a request is recorded", lambda: list_logged_requests(self.shop))
+        [[merchant_id, notice_id]] = deployment.fetch(NOTICE, self.reference, self.mid)
         deployment.fetch(RAIL_IN_TROUBLE)
         deployment.fetch(RAIL_BALANCE)
         account_id, line_id = deployment.fetch(STATEMENT, self.mid)[0]
         self.path_values = {
             "account_id": str(account_id),
             "item": f"line-{line_id}",
+            "merchant_id": str(merchant_id),
+            "notice_id": str(notice_id),
             "ref": self.reference,
             "batch_ref": self.batch_ref,
             "transaction_form": "refund",
@@ -82,6 +92,7 @@ class SampleMerchant:
             "verdict": "approve",
             "kind": "wallet",
             "endpoint_id": "2",
+            "number": str(logged["number"]),
         }
 
     def path_of(self, path: str) -> str:
@@ -95,8 +106,13 @@ class SampleMerchant:
 
 def belongs_to_merchant(page: ConsolePage) -> bool:
     """Whether its path names something that belongs to one merchant; the operator sees those of all."""
-    named = any("{" + name + "}" in page.path for name in ("ref", "seq", "reference", "batch_ref"))
+    named = any("{" + name + "}" in page.path for name in ("ref", "seq", "reference", "batch_ref", "number"))
     return named and not page.path.startswith("/operator")
+
+
+def list_logged_requests(shop: MerchantClient) -> list[dict[str, Any]]:
+    """Returns the first request of a merchant that was recorded, or none."""
+    return list(shop.put("sandbox", action="requests", after=0, limit=1).body["data"])
 
 
 def make_waiting_bulk(shop: MerchantClient) -> str:
@@ -121,6 +137,13 @@ def make_records(shop: MerchantClient) -> dict[str, str]:
     savings = savers.open_savings(shop, client, "700.00")
     thrift = savers.make_plan(shop, 3)
     savers.join(shop, thrift, savings)
+    payment_terms = {
+        "from": savings,
+        "to": savers.open_savings(shop, client),
+        "amount": "300.00",
+        "frequency": "every_month",
+    }
+    order = savers.invest(shop, "standing_order", **payment_terms, from_date=shop.now()[:10])
     split = shop.put("sandbox", action="beneficiary", name="Bola Ade", bankcode="058", accountnumber="0000000000").body
     shop.put("cashcode", action="generate", amount="5000.00", pin="2580", channel="ATM", orderRef="cash-1")
     payee: dict[str, Any] = {"name": "Ada Obi", "reference": "customer-17", "email": "ada@example.com"}
@@ -136,11 +159,17 @@ def make_records(shop: MerchantClient) -> dict[str, str]:
         "loans": bank.request(client)["data"]["loan_id"],
         "savings": savings,
         "thrift": thrift,
+        "standing-orders": str(order["data"]["order_id"]),
         "cards": CardClient(shop).reference,
         "cashcodes": "cash-1",
         "bills": str(shop.put("bills", action="pay", **bill).body["txnRef"]),
         "accounts": "customer-17",
         "beneficiaries": str(split["ref_code"]),
+        "shares": str(
+            shop.put("investments", action="create_share_class", name="Ordinary", price="1000.00").body["data"][
+                "class_id"
+            ]
+        ),
         **make_sales(shop),
         "links": str(shop.put("resources", request="paylink", title="Cooking class").body["data"]["link_id"]),
         "recurrents": newest(shop, "recurrents"),
@@ -160,7 +189,9 @@ def make_sales(shop: MerchantClient) -> dict[str, str]:
     sale = shop.put("resources", request="ticket", title="Lagos Jazz Night", ticket_data=kinds).body["data"]
     pay_on_page(shop, sale["link"], {"fullname": person["name"], "email": person["email"], "count_0": "1"})
     [ticket] = shop.put("resources", inquire="ticket", link_id=sale["link_id"]).body["data"]
+    mail = shop.put("resources", request="invoice_send", invoice_id=invoice["invoice_id"]).body["data"]
     return {
+        "mails": str(mail["mail_id"]),
         "customers": str(customer),
         "invoices": str(invoice["invoice_id"]),
         "tickets": str(sale["link_id"]),

@@ -283,7 +283,7 @@ def test_a_pending_transfer_is_ended_and_the_clock_advanced_in_context(owner: Pa
 
 def test_the_search_of_the_header_finds_a_customer_by_name(owner: Page, shop: MerchantClient) -> None:
     shop.put("resources", request="customer", name="Adaeze Obiora", email="adaeze@example.com")
-    owner.get_by_label("Reference, name or email").fill("adae")
+    owner.get_by_label("Reference, name, amount or email").fill("adae")
     owner.keyboard.press("Enter")
     owner.get_by_role("link", name="Adaeze Obiora").click()
     expect(owner.get_by_role("heading", name="Adaeze Obiora")).to_be_visible()

@@ -5,10 +5,9 @@ from datetime import date, timedelta
 
 import pytest
 
-from kasuwa.console.kit.charts import BarChart, Series, axis_maximum, draw_bar_chart
+from kasuwa.console.kit.charts import BarChart, Series, axis_maximum, draw_bar_chart, short_amount
 from kasuwa.console.kit.figures import Change, group_by_bar, percentage, rank_reasons, sum_by_currency
 from kasuwa.console.kit.periods import bar_starts, read_period
-from kasuwa.console.merchant.overview import short_amount
 from kasuwa.projections.daily_totals import (
     MAX_EVENTS_PER_STEP,
     MAX_REASONS_PER_DAY,

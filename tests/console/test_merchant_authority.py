@@ -44,7 +44,7 @@ class Person(NamedTuple):
 
     def approve(self, reference: str) -> PageReply:
         self.browser.get("/transfers/waiting")
-        return self.browser.post(f"/transfers/waiting/{reference.replace('|', '%7C')}/approve")
+        return self.browser.post(f"/transfers/waiting/{reference.replace('|', '%7C')}/approve", confirmed=reference)
 
     def invite(self, deployment: Deployment, role: str) -> "Person":
         email = new_address("colleague")

@@ -82,7 +82,8 @@ def test_words_are_stored_as_hashes_and_removed_with_the_payer(
     wait_for_words(deployment, shop)
     stored = deployment.fetch(WORDS, shop.mid)
     assert {row["txn_ref"] for row in stored} == {paid}
-    assert len(stored) == len(split_words("Adaéze Obiora-Nwachukwu")) + 1
+    # The words of the name, the last digits, the email address and the amount.
+    assert len(stored) == len(split_words("Adaéze Obiora-Nwachukwu")) + 3
     assert all(len(row["word"]) == 16 for row in stored)
     person: Any = {"name": "Adaeze Obiora", "email": ADAEZE["email"]}
     customer = shop.put("resources", request="customer", **person).body["data"]["customer_id"]
@@ -104,5 +105,6 @@ def test_an_invoice_is_found_by_its_number(owner: Visitor, shop: MerchantClient)
 
 def test_the_page_says_what_finds_what(owner: Visitor) -> None:
     page = owner.get("/search?q=zzzz").words
-    assert "whole words of the payer's name" in page
-    assert "last four digits" in page
+    assert "Whole words of a name or title find payments" in page
+    assert "Names are stored encrypted" in page
+    assert "The last four digits of a card or account" in page

@@ -6,6 +6,7 @@ import pytest
 from tests.console.visitor import Visitor, sign_in_as
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment
+from tests.webhooks.event_log import wait_until
 
 pytestmark = pytest.mark.xdist_group("console")
 
@@ -104,3 +105,16 @@ def test_report_of_shadow_mode(deployment: Deployment) -> None:
         "rail_ms": 100,
         "shadow_ms": 250,
     }
+
+
+def test_rails_show_the_success_of_orders_and_the_duration_of_calls(
+    deployment: Deployment, shop: MerchantClient
+) -> None:
+    shop.transfer()
+    deployment.fetch(
+        "insert into rail_timing (hour, rail, operation, is_answered, duration_ms, calls)"
+        " values (date_trunc('hour', now()), 'sandbox', 'POST /pace', true, 1250, 7)"
+    )
+    admin = sign_in_as(deployment, "operator:admin")
+    wait_until("the transfer is counted", lambda: " % 1,250 ms " in admin.get("/operator/rails").words)
+    deployment.fetch("delete from rail_timing where operation = 'POST /pace'")

@@ -169,7 +169,8 @@ def test_a_file_that_is_wrong_is_refused_with_its_lines(
     assert "line 2: 'x' is not a date as YYYY-MM-DD line 3: 'y' is not an amount" in wrong.words
     assert "cannot be reconciled" in upload(finance, "wallet:main:NGN", []).words
     assert "the mapping is not valid" in upload(finance, "rail:bank:NGN", [], mapping="{}").words
-    assert "This one may fit" in upload(finance, "rail:unmapped:NGN", [f"{day_of(shop)},,b,1.00"], mapping="").words
+    unmapped = upload(finance, "rail:unmapped:NGN", [f"{day_of(shop)},,b,1.00"], mapping="")
+    assert (unmapped.http, "What the columns mean" in unmapped.words) == (200, True)
     finance.get(PAGE)
     assert "choose a file" in finance.post(f"{PAGE}/import", account="rail:bank:NGN").words
     assert deployment.fetch("select count(*) from statement_import") == before
@@ -213,3 +214,28 @@ def test_a_decision_posts_money_in_as_a_debit_and_money_out_as_a_credit(decision
     assert came.credit == went.debit == f"{DECISIONS[decision][1]}:NGN"
     assert (came.amount, went.amount) == (500, 500)
     assert msgspec.json.decode(msgspec.json.encode(came))["kind"].startswith("reconciliation: ")
+
+
+def test_the_columns_of_a_file_are_chosen_on_its_preview(
+    deployment: Deployment, shop: MerchantClient, finance: Visitor
+) -> None:
+    account = f"rail:chosen:NGN@bank{next(years)}"
+    content = f"When;How much;About\n{day_of(shop)};1.500,00;{shop.mid} rent\n".encode()
+    finance.get(PAGE)
+    first = finance.upload(f"{PAGE}/import", "file", content, account=account, mapping="", step="preview")
+    assert "What the columns mean" in first.words
+    content_field = first.text.partition('name="content" value="')[2].partition('"')[0]
+    form = {"account": account, "content": content_field, "date_form": "YYYY-MM-DD", "amount_form": "1.234,56"}
+    twice = finance.post(f"{PAGE}/import", **form, **{"column-0": "date", "column-1": "date", "column-2": "amount"})
+    assert (twice.http, "two columns are chosen as date" in twice.words) == (422, True)
+    chosen = {"column-0": "date", "column-1": "amount", "column-2": "description"}
+    shown = finance.post(f"{PAGE}/import", **form, **chosen, step="preview")
+    assert "1 lines can be read (csv)" in shown.words
+    assert "1,500.00" in shown.words
+    done = finance.post(f"{PAGE}/import", **form, **chosen, step="import", is_out_positive="yes")
+    assert done.http == 303, done.words
+    [row] = deployment.fetch("select amount, description from statement_line where description like $1", f"{shop.mid}%")
+    assert tuple(row) == (-150000, f"{shop.mid} rent")
+    again = finance.upload(f"{PAGE}/import", "file", content, account=account, mapping="", step="preview")
+    assert "1 lines can be read (csv)" in again.words
+    assert finance.post(f"{PAGE}/import", account=account, content="%%%").http == 422

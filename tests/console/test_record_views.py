@@ -3,6 +3,7 @@
 import re
 from importlib.resources import files
 from typing import Any, Literal, get_args, get_origin
+from urllib.parse import quote, unquote
 
 import msgspec
 import pytest
@@ -18,7 +19,9 @@ from tests.console.test_signing_in import PASSWORD
 from tests.console.test_step_up import expire_step_up, hidden_fields, sign_in_user
 from tests.console.visitor import Visitor, sign_in_as
 from tests.merchant_client import MerchantClient
+from tests.methods.guarantees import test_http as guarantees
 from tests.methods.investments import savers
+from tests.methods.investments.held import hold_deposit
 from tests.methods.loans.lending_client import PENDING as PENDING_ACCOUNT
 from tests.methods.loans.lending_client import TERMS, LendingClient
 from tests.methods.payment.payment_client import PaymentClient
@@ -51,6 +54,61 @@ def test_the_page_of_a_client_has_loans_savings_and_payments(owner: Visitor, sho
     assert "Guaranty Trust Bank (058)" in page.words
     for path in (f"/loans/{loan}", "/loans", f"/savings/{savings}", "/savings"):
         assert f'href="/clients/{client}">Ngozi Eze</a>' in owner.get(path).text
+
+
+def test_the_page_of_a_client_sums_what_is_owned_and_owed(owner: Visitor, shop: MerchantClient) -> None:
+    bank = LendingClient(shop.connection, shop.mid, shop.key)
+    member = guarantees.guarantor(bank)
+    empty = owner.get(f"/clients/{bank.client()}").words
+    assert "Owns NGN 0.00" in empty
+    assert "Owes NGN 0.00" in empty
+    client, pledged = member["client_id"], bank.lend(**guarantees.PLAIN)
+    assert guarantees.pledge(bank, pledged, member)["status"] == 200
+    savers.open_savings(shop, client, "1000.00", term_days=90, period=None)
+    made = savers.invest(shop, "create_share_class", name="Ordinary", price="10.00")["data"]["class_id"]
+    shares = {"class_id": made, "client_id": client, "shares": 7, "savings_id": member["savings_id"]}
+    assert savers.invest(shop, "buy_shares", **shares, payment_method="savings")["status"] == 200
+    request = bank.request(client, **guarantees.PLAIN)["data"]["loan_id"]
+    assert bank.loans("process", loan_id=request, status="approve")["data"]["state"] == "active"
+    words = owner.get(f"/clients/{client}").words
+    for line in (
+        "Savings 1 NGN 4,930.00",
+        "Fixed deposits 1 NGN 1,000.00",
+        "Shares 7 NGN 70.00",
+        "Owns NGN 6,000.00",
+        "Loans 1 NGN 10,000.00",
+        "Owes NGN 10,000.00",
+        "Pledged for loans of others: NGN 4,000.00 of the savings, for 1 loan",
+    ):
+        assert line in words, (line, words)
+
+
+def test_a_purchase_is_disputed_on_the_page_of_its_card(owner: Visitor, shop: MerchantClient) -> None:
+    card = CardClient(shop)
+    bought = card.buy("40.00", merchant_name="Book Shop")["txnRef"]
+    path = f"/cards/{quote(card.reference, safe='')}"
+    form = {"id": bought, "reason": "not received", "evidence.explanation": "It never came."}
+    assert owner.post(f"{path}/dispute", **form).place == path
+    page = owner.get(path)
+    [dispute_id] = set(re.findall(r'href="/card-disputes/([^"?]+)"', page.text))
+    shown = owner.get(f"/card-disputes/{dispute_id}")
+    assert "It never came." in shown.words
+    assert "Sandbox: decide this dispute" in shown.words
+    assert "not received" in owner.get("/card-disputes?state=submitted").words
+    decided = {"dispute_id": unquote(dispute_id), "outcome": "won", "next": f"/card-disputes/{dispute_id}"}
+    assert owner.post("/sandbox/card_dispute_outcome", **decided).place == f"/card-disputes/{dispute_id}"
+    assert "The card network decided for the cardholder" in owner.get(f"/card-disputes/{dispute_id}").words
+    assert card.balance == 10_000
+
+
+def test_the_page_of_a_client_shows_the_tier_where_limits_apply(owner: Visitor, shop: MerchantClient) -> None:
+    client, _, txn_ref = hold_deposit(shop)
+    # The console learns of new settings within a second.
+    wait_until("the console has the setting", lambda: "Limits by tier" in owner.get(f"/clients/{client}").words)
+    page = owner.get(f"/clients/{client}")
+    assert "0.00 of 1.00" in page.words
+    assert f'href="/transactions/{txn_ref}"' in page.text
+    assert "Tier 2 needs bvn verified" in page.words
 
 
 def test_a_loan_in_arrears_shows_what_is_late_in_red(owner: Visitor, shop: MerchantClient) -> None:
@@ -105,8 +163,8 @@ def test_a_long_schedule_is_shown_in_parts(owner: Visitor, shop: MerchantClient)
     daily = {"interestSettings": {"interestRate": "0.1", "interestFrequency": "every_day"}, "period": 100}
     loan = bank.request(bank.client(), **{**TERMS, **daily})["data"]["loan_id"]
     page = owner.get(f"/loans/{loan}")
-    assert "1 to 60 of 100" in page.words
-    assert "61 to 100 of 100" in owner.get(f"/loans/{loan}?schedule_from=60").words
+    assert "1 to 50 of 100" in page.words
+    assert "51 to 100 of 100" in owner.get(f"/loans/{loan}?schedule_from=50").words
     for offset in ("x", "-1", "99999999999999999999"):
         assert owner.get(f"/loans/{loan}?schedule_from={offset}").http == 200
 
@@ -208,6 +266,34 @@ def test_the_request_log_lists_a_merchants_own_requests(deployment: Deployment, 
     page = owner.get("/requests")
     assert "PUT /resources" not in page.words
     assert owner.get("/requests?show=refused").text.count("PUT /disburse") == 1
+    assert owner.get("/requests?q=LOGGED").text.count("PUT /disburse") == 1
+    assert "No such request" in owner.get("/requests?q=nothing-like-it").words
+
+
+def test_a_logged_request_is_sent_again_with_changes(deployment: Deployment, shop: MerchantClient) -> None:
+    shop.put("disburse", action="transfer", amount="x")
+    owner = sign_in_as(deployment, "merchant:owner", shop.mid)
+    wait_until("it is recorded", lambda: "PUT /disburse" in owner.get("/requests").text)
+    [number] = re.findall(r'href="/requests/(\d+)"', owner.get("/requests").text)
+    page = owner.get(f"/requests/{number}")
+    assert "field_required" in page.text
+    for language in ("curl -X PUT", "urllib.request", "await fetch"):
+        assert language in page.text
+    body = {"action": "transfer", "amount": "5.00", "bankcode": "058", "accountnumber": "0000000000"}
+    assert 'action="/docs/disburse/transfer"' in page.text
+    sent = owner.post("/docs/disburse/transfer", body=msgspec.json.encode(body).decode())
+    assert "Transfer Successful" in sent.text or "successful" in sent.text
+
+
+def test_a_logged_request_is_a_merchants_own(deployment: Deployment, shop: MerchantClient) -> None:
+    shop.transfer()
+    owner = sign_in_as(deployment, "merchant:owner", shop.mid)
+    wait_until("it is recorded", lambda: "PUT /disburse" in owner.get("/requests").text)
+    [number] = re.findall(r'href="/requests/(\d+)"', owner.get("/requests").text)
+    stranger = deployment.open_shop()
+    with stranger.connection:
+        other = sign_in_as(deployment, "merchant:owner", stranger.mid)
+        assert other.get(f"/requests/{number}").http == 404
 
 
 # --- the vocabulary -----------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """Reversals: money that a rail gave or took back after success is booked by two operators, once."""
 
 from collections.abc import Callable
+from urllib.parse import urlsplit
 
 import msgspec
 import pytest
@@ -17,11 +18,13 @@ from kasuwa.console.operator.manual_posting import (
 )
 from kasuwa.core.decision import AuditEntry, Decision, LoadedRows, Row
 from kasuwa.methods.payment.model import Payment, RailReversal, payment_key, reversal_key
+from kasuwa.pages.transfer_receipts import RETURNED as RETURNED_BY_BANK
 from tests.console.test_operator_pages import propose
 from tests.console.visitor import sign_in_as
 from tests.merchant_client import MerchantClient
 from tests.methods.loans.lending_client import LendingClient
 from tests.methods.payment.payment_client import PaymentClient, card
+from tests.pages.pdf_text import read_pdf_pages
 from tests.rule_context import MERCHANT, context
 from tests.running import Deployment
 
@@ -40,6 +43,14 @@ def decided_with_webhook(rows: dict[bytes, Row | None]) -> Decision:
 def events_of_reversal(shop: MerchantClient, txn_ref: str) -> list[dict[str, str]]:
     found = [event["payload"] for event in shop.put("resources", inquire="events").body["data"]]
     return [payload for payload in found if payload.get("reversalOf") == txn_ref]
+
+
+def read_receipt(shop: MerchantClient, sent: dict[str, str]) -> tuple[str, str, str]:
+    """Returns the heading, the page and the file of the receipt of a transfer."""
+    path = urlsplit(sent["receiptURL"]).path
+    page = shop.connection.send("GET", path).raw.decode()
+    [lines] = read_pdf_pages(shop.connection.send("GET", f"{path}/receipt.pdf").raw)
+    return page[page.index("<h1>") :], page, " ".join(lines)
 
 
 def test_a_second_approval_of_the_same_reversal_books_nothing() -> None:
@@ -76,8 +87,13 @@ def test_a_reversed_transfer_goes_back_to_the_wallet_once(deployment: Deployment
     assert finance.post(f"/operator/approvals/{number}/approve").http != 303
     assert shop.wallet().balance == before
     assert sent["txnRef"] in admin.get("/operator/approvals").words
+    assert read_receipt(shop, sent)[0].startswith("<h1>Transfer paid</h1>")
     assert admin.post(f"/operator/approvals/{number}/approve").http == 303
     assert shop.wallet().balance == before + 10_000
+    heading, page, file = read_receipt(shop, sent)
+    assert heading.startswith("<h1>Transfer returned</h1>")
+    for shown in (page, file):
+        assert RETURNED_BY_BANK in shown
     [event] = events_of_reversal(shop, sent["txnRef"])
     assert (event["kind"], event["direction"], event["chargedAmount"]) == ("reversal", "credit", "100.00")
     again = finance.post("/operator/approvals/reversal", mid=shop.mid, reference=sent["txnRef"], reason="again")

@@ -175,6 +175,7 @@ PROPOSING: list[tuple[str, ...]] = [
     ("loan", "write-off", "{mid}", "LN1"),
     ("dispute", "open", "{mid}", "GP|1", "fraudulent"),
     ("dispute", "outcome", "{mid}", "DS1", "won"),
+    ("dispute", "card-outcome", "{mid}", "CD1", "won"),
     ("user", "add", "mine@people.example", "--role", "operator:finance"),
     ("user", "add", "mine@people.example", "--role", "merchant:owner", "--mid", "{mid}"),
     ("user", "link", "{obi}", "--reset"),
@@ -186,7 +187,8 @@ def test_these_commands_change_nothing_in_live(office: Office, words: tuple[str,
     def state() -> Any:
         tables = ("merchant", "merchant_key", "signing_secret", "console_user", "console_link", "dispute", "loan")
         return [
-            office.deployment.fetch(f"select md5(string_agg(t::text, '|' order by t::text)) from {t} t") for t in tables
+            office.deployment.fetch(f"select md5(string_agg(t::text, '|' order by t::text)) from {t} t")
+            for t in (*tables, "virtual_card_dispute")
         ]
 
     before = state()

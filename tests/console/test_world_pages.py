@@ -60,3 +60,21 @@ def test_a_developer_stores_worlds_and_only_an_owner_restores_them(
     store(developer, "start")
     for action in ("restore", "fork"):
         assert developer.post(f"{PAGE}/{action}", name="start", confirmed="yes").http == 403
+
+
+def test_a_world_is_downloaded_and_taken_in_again(owner: Visitor, shop: MerchantClient) -> None:
+    store(owner, "before the/sale")
+    given = {"name": "before the/sale", "passphrase": "a passphrase of the team"}
+    file = owner.post("/sandbox/world-file/export", **given)
+    assert (file.http, file.headers["content-disposition"]) == (
+        200,
+        'attachment; filename="before-the-sale.kasuwa-world"',
+    )
+    owner.get(PAGE)
+    upload = {"name": "again", "passphrase": given["passphrase"]}
+    taken = owner.upload("/sandbox/world-file/import", "file", file.body, **upload)
+    assert taken.place == PAGE
+    assert "again" in owner.get(PAGE).words
+    wrong = {"name": "third", "passphrase": "another passphrase"}
+    refused = owner.upload("/sandbox/world-file/import", "file", file.body, **wrong)
+    assert (refused.http, "The passphrase is not that of the file" in refused.words) == (422, True)

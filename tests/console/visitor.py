@@ -34,6 +34,7 @@ class PageReply(NamedTuple):
     http: int
     text: str
     headers: dict[str, str]
+    body: bytes
 
     @property
     def place(self) -> str:
@@ -70,7 +71,7 @@ class Visitor:
         body = urlencode({name: value for name, value in request.items() if value is not None}).encode()
         return self._send("POST", path, body, {**kind, **headers})
 
-    def upload(self, path: str, name: str, *contents: bytes, **fields: str) -> PageReply:
+    def upload(self, path: str, name: str, /, *contents: bytes, **fields: str) -> PageReply:
         """A form with files, all under one name."""
         parts = [
             f'--{BOUNDARY}\r\ncontent-disposition: form-data; name="{field}"\r\n\r\n{value}\r\n'.encode()
@@ -93,7 +94,7 @@ class Visitor:
         text = reply.raw.decode(errors="replace")
         found = TOKEN.search(text)
         self.token = found[1] if found else self.token
-        return PageReply(reply.http, text, reply.headers)
+        return PageReply(reply.http, text, reply.headers, reply.raw)
 
 
 def sign_in_link(

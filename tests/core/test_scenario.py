@@ -1,10 +1,22 @@
 """Sandbox scenarios: parsed from the header, or injected into the next rail calls."""
 
+from typing import get_args
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kasuwa.core.scenario import NO_SCENARIO, InjectedFault, Scenario, read_faults, read_scenario, take_call_scenario
+from kasuwa.core.scenario import (
+    NO_SCENARIO,
+    OPERATIONS,
+    FaultOperation,
+    InjectedFault,
+    RailName,
+    Scenario,
+    read_faults,
+    read_scenario,
+    take_call_scenario,
+)
 from tests.hypothesis_settings import NO_DEADLINE
 
 
@@ -70,27 +82,30 @@ def test_any_header_is_read_or_refused(text: str) -> None:
 
 
 def test_without_faults_the_requested_scenario_applies() -> None:
-    assert take_call_scenario(NO_SCENARIO, (), "bank", 0) == (NO_SCENARIO, None)
+    assert take_call_scenario(NO_SCENARIO, (), "bank", "transfer", 0) == (NO_SCENARIO, None)
 
 
 @pytest.mark.parametrize("kind", ["timeout", "reset", "unavailable"])
 def test_a_fault_of_the_wire_is_used_up_by_the_next_call_of_its_rail(kind: str) -> None:
     faults = (InjectedFault("bank", kind, 1),)
-    assert take_call_scenario(NO_SCENARIO, faults, "bank", 0) == (Scenario(http=kind), ())
+    assert take_call_scenario(NO_SCENARIO, faults, "bank", "transfer", 0) == (Scenario(http=kind), ())
 
 
 def test_a_decline_has_response_code_do_not_honor() -> None:
-    assert take_call_scenario(NO_SCENARIO, (InjectedFault("bank", "decline", 1),), "bank", 0) == (Scenario(rr="05"), ())
+    assert take_call_scenario(NO_SCENARIO, (InjectedFault("bank", "decline", 1),), "bank", "transfer", 0) == (
+        Scenario(rr="05"),
+        (),
+    )
 
 
 def test_a_fault_of_many_times_counts_down() -> None:
     faults: tuple[InjectedFault, ...] = (InjectedFault("bank", "timeout", 3),)
     for left in (2, 1):
-        planned, rest = take_call_scenario(NO_SCENARIO, faults, "bank", 0)
+        planned, rest = take_call_scenario(NO_SCENARIO, faults, "bank", "transfer", 0)
         assert planned == Scenario(http="timeout")
         assert rest == (InjectedFault("bank", "timeout", left),)
         faults = rest
-    assert take_call_scenario(NO_SCENARIO, faults, "bank", 0) == (Scenario(http="timeout"), ())
+    assert take_call_scenario(NO_SCENARIO, faults, "bank", "transfer", 0) == (Scenario(http="timeout"), ())
 
 
 def test_another_rails_fault_is_left_alone_and_the_first_of_its_own_is_used() -> None:
@@ -99,29 +114,45 @@ def test_another_rails_fault_is_left_alone_and_the_first_of_its_own_is_used() ->
         InjectedFault("bank", "decline", 1),
         InjectedFault("bank", "reset", 1),
     )
-    assert take_call_scenario(NO_SCENARIO, (card,), "bank", 0) == (NO_SCENARIO, None)
-    assert take_call_scenario(NO_SCENARIO, (card, first, second), "bank", 0) == (Scenario(rr="05"), (card, second))
+    assert take_call_scenario(NO_SCENARIO, (card,), "bank", "transfer", 0) == (NO_SCENARIO, None)
+    assert take_call_scenario(NO_SCENARIO, (card, first, second), "bank", "transfer", 0) == (
+        Scenario(rr="05"),
+        (card, second),
+    )
 
 
 @pytest.mark.parametrize("value", [Scenario(rr="91"), Scenario(delay=5), Scenario(http="reset", webhook="dup")])
 def test_a_header_about_the_rail_overrides_faults_and_uses_up_none(value: Scenario) -> None:
-    assert take_call_scenario(value, (InjectedFault("bank", "timeout", 1),), "bank", 0) == (value, None)
+    assert take_call_scenario(value, (InjectedFault("bank", "timeout", 1),), "bank", "transfer", 0) == (value, None)
 
 
 def test_a_header_about_webhooks_alone_leaves_the_fault_in_force_and_is_kept() -> None:
     result = Scenario(webhook="dup")
-    planned, rest = take_call_scenario(result, (InjectedFault("bank", "timeout", 1),), "bank", 0)
+    planned, rest = take_call_scenario(result, (InjectedFault("bank", "timeout", 1),), "bank", "transfer", 0)
     assert (planned, rest) == (Scenario(http="timeout", webhook="dup"), ())
-    assert take_call_scenario(result, (InjectedFault("bank", "decline", 1),), "bank", 0)[0] == Scenario(
+    assert take_call_scenario(result, (InjectedFault("bank", "decline", 1),), "bank", "transfer", 0)[0] == Scenario(
         rr="05", webhook="dup"
     )
+
+
+def test_a_fault_of_one_operation_leaves_the_others_of_its_rail_alone() -> None:
+    name = InjectedFault("bank", "timeout", 1, on="accountname")
+    assert take_call_scenario(NO_SCENARIO, (name,), "bank", "transfer", 0) == (NO_SCENARIO, None)
+    assert take_call_scenario(NO_SCENARIO, (name,), "bank", "accountname", 0) == (Scenario(http="timeout"), ())
+    every = InjectedFault("bank", "decline", 1)
+    assert take_call_scenario(NO_SCENARIO, (name, every), "bank", "transfer", 0) == (Scenario(rr="05"), (name,))
+
+
+def test_every_operation_of_a_rail_can_be_named() -> None:
+    assert set(OPERATIONS) == set(get_args(RailName))
+    assert {name for names in OPERATIONS.values() for name in names} == set(get_args(FaultOperation))
 
 
 @NO_DEADLINE
 @given(st.integers(min_value=0, max_value=100), st.integers(min_value=0))
 def test_a_fault_with_a_probability_is_used_up_whether_it_occurs_or_not(percent: int, random_number: int) -> None:
     faults = (InjectedFault("bank", "timeout", 2, percent),)
-    planned, rest = take_call_scenario(NO_SCENARIO, faults, "bank", random_number)
+    planned, rest = take_call_scenario(NO_SCENARIO, faults, "bank", "transfer", random_number)
     assert planned == (Scenario(http="timeout") if random_number % 100 < percent else NO_SCENARIO)
     assert rest == (InjectedFault("bank", "timeout", 1, percent),)
 

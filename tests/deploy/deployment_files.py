@@ -19,10 +19,14 @@ COMPOSE = DEPLOY / "compose.yaml"
 # All parts of the chart that are optional, switched on.
 EVERYTHING: Mapping[str, Any] = {
     "existingSecret": "kasuwa-secrets",
-    "secretSettings": ["invitations", "database_reader_url", "paystack_secret_key"],
+    "secretSettings": ["smtp_url", "database_reader_url", "paystack_secret_key"],
     "migration": {"secretSettings": ["database_owner_url", "database_reader_url"]},
     "image": {"pullSecrets": [{"name": "registry"}]},
-    "extraEnvironment": {"KASUWA_HASH_HEADER": "x-shop-hash", "KASUWA_LARGE_AMOUNT": "5000.00"},
+    "extraEnvironment": {
+        "KASUWA_HASH_HEADER": "x-shop-hash",
+        "KASUWA_LARGE_AMOUNT": "5000.00",
+        "KASUWA_MAIL_FROM": "Kasuwa <no-reply@example.com>",
+    },
     "metrics": {"serviceMonitor": True},
     "service": {"type": "LoadBalancer", "annotations": {"example.com/internal": "true"}},
     "networkPolicy": {

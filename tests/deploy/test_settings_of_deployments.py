@@ -63,7 +63,7 @@ def test_the_service_accepts_the_settings(setup: Setup, tmp_path: Path) -> None:
         environ[name] = REQUIRED.sub("live", DEFAULTED.sub(r"\1", str(value)))
         if name in SECRET_FILES:
             secret = tmp_path / name
-            secret.write_text(SECRET_VALUES.get(name, "smtp://me:secret@mail.example:587?from=us@example.com\n"))
+            secret.write_text(SECRET_VALUES.get(name, "smtp://me:secret@mail.example:587\n"))
             environ[name] = str(secret)
     found = read_settings(environ)
     assert (found.environment, found.data) == ("live", Path("/var/lib/kasuwa"))

@@ -25,7 +25,9 @@ from tests.packages import find_curl, find_php
 from tests.source_rules import REPOSITORY
 
 GUIDES = REPOSITORY / "docs" / "guides"
-PAGES = sorted(path for path in GUIDES.glob("*.md") if path.stem != "README")
+# Without the pages that have no programs. The commands of certify.md are run by tests/certify, those of cases.md by
+# tests/cases.
+PAGES = sorted(path for path in GUIDES.glob("*.md") if path.stem not in ("README", "certify", "cases"))
 LANGUAGES = ("sh", "python", "ts", "php")
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 FILE = re.compile(r"(?:<\?php\n)?(?:#|//) ([\w.-]+\.(?:sh|py|mts|php))\b")

@@ -26,6 +26,7 @@ NOT_HOT = {
     "Invoice": "open invoices are listed",
     "Loan": "loans in arrears are listed",
     "Plan": "paused plans are listed",
+    "MailRow": "mails that failed are listed",
     "IdempotencyRecord": "records are deleted when they have expired; a key is used again after that",
     **dict.fromkeys(
         (

@@ -5,7 +5,7 @@ from importlib.resources import files
 
 from kasuwa.ledger.posting_kinds import POSTING_KINDS, VAT_OF_FEES
 from kasuwa.ledger.settlement_lines import LINES_BY_KIND
-from kasuwa.methods.payment.rules.receipts.late_money import PAID_LATE, PAID_TOO_MUCH, RETURNED_KINDS
+from kasuwa.methods.payment.rules.receipts.late_money import ABOVE_LIMIT, PAID_LATE, PAID_TOO_MUCH, RETURNED_KINDS
 from kasuwa.methods.statements.settlements.model import LINES, PAID_OUT
 
 MIGRATIONS = files("kasuwa.postgres.migrations")
@@ -31,5 +31,5 @@ def test_the_VAT_of_every_fee_has_a_kind() -> None:
 
 
 def test_money_that_is_returned_has_a_kind_for_every_reason() -> None:
-    assert set(RETURNED_KINDS) == {PAID_LATE, PAID_TOO_MUCH}
+    assert set(RETURNED_KINDS) == {PAID_LATE, PAID_TOO_MUCH, ABOVE_LIMIT}
     assert set(RETURNED_KINDS.values()) <= set(POSTING_KINDS)

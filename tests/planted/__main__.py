@@ -37,7 +37,9 @@ def copy_sources(directory: Path) -> None:
 
 def run_tests(directory: Path, tests: list[str], seconds: int) -> tuple[int, str]:
     """Runs tests in a copy. Returns pytest's exit code and its output. Raises TimeoutExpired."""
-    environment = {**os.environ, "PYTHONPATH": str(directory / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {**os.environ, "PYTHONPATH": str(directory / "src")}
+    # The modules of the server are compiled once, not for each bug.
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     paths = [f"tests/{test}" for test in tests]
     command = [sys.executable, "-m", "pytest", "-n", "0", "-q", "-p", "no:cacheprovider", *paths]
     done = subprocess.run(command, cwd=directory, env=environment, capture_output=True, text=True, timeout=seconds)
@@ -71,13 +73,18 @@ def in_file_order(tests: set[str]) -> list[str]:
 
 
 def plant_all(bugs: list[Bug], directory: Path) -> list[str]:
-    """Plants bugs one by one, those of one test file together. Returns the names of those that were not found."""
-    missed = []
-    for file in sorted({bug.file_of_test for bug in bugs}):
-        group = [bug for bug in bugs if bug.file_of_test == file]
-        code, output = run_tests(directory, in_file_order({bug.test for bug in group}), HEALTHY_SECONDS)
+    """Plants bugs one by one, those of one test file together. Returns the names of those that were not found.
+
+    Without a bug, all tests run in one process, where they share a service. If one fails, those of each file run by
+    themselves: the files whose tests fail are named, and their bugs are not planted."""
+    groups = [[bug for bug in bugs if bug.file_of_test == file] for file in sorted({bug.file_of_test for bug in bugs})]
+    tests = [in_file_order({bug.test for bug in group}) for group in groups]
+    are_healthy = run_tests(directory, [test for some in tests for test in some], HEALTHY_SECONDS * len(groups))[0] == 0
+    missed: list[str] = []
+    for group, some in zip(groups, tests, strict=True):
+        code, output = (0, "") if are_healthy else run_tests(directory, some, HEALTHY_SECONDS)
         if code:
-            print(f"{file} fails without any bug:\n{output[-2000:]}", flush=True)
+            print(f"{group[0].file_of_test} fails without any bug:\n{output[-2000:]}", flush=True)
             missed += [bug.name for bug in group]
         else:
             missed += [bug.name for bug in group if not plant(bug, directory)]
@@ -90,7 +97,7 @@ def main(words: list[str]) -> int:
         directory = Path(made)
         directory.chmod(0o755)  # as root, the tests' database runs as another user
         copy_sources(directory)
-        missed = plant_all(chosen, directory)
+        missed = plant_all(chosen, directory) if chosen else []
     print("\n".join(f"NOT FOUND: {name}" for name in missed))
     print(f"{len(chosen) - len(missed)} of {len(chosen)} planted bugs were found")
     return 1 if missed or not chosen else 0

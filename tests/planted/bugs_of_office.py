@@ -243,6 +243,20 @@ OFFICE = (
         "methods/investments/test_thrift_plan.py::test_savings_that_a_debt_is_owed_to_stay_open_until_it_is_repaid",
     ),
     Bug(
+        "a repayment that is reversed takes a guarantee back out of money that the savings do not have",
+        "methods/loans/rules/guarantor_holds.py",
+        "    held = min(wanted, guarantee.held + max(0, available))\n",
+        "    held = wanted\n",
+        "methods/guarantees/test_guarantees.py::test_what_the_savings_no_longer_have_is_short_and_is_not_taken_later",
+    ),
+    Bug(
+        "a call of guarantees can be reversed",
+        "methods/loans/rules/reverse.py",
+        "    if act.kind == GUARANTEE_ACT:\n        return PAID_BY_GUARANTORS\n",
+        "",
+        "methods/guarantees/test_guarantees.py::test_a_call_cannot_be_reversed_and_stays_when_an_earlier_repayment_is",
+    ),
+    Bug(
         "what is paid of a loan that was written off is the client's credit",
         "methods/loans/model.py",
         "REPAYABLE_STATES = OWING_STATES | {WRITTEN_OFF}",

@@ -11,8 +11,8 @@ VENDORS = (
     Bug(
         "a dispute of a vendor expires without asking it",
         "methods/disputes/rules/deadline.py",
-        "if dispute.due_at <= context.now and dispute.rail:",
-        "if dispute.due_at <= context.now and not dispute.rail and dispute.rail:",
+        "if dispute.due_at <= context.now and dispute.has_rail:",
+        "if dispute.due_at <= context.now and not dispute.has_rail and dispute.has_rail:",
         f"{WORD}::test_the_vendor_is_asked_before_anything_is_taken",
     ),
     Bug(
@@ -69,8 +69,8 @@ VENDORS = (
     Bug(
         "a lost dispute does not pay a card that was issued here",
         "methods/disputes/rules/end_dispute.py",
-        "paid_card = None if state == WON else pay_card(step.row, payment, context)",
-        "paid_card = None",
+        "card = tell_card(step.row, context) if state == WON else pay_card(step.row, payment, context)",
+        "card = None",
         f"{CARDS}::test_what_is_left_of_a_partly_refunded_payment_goes_to_the_card",
     ),
     Bug(
@@ -131,7 +131,7 @@ VENDORS = (
     ),
     Bug(
         "look-ups that succeed keep a failing money call going",
-        "rails/vendors/client.py",
+        "concurrency/breaker.py",
         "self._failures.pop(operation, None)",
         "self._failures.clear()",
         "rails/vendors/test_client.py::test_lookups_that_succeed_do_not_keep_a_failing_money_call_going",

@@ -9,7 +9,14 @@ import pytest
 
 from kasuwa.core.scenario import Scenario
 from kasuwa.rails.ports import orders
-from kasuwa.rails.ports.issuer import PurchaseOrder, RefundOrder, TakeBackOrder
+from kasuwa.rails.ports.issuer import (
+    CaptureOrder,
+    LostDispute,
+    PurchaseOrder,
+    RefundOrder,
+    ReleaseOrder,
+    TakeBackOrder,
+)
 from kasuwa.rails.ports.orders import Answer, CardSecrets, CollectionOrder, CollectionRail, NoAnswer
 from kasuwa.rails.routing.issued_cards import IssuedCardRail
 from kasuwa.rails.sandbox.collection import SandboxCards, SandboxDebit, SandboxMobile
@@ -219,6 +226,15 @@ class Ledger:
 
     async def take_back(self, order: TakeBackOrder) -> Answer:
         return self._known[order.purchase_key]
+
+    async def capture(self, order: CaptureOrder) -> Answer:
+        return self._known[order.hold_key]
+
+    async def release(self, order: ReleaseOrder) -> Answer:
+        return self._known[order.hold_key]
+
+    async def lose_dispute(self, lost: LostDispute) -> Answer:
+        return self._known[lost.key]
 
     async def query(self, key: str) -> Answer:
         return self._known.get(key, Answer(orders.NOT_FOUND, "25", "Unable to locate record"))

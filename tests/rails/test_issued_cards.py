@@ -8,7 +8,14 @@ import pytest
 
 from kasuwa.core.scenario import Scenario
 from kasuwa.rails.ports import orders
-from kasuwa.rails.ports.issuer import PurchaseOrder, RefundOrder, TakeBackOrder
+from kasuwa.rails.ports.issuer import (
+    CaptureOrder,
+    LostDispute,
+    PurchaseOrder,
+    RefundOrder,
+    ReleaseOrder,
+    TakeBackOrder,
+)
 from kasuwa.rails.ports.orders import Answer, CardSecrets, CollectionOrder, NoAnswer, Unavailable
 from kasuwa.rails.routing.issued_cards import IssuedCardRail
 from kasuwa.rails.sandbox.collection import SandboxCards
@@ -40,6 +47,18 @@ class FakeIssuer:
 
     async def take_back(self, order: TakeBackOrder) -> Answer:
         self.asked.append(order)
+        return self.answer
+
+    async def capture(self, order: CaptureOrder) -> Answer:
+        self.asked.append(order)
+        return self.answer
+
+    async def release(self, order: ReleaseOrder) -> Answer:
+        self.asked.append(order)
+        return self.answer
+
+    async def lose_dispute(self, lost: LostDispute) -> Answer:
+        self.asked.append(lost)
         return self.answer
 
     async def query(self, key: str) -> Answer:

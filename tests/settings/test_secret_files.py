@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kasuwa.settings.secret_key import load_secret_key
-from kasuwa.settings.settings import SECRET_SETTINGS, Settings, choose_invitations, read_settings
+from kasuwa.settings.settings import SECRET_SETTINGS, Settings, choose_invitations, parse_mail_server, read_settings
 from kasuwa.settings.values import MAX_SECRET_BYTES, SettingsError
 
 KEY = bytes(range(32))
@@ -18,7 +18,7 @@ VALUES = {
     "database_url": "postgresql://kasuwa:pass-word@db/kasuwa",
     "database_owner_url": "postgresql://owner:pass-word@db/kasuwa",
     "database_reader_url": "postgresql://reader:pass-word@db/kasuwa",
-    "invitations": "smtp://me:pass-word@mail.example:587?from=us@example.com",
+    "smtp_url": "smtp://me:pass-word@mail.example:587",
     "paystack_secret_key": "sk_live_1",
     "monnify_api_key": "MK_PROD_1",
     "monnify_secret_key": "pass-word",
@@ -30,6 +30,10 @@ VALUES = {
     "remote_secret": "a pass-word of thirty-two characters",
     "remote_old_secret": "a pass-word of thirty-two letters, once",
 }
+
+
+# Beside a mail server, the address that it sends from.
+LIVE = {"KASUWA_ENVIRONMENT": "live", "KASUWA_MAIL_FROM": "us@example.com"}
 
 
 def write(directory: Path, content: bytes, name: str = "secret") -> Path:
@@ -54,7 +58,7 @@ def test_the_settings_that_hold_secrets_are_the_ones_read_from_files() -> None:
 @pytest.mark.parametrize("end", ["", "\n", "\r\n", " \n\n"])
 def test_every_secret_can_come_from_a_file(tmp_path: Path, name: str, end: str) -> None:
     path = write(tmp_path, (VALUES[name] + end).encode())
-    environ = {"KASUWA_ENVIRONMENT": "live", f"KASUWA_{name.upper()}_FILE": str(path)}
+    environ = {**LIVE, f"KASUWA_{name.upper()}_FILE": str(path)}
     assert getattr(read_settings(environ), name) == VALUES[name]
 
 
@@ -62,12 +66,14 @@ def test_values_from_files_are_checked_and_used_like_others(tmp_path: Path) -> N
     environ = {
         f"KASUWA_{name.upper()}_FILE": str(write(tmp_path, value.encode(), name)) for name, value in VALUES.items()
     }
-    found = read_settings(environ | {"KASUWA_ENVIRONMENT": "live"})
+    found = read_settings(environ | LIVE)
     assert (load_secret_key(found), found.database_url) == (KEY, VALUES["database_url"])
-    assert choose_invitations(found) == VALUES["invitations"]
-    write(tmp_path, b"smtp-pass-word", "invitations")
-    message = refusal(environ)
-    assert message.startswith("KASUWA_INVITATIONS must be ")
+    server = parse_mail_server(found)
+    assert server is not None
+    assert (server[0].host, server[0].password, choose_invitations(found)) == ("mail.example", "pass-word", "mail")
+    write(tmp_path, b"smtp-pass-word", "smtp_url")
+    message = refusal(environ | LIVE)
+    assert message.startswith("KASUWA_SMTP_URL must be ")
     assert "pass-word" not in message
 
 

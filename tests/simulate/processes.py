@@ -33,6 +33,7 @@ COUNTS = {
     "kills of the job worker": (2, 50),
     "kills of all of them at once": (2, 50),
     "kills while plans fall due": (4, 60),
+    "kills while loans are collected": (3, 60),
     "kills of a supervisor at its start": (2, 40),
     "kills of PostgreSQL": (4, 100),
     "kills of PostgreSQL during a commit": (2, 30),

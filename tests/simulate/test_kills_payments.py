@@ -1,4 +1,5 @@
-"""Kill -9 while recurrent charges fall due and cards are charged with a PIN: no due date is charged twice or missed.
+"""Kill -9 while recurrent charges fall due, cards are charged with a PIN and loans are collected: no due date is
+charged twice or missed.
 
 The protection was removed once to see this test fail (in brackets: what happened then):
     a plan that is being charged has no job until its charge has ended  (job and charge side by side: never at rest)
@@ -18,6 +19,7 @@ from typing import Any
 import pytest
 
 from kasuwa.engine.batch import JOB_LEASE
+from tests.simulate.collections import collect_under_kills
 from tests.simulate.load import Client, Merchant, new_merchant
 from tests.simulate.processes import Service, fault_count, is_fully_running, kill, running_service, wait_until
 
@@ -142,6 +144,7 @@ def test_kills_while_plans_fall_due_charge_every_due_date_once(tmp_path: Path) -
         wait_until("everything ends", lambda: service.query(OPEN)[0][0] == 0)
         check_plans(service)
         check_cards(service, counters)
+        collect_under_kills(service)
         assert service.broken_invariants() == []
 
 

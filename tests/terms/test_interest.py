@@ -92,7 +92,7 @@ def test_rates_are_converted_by_intervals_a_year(example: Any) -> None:
 
 @pytest.mark.parametrize("oracle", ORACLES["allocation"], ids=title)
 def test_payments_are_allocated_as_the_oracle_says(oracle: Any) -> None:
-    names = {"penalties": "penalty", "fees": "fee", "interest": "interest", "tax": "tax", "principal": "principal"}
+    names = {"penalties": "penalty", "fees": "charge", "interest": "interest", "tax": "tax", "principal": "principal"}
 
     def read(value: Any, prefix: str = "") -> LoanAmounts:
         return LoanAmounts(**{part: convert_to_minor(value.get(prefix + name, "0")) for name, part in names.items()})
@@ -324,8 +324,8 @@ def test_a_repayment_is_allocated_in_order_and_never_overpays(owed: list[LoanAmo
     for parts, taken in zip(owed, paid, strict=True):
         assert all(0 <= getattr(taken, name) <= getattr(parts, name) for name in LoanAmounts.__struct_fields__)
         assert not (open_before and taken.total)
-        assert not (taken.fee and taken.penalty < parts.penalty)
-        assert not (taken.interest + taken.tax and taken.fee < parts.fee)
+        assert not (taken.charge and taken.penalty < parts.penalty)
+        assert not (taken.interest + taken.tax and taken.charge + taken.vat < parts.charge + parts.vat)
         assert not (taken.principal and taken.interest + taken.tax < parts.interest + parts.tax)
         open_before = taken != parts
 

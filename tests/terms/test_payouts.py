@@ -19,6 +19,7 @@ STRICT: dict[str, Any] = {
     "limits": {"hourly_count": 5, "daily_amount": "9000.00"},
     "beneficiary_limits": {"daily_count": 2},
     "tier_limits": {"1": {"daily_amount": "100.00"}},
+    "approve_write_off_above": "300.00",
 }
 
 
@@ -39,6 +40,7 @@ def test_a_policy_is_read_in_minor_units() -> None:
     ("change", "named"),
     [
         ({"approve_above": "1e3"}, "approve_above"),
+        ({"approve_write_off_above": "much"}, "approve_write_off_above"),
         ({"limits": {"daily_amount": "x"}}, "limits.daily_amount"),
         ({"beneficiary_limits": {"hourly_count": -1}}, "beneficiary_limits.hourly_count"),
         ({"tier_limits": {"2": {"daily_amount": "1,5"}}}, "tier_limits.2.daily_amount"),
@@ -66,6 +68,9 @@ def test_a_wrong_field_of_a_policy_is_named(change: dict[str, Any], named: str) 
         ({"tier_limits": {}}, True),
         ({"tier_limits": {"1": {"daily_amount": "100.00"}, "2": {"daily_count": 0}}}, False),
         ({"on_limit": "approve"}, True),
+        ({"approve_write_off_above": "300.00"}, False),
+        ({"approve_write_off_above": "300.01"}, True),
+        ({"approve_write_off_above": None}, True),
     ],
 )
 def test_a_change_is_looser_if_anything_more_would_pass(change: dict[str, Any], looser: bool) -> None:

@@ -144,3 +144,14 @@ def test_the_timelines_tell_all_references_that_were_touched(kasuwa: SandboxMerc
     ):
         assert line in text, text
     assert kasuwa.key not in text
+
+
+def test_mails_that_were_sent_are_in_the_outbox(kasuwa: SandboxMerchant) -> None:
+    resources = kasuwa.client.resources
+    customer = resources.customer(name="Ada Obi", email="ada@example.com").raw["data"]["customer_id"]
+    invoice = resources.invoice(customer_id=customer, items=[{"name": "Fabric", "amount": "500.00"}]).raw["data"]
+    resources.invoice_send(invoice_id=invoice["invoice_id"])
+    kasuwa.advance(seconds=1)
+    [mail] = kasuwa.mail
+    assert (mail.to, mail.purpose, mail.reference) == ("ada@example.com", "invoice", invoice["invoice_id"])
+    assert invoice["link"] in mail.text

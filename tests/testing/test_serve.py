@@ -1,5 +1,6 @@
 """`kasuwa.testing.serve`, and the server that several processes share: it ends with the last of them."""
 
+import http.client
 import os
 import re
 import shutil
@@ -8,7 +9,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,7 +22,7 @@ from kasuwa.testing.guardian import DATA, USERS
 from kasuwa.testing.server import join_server, last_output, use
 
 # Past this bound something hangs.
-DEADLINE_SECONDS = 60.0
+DEADLINE_SECONDS = 300.0
 
 # Joins the shared server, says where it is, and leaves when its standard input ends.
 USER = """
@@ -46,19 +46,21 @@ def is_ready(url: str) -> bool:
     try:
         with urllib.request.urlopen(f"{url}/readyz", timeout=10) as reply:
             return bool(reply.status == 200)
-    except (OSError, urllib.error.HTTPError):
+    except (OSError, http.client.HTTPException):
         return False
 
 
-def processes_of(directory: Path) -> list[psutil.Process]:
-    """The processes of the server with its data in a directory: guardian, supervisor, their forks and PostgreSQL."""
+def processes_of(directory: Path, command: str = "") -> list[psutil.Process]:
+    """The processes of the server with its data in a directory: guardian, supervisor, their forks and PostgreSQL. Or
+    those among them that have a word in their command."""
     found = []
     for process in psutil.process_iter():
         try:
             if process.status() == psutil.STATUS_ZOMBIE:
                 continue
-            inside = process.cwd().startswith(str(directory))
-            if inside or any(str(directory) in word for word in process.cmdline()):
+            words = process.cmdline()
+            inside = process.cwd().startswith(str(directory)) or any(str(directory) in word for word in words)
+            if inside and (not command or command in words):
                 found.append(process)
         except psutil.Error:
             continue
@@ -104,7 +106,7 @@ def test_a_shared_server_outlives_a_killed_user_and_ends_with_the_last(
     assert (first.url, first.directory) == (second.url, second.directory)
     first.process.kill()
     first.process.wait()
-    assert is_ready(second.url)
+    wait_until(lambda: is_ready(second.url), "the server did not outlive a user")
     second.end()
     wait_until(lambda: not second.directory.exists(), "the directory is still there")
     assert not is_ready(second.url)
@@ -113,7 +115,7 @@ def test_a_shared_server_outlives_a_killed_user_and_ends_with_the_last(
     with join_server(tmp_path) as server:
         assert server.url != second.url
         assert server.directory is not None
-        [guardian] = [one for one in processes_of(server.directory) if "kasuwa.testing.guardian" in one.cmdline()]
+        [guardian] = processes_of(server.directory, "kasuwa.testing.guardian")
         guardian.kill()
         wait_until(lambda: not is_ready(server.url), "the server outlived its guardian")
         wait_until(lambda: processes_of(server.directory or Path()) == [], "processes are left")

@@ -37,6 +37,7 @@ class Act(NamedTuple):
     has_schedule: bool = False  # of payouts
     loan_id: str = ""  # of a loan that is being paid out
     card: str = ""  # the reference of a virtual card
+    bought: str = ""  # a purchase with it that is disputed
 
 
 def verify(shop: MerchantClient, path: str, reference: str) -> Any:
@@ -183,6 +184,23 @@ def issued_card_holds(shop: MerchantClient) -> Act:
         return shop.put("resources", inquire="transaction", reference=held).body["data"]["state"]
 
     return Act(shop, held, state, finish, card=own.reference)
+
+
+def purchase_is_disputed(shop: MerchantClient) -> Act:
+    """A dispute of a card purchase, which the card network decides later."""
+    own = CardClient(shop)
+    bought = own.buy("40.00")["txnRef"]
+    request = {"id": bought, "reason": "not received", "amount": "30.00"}
+    dispute_id = own.ask("dispute", **request)["data"]["dispute_id"]
+
+    def state() -> Any:
+        return shop.put("virtualcard", action="view_dispute", dispute_id=dispute_id).body["data"]["state"]
+
+    def finish() -> Any:
+        shop.put("sandbox", action="card_dispute_outcome", dispute_id=dispute_id, outcome="won")
+        return state()
+
+    return Act(shop, dispute_id, state, finish, card=own.reference, bought=bought)
 
 
 # --- money out ------------------------------------------------------------------------------------------------------
@@ -380,6 +398,7 @@ def repayment_waits(shop: MerchantClient) -> Act:
         lambda: verify(shop, "payment", begun["txnRef"]),
         lambda: shop.send_fields("sandbox", paid).body["txnStatus"],
         client_id=client_id,
+        loan_id=loan_id,
     )
 
 

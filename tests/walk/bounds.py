@@ -112,6 +112,13 @@ CARD_VELOCITY_COUNT = Bound(
     (1, 3),
     (4,),
 )
+DECIDER_REASON = Bound("rails/test_deciders.py::test_a_reason_has_at_most_200_characters", (199, 200), (201,))
+# Bytes.
+DECIDER_BODY = Bound("rails/test_deciders.py::test_an_answer_is_at_most_4_kib", (4095, 4096), (4097,))
+# Failures in a row, after which a decider is still asked or not.
+DECIDER_PAUSE = Bound("rails/test_deciders.py::test_a_dead_decider_is_left_alone_for_a_while", (4,), (5,))
+# Questions that are under way, and one more.
+DECIDER_PLACES = Bound("rails/test_deciders.py::test_a_slow_decider_keeps_its_share_and_no_more", (31,), (32,))
 CARD_ABOVE = Bound(
     "methods/virtualcard/test_authorization.py::test_a_capture_may_be_a_fifth_above_its_authorization_and_no_more",
     ("40.01", "48.00"),
@@ -120,6 +127,10 @@ CARD_ABOVE = Bound(
 # Hours.
 CARD_HOLD_LIFE = Bound(
     "methods/virtualcard/test_authorization.py::test_an_authorization_expires_after_seven_days", (167,), (168, 169)
+)
+# Days, less a second.
+CARD_DISPUTE_DAYS = Bound(
+    "methods/virtualcard/test_card_disputes.py::test_a_purchase_is_disputed_within_120_days", (0.5, 120), (121,)
 )
 CARD_WINDOW = Bound(
     "methods/virtualcard/test_controls.py::test_a_card_with_a_velocity_pays_a_bounded_number_of_purchases",
@@ -178,6 +189,8 @@ LOAN_INSTALLMENTS = whole(HERE + "test_a_loan_has_1_to_366_installments", 1, 366
 PLAN_MEMBERS = whole(HERE + "test_a_plan_has_2_to_500_members", 2, 500)
 SAVINGS_MONTHS = whole(HERE + "test_savings_mature_after_1_to_600_months", 1, 600)
 TERM_DAYS = whole(HERE + "test_a_fixed_deposit_is_for_1_to_3650_days", 1, 3650)
+HELD_DAYS = whole("methods/clients/test_tiers.py::test_a_deposit_is_held_for_1_to_90_days", 1, 90)
+SHARES = whole(HERE + "test_a_request_is_for_1_to_1000000_shares", 1, 1_000_000)
 KEY_NAME = whole(HERE + "test_the_name_of_a_key_has_1_to_60_characters", 1, 60)
 VALID_KEYS = at_most(HERE + "test_a_merchant_has_50_valid_keys_and_no_more", 50)
 TICKETS = at_most(HERE + "test_a_payer_chooses_twenty_tickets_and_no_more", 20)
@@ -235,6 +248,27 @@ WAITING_SECONDS = Bound(
     (72 * 3600 - 1,),
     (72 * 3600, 72 * 3600 + 1),
 )
+PARTS_DUE_DAY = Bound(
+    "methods/loans/test_write_off.py::test_parts_are_written_off_from_the_day_on_which_they_are_due", (28, 29), (27,)
+)
+WRITE_OFF_WAITING_SECONDS = Bound(
+    "methods/loans/test_write_off.py::test_a_write_off_waits_for_72_hours", (72 * 3600 - 1,), (72 * 3600, 72 * 3600 + 1)
+)
+CHARGES_OF_LOAN = at_most("methods/loans/test_charges.py::test_a_loan_is_agreed_with_at_most_five_charges", 5)
+CHARGES_OF_INSTALLMENT = at_most("methods/loans/test_charges.py::test_an_installment_has_at_most_fifty_charges", 50)
+WAIVED = at_most("methods/loans/test_charges.py::test_no_more_is_waived_than_is_owed", 10_750)
+PRODUCT_PERIOD = at_most("methods/loan_products/test_products.py::test_a_product_has_up_to_366_installments", 366)
+PRODUCT_TOLERANCE = at_most(
+    "methods/loan_products/test_products.py::test_a_product_has_up_to_365_days_of_tolerance", 365
+)
+FIRST_DUE_DAYS = Bound(
+    "methods/loans/test_grace.py::test_the_first_due_date_is_a_day_from_tomorrow_on_within_a_year",
+    (1, 365, 366),
+    (0, 367),
+)
+RESCHEDULES = at_most("methods/loans/test_reschedule.py::test_a_loan_is_rescheduled_at_most_twelve_times", 12)
+EXTRA_INSTALLMENTS = at_most("methods/loans/test_reschedule.py::test_a_loan_has_at_most_366_installments", 362)
+WRITE_OFF_PARTS = whole("methods/loans/test_write_off.py::test_a_write_off_names_one_part_to_five", 1, 5)
 OTP_SECONDS = Bound(
     "methods/payment/test_charge_card.py::test_an_otp_after_ten_minutes_is_refused_even_before_the_expiry_job_has_run",
     (599,),
@@ -299,6 +333,16 @@ CYCLE_WAITS = Bound(
     (("2026-01-05", 9), ("2026-01-07", 23)),
     (("2026-01-08", 0),),
 )
+# Hours since it was asked for.
+REACTIVATION_HOURS = Bound("methods/investments/test_dormancy.py::test_a_reactivation_waits_72_hours", (71,), (72, 73))
+HOLDERS = at_most("methods/shares/test_shares.py::test_a_register_takes_2000_members_and_no_more", 2_000)
+REDEMPTION_WAITS = Bound(
+    "methods/shares/test_shares.py::test_a_redemption_that_nobody_decides_expires_after_30_days",
+    (("2026-01-05", 9), ("2026-02-04", 8)),
+    (("2026-02-04", 9), ("2026-02-05", 9)),
+)
+# Days before the declaration.
+RECORD_DATE = whole("methods/shares/test_dividends.py::test_a_record_date_is_1_to_366_days_ago", 1, 366)
 CASH_OUT_CODE = Bound(
     "methods/investments/test_cash_out_by_code.py::test_a_code_for_savings_is_valid_for_a_day",
     (("2026-01-05", 9), ("2026-01-06", 8)),
@@ -339,3 +383,17 @@ CUSTOMER_CARDS = Shown(
     "methods/customers/test_http.py::test_a_customer_is_shown_with_the_newest_20_payments_and_cards", 20
 )
 LINK_PAYMENTS = Shown("methods/checkout/test_http_checkout.py::test_a_link_is_shown_with_its_newest_50_payments", 50)
+
+COLLECTIONS = "methods/auto_repay/test_auto_repay.py::"
+COLLECT_HOUR = whole(COLLECTIONS + "test_a_loan_is_collected_at_an_hour_from_0_to_23", 0, 23)
+RETRY_DAY = whole(COLLECTIONS + "test_a_retry_is_made_after_1_to_30_days", 1, 30)
+RETRIES = at_most(COLLECTIONS + "test_there_are_5_retries_and_no_more", 5)
+GROUPS = "methods/groups/test_groups.py::"
+GROUP_MEMBERS = whole(GROUPS + "test_a_group_has_2_to_30_members", 2, 30)
+GROUP_INSTALLMENTS = Bound(
+    GROUPS + "test_loans_of_a_group_have_at_most_2000_installments", (1_990, 2_000), (2_010, 2_020)
+)
+GROUP_LOANS = at_most(GROUPS + "test_a_group_has_at_most_10_open_loans", 10)
+SHEET_DAYS = Bound(
+    "methods/groups/test_http.py::test_a_sheet_is_of_a_day_within_366_days", (-366, -365, 365, 366), (-367, 367)
+)

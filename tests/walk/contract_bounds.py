@@ -62,11 +62,46 @@ SENT_VALUE = OwnValues(
     "api/test_error_help.py::test_a_value_is_cut_after_100_characters_and_none_is_of_a_body_over_64_kib", EXACT
 )
 SCHEDULE_SUM = OwnValues("methods/payment/test_http_plans.py::test_a_schedule_that_does_not_add_up_is_refused", FURTHER)
+TWO_SECONDS = OwnValues(HERE + "test_deciders_have_two_seconds_to_answer", EXACT)
 TEN_SECONDS = OwnValues(HERE + "test_rails_and_endpoints_have_ten_seconds_to_answer", EXACT)
 TRANSFER_RETRIES = "methods/disburse/test_on_bank_answer.py::"
+WORLD_FILE = OwnValues(
+    "methods/sandbox/test_http_world_files.py::test_a_world_whose_file_would_be_too_large_is_refused", EXACT
+)
+REQUEST_LOG = "sandbox/test_request_log_bounds.py::"
+REQUEST_BODY = OwnValues(
+    "sandbox/test_request_bodies.py::test_of_a_long_or_compressed_body_only_its_length_is_kept", EXACT
+)
 COOLING_OFF = "console/test_merchant_authority.py::test_new_people_and_keys_approve_nothing_during_the_cooling_off_time"
 
+TOPPED_UP = OwnValues(
+    "methods/loans/test_top_up.py::test_the_amount_is_more_than_the_payoff_and_the_deducted_charges", EXACT
+)
+PRODUCT_RANGES = OwnValues("methods/loan_products/test_products.py::test_the_ends_of_a_range_are_inside", EXACT)
+DAYS_LATE = OwnValues("methods/loans/test_provision.py::test_a_bucket_has_its_days", EXACT)
+ANSWERS_FOR = OwnValues(
+    "methods/guarantees/test_guarantees.py::test_a_guarantor_answers_for_the_amount_and_no_more", EXACT
+)
+CALLED_AT_MOST = OwnValues(
+    "methods/guarantees/test_guarantees.py::test_a_call_is_refused_unless_the_loan_is_late_and_savings_are_held", EXACT
+)
+PORTFOLIO_DAYS = OwnValues(
+    "methods/loans/test_http_portfolio.py::test_loans_are_counted_by_days_late_with_what_is_due_and_expected", EXACT
+)
 BOUNDS: dict[str, dict[str, tuple[Bound | Shown | OwnValues, ...]]] = {
+    "clients": {
+        "would hold more than the limit": (
+            OwnValues("methods/clients/test_tiers.py::test_a_deposit_fits_up_to_the_kobo", EXACT),
+        ),
+        "After 7 days (the operator may set 1 to 90)": (
+            OwnValues(
+                "methods/investments/test_http_tiers.py"
+                "::test_a_deposit_that_is_paid_above_the_limit_is_held_and_then_goes_back",
+                EXACT,
+            ),
+            bounds.HELD_DAYS,
+        ),
+    },
     "README": {
         "as text of at most 100 characters": (SENT_VALUE,),
         "in bodies over 64 KiB": (SENT_VALUE,),
@@ -156,6 +191,19 @@ BOUNDS: dict[str, dict[str, tuple[Bound | Shown | OwnValues, ...]]] = {
         "Months until maturity, from 1 to 600": (bounds.SAVINGS_MONTHS,),
         "a term of so many days, from 1 to 3,650": (bounds.TERM_DAYS,),
         "today or within ten years": (bounds.PLAN_START,),
+        "Number of shares, from 1 to 1,000,000": (bounds.SHARES,),
+        "at most 2,000 members": (bounds.HOLDERS,),
+        "waits for at most 30 days": (bounds.REDEMPTION_WAITS,),
+        "waits for at most 72 hours": (bounds.REACTIVATION_HOURS,),
+        "again 1, 3 and 7 days after its day": (
+            OwnValues(
+                "methods/standing_orders/test_standing_orders.py::test_a_short_payment_is_tried_after_1_3_and_7_days",
+                "each attempt has the day of the next one",
+            ),
+        ),
+        "`expired` after 30 days": (bounds.REDEMPTION_WAITS,),
+        "at most 366 days before": (bounds.RECORD_DATE,),
+        "before today, and at most 366 days ago": (bounds.RECORD_DATE,),
     },
     "keys": {
         "recorded at most once a minute": (bounds.RECORDED_USE,),
@@ -171,6 +219,20 @@ BOUNDS: dict[str, dict[str, tuple[Bound | Shown | OwnValues, ...]]] = {
         "after the cooling-off time (24 hours in live)": (bounds.LOOSER_POLICY,),
     },
     "loans": {
+        "tried again 1, 3 and 7 days after the due date": (
+            OwnValues(
+                "methods/auto_repay/test_auto_repay.py::test_retries_are_made_after_1_3_and_7_days_and_then_given_up",
+                "each attempt has the day of the next one",
+            ),
+        ),
+        "Hour of the day in Lagos, from 0 to 23": (bounds.COLLECT_HOUR,),
+        "ascending, each from 1 to 30": (bounds.RETRY_DAY,),
+        "At most 5 numbers of days": (bounds.RETRIES,),
+        "2 to 30 clients": (bounds.GROUP_MEMBERS,),
+        "A group has 2 to 30 members": (bounds.GROUP_MEMBERS,),
+        "All loans together have at most 2,000 installments": (bounds.GROUP_INSTALLMENTS,),
+        "at most 10 loans that are not closed": (bounds.GROUP_LOANS,),
+        "at most 366 days before or after today": (bounds.SHEET_DAYS,),
         "all that is due up to today, else": (bounds.LOAN_DUE_DAY,),
         "all that is due up to and including today": (bounds.LOAN_DUE_DAY,),
         "earned up to today": (
@@ -180,9 +242,58 @@ BOUNDS: dict[str, dict[str, tuple[Bound | Shown | OwnValues, ...]]] = {
             ),
         ),
         "Number of installments, from 1 to 366": (bounds.LOAN_INSTALLMENTS,),
+        "at least 1, more than 30 and more than 90 days late": (DAYS_LATE,),
+        "at least 1 day late": (DAYS_LATE,),
+        "more than 30 days late": (DAYS_LATE,),
+        "more than 90 days late": (DAYS_LATE,),
+        "the first day of the month up to the day": (PORTFOLIO_DAYS,),
+        "expected in the next 7 and 30 days": (PORTFOLIO_DAYS,),
+        "due up to the day": (PORTFOLIO_DAYS,),
+        "due in the 7 days after the day": (PORTFOLIO_DAYS,),
+        "due in the 30 days after the day": (PORTFOLIO_DAYS,),
         "More than is owed on this loan": (bounds.PAYOFF,),
         "repayments, up to what was written off": (bounds.RECOVERED,),
         "in naira, at most the payoff": (bounds.PAYOFF,),
+        "what is due up to today of those parts": (bounds.PARTS_DUE_DAY,),
+        "Penalties up to today are charged first": (
+            OwnValues("methods/loans/test_write_off.py::test_a_merchant_writes_a_loan_off_with_a_reason", EXACT),
+        ),
+        "Writes off only what is due of these parts up to today": (bounds.PARTS_DUE_DAY,),
+        "after 72 hours of business time": (bounds.WRITE_OFF_WAITING_SECONDS,),
+        "no more than the guarantee's amount": (ANSWERS_FOR,),
+        "What the guarantor answers for at most": (ANSWERS_FOR,),
+        "at most what is due, and what the guarantees hold": (CALLED_AT_MOST,),
+        "in naira: at most what is owed": (
+            OwnValues("methods/guarantees/test_guarantees.py::test_a_guarantor_is_repaid_into_the_savings", EXACT),
+        ),
+        "1 to 5 parts": (bounds.WRITE_OFF_PARTS,),
+        "charges besides the interest, at most 5": (bounds.CHARGES_OF_LOAN,),
+        "At most 5 charges": (bounds.CHARGES_OF_LOAN,),
+        "An installment has at most 50 charges": (bounds.CHARGES_OF_INSTALLMENT,),
+        "More than is owed: status 104": (bounds.WAIVED,),
+        "A waiver never takes more than is owed then": (bounds.WAIVED,),
+        "a first due date of its own, within 366 days": (bounds.FIRST_DUE_DAYS,),
+        "The first due date, within 366 days from today": (bounds.FIRST_DUE_DAYS,),
+        "ask for their interest either, at most `principal`": (
+            OwnValues("methods/loans/test_grace.py::test_all_faults_of_a_grace_are_named_at_once", EXACT),
+        ),
+        "A loan has at most 366 installments": (bounds.EXTRA_INSTALLMENTS,),
+        "Number of installments to add. A loan has at most 366": (bounds.EXTRA_INSTALLMENTS,),
+        "A loan is rescheduled 12 times and no more": (bounds.RESCHEDULES,),
+        "of the new loan, from 1 to 366": (bounds.LOAN_INSTALLMENTS,),
+        "must be more than the payoff and the deducted charges": (TOPPED_UP,),
+        "in naira: more than the payoff of the old one": (TOPPED_UP,),
+        "The largest number of installments, at most 366": (bounds.PRODUCT_PERIOD,),
+        "before an installment is late, at most 365": (bounds.PRODUCT_TOLERANCE,),
+        "the `ranges` within which a request may choose": (PRODUCT_RANGES,),
+        "he ranges within which a request may choose": (PRODUCT_RANGES,),
+        "Principal of the loan, in naira, within the range of the product": (PRODUCT_RANGES,),
+        "Number of installments, within the range of the product": (PRODUCT_RANGES,),
+        "The interest rate, within the range of the product": (PRODUCT_RANGES,),
+        "A grace period with at most as many installments as that of the product": (PRODUCT_RANGES,),
+        "waives interest that is due up to today": (
+            OwnValues("methods/loans/test_charges.py::test_only_interest_that_is_due_is_waived_with_its_tax", EXACT),
+        ),
     },
     "payment": {
         "not finished within its time fails": (bounds.PAYER_SECONDS, bounds.CARD_SECONDS),
@@ -246,6 +357,12 @@ BOUNDS: dict[str, dict[str, tuple[Bound | Shown | OwnValues, ...]]] = {
             OwnValues("methods/invoices/test_pay_invoice.py::test_a_part_that_cannot_be_paid_is_refused", FURTHER),
         ),
         "after ten minutes at most unless its bank": (bounds.INVOICE_ATTEMPT_SECONDS,),
+        "up to 50 records": (
+            OwnValues("methods/invoices/test_receive.py::test_an_invoice_takes_fifty_records", EXACT),
+        ),
+        "at most what is outstanding": (
+            OwnValues("methods/invoices/test_receive.py::test_more_than_is_due_or_a_day_to_come_is_refused", FURTHER),
+        ),
         "A list covers at most 92 days": (bounds.SETTLEMENT_DAYS,),
         "a list over more than a million postings": (bounds.POSTINGS_SUMMED,),
         "five minutes after the end of its day": (
@@ -273,6 +390,26 @@ BOUNDS: dict[str, dict[str, tuple[Bound | Shown | OwnValues, ...]]] = {
                 "methods/sandbox/test_http_worlds.py::test_worlds_have_so_many_rows_at_most_alone_and_together", EXACT
             ),
         ),
+        "at most 10 MiB": (WORLD_FILE,),
+        "At most 10 MiB": (WORLD_FILE,),
+        "of at least 12 characters": (
+            OwnValues(
+                "methods/sandbox/test_http_world_files.py::test_names_bounds_and_passphrases_of_files_are_checked",
+                EXACT,
+            ),
+        ),
+        "newest 10,000 requests of a merchant for 7 days": (
+            OwnValues(REQUEST_LOG + "test_the_newest_ten_thousand_requests_of_a_merchant_are_kept", EXACT),
+            OwnValues(REQUEST_LOG + "test_a_request_is_kept_for_seven_days", EXACT),
+        ),
+        "Of a body above 32 KiB": (REQUEST_BODY,),
+        "if it was longer than 32 KiB": (REQUEST_BODY,),
+        "the oldest of more than 1,000 requests": (
+            OwnValues(
+                "sandbox/test_request_records.py::test_of_too_many_pending_requests_of_a_merchant_the_newest_are_written",
+                EXACT,
+            ),
+        ),
         "newest 1,000 entries at most": (bounds.TIMELINE,),
         "oldest first, at most 1,000": (bounds.TIMELINE,),
         "the exact amount by `ATM`, at most the amount by `POS` and `WEB`": (bounds.DRAWN,),
@@ -280,6 +417,18 @@ BOUNDS: dict[str, dict[str, tuple[Bound | Shown | OwnValues, ...]]] = {
         "at most 20 percent above what was authorized": (bounds.CARD_ABOVE,),
     },
     "virtualcard": {
+        "within 2 seconds": (
+            TWO_SECONDS,
+            OwnValues(
+                "rails/test_deciders.py::test_a_silent_decider_is_given_up_and_its_late_answer_is_not_read", EXACT
+            ),
+        ),
+        "nothing is sent for 15 seconds": (TWO_SECONDS,),
+        "left alone for 15 seconds": (TWO_SECONDS,),
+        "The `reason` of its answer, at most 200 characters": (bounds.DECIDER_REASON,),
+        "larger than 4 KiB": (bounds.DECIDER_BODY,),
+        "five in a row had one of the faults": (bounds.DECIDER_PAUSE,),
+        "32 purchases of yours were being asked about": (bounds.DECIDER_PLACES,),
         "To withdraw more than the card holds": (bounds.WITHDRAWN,),
         "cannot pay it for three months is blocked": (bounds.UNPAID_FEES,),
         "Most that may be spent on one day in Lagos": (bounds.CARD_DAY,),
@@ -290,6 +439,9 @@ BOUNDS: dict[str, dict[str, tuple[Bound | Shown | OwnValues, ...]]] = {
         ),
         "A card with a velocity pays at most 500 purchases": (bounds.CARD_WINDOW,),
         "not captured for 7 days ends": (bounds.CARD_HOLD_LIFE,),
+        "A purchase is disputed within 120 days": (bounds.CARD_DISPUTE_DAYS,),
+        "at most 5 files of 2 MiB": (FIELDS,),
+        "with 168 hours to respond": (bounds.DISPUTE_SECONDS,),
         "at most 20 percent above the authorized amount": (bounds.CARD_ABOVE,),
     },
     "**": {
@@ -326,6 +478,7 @@ SHOWN: dict[str, dict[str, str]] = {
 }
 
 NO_BOUND: dict[str, dict[str, str]] = {
+    "investments": {"Time between two payments": "what a frequency is"},
     "**": {
         "last four digits": "what is shown of a card",
         "irst six digits": "what is used or shown of a card",
@@ -373,6 +526,7 @@ NO_BOUND: dict[str, dict[str, str]] = {
         "One payment link": "what is shown",
         "one request looks at": "a request",
         "one payment of the whole amount": "a kind of payment",
+        "three days before the due date, the day after it and a week after it": "when a reminder is sent",
     },
     "sandbox": {"overrides them for one request": "a request"},
     "virtualcard": {

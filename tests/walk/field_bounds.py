@@ -14,6 +14,7 @@ import msgspec
 from msgspec import inspect
 
 from kasuwa.methods.disputes.model import MAX_FILE_BYTES
+from kasuwa.methods.sandbox.world_file import MAX_FILE_BYTES as MAX_WORLD_BYTES
 from kasuwa.wire.body import NumberLiteral
 from kasuwa.wire.decoding import decoder
 from kasuwa.wire.documents import Document
@@ -133,9 +134,10 @@ WORDS: tuple[tuple[str, Callable[..., Sides]], ...] = (
     (rf"{N} to {N} digits", range_of_digit_sides),
     (rf"{N} to {N}", number_sides),
     (rf"{N} to {N} dates", map_sides),
-    (rf"{N} to {N} (?:items|kinds of tickets|payment types)", size_sides),
+    (rf"{N} to {N} (?:items|kinds of tickets|parts|payment types)", size_sides),
     (rf"(?:an array of |a list of )?at most {N} "
-     r"(?:addresses|ranges|files|rules|shops|country codes of two letters|category codes of four digits)",
+     r"(?:addresses|charges|ranges|files|hashes|rules|shops|tiers"
+     r"|country codes of two letters|category codes of four digits)",
      lambda most: size_sides(0, most)),
     (rf"at least one (?:order|part), at most {N}", lambda most: size_sides(1, most)),
 )  # fmt: skip
@@ -152,10 +154,14 @@ SIDES: dict[str, Sides] = {
     "digits with at most two decimals, at most 15 digits; zero where nothing is left": Sides(
         (*AMOUNTS, "0", 0, "0.00"), NOT_AMOUNTS
     ),
+    "a SHA-256 hash of 64 hexadecimal digits": Sides(("0" * 64, "af" * 32), ("0" * 63, "0" * 65, "AF" * 32)),
     "an email address of at most 254 characters": Sides(
         ("a" + EMAIL_END, "a" * (254 - len(EMAIL_END)) + EMAIL_END), ("a" * (255 - len(EMAIL_END)) + EMAIL_END, "a@b")
     ),
     "an http or https URL of at most 2,048 characters, its host in ASCII": Sides(
+        (URL_START, URL_START + "a" * (2_048 - len(URL_START))), (URL_START + "a" * (2_049 - len(URL_START)),)
+    ),
+    "a URL of at most 2,048 characters, with https in live, or empty": Sides(
         (URL_START, URL_START + "a" * (2_048 - len(URL_START))), (URL_START + "a" * (2_049 - len(URL_START)),)
     ),
     "a URL of at most 2,048 characters, or empty": Sides(
@@ -164,6 +170,10 @@ SIDES: dict[str, Sides] = {
     "a PDF, PNG or JPEG file of at most 2 MiB in base64": Sides(
         tuple(b64encode(PDF + bytes(size - len(PDF))).decode() for size in (len(PDF), MAX_FILE_BYTES)),
         (b64encode(PDF + bytes(MAX_FILE_BYTES + 1 - len(PDF))).decode(),),
+    ),
+    "a file of at most 10 MiB in base64, as export_world returns it": Sides(
+        tuple(b64encode(bytes(size)).decode() for size in (1, MAX_WORLD_BYTES)),
+        (b64encode(bytes(MAX_WORLD_BYTES + 1)).decode(), ""),
     ),
     "a number, not negative, with at most four decimals": Sides(
         ("0", 0, "0.0001", FIFTEEN, "1.1234"), ("-1", -1, "-0.0001", "1.12345", "1" + FIFTEEN)

@@ -7,12 +7,15 @@ from typing import Any
 from tests.console.visitor import sign_in_as, sign_in_link
 from tests.merchant_client import MerchantClient
 from tests.methods.clients.enrollment import BVN
+from tests.methods.guarantees import test_http as guarantees
 from tests.methods.investments import savers
+from tests.methods.investments.held import hold_deposit
 from tests.methods.loans.lending_client import LendingClient
 from tests.methods.payment.payment_client import VISA_OK, PaymentClient
 from tests.methods.virtualcard.card_client import CardClient
 from tests.payer_pages import begin_card, open_payment, pay_on_page
 from tests.running import Deployment
+from tests.walk.rows import make_group
 
 NOW = "2026-01-30T08:00:00+01:00"
 DAILY: dict[str, Any] = {"is_recurring": True, "recurrent": {"frequency": "daily", "value": "10"}}
@@ -133,6 +136,7 @@ VIOLATIONS: dict[str, tuple[str, ...]] = {
     "what an invoice counts as paid": (
         "update invoice set paid = paid - 1 where merchant_id = $1 and status = 'partly_paid'",
         "update invoice set refunded = refunded + 1 where merchant_id = $1 and status = 'paid'",
+        "update invoice set received_outside = received_outside + 1 where merchant_id = $1 and status = 'partly_paid'",
         "update invoice set reserved = 0 where merchant_id = $1 and reserved > 0",
         "update transaction set status = 'failed' where merchant_id = $1 and order_ref like 'INV-%'",
     ),
@@ -144,6 +148,11 @@ VIOLATIONS: dict[str, tuple[str, ...]] = {
     "every change of an invoice has an event": (
         "delete from event where merchant_id = $1 and kind = 'invoice'",
         "update invoice set event_count = event_count - 1 where merchant_id = $1",
+    ),
+    "a mail is queued exactly while it has a job": (
+        "update mail set status = 'failed' where merchant_id = $1 and status = 'queued'",
+        "delete from scheduled_job where merchant_id = $1 and kind = 'mail.send'",
+        "update mail set sent_at = now() where merchant_id = $1",
     ),
     "the invoices of a merchant are numbered without a gap": (
         "delete from invoice where merchant_id = $1 and number = 1",
@@ -190,8 +199,8 @@ VIOLATIONS: dict[str, tuple[str, ...]] = {
     # --- clients, account numbers, cashcodes
     "whoever guards a BVN has one": (
         "update client set bvn_hash = null where merchant_id = $1",
-        "update client set bvn_hash = (select bvn_hash from client where merchant_id = $1 and bvn_hash is not null)"
-        " where merchant_id = $1",
+        "update client set bvn_hash = (select bvn_hash from client where merchant_id = $1 and bvn_hash is not null"
+        " limit 1) where merchant_id = $1",
         "delete from client where merchant_id = $1 and bvn_hash is not null",
     ),
     "of an erased client nothing tells who it was": (
@@ -286,17 +295,28 @@ VIOLATIONS: dict[str, tuple[str, ...]] = {
         "update loan set state = 'closed_written_off' where merchant_id = $1",
     ),
     "no part of an installment is repaid beyond": (
-        "alter table loan_installment drop constraint loan_installment_check1;"
+        "alter table loan_installment drop constraint loan_installment_check1, drop constraint loan_installment_lost;"
         " update loan_installment set paid_interest = interest + 1 where merchant_id = $1 and n = 1",
         "update loan set state = 'closed_repaid' where merchant_id = $1",
     ),
+    "the charges of an installment add up": (
+        'update loan_installment set charges = \'[{"charge_id":"A1","name":"Fee","day":"2026-01-31",'
+        '"amount":1}]\' where merchant_id = $1 and n = 1',
+    ),
     "a loan has the acts that it counts": (
         "update loan set acts = acts + 1 where merchant_id = $1",
-        "update loan_act set amount = amount * 2, applied = applied + 1 where merchant_id = $1",
+        "update loan_act set amount = amount * 2, applied = applied + 1 where merchant_id = $1 and amount > 0",
     ),
     "a loan that was paid out has as many installments": (
         "delete from loan_installment where merchant_id = $1 and n = 12",
         "update loan set amount = amount + 1 where merchant_id = $1",
+    ),
+    "an installment has the rows of what it was that it counts": (
+        "update loan_installment set versions = versions + 1 where merchant_id = $1 and n = 1",
+        "update loan_installment_version set version = version + 1 where merchant_id = $1",
+    ),
+    "what is set aside for a loan is on its account": (
+        "update loan set provision = provision + 1 where merchant_id = $1",
     ),
     "a loan is disbursing while its transfer is open": (
         "update loan set state = 'disbursing' where merchant_id = $1",
@@ -317,9 +337,7 @@ VIOLATIONS: dict[str, tuple[str, ...]] = {
         "update savings set term_days = 1 where merchant_id = $1",
         "update savings set reported_terms = 1 where merchant_id = $1",
     ),
-    "every ended term of a fixed deposit": (
-        "update savings set event_count = 1, reported_terms = 1 where merchant_id = $1",
-    ),
+    "savings count their events": ("update savings set event_count = 1, reported_terms = 1 where merchant_id = $1",),
     "an open savings account counts for its client": (
         "update client set open_accounts = 0 where merchant_id = $1",
         "update client set status = 'inactive' where merchant_id = $1",
@@ -328,12 +346,112 @@ VIOLATIONS: dict[str, tuple[str, ...]] = {
         "update savings set pending_deposits = pending_deposits + 1 where merchant_id = $1",
         "update client set pending_payments = pending_payments + 1 where merchant_id = $1",
     ),
+    "a client has a list of their open savings": (
+        "update client set cards = 'abc' where merchant_id = $1",
+        "update client set savings = '' where merchant_id = $1",
+        "update client set held = '' where merchant_id = $1",
+        "update client set savings = savings || ',SV1' where merchant_id = $1",
+    ),
+    "a held deposit is in suspense until": (
+        "update held_deposit set amount = amount + 1 where merchant_id = $1",
+        "update held_deposit set state = 'released' where merchant_id = $1",
+        "delete from held_deposit where merchant_id = $1",
+    ),
     "what a client is owed is what was paid beyond": ("update client set credit = 5 where merchant_id = $1",),
     "whoever is erased is owed nothing": (
         "update client set credit = 5 where merchant_id = $1 and erased_at is not null",
         "update savings set state = 'closed' where merchant_id = $1 and receivable > 0",
     ),
     "what others owe to savings": ("update savings set receivable = receivable + 1 where merchant_id = $1",),
+    "a member's shares are what was paid for them": (
+        "update account set posted = 1 where merchant_id = $1 and name like 'shares:%'",
+        "update share_class set shares = 0 where merchant_id = $1",
+        "update share_class set holders = 5 where merchant_id = $1",
+    ),
+    "the register of a class names every member once": (
+        "update share_register set members = '' where merchant_id = $1",
+        "update share_register set members = members || ',' || members where merchant_id = $1",
+    ),
+    "reserved shares are those of redemptions that wait": (
+        "update shareholding set reserved = 0 where merchant_id = $1",
+        "delete from scheduled_job where merchant_id = $1 and kind = 'shares.expire'",
+        "update share_redemption set state = 'expired' where merchant_id = $1",
+    ),
+    "savings count the holdings with shares": (
+        "update savings set holdings = 0 where merchant_id = $1",
+        "update savings set state = 'closed' where merchant_id = $1 and holdings > 0",
+    ),
+    "a group has the members that it names": (
+        "update client_group set members = leader where merchant_id = $1",
+        "update client_group set leader = 'CLsomebody' where merchant_id = $1",
+        "update group_member set left_at = now() where merchant_id = $1",
+        "update client set groups = groups + 1 where merchant_id = $1",
+    ),
+    "a loan of a group has the loans that it names": (
+        "update group_loan set loans = 'LNsomebody' where merchant_id = $1",
+        "update loan set client_id = 'CLsomebody' where merchant_id = $1 and group_id <> ''",
+    ),
+    "a group knows its loans that are open": (
+        "update client_group set loans = loans + 1 where merchant_id = $1",
+        "update client_group set unsettled = '' where merchant_id = $1",
+    ),
+    "the one transfer of a loan of a group": (
+        "update loan set amount = amount + 1 where merchant_id = $1 and group_id <> ''",
+    ),
+    "an automatic collection that waits has one job": (
+        "delete from scheduled_job where merchant_id = $1 and kind = 'loans.collect'",
+        "update loan_auto_repayment set state = 'paused', next_at = null where merchant_id = $1",
+    ),
+    "an automatic collection counts its attempts": (
+        "update loan_auto_repayment set attempts = attempts + 1 where merchant_id = $1",
+        "update loan_auto_repayment set collected = collected + 1 where merchant_id = $1",
+        "update loan_collection set state = 'charging', txn_ref = 'GP1' where merchant_id = $1 and n = 1",
+    ),
+    "what was collected of a loan is a repayment of it": (
+        "update loan_collection set txn_ref = 'GP1' where merchant_id = $1 and state = 'collected' and n = 1",
+        "update loan_collection c set txn_ref = (select txn_ref from loan_collection o"
+        " where o.merchant_id = $1 and o.loan_id = c.loan_id and o.state = 'collected' and o.n = 1)"
+        " where merchant_id = $1 and state = 'collected' and n = 2",
+        "update loan_act set amount = amount + 1, applied = applied + 1 where merchant_id = $1 and kind = 'repayment'",
+    ),
+    "a loan is collected from its own client": (
+        "update loan_auto_repayment set client_id = 'CLsomebody' where merchant_id = $1",
+        "update loan_auto_repayment set savings_id = 'SVsomebody', source = 'savings' where merchant_id = $1",
+    ),
+    "an active standing order has one job": (
+        "delete from scheduled_job where merchant_id = $1 and kind = 'standing_orders.run'",
+        "update standing_order set state = 'paused', next_at = null where merchant_id = $1",
+    ),
+    "what a standing order paid are its deposits": (
+        "update standing_order set paid = paid + 1 where merchant_id = $1",
+        "update standing_order set payments = payments - 1 where merchant_id = $1",
+    ),
+    "a standing order pays savings or a loan of the client": (
+        "update standing_order set client_id = 'CLsomebody' where merchant_id = $1",
+        "update standing_order set target_savings = 'SVsomebody' where merchant_id = $1",
+    ),
+    "a dividend's account has what is not paid yet": (
+        "update account set posted = 1 where merchant_id = $1 and name like 'dividend:%'",
+        "update dividend set state = 'paying', paid_at = null, paid = paid - 1 where merchant_id = $1",
+        "update dividend set state = 'paying', paid_at = null where merchant_id = $1",
+    ),
+    "installments ask for the interest that grew in a grace": (
+        "update loan_installment set grown = grown + 1 where merchant_id = $1",
+        "update loan_installment set pending = 1 where merchant_id = $1 and n = 1",
+    ),
+    "a loan has the guarantees and the collateral": (
+        "update loan set guarantees = guarantees + 1 where merchant_id = $1",
+        "update loan set collaterals = collaterals + 1 where merchant_id = $1",
+    ),
+    "a guarantee holds its part of the principal": (
+        "update loan_guarantee set held = held - 1 where merchant_id = $1 and held > 0",
+        "update loan_guarantee set held = 0, short = 5 where merchant_id = $1 and held > 0",
+    ),
+    "what a borrower owes a guarantor": (
+        "update loan_guarantee set owed = 0 where merchant_id = $1",
+        "update savings set claims = claims + 1 where merchant_id = $1",
+        "update client set open_accounts = 0 where merchant_id = $1",
+    ),
     "a thrift plan's pot is empty": ("update account set posted = 1 where merchant_id = $1 and name like 'thrift:%'",),
     "a thrift plan that runs has one job": (
         "delete from scheduled_job where merchant_id = $1 and lane = 'thrift'",
@@ -361,6 +479,22 @@ VIOLATIONS: dict[str, tuple[str, ...]] = {
         "update transaction set detail = replace(detail::text, '\"amount\":', '\"amount\":99')::json"
         " where merchant_id = $1 and kind = 'card_purchase' and batch_ref is not null",
     ),
+    "a cardholder's dispute that was won": (
+        "update virtual_card_dispute set credited = credited + 1 where merchant_id = $1 and state = 'won'",
+        "update virtual_card_dispute set refund_ref = '' , credited = 0 where merchant_id = $1 and state = 'won'",
+        "update transaction set batch_ref = 'x' where merchant_id = $1 and kind = 'card_refund'",
+    ),
+    "an open dispute of a cardholder is the only one": (
+        "update virtual_card_entry set dispute_id = null where merchant_id = $1 and dispute_id is not null",
+        "update virtual_card_dispute set amount = amount * 100 where merchant_id = $1 and state = 'submitted'",
+    ),
+    "an open dispute of a cardholder with a shop elsewhere has one job": (
+        "delete from scheduled_job where merchant_id = $1 and kind = 'virtualcard.dispute_review'",
+    ),
+    "every step of a cardholder's dispute has an event": (
+        "update virtual_card_dispute set events = events + 1 where merchant_id = $1",
+        "delete from event where merchant_id = $1 and kind = 'card_dispute'",
+    ),
     "the audit trail is a chain without a gap": (
         "update audit_entry set hash = '\\x00' where merchant_id = $1 and seq = 1",
         "delete from audit_entry where merchant_id = $1 and seq = 1",
@@ -387,14 +521,26 @@ def make_history(shop: MerchantClient, deployment: Deployment) -> None:
     enroll_clients(shop, deployment)
     lender = LendingClient(shop.connection, shop.mid, shop.key)
     assert lender.repay(lender.lend(), amount="1000.00")["txnStatus"] == "successful"
+    guarantee_loan(lender)
+    collect_loan(lender)
+    make_group(shop, "loans-collect")
     save_together(shop)
+    order_savings(shop)
+    hold_deposit(shop)
+    assert shop.put("sandbox", action="client_tiers", is_on=False).body["status"] == 200
+    class_id, day = hold_shares(shop), shop.now()[:10]
     card = CardClient(shop)
-    assert card.buy("20.00")["txnStatus"] == "successful"
+    for outcome in ("won", ""):
+        bought = card.buy("20.00")["txnRef"]
+        filed = card.ask("dispute", id=bought, reason="not received")["data"]["dispute_id"]
+        if outcome:
+            shop.put("sandbox", action="card_dispute_outcome", dispute_id=filed, outcome=outcome)
     for _ in range(2):
         held = shop.put("sandbox", action="card_authorize", reference=card.reference, amount="10.00").body["txnRef"]
         card.get(reveal=True)
     assert shop.put("sandbox", action="card_capture", txnRef=held, amount="9.00").body["txnStatus"] == "successful"
     shop.advance(days=4)
+    pay_dividend(shop, class_id, day)
     shop.transfer(accountnumber="0000000020", orderRef="open")
     assert shop.put("payment", action="checkout", amount="1500.00").body["status"] == 202
     sell_on_pages(shop)
@@ -411,6 +557,27 @@ def make_trail(shop: MerchantClient, deployment: Deployment) -> None:
     promoted, _ = sign_in_link(deployment, "merchant:developer", shop.mid)
     [[user_id]] = deployment.fetch("select user_id from console_user where email = $1", promoted)
     assert owner.post(f"/team/{user_id}/role", role="merchant:finance").http == 303
+
+
+def guarantee_loan(lender: LendingClient) -> None:
+    """Makes a loan that was written off and that two clients guarantee: one has paid, the other may have to."""
+    members = [guarantees.guarantor(lender), guarantees.guarantor(lender)]
+    loan_id = lender.lend(**guarantees.PLAIN)
+    pledged = [guarantees.pledge(lender, loan_id, member)["data"]["guarantee_id"] for member in members]
+    assert lender.loans("collateral", loan_id=loan_id, description="A tricycle", value="1.00")["status"] == 200
+    assert lender.loans("write_off", loan_id=loan_id, reason="gone")["status"] == 200
+    called = lender.loans("call_guarantee", loan_id=loan_id, guarantee_id=pledged[0])
+    assert called["amount"] == "4000.00", called
+
+
+def collect_loan(lender: LendingClient) -> None:
+    """Makes a loan that is due every day, and is collected from the wallet."""
+    daily = {"interestRate": "0", "interestFrequency": "every_day"}
+    loan_id = lender.lend(interestSettings=daily, amount=100, period=30, tax_applied=False, tax_rate=None)
+    agreed = lender.loans("auto_repay", loan_id=loan_id, source="wallet")
+    assert agreed["status"] == 200
+    # A repayment that has the reference of those that are collected is none of them.
+    lender.repay(loan_id, amount="1.00", customer_txnref=agreed["data"]["auto_repay_id"])
 
 
 def send_money(shop: MerchantClient) -> None:
@@ -456,6 +623,11 @@ def sell_on_pages(shop: MerchantClient) -> None:
     terms: dict[str, Any] = {"customer_id": customer_id, "charge_user": "parts", "date_due": "2099-01-01"}
     goods: dict[str, Any] = {"items": [{"description": "Fabric", "quantity": 2, "amount": "2500.00"}]}
     paid, partly = (shop.put("resources", request="invoice", **terms, **goods).body["data"] for _ in range(2))
+    # The mailbox stays busy, so that a mail is queued.
+    busy = shop.put("resources", request="customer", name="Busy", email="busy@example.com").body["data"]["customer_id"]
+    mailed = shop.put("resources", request="invoice", **{**terms, "customer_id": busy}, **goods).body["data"]
+    sent = shop.put("resources", request="invoice_send", invoice_id=mailed["invoice_id"], reminders=True).body
+    assert sent["status"] == 200, sent
     pay_on_page(shop, paid["link"], {"amount": "5000.00"})
     pay_on_page(shop, partly["link"], {"amount": "2000.00"})
     begin_card(shop.connection, open_payment(shop.connection, partly["link"], {"amount": "1000.00"}))
@@ -480,6 +652,36 @@ def enroll_clients(shop: MerchantClient, deployment: Deployment) -> None:
     deployment.run_command("client", "erase", shop.mid, made["data"]["client_id"], "--yes")
     asked: dict[str, Any] = {"name": "Ada Obi", "reference": "customer-17", "email": "ada@example.com"}
     assert shop.put("resources", request="personalized-accounts", **asked).body["status"] == 200
+
+
+def order_savings(shop: MerchantClient) -> None:
+    """Makes a standing order that pays every day, first at once."""
+    client_id = savers.enroll(shop)
+    source = savers.open_savings(shop, client_id, "500.00", interestSettings=NO_INTEREST)
+    target = savers.open_savings(shop, client_id, interestSettings=NO_INTEREST)
+    order: dict[str, Any] = {"from": source, "to": target, "amount": "1.00", "frequency": "every_day"}
+    made = savers.invest(shop, "standing_order", **order, from_date=shop.now()[:10])
+    assert made["status"] == 200, made
+    shop.advance(seconds=1)
+
+
+def hold_shares(shop: MerchantClient) -> str:
+    """Makes a member with shares, and a redemption that waits. Returns the class."""
+    made = savers.invest(shop, "create_share_class", name="Ordinary", price="10.00")["data"]
+    client_id = savers.enroll(shop)
+    member = {"class_id": made["class_id"], "client_id": client_id}
+    savings_id = savers.open_savings(shop, client_id, interestSettings=NO_INTEREST)
+    bought = savers.invest(shop, "buy_shares", **member, shares=10, payment_method="wallet", savings_id=savings_id)
+    assert bought["status"] == 200, bought
+    assert savers.invest(shop, "redeem_shares", **member, shares=4)["status"] == 200
+    return str(made["class_id"])
+
+
+def pay_dividend(shop: MerchantClient, class_id: str, day: str) -> None:
+    declared = savers.invest(shop, "declare_dividend", class_id=class_id, rate="10", record_date=day)
+    assert declared["status"] == 200, declared
+    shop.advance(seconds=0)
+    assert savers.invest(shop, "list_dividends", class_id=class_id)["data"][0]["state"] == "paid"
 
 
 def save_together(shop: MerchantClient) -> None:

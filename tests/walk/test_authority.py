@@ -19,6 +19,9 @@ from kasuwa.authority.doors import HARMLESS_COMMANDS, HARMLESS_PAGES
 from kasuwa.authority.roles import MERCHANT_ROLES, OPERATOR_ROLES, OWNER, ROLES
 from kasuwa.console.kit.visit import roles_of_action
 from kasuwa.console.merchant.actions import CONSOLE
+from kasuwa.console.operator.approvals import title_with_article
+from kasuwa.console.operator.book_acts import BOOK_KINDS
+from kasuwa.console.operator.decisions import POSTING_KINDS
 from kasuwa.console.routes import PAGES
 from kasuwa.core.action import VIEW, AdminCommand, Write, get_scope, get_selecting_field, make_action_title
 from kasuwa.core.callers import KEY_SCOPES
@@ -33,6 +36,10 @@ from tests.walk.rows import ACTION_ROWS
 pytestmark = pytest.mark.xdist_group("console")
 
 METHODS = (*list_methods("test"), CONSOLE)
+# The kinds of proposals, in the table and in what changes its constraint.
+PROPOSAL_KINDS = re.compile(
+    r"(?:create table approval \(|add constraint approval_kind_check).*?check \(kind in \((.*?)\)\)", re.DOTALL
+)
 # A path of a record, such as /loans/new/{form}, stands in the table for all kinds.
 RECORD_PATH = re.compile(r"^/[a-z-]+/(new/\{form\}|\{reference\}/\{form\})$")
 
@@ -92,15 +99,32 @@ def test_the_permissions_of_scopes_are_those_of_their_actions() -> None:
     assert {scope: set(found) for scope, found in authority.SCOPE_PERMISSIONS.items()} == needed
 
 
+def test_every_act_of_the_module_is_in_the_table_once() -> None:
+    defined = {name: value for name, value in vars(authority).items() if isinstance(value, Act)}
+    assert [name for name, act in defined.items() if ACTS.count(act) != 1] == []
+    assert len(defined) == len(ACTS)
+
+
+def list_proposal_kinds() -> set[str]:
+    """Returns the kinds of proposals that the database takes, by the newest migration that names them."""
+    migrations = sorted((Path(kasuwa.postgres.__file__).parent / "migrations").glob("*.sql"))
+    lists = [found for path in migrations for found in PROPOSAL_KINDS.findall(path.read_text())]
+    return set(re.findall(r"'(\w+)'", lists[-1]))
+
+
 def test_the_database_takes_proposals_of_every_act_of_two_people() -> None:
-    migration = Path(kasuwa.postgres.__file__).parent / "migrations" / "0001_baseline.sql"
-    listed = re.search(r"create table approval \(.*?check \(kind in \((.*?)\)\)", migration.read_text(), re.DOTALL)
-    assert listed is not None
-    kinds = set(re.findall(r"'(\w+)'", listed[1]))
     # One command may change settings of several acts, so they are proposed together.
     expected = {act.name for act in ACTS if act.people > 1} - {"limits", "rails", "events_url", "resumption"}
     expected |= {authority.SETTINGS_KIND}
-    assert kinds == expected
+    assert list_proposal_kinds() == expected
+
+
+def test_every_kind_of_proposal_has_its_acts() -> None:
+    """An approval asks for the acts of its proposal: a kind without them could never be approved."""
+    settings = dict.fromkeys(MerchantSettings.__struct_fields__)
+    for kind in list_proposal_kinds() | POSTING_KINDS | BOOK_KINDS:
+        assert authority.acts_of_proposal(kind, settings), kind
+        assert title_with_article(kind)
 
 
 def test_every_command_that_two_people_decide_is_tried_in_live() -> None:

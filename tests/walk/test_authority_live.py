@@ -88,6 +88,10 @@ FORMS: dict[str, dict[str, Form]] = {
         "/settings/endpoints/{endpoint_id}/test": reached(f"{ENDPOINT}/test"),
         "/settings/endpoints/{endpoint_id}/resend": reached(f"{ENDPOINT}/resend"),
         "/settings/logo": reached("/settings/logo"),
+        "/settings/business": Form(
+            "/settings/business", {"address": "{number} Broad Street, Lagos", "tin": "01234567-0001"}
+        ),
+        "/settings/mail": Form("/settings/mail", {"sender_name": "Ada {number}", "reply_to": "office@example.com"}),
         "/settings/wire": Form("/settings/wire", {"http_codes": "{codes}", "webhook_order": "loose"}),
     },
     "webhook": {
@@ -173,6 +177,9 @@ COMMANDS: dict[str, dict[str, Command]] = {
     "loan_write_off": {"loan write-off": Command(("loan", "write-off", "{mid}", "LN1"), applies=False)},
     "dispute_open": {"dispute open": Command(("dispute", "open", "{mid}", "GP|1", "fraudulent"), applies=False)},
     "dispute_outcome": {"dispute outcome": Command(("dispute", "outcome", "{mid}", "DS1", "won"), applies=False)},
+    "card_dispute_outcome": {
+        "dispute card-outcome": Command(("dispute", "card-outcome", "{mid}", "CD1", "won"), applies=False)
+    },
     "beneficiary": {"split add": Command(("split", "add", "{mid}", "Chidi Eze", "058", "0123456785"))},
     "limits": {"merchant set": Command(("merchant", "set", "{mid}", "--settlement-days", "2"))},
     "rails": {"merchant set": Command(("merchant", "set", "{mid}", "--rails", '{"card": []}'))},

@@ -16,6 +16,7 @@ from kasuwa.merchants.merchant_settings import check_amount_limits
 from kasuwa.methods.tickets.rules import open_sale
 from kasuwa.outbound.egress import EgressLimits
 from kasuwa.projections.timeline import TimelineEntry, render_timeline
+from kasuwa.rails.routing import deciders
 from kasuwa.transactions.transactions import Transaction
 from tests.merchant_client import MerchantClient
 from tests.methods.checkout.in_memory_checkouts import InMemoryCheckout
@@ -26,6 +27,7 @@ from tests.methods.invoices.in_memory_invoices import InMemoryInvoices
 from tests.methods.loans.in_memory_lender import Lender
 from tests.methods.payment.payment_client import PaymentClient
 from tests.methods.payouts.test_rules import InMemoryPayouts
+from tests.methods.shares.society import Society
 from tests.methods.tickets.in_memory_tickets import InMemoryTickets
 from tests.rule_context import merchant
 from tests.running import Deployment
@@ -50,6 +52,7 @@ from tests.walk.bounds import (
     SAVINGS_MONTHS,
     SEARCHED_LETTERS,
     SETTLEMENT_DAYS,
+    SHARES,
     STATEMENT_DAYS,
     TAX,
     TERM_DAYS,
@@ -215,6 +218,13 @@ def test_a_fixed_deposit_is_for_1_to_3650_days() -> None:
         assert is_saved(period=None, term_days=days) == is_within, days
 
 
+def test_a_request_is_for_1_to_1000000_shares() -> None:
+    for shares, is_within in SHARES.sides:
+        society = Society(price="0.01")
+        society.member("ADA")
+        assert (not isinstance(society.buy("ADA", shares), Refusal)) == is_within, shares
+
+
 @INTEREST_A_YEAR.tries
 def test_interest_comes_to_1000_percent_a_year_and_no_more(value: tuple[str, str], is_within: bool) -> None:
     rate, frequency = value
@@ -275,6 +285,11 @@ def test_an_object_of_ones_own_has_64_kib_and_no_more(shop: MerchantClient) -> N
 def test_rails_and_endpoints_have_ten_seconds_to_answer() -> None:
     """The tests of what comes too late lower these limits."""
     assert (DEADLINE_SECONDS, RAIL_DEADLINE_SECONDS, EgressLimits().response_seconds) == (10, 10, 10)
+
+
+def test_deciders_have_two_seconds_to_answer() -> None:
+    """The tests of deciders lower the limit, and have a clock of their own for the pause."""
+    assert (deciders.WAIT_SECONDS, deciders.PAUSE_SECONDS) == (2, 15)
 
 
 # --- lists ----------------------------------------------------------------------------------------------------------

@@ -39,13 +39,17 @@ CANARIES = {
 # The account that payers pay from. Its last digits choose no outcome.
 PAYER_ACCOUNT = "0731905480"
 
-# Fields of these names that name no person: products, files, keys, and the accounts and beneficiaries of payouts.
+# Fields of these names that name no person: products, charges such as "Legal fee", files, keys, and the accounts and
+# beneficiaries of payouts.
 NO_PERSON = {
     "disburse-transfer": {"accountnumber", "sender_name"},
     "disburse-transfer-bulk": {"data.0.accountnumber", "data.0.sender_name"},
     "payment-dispute_respond": {"evidence.files.0.name"},
+    "virtualcard-dispute": {"evidence.files.0.name"},
+    "loans-charge": {"name"},
     "investments-create_savings": {"name"},
     "investments-create_plan": {"name"},
+    "investments-create_share_class": {"name"},
     "resources-payout_schedule": {"accountnumber"},
     "resources-ticket": {"ticket_data.0.name", "ticket_data.1.name"},
     "resources-invoice": {"items.0.name", "items.1.name"},
@@ -53,6 +57,7 @@ NO_PERSON = {
     "sandbox-new_merchant": {"name"},
     "sandbox-new_key": {"name"},
     **{f"sandbox-{act}": {"name"} for act in ("snapshot", "restore", "fork", "compare_worlds", "delete_world")},
+    **{f"sandbox-{act}": {"name", "file"} for act in ("export_world", "import_world")},
 }
 # Fields that find something by its value, that must equal those of an earlier request, or that another payment method
 # takes.

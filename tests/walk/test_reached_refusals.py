@@ -85,8 +85,12 @@ def test_every_refusal_is_reached_by_a_test() -> None:
 
 
 def test_a_refusal_that_nothing_names_or_quotes_is_noticed() -> None:
-    name, message = "FULL_" * 3, " ".join(word * 9 for word in "zyxw")
-    [found] = named_refusals([Source("methods/x.py", f"{name} = Refusal(INVALID_REQUEST, {message!r})")])
-    assert found == NamedRefusal("methods.x", name, message)
+    name, message, code = "FULL_" * 3, " ".join(word * 9 for word in "zyxw"), "_".join("zyxw")
+    text = f"{name} = Refusal(INVALID_REQUEST, {message!r}, error_code={code!r})"
+    [found] = named_refusals([Source("methods/x.py", text)])
+    assert found == NamedRefusal("methods.x", name, message, code)
     assert not is_reached(found)
+    # A code that two refusals have tells neither.
+    both = named_refusals([Source("methods/x.py", text), Source("methods/y.py", text)])
+    assert [one.code for one in both] == ["", ""]
     assert list(phrases_of("one two three four five.")) == ["one two three four", "two three four five"]

@@ -8,19 +8,28 @@ import pytest
 from msgspec import inspect
 
 from kasuwa.audit.make_close import MARK_EVERY
+from kasuwa.methods.auto_repay.wire import MAX_RETRIES
 from kasuwa.methods.checkout.store import MAX_PAYMENTS_SHOWN as MAX_LINK_PAYMENTS
+from kasuwa.methods.clients.store import MAX_HELD_SHOWN
 from kasuwa.methods.customers.store import MAX_CARDS_SHOWN, MAX_PAYMENTS_SHOWN
 from kasuwa.methods.disputes.model import MAX_FILES
+from kasuwa.methods.groups.model import MAX_MEMBERS
+from kasuwa.methods.groups.store import MAX_LOANS_SHOWN
 from kasuwa.methods.investments.store import MAX_PLANS_SHOWN
+from kasuwa.methods.invoices.rules.receive import MAX_RECEIPTS
 from kasuwa.methods.invoices.store import MAX_PAYMENTS
 from kasuwa.methods.invoices.wire import MAX_ITEMS
 from kasuwa.methods.keys.store import MAX_KEYS_SHOWN
+from kasuwa.methods.loans.guarantee_model import MAX_COLLATERAL, MAX_GUARANTEES
+from kasuwa.methods.loans.portfolio.store import MAX_GROUPS as MAX_LOAN_GROUPS
+from kasuwa.methods.loans.rules.reschedule import MAX_RESCHEDULES
 from kasuwa.methods.payment.rules.receipts.reject_transfer import MOST_KEPT
 from kasuwa.methods.references.store import MAX_RELATED, MAX_STEPS
 from kasuwa.methods.resources.store import MOST_ATTEMPTS
-from kasuwa.methods.resources.wire import FeedReply
 from kasuwa.methods.statements.proofs.store import MAX_GROUPS
 from kasuwa.methods.tickets.model import MAX_KINDS
+from kasuwa.terms.loan_charges import MAX_CHARGES, MAX_CHARGES_OF_LINE
+from kasuwa.terms.loan_schedule import BUCKETS
 from kasuwa.transactions.schedule import MAX_INSTALLMENTS
 from kasuwa.wire.paging import Paged, PagedArray
 from tests.walk.rows import ACTION_ROWS, ActionRow
@@ -28,9 +37,42 @@ from tests.walk.rows import ACTION_ROWS, ActionRow
 # The limits of lists in replies that are not pages, by row and place.
 SCHEDULE = "one line an installment: at most 366"
 FIGURES = "one line a figure, and those of a schedule: at most 366"
-CLIENT_FIELDS = {"addresses": "at most 20", "bankAccount": "as it was sent", "meta": "as it was sent"}
-CLIENT = {f"data.{name}": why for name, why in CLIENT_FIELDS.items()}
-SHOWS_SAVINGS = ("investments-create_savings", "investments-view_savings")
+RETRIES = f"those that were agreed on: at most {MAX_RETRIES}"
+GROUP_MEMBERS = f"one line a member: at most {MAX_MEMBERS}"
+DOCUMENTS = "as many as were sent: at most 20"
+SECURITY = {
+    "data.guarantees": f"those of one loan: at most {MAX_GUARANTEES}",
+    "data.collateral": f"that of one loan: at most {MAX_COLLATERAL}",
+    "data.collateral[].documents": DOCUMENTS,
+}
+LOAN = {
+    "data.schedule": SCHEDULE,
+    "explained": FIGURES,
+    "data.waiting_write_off.parts": "at most the five parts",
+    "data.auto_repay.retry": RETRIES,
+    "data.agreed_charges": f"at most {MAX_CHARGES}",
+    "data.charges": f"of each installment at most {MAX_CHARGES_OF_LINE}, and as agreed at most {MAX_CHARGES}",
+    "data.schedules": f"one a reschedule: at most {MAX_RESCHEDULES}",
+    "data.schedules[].schedule": SCHEDULE,
+    **SECURITY,
+}
+PRODUCT = {"charges": f"at most {MAX_CHARGES}", "allocation": "the four parts"}
+CLIENT_FIELDS = {
+    "addresses": "at most 20",
+    "bankAccount": "as it was sent",
+    "meta": "as it was sent",
+    "identification": "as it was sent: at most 4 KiB",
+}
+CLIENT = {f"data.{name}": why for name, why in CLIENT_FIELDS.items()} | {
+    "tier.used.held": f"the newest {MAX_HELD_SHOWN} (clients/store.py)",
+    "tier.next.missing": "the kinds of what a tier needs",
+}
+SHOWS_SAVINGS = (
+    "investments-create_savings",
+    "investments-view_savings",
+    "investments-reactivate_savings",
+    "investments-decide_reactivation",
+)
 PLANS = f"the newest {MAX_PLANS_SHOWN} (investments/store.py)"
 DATES = f"one line a date: at most {MAX_INSTALLMENTS}"
 PAYMENTS_OF_LINK = {"data.payments": f"the newest {MAX_LINK_PAYMENTS} (checkout/store.py)"}
@@ -59,6 +101,7 @@ PROOF = {
 INVOICE = {
     "data.items": f"as many as were sent: at most {MAX_ITEMS}",
     "data.payments": f"the newest {MAX_PAYMENTS} (invoices/store.py)",
+    "data.received": f"at most {MAX_RECEIPTS} (invoices/rules/receive.py)",
 }
 BOUNDS: dict[str, dict[str, str]] = {
     "disburse-transfer-bulk": {"data": "as many lines as orders: at most 1,000"},
@@ -76,17 +119,48 @@ BOUNDS: dict[str, dict[str, str]] = {
         "data.evidence.files": f"at most {MAX_FILES} names",
         "data.timeline": "one line a state and reminder",
     },
+    "virtualcard-view_dispute": {
+        "data.evidence.files": f"at most {MAX_FILES} names",
+        "data.timeline": "one line a state and refund, until the trail is full",
+    },
     "resources-settlement": {
         "data.lines": "one line a kind",
         "data.payouts": "those of one day: at most one a schedule",
     },
     "bills-pull": dict.fromkeys(("data.categories", "data.bills", "data.items"), "the catalogue of billers"),
     **dict.fromkeys(("clients-create", "clients-update", "clients-view"), CLIENT),
+    **dict.fromkeys(("loans-request", "loans-process", "loans-repay", "loans-view"), LOAN),
+    **dict.fromkeys(("loans-charge", "loans-waive", "loans-reschedule", "loans-top_up"), LOAN),
+    "loans-request_of_product": LOAN,
+    **dict.fromkeys(
+        ("loans-create_product", "loans-update_product", "loans-close_product", "loans-view_product"),
+        {f"data.{name}": why for name, why in PRODUCT.items()} | {"explained": FIGURES},
+    ),
+    "loans-list_products": {f"data[].{name}": why for name, why in PRODUCT.items()},
+    **dict.fromkeys(("loans-write_off", "loans-decide_write_off"), LOAN),
+    "loans-call_guarantee": LOAN | {"guarantees": SECURITY["data.guarantees"]},
+    **{key: {"data.documents": DOCUMENTS} for key in ("loans-collateral", "loans-return_collateral")},
+    **{key: {"data.retry": RETRIES, "explained": FIGURES} for key in ("loans-auto_repay", "loans-stop_auto_repay")},
     **{
-        key: {"data.schedule": SCHEDULE, "explained": FIGURES}
-        for key in ("loans-request", "loans-process", "loans-repay", "loans-view", "loans-reverse")
+        key: {"data.members": GROUP_MEMBERS, "explained": FIGURES}
+        for key in ("loans-create_group", "loans-update_group")
     },
-    "loans-reverse": {"data.schedule": SCHEDULE, "explained": FIGURES, "reallocated": "one line a later repayment"},
+    "loans-view_group": {
+        "data.members": GROUP_MEMBERS + ", and clients who have left and still owe something",
+        "data.loans": f"the newest {MAX_LOANS_SHOWN} (groups/store.py)",
+        "data.loans[].loans": GROUP_MEMBERS,
+    },
+    **{
+        key: {"data.loans": GROUP_MEMBERS, "explained": FIGURES}
+        for key in ("loans-request_group_loan", "loans-process_group_loan")
+    },
+    "loans-collection_sheet": {"data.lines": "one line an open loan of a member"},
+    "loans-collect": {"data": "one line an amount: at most 60", "explained": FIGURES},
+    "loans-reverse": LOAN | {"reallocated": "one line a later repayment"},
+    "loans-portfolio": {
+        "data.buckets": f"the {len(BUCKETS)} buckets",
+        "data.groups": f"the largest {MAX_LOAN_GROUPS} (loans/portfolio/store.py)",
+    },
     "clients-list": {f"data[].{name}": why for name, why in CLIENT_FIELDS.items()},
     **{key: {"data.plans": PLANS} for key in SHOWS_SAVINGS},
     "investments-list_savings": {"data[].plans": PLANS},
@@ -100,6 +174,9 @@ BOUNDS: dict[str, dict[str, str]] = {
             "investments-cashout",
             "investments-cashout-cashcode",
             "investments-subscribe",
+            "investments-declare_dividend",
+            "investments-standing_order",
+            "investments-change_standing_order",
         )
     },
     **{
@@ -131,6 +208,7 @@ BOUNDS: dict[str, dict[str, str]] = {
         **{f"data[].{name}": why for name, why in PROOF.items()},
     },
     **dict.fromkeys(("resources-invoice", "resources-invoice_detail", "resources-invoice-void"), INVOICE),
+    **dict.fromkeys(("resources-invoice_received", "resources-invoice_not_received"), INVOICE),
     "resources-ticket": {"data.ticket_data": f"as many as were sent: at most {MAX_KINDS}"},
     "resources-ticket_links": {"data[].ticket_data": f"as many as were sent: at most {MAX_KINDS}"},
     "resources-ticket_sales": {"sale.ticket_data": f"as many as were sent: at most {MAX_KINDS}"},
@@ -195,7 +273,7 @@ def is_struct(kind: inspect.Type) -> bool:
 
 def is_paged(action: Any) -> bool:
     """Returns whether the reply is cut to the requested page and to the limit in bytes (wire/paging.py)."""
-    if action.reply is FeedReply:
+    if hasattr(action.reply, "placed_by"):
         return True
     if issubclass(action.request, PagedArray):
         return inspect.type_info(action.reply).__class__ is inspect.ListType

@@ -28,7 +28,16 @@ from tests.kept_sums import count_postings, sum_up_to
 from tests.merchant_client import HttpConnection, MerchantClient
 from tests.running import NEWEST, Deployment, Deployments, running_deployment
 from tests.statement_proxy import LOCK_CLASS, OF_BATCH, Statement, StatementProxy
-from tests.walk.rows import ACTION_ROWS, RESET, SentExample, leaves, send_examples
+from tests.walk.rows import (
+    ACTION_ROWS,
+    NEEDS_DAY,
+    NEEDS_DORMANT,
+    NEEDS_REACTIVATION,
+    RESET,
+    SentExample,
+    leaves,
+    send_examples,
+)
 from tests.walk.store_statements import store_statements
 from tests.walk.test_tenancy import MADE, OTHER_DAY
 
@@ -70,13 +79,18 @@ def world(deployments: Deployments, tmp_path_factory: pytest.TempPathFactory) ->
             other, shop = plain.open_shop(now=OTHER_DAY, name="The other shop"), plain.open_shop()
             with other.connection, shop.connection:
                 theirs = send_examples(other, until=RESET)
-                sent = {one.row.title: one for one in send_examples(shop, until=RESET) if one.fields}
+                ours = send_examples(shop, until=RESET, without=KEEPS_NO_ADDRESSES)
+                sent = {one.row.title: one for one in ours if one.fields}
                 texts = [json.dumps(one.received.body) for one in theirs]
                 found = frozenset(match[0] for text in texts for match in MADE.finditer(text))
                 assert len(found) > 20
                 for one in (other, shop):
                     sum_up_to(plain, one.mid, count_postings(plain, one.mid) // 2)
                 yield World(plain, changed, proxy, shop, sent, found | {other.mid, "The other shop"})
+
+
+# Receipts and files have other addresses once their merchant is restored, and expire within a day.
+KEEPS_NO_ADDRESSES = frozenset({"sandbox-restore", "sandbox-advance"}) | NEEDS_DAY | NEEDS_DORMANT | NEEDS_REACTIVATION
 
 
 def ask(world: World, deployment: Deployment, method: str, fields: dict[str, Any]) -> tuple[int, str]:
@@ -146,6 +160,7 @@ STATEMENT = {"inquire": "statement", **PERIOD}
 WALLET = {**STATEMENT, "account": "wallet"}
 SAVINGS = {**STATEMENT, "account": "savings", "id": "<savings_id>"}
 FURTHER: dict[str, tuple[str, dict[str, Any]]] = {
+    "a loan with guarantees and collateral": ("loans", {"action": "view", "loan_id": "<loan_id>"}),
     "all transactions": ("resources", LIST),
     "failed transactions": ("resources", {**LIST, "status": "failed"}),
     "open transactions": ("resources", {**LIST, "status": "pending"}),
@@ -173,6 +188,7 @@ FURTHER: dict[str, tuple[str, dict[str, Any]]] = {
     "a refund": ("payment", {"action": "verify", "refundRef": "<refundRef>"}),
     "the payment of a loan": ("payment", {"action": "verify", "txnRef": "<loan_id>"}),
     "a bulk": ("disburse", {"action": "verify", "batchRef": "<batchRef>"}),
+    "a loan with a write-off": ("loans", {"action": "view", "loan_id": "<loan_with_write_off>"}),
     "events of a transaction": ("resources", {"inquire": "events", "txnRef": "order-1042"}),
     "an installment plan": ("resources", {"inquire": "installments", "id": "<id>"}),
 }
@@ -189,6 +205,11 @@ FOUND_BY_REFERENCE = frozenset(
         "loan_id",
         "savings_id",
         "thrift_id",
+        "class_id",
+        "guarantee_id",
+        "group_id",
+        "group_loan_id",
+        "collateral_id",
         "client_id",
         "customer_id",
         "link_id",
@@ -209,6 +230,7 @@ def values(world: World) -> dict[str, str]:
         if isinstance(value, str)
     }
     found["card"] = world.sent["virtualcard-transactions"].fields["reference"]
+    found["loan_with_write_off"] = world.sent["loans-decide_write_off"].fields["loan_id"]
     first = ask(world, world.plain, "resources", {**WALLET, "limit": 1})
     return {**found, "next_cursor": json.loads(first[1])["next_cursor"]}
 
@@ -247,6 +269,7 @@ def test_payers_pages_and_files_are_the_same_without_a_condition(world: World) -
             reply = wire.send("GET", path)
         return reply.http, VOLATILE.sub("", reply.raw.decode(errors="replace"))
 
+    assert [path for path in paths if show(world.plain, path)[0] != 200] == []
     for path in paths:
         check_each_statement(world, partial(show, path=path))
 
@@ -311,7 +334,10 @@ NOT_TRIED = {
     "methods/checkout/store.py OPEN_CHECKOUTS": "commands",
     "methods/checkout/store.py PAYMENTS_OF_CUSTOMER": "checkouts of a payer whom the merchant named",
     "methods/checkout/store.py SAVED_CARDS": "checkouts of a payer whom the merchant named",
+    "methods/clients/store.py BALANCE": "a client whose limits by tier are on: those of the examples have none",
+    "methods/investments/store.py REACTIVATION": "dormant savings: in the year that they need, links to files expire",
     "methods/invoices/store.py OF_CUSTOMER": "commands",
+    "methods/mail/store.py OF_CUSTOMER": "commands",
     "methods/payment/store.py BENEFICIARIES": "commands",
     "methods/payment/store.py CHECKOUT": "verify of a checkout by its own reference",
     "methods/payment/store.py ONE_BENEFICIARY": "commands",

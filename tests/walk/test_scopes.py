@@ -34,6 +34,8 @@ OF_SCOPE = {
         "resources installments resume",
         "resources invoice",
         "resources invoice void",
+        "resources invoice_send",
+        "resources mail",
         "resources paylink",
         "resources paylink disable",
         "resources paylink enable",
@@ -53,7 +55,14 @@ OF_SCOPE = {
         "payment refund",
         "resources payout_schedule",
     },
-    "approve": {"disburse approve", "disburse reject"},
+    "approve": {
+        "disburse approve",
+        "disburse reject",
+        "loans decide_write_off",
+        "investments decide_reactivation",
+        "investments approve_redemption",
+        "investments reject_redemption",
+    },
     "all": {"resources resend", "resources settlement_events"},
 }
 # Every write of these paths has this scope.

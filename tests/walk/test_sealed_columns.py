@@ -22,8 +22,10 @@ from kasuwa.methods.customers import model as customers
 from kasuwa.methods.disburse.receipts import facts_aad
 from kasuwa.methods.disputes.model import evidence_aad, file_aad
 from kasuwa.methods.invoices import model as invoices
+from kasuwa.methods.mail.model import content_aad
 from kasuwa.methods.resources import model as personalized
 from kasuwa.methods.sealed_columns import SEALED_PLACES, world_part_aad
+from kasuwa.methods.virtualcard.dispute_model import card_evidence_aad
 from kasuwa.methods.virtualcard.model import holder_aad, pan_aad
 from kasuwa.people.passwords import seal_totp_secret, unseal_totp_secret
 from kasuwa.transactions import checkouts, sealed_payers
@@ -53,7 +55,9 @@ PLACES = {
     "client.bvn_check_sealed": Sealed("client_id", at(verify_bvn.check_aad)),
     "client.detail_sealed": Sealed("client_id", at(detail_aad)),
     "customer.detail_sealed": Sealed("customer_id", at(customers.detail_aad)),
+    "mail.content_sealed": Sealed("mail_id", at(content_aad)),
     "dispute.evidence_sealed": Sealed("dispute_id", at(evidence_aad)),
+    "virtual_card_dispute.evidence_sealed": Sealed("dispute_id", at(card_evidence_aad)),
     "dispute_file.content_sealed": Sealed("dispute_id", at(lambda dispute_id: file_aad(dispute_id, 0))),
     "invoice.personal_sealed": Sealed("invoice_id", at(invoices.personal_aad)),
     "transaction.facts_sealed": Sealed("txn_ref", at(facts_aad)),
@@ -78,6 +82,7 @@ ELSEWHERE = {
     "payment.sealed_card",
     "saved_card.sealed",
     "console_user.totp_sealed",
+    "request_record.sealed",
     "world_part.sealed",
     "ticket.code_sealed",
     "ticket.person_sealed",

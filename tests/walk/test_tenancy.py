@@ -5,6 +5,7 @@ The other merchant first sends all examples, so its replies contain every kind o
 business day than the stranger: references contain their date, and so differ.
 """
 
+import functools
 import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -36,7 +37,7 @@ REFERENCES = re.compile(r"([rR]ef|ref_code|reference|_id|mid|[tT]oken|cashcode|c
 
 # References made for the stranger itself differ from one request to the next.
 MADE = re.compile(
-    r"GP\|[A-Z]{2}\|[0-9]{9}\|[0-9]{8}[A-Z]|GP[0-9]{17}[A-Z]|(CL|CU|LN|PL|SV|TH)[0-9A-Za-z]{22}|walk-[0-9]+"
+    r"GP\|[A-Z]{2}\|[0-9]{9}\|[0-9]{8}[A-Z]|GP[0-9]{17}[A-Z]|(AR|CL|CT|CU|DV|GL|GR|GU|LN|PL|SC|SH|SR|SV|TH)[0-9A-Za-z]{22}|walk-[0-9]+"
     r"|\w+\|GVC\|[0-9]+\|\w{22}"
 )
 # Values made for the stranger itself, and answers of a register that are the same for every merchant.
@@ -73,7 +74,7 @@ OTHER_DAY = "2031-07-01T12:00:00+01:00"
 TABLES = (
     "select table_name from information_schema.columns where column_name = 'merchant_id' and table_schema = 'public'"
     " and table_name not in ('daily_total', 'daily_total_mark', 'settlement_sum', 'settlement_sum_mark',"
-    " 'payment_word', 'payment_word_mark')"
+    " 'payment_word', 'payment_word_mark', 'record_word', 'record_word_due')"
 )
 # When a key was last used is written in the background.
 ROW_TEXTS = {"merchant_key": "(to_jsonb(t) - '{last_used_at,last_used_from}'::text[])::text"}
@@ -112,15 +113,19 @@ def world(other: tuple[MerchantClient, dict[str, str]], open_shop: Callable[...,
     return World(open_shop(now=NOW), *other)
 
 
-def everything_of(deployment: Deployment, shop: MerchantClient) -> dict[str, str | None]:
-    """Returns a digest of each table's rows of one merchant."""
-    numbers = [number for (number,) in deployment.fetch("select merchant_id from merchant where mid = $1", shop.mid)]
-    digests = " union all ".join(
+@functools.cache
+def digests_query(deployment: Deployment) -> str:
+    return " union all ".join(
         f"select '{table}', md5(string_agg({row}, '|' order by {row})) from {table} t where merchant_id = any($1)"
         for (table,) in deployment.fetch(TABLES)
         for row in [ROW_TEXTS.get(table, "t::text")]
     )
-    return dict(deployment.fetch(digests, numbers))
+
+
+def everything_of(deployment: Deployment, shop: MerchantClient) -> dict[str, str | None]:
+    """Returns a digest of each table's rows of one merchant."""
+    numbers = [number for (number,) in deployment.fetch("select merchant_id from merchant where mid = $1", shop.mid)]
+    return dict(deployment.fetch(digests_query(deployment), numbers))
 
 
 def never_made(reference: str) -> str:

@@ -17,7 +17,14 @@ export {
   UnreadableOutcome,
 } from "./errors.js";
 export type { DeliveryFacts } from "./delivery.js";
-export { type HeadersLike, verifyEvent, type VerifyEventOptions } from "./events.js";
+export {
+  type HeadersLike,
+  type SignedEvent,
+  signEvent,
+  type SignEventOptions,
+  verifyEvent,
+  type VerifyEventOptions,
+} from "./events.js";
 export type { Amount, Decimal } from "./exact.js";
 export { ERROR_CODES, type ErrorCode, FIELD_CODES, type FieldCode } from "./generated/error_codes.js";
 export type * from "./generated/events.js";

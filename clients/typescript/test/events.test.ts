@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
-import { InvalidSignature, type KasuwaEvent, verifyEvent } from "kasuwa-client";
+import { InvalidSignature, type KasuwaEvent, signEvent, verifyEvent } from "kasuwa-client";
 import { openShop, TRANSFER } from "./service.js";
 
 interface Delivery {
@@ -51,6 +51,9 @@ test("an event of the service is verified, and nothing else is", async (context)
   const capitals = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value]));
   assert.deepEqual(await verifyEvent(new Uint8Array(body).buffer, capitals, key), event);
 
+  const rolled = { ...headers, "service-hash": "0".repeat(128), "service-hash-previous": headers["service-hash"] };
+  assert.deepEqual(await verifyEvent(body, rolled, key), event);
+
   const changed = Buffer.from(body.toString().replace("1500.00", "9500.00"));
   const sentAt = event.sentAt?.getTime() ?? 0;
   const later = { now: new Date(sentAt + 301_000) };
@@ -95,14 +98,29 @@ async function readPayload(payload: object): Promise<KasuwaEvent> {
 }
 
 test("an event of an unknown kind, or of none, is readable", async () => {
-  const payload = { status: 200, txnStatus: "failed", txnRef: "GP1", chargedAmount: "0.00", dividend: "5" };
-  for (const kind of ["dividend", undefined, "toString"]) {
+  const payload = { status: 200, txnStatus: "failed", txnRef: "GP1", chargedAmount: "0.00", satellite: "5" };
+  for (const kind of ["satellite", undefined, "toString"]) {
     const event = await readPayload({ ...payload, kind });
     assert.ok(event.kind === "unknown");
-    assert.deepEqual([event.sentKind, event.txnRef, event["dividend"]], [kind, "GP1", "5"]);
+    assert.deepEqual([event.sentKind, event.txnRef, event["satellite"]], [kind, "GP1", "5"]);
   }
   const bill = await readPayload({ ...payload, kind: "bill", commission: "75.00" });
   assert.ok(bill.kind === "bill");
   assert.equal(bill.commission, "75.00");
   assert.ok(!("sentKind" in bill));
+});
+
+void test("a signed event is verified, and no other key verifies it", async () => {
+  const payload = { kind: "transfer", txnStatus: "successful", txnRef: "GP|FD|1" };
+  const { body, headers } = await signEvent(payload, ["newer-key", "older-key"], { eventId: "evt_1" });
+  for (const signer of ["newer-key", ["older-key", "newer-key"]]) {
+    const event = await verifyEvent(body, headers, signer);
+    assert.deepEqual([event.txnRef, event.eventId], ["GP|FD|1", "evt_1"]);
+  }
+  const alone = await signEvent(body, "newer-key");
+  const hash = { "service-hash": alone.headers["service-hash"] ?? "" };
+  assert.ok(await verifyEvent(alone.body, hash, "newer-key", { acceptServiceHashAlone: true }));
+  await assert.rejects(verifyEvent(body, headers, "stranger"), InvalidSignature);
+  const old = await signEvent(payload, "key", { now: new Date(0) });
+  await assert.rejects(verifyEvent(old.body, old.headers, "key"), InvalidSignature);
 });

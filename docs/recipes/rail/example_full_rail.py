@@ -3,12 +3,15 @@
 python example_full_rail.py --secret-file secret
 """
 
+import hmac
 import json
+import secrets
 import threading
 import time
+import urllib.request
 from typing import ClassVar
 
-from example_rail import Fields, Rail, Refused, serve
+from example_rail import SIGNATURE, Fields, Rail, Refused, serve, sign
 
 METER, OTP, BVN = "45012345678", "123456", "22212345678"
 REFUSING_BVN = "22212345679"  # of a person who refuses
@@ -33,6 +36,7 @@ class FullRail(Rail):
         "bills": {"paycode": "power", "reference": METER, "unknown_reference": "45099999999", "amount": "500000"},
         "payments": {"method": "account", "payer": "0123456785", "provider": "058", "otp": OTP, "wrong_otp": "000000"},
         "accounts": {"name": "ADA OBI", "credited_name": CREDITED_NAME},
+        "cards": {"card_number": "5399410000000003", "currency": "NGN"},
         "identity": {"bvn": BVN, "unknown_bvn": "33312345678", "consenting_bvn": BVN, "refusing_bvn": REFUSING_BVN},
     }
     samples["payments"]["paying_email"] = PAYING_EMAIL
@@ -53,6 +57,7 @@ class FullRail(Rail):
             "identity": self.find_person,
             "identity/consent": self.begin_consent,
             "identity/match": self.compare_person,
+            "cards/simulate": self.simulate_purchase,
             "payments/validate": self.validate,
             "payments/query": lambda asked: self.query(f"payments/{asked['step']}", asked["key"]),
             "accounts/close": self.close_account,
@@ -78,6 +83,44 @@ class FullRail(Rail):
         name = "full" if names == ("ADA", "OBI") else "no"
         dob = "full" if asked.get("dob") == PERSON["dob"] else "no"
         return {"fields": {"name": name, "dob": dob}} if asked["bvn"] == BVN else {}
+
+    # --- cards that Kasuwa's merchants issue -----------------------------------------------------------------------
+
+    def simulate_purchase(self, asked: Fields) -> Fields:
+        threading.Thread(target=self.buy, args=[asked], daemon=True).start()
+        return {"outcome": "found"}
+
+    def buy(self, asked: Fields) -> None:
+        """Asks for an authorization. One that is approved is captured, or given up."""
+        key = f"net-{secrets.token_hex(6)}"
+        shop = {"merchant_name": "Example shop", "country": "NG", "channel": "online"}
+        wanted = {name: asked[name] for name in ("card_number", "amount", "currency")}
+        if self.announce({"event": "authorize", "key": key} | wanted | shop)["outcome"] != "approved":
+            return
+        if asked.get("capture"):
+            taken = {"event": "capture", "key": f"{key}-c", "original_key": key, "amount": asked["capture"]}
+            self.announce(taken)
+        else:
+            self.announce({"event": "reverse", "key": f"{key}-r", "original_key": key})
+
+    def announce(self, message: Fields) -> Fields:
+        """Sends a message until it has a decision that is signed rightly. Nobody knows what another answer means."""
+        body, path = json.dumps(message).encode(), "/rails/remote/cards"
+        key_id, secret = next(iter(self.secrets.items()))
+        for _ in range(100):
+            moment = int(time.time())
+            digest = sign(secret, moment, "POST", path, body)
+            header = {"Kasuwa-Signature": f"t={moment},k={key_id},v1={digest}"}
+            try:
+                with urllib.request.urlopen(urllib.request.Request(self.callback + "/cards", body, header)) as reply:
+                    answer = reply.read()
+                    given = SIGNATURE.fullmatch(reply.headers.get("Kasuwa-Signature", ""))
+                if given and hmac.compare_digest(sign(secret, int(given[1]), "200", digest, answer), given[3]):
+                    return dict(json.loads(answer))
+            except OSError:
+                pass  # it was not answered, or with an error
+            time.sleep(0.1)
+        return {"outcome": "declined"}
 
     # --- payments --------------------------------------------------------------------------------------------------
 

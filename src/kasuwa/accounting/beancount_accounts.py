@@ -17,6 +17,9 @@ ROOTS = {
     "loan_interest": "Equity",
     "loan_tax": "Equity",
     "loan_penalty": "Equity",
+    "loan_charge": "Equity",
+    "loan_vat": "Equity",
+    "provision": "Equity",
 }
 OTHER_ROOT = "Liabilities"
 

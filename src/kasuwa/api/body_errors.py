@@ -67,7 +67,8 @@ def refuse_body(body: bytes) -> Refusal:
     try:
         value = DECODER.decode(body.decode())
     except json.JSONDecodeError as error:
-        return MALFORMED.fill(line=error.lineno, column=error.colno, problem=error.msg)
+        mistake = find_trailing_comma(error)
+        return MALFORMED.fill(line=mistake.lineno, column=mistake.colno, problem=mistake.msg)
     except (ValueError, RecursionError):
         return NOT_ONE_OBJECT
     if isinstance(value, dict):
@@ -75,3 +76,14 @@ def refuse_body(body: bytes) -> Refusal:
     # Numbers are texts here: see DECODER.
     kind = "a number" if isinstance(value, str) and not beginning.startswith(b'"') else KINDS[type(value)]
     return NO_OBJECT.fill(kind=kind)
+
+
+def find_trailing_comma(error: json.JSONDecodeError) -> json.JSONDecodeError:
+    """Returns the mistake of a comma before a closing bracket, in the same words on every version of Python. Any other
+    mistake is returned as it is."""
+    text = error.doc
+    comma = error.pos if text[error.pos : error.pos + 1] == "," else len(text[: error.pos].rstrip()) - 1
+    closing = text[comma + 1 :].lstrip()[:1]
+    if comma < 0 or text[comma] != "," or closing not in ("}", "]"):
+        return error
+    return json.JSONDecodeError(f"Illegal trailing comma before {closing}", text, comma)

@@ -45,6 +45,7 @@ from kasuwa.core.action import (
     RailQuestion,
     Read,
     Write,
+    make_action_title,
 )
 from kasuwa.core.addresses import find_network
 from kasuwa.core.codes import AUTHENTICATION_FAILED, ERROR
@@ -69,6 +70,7 @@ from kasuwa.core.references import merchant_state_key
 from kasuwa.core.scenario import NO_SCENARIO, Scenario, read_scenario, take_call_scenario
 from kasuwa.core.vault import Vault
 from kasuwa.engine.batch import Result, RuleFailure, Submission
+from kasuwa.engine.decision_inputs import DecisionInput
 from kasuwa.engine.entropy import draw_entropy
 from kasuwa.engine.idempotency import IdempotencyClaim
 from kasuwa.engine.merchant_state import MerchantState, business_now
@@ -303,6 +305,7 @@ class Dispatch:
                 if isinstance(claim, Refusal):
                     reply = claim
                 else:
+                    progress.path = path.method.name
                     reply = await self._write(action, request, merchant, scenario, claim, progress, note)
             else:
                 reply = await self._run(action, request, merchant, scenario, progress)
@@ -373,7 +376,7 @@ class Dispatch:
         """Runs a look-up or an admin command and returns its reply."""
         services = self._services
         if isinstance(action, Lookup):
-            plan = partial(self._take_call_scenario, action.rail, merchant, scenario)
+            plan = partial(self._take_call_scenario, action.rail, action.name, merchant, scenario)
             return await self._with_deadline(action.ask(request, merchant, services.rails, plan))
         if action.writes:
             progress.expect_changes()
@@ -402,13 +405,27 @@ class Dispatch:
     ) -> Any:
         """Submits a write to the writer and returns its reply. Asks the rail first if the decision has a question, and
         runs the follow-up job of the decision."""
+        sent = None
+        if not action.is_read_from_rows:
+            sent = DecisionInput("request", f"{progress.path}.{make_action_title(action)}", request)
         if action.unpack is not None:
             request = await run_in_shared_slices(collect(action.unpack(request, merchant)))
             if note is None:
                 self.limiter.count_orders(merchant, len(request))
         decide = with_audit_entry(forbid_changes(partial(action.decide, request), request), note)
         for _ in range(MAX_QUESTIONS):
-            result = await self._decide(action, request, decide, merchant, scenario, claim, progress)
+            submission = Submission(
+                merchant=merchant,
+                needs=Needs(),
+                decide=decide,
+                entropy=b"",
+                idempotency_claim=claim,
+                scenario=scenario,
+                orders=1 if action.weigh is None else action.weigh(request),
+                needs_current_settings=True,
+                sent=sent,
+            )
+            result = await self._decide(action, request, submission, progress)
             if not isinstance(result, Decision) or result.question is None:
                 return await self._finish_write(result, merchant)
             answered = await self._answer_question(action, request, result.question, merchant, scenario)
@@ -417,29 +434,13 @@ class Dispatch:
             decide = with_audit_entry(forbid_changes(answered, request), note)
         return RAIL_TIMEOUT
 
-    async def _decide(
-        self,
-        action: Write,
-        request: Any,
-        decide: BoundRule,
-        merchant: Merchant,
-        scenario: Scenario,
-        claim: IdempotencyClaim | None,
-        progress: RequestProgress,
-    ) -> Result:
+    async def _decide(self, action: Write, request: Any, prepared: Submission, progress: RequestProgress) -> Result:
         """Submits the rule. While the same request is in progress elsewhere, submits it again until the deadline."""
         until = time.monotonic() + DEADLINE_SECONDS
         poll_seconds = INITIAL_POLL_SECONDS
         while True:
-            submission = Submission(
-                merchant=merchant,
-                needs=action.needs(request, merchant),
-                decide=decide,
-                entropy=draw_entropy(),
-                idempotency_claim=claim,
-                scenario=scenario,
-                orders=1 if action.weigh is None else action.weigh(request),
-                needs_current_settings=True,
+            submission = msgspec.structs.replace(
+                prepared, needs=action.needs(request, prepared.merchant), entropy=draw_entropy()
             )
             result = require_current(await progress.submit(self._services.writer, submission))
             if not (isinstance(result, Decision) and result.in_progress) or time.monotonic() > until:
@@ -483,7 +484,8 @@ class Dispatch:
         """Returns the rail's answer to the question of a decision, or a Refusal."""
 
         async def ask() -> Any:
-            call_scenario = await self._take_call_scenario(rail_question.rail, merchant, scenario)
+            rail, operation = rail_question.rail, rail_question.operation
+            call_scenario = await self._take_call_scenario(rail, operation, merchant, scenario)
             return await rail_question.ask(question, merchant, self._services.rails, call_scenario)
 
         return await self._with_deadline(ask())
@@ -496,7 +498,7 @@ class Dispatch:
         except TimeoutError:
             return RAIL_TIMEOUT
 
-    async def _take_call_scenario(self, rail: str, merchant: Merchant, scenario: Scenario) -> Scenario:
+    async def _take_call_scenario(self, rail: str, operation: str, merchant: Merchant, scenario: Scenario) -> Scenario:
         """Returns the scenario of the next call of a rail. Uses up an injected fault of the merchant."""
         if self._services.environment != "test":
             return scenario
@@ -507,7 +509,7 @@ class Dispatch:
 
         def take(context: Context, rows: LoadedRows) -> Decision:
             call_scenario, faults = take_call_scenario(
-                scenario, context.injected_faults, rail, int.from_bytes(context.entropy[:8], "big")
+                scenario, context.injected_faults, rail, operation, int.from_bytes(context.entropy[:8], "big")
             )
             return Decision(reply=call_scenario, sandbox=replace_faults(faults))
 

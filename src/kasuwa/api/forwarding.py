@@ -101,7 +101,7 @@ def select_write(path: Route, body: bytes) -> tuple[Write | AdminCommand, Refere
     """Returns the action of a body that may change something, or None. Errors are left to dispatch."""
     try:
         envelope = ENVELOPE.decode(unwrap_single_object(body))
-    except (msgspec.DecodeError, InvalidJson, RecursionError):
+    except (msgspec.DecodeError, UnicodeDecodeError, InvalidJson, RecursionError):
         return None
     action: Action | Refusal = path.select_action(envelope)
     if isinstance(action, Write) or (isinstance(action, AdminCommand) and action.writes):

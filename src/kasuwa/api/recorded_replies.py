@@ -24,4 +24,8 @@ def as_in_live(value: Any, field: str = "") -> Any:
         return [as_in_live(part) for part in value]
     if field == "endpoint" and value == "test":
         return "live"
-    return NEUTRAL_TEXTS.get(value, value) if isinstance(value, str) else value
+    if not isinstance(value, str):
+        return value
+    for text, neutral in NEUTRAL_TEXTS.items():
+        value = value.replace(text, neutral)
+    return value

@@ -57,6 +57,7 @@ class HttpReply(msgspec.Struct):
     retry_after: int | None = None  # seconds
     headers: tuple[tuple[str, str], ...] = JSON_HEADERS
     pieces: Pieces | None = None  # a body that is made while it is sent, instead of `body`
+    sent: bytes = b""  # the body of the request, for the request log of the test environment
 
 
 class ErrorBody(msgspec.Struct, omit_defaults=True):

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from msgspec import field
 
-from kasuwa.core.action import Action, ApiMethod, Write, get_selecting_field
+from kasuwa.core.action import Action, AdminCommand, ApiMethod, Write, get_selecting_field
 from kasuwa.core.codes import INVALID_METHOD
 from kasuwa.core.decision import FieldError, Refusal, refuse_fields
 from kasuwa.core.error_codes import FIELD_NOT_A_CHOICE, FIELD_REQUIRED, FIELD_WRONG_TYPE
@@ -26,7 +26,9 @@ class Envelope(msgspec.Struct):
     payment_type: Any = field(name="paymentType", default=None)
     # Select an action by their presence (`only_with`).
     invoice_id: Any = None
+    mail_id: Any = None
     link_id: Any = None
+    product_id: Any = None
     code: Any = None
     dry_run: Any = None  # selects nothing: see core/dry_run.py
 
@@ -123,9 +125,9 @@ class Route(msgspec.Struct):
         """Returns the limit of a body's action, in bytes. Contract: #requests"""
         try:
             action = self.select_action(ENVELOPE.decode(body))
-        except (msgspec.DecodeError, RecursionError):
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return self.method.max_body_bytes
-        own = action.max_body_bytes if isinstance(action, Write) else 0
+        own = action.max_body_bytes if isinstance(action, Write | AdminCommand) else 0
         return own or self.method.max_body_bytes
 
     def select_action(self, envelope: Envelope) -> Action | Refusal:
@@ -168,7 +170,7 @@ def note_other_actions(choices: Mapping[tuple[str, str], ActionVariants]) -> Non
 
 
 def largest_body(method: ApiMethod) -> int:
-    own = (action.max_body_bytes for action in method.actions if isinstance(action, Write))
+    own = (action.max_body_bytes for action in method.actions if isinstance(action, Write | AdminCommand))
     return max(method.max_body_bytes, *own, 0)
 
 

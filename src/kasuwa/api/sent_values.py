@@ -10,45 +10,11 @@ import msgspec
 
 from kasuwa.core.decision import FieldError, Refusal
 from kasuwa.wire.body import UNREADABLE, NumberLiteral, raw_fields, read_untyped
-from kasuwa.wire.masking import HIDDEN, make_echo
+from kasuwa.wire.masking import HIDDEN, SECRET_FIELDS, make_echo
 
 # Longer bodies are not read again, and values of more characters are cut.
 MAX_BODY_BYTES = 64 * 1024
 MAX_SHOWN = 100
-# Fields whose values are secrets, in lower case; so is everything below one.
-SECRET_FIELDS = frozenset(
-    {
-        "card",
-        "card_no",
-        "cardno",
-        "cardpan",
-        "cardnumber",
-        "card_number",
-        "number",
-        "pan",
-        "cardtoken",
-        "ccv",
-        "cvv",
-        "cvc",
-        "cvv2",
-        "pin",
-        "otp",
-        "bvn",
-        "nin",
-        "code",
-        "cashcode",
-        "token",
-        "key",
-        "secret",
-        "password",
-        "authorization",
-        "url",
-        "webhook",
-        "redirect_url",
-        "proof",
-        "content",
-    }
-)
 
 
 def add_sent_values(refusal: Refusal, body: bytes) -> Refusal:

@@ -86,6 +86,9 @@ BODY_MEMORY_REPLY.retry_after = 1
 TOO_MANY_CALLBACKS = refusal_reply(MANY_CALLBACKS, strict=False, http=503)
 TOO_MANY_CALLBACKS.retry_after = 5
 
+# Whoever follows the request log does not fill it.
+READS_THE_LOG = ("/sandbox", "requests")
+
 # HTTP statuses after which the connection is closed, because the rest of the body was not read.
 CLOSING_STATUSES = frozenset({400, 408, 413})
 # Methods that a reply names; others may hold anything.
@@ -189,9 +192,10 @@ class Server:
         seconds, shown = time.perf_counter() - started, self._loggable(path)
         self._metrics.count(REQUESTS, shown, answered.action, str(answered.status))
         self._metrics.observe(REQUEST_SECONDS, seconds, shown, answered.action)
-        if self._record_request is not None and answered.mid:
+        if self._record_request is not None and answered.mid and (shown, answered.action) != READS_THE_LOG:
             parts = (request_id, shown, answered.action, answered.http_status, answered.status, seconds * 1000)
-            self._record_request(answered.mid, RequestRecord(datetime.now(UTC), *parts))
+            record = RequestRecord(datetime.now(UTC), *parts, sent=answered.sent, answered=answered.body)
+            self._record_request(answered.mid, record)
         if self._log.is_open:
             method = request.method if request.method in ("PUT", "POST", "GET") else "other"
             line = RequestLine(
@@ -246,7 +250,10 @@ class Server:
             content = await body.read()
             if len(content) > most and len(content) > await asyncio.to_thread(route.body_limit, content):
                 raise BodyTooLarge
-            return await self._answer_request(route, headers, content, merchant)
+            answered = await self._answer_request(route, headers, content, merchant)
+            if self._record_request is not None:
+                answered.sent = content
+            return answered
         except (BodyTooLarge, BodyTimeout, BodyMemoryTimeout, IncompleteBody) as error:
             return body_error_reply(error, most)
         finally:
@@ -296,7 +303,7 @@ class Server:
             return TOO_MANY_CALLBACKS
         finally:
             body.release()
-        return HttpReply(reply.http, reply.body, reply.http, action="callback")
+        return HttpReply(reply.http, reply.body, reply.http, action="callback", headers=reply.headers)
 
     async def _answer_plain(self, method: str, path: str, headers: RequestHeaders) -> HttpReply:
         if path == "/" and method in ("GET", "HEAD"):

@@ -81,6 +81,20 @@ APPROVE_TRANSFER = Act(
     pages=("/transfers/waiting/{ref}/{verdict}", "/transfers/batches/{batch_ref}/{verdict}"),
     actions=("disburse approve", "disburse reject"),
 )
+# By somebody else than who asked for it.
+DECIDE_REDEMPTION = Act(
+    name="decide_redemption",
+    title="Decision on a redemption of shares",
+    roles=CAN_MOVE_MONEY,
+    actions=("investments approve_redemption", "investments reject_redemption"),
+)
+# By somebody else than who asked for it.
+DECIDE_REACTIVATION = Act(
+    name="decide_reactivation",
+    title="Decision on a reactivation of savings",
+    roles=CAN_MOVE_MONEY,
+    actions=("investments decide_reactivation",),
+)
 # Moves what a client owes, and no money: whoever may move money decides it.
 REVERSE_REPAYMENT = Act(
     name="reverse_repayment",
@@ -88,7 +102,35 @@ REVERSE_REPAYMENT = Act(
     roles=CAN_MOVE_MONEY,
     actions=("loans reverse",),
 )
-COLLECT_MONEY = Act(name="collect", title="Collection", roles=ROLES_BY_PERMISSION[COLLECT], permission=COLLECT)
+# Decides what new loans cost.
+LOAN_PRODUCT = Act(
+    name="loan_product",
+    title="Loan product",
+    roles=CAN_MOVE_MONEY,
+    asks_second_factor=True,
+    actions=("loans create_product", "loans update_product", "loans close_product"),
+)
+# A reschedule moves what a client owes; a top-up pays out, as an approval does.
+RESCHEDULE_LOAN = Act(
+    name="reschedule_loan",
+    title="Reschedule or top-up of a loan",
+    roles=CAN_MOVE_MONEY,
+    actions=("loans reschedule", "loans top_up"),
+)
+# Above the limit of the payout policy another party decides it too: methods/loans/rules/write_off.py.
+WRITE_OFF_DEBT = Act(
+    name="write_off_debt",
+    title="Write-off or waiver of a client's debt",
+    roles=CAN_MOVE_MONEY,
+    actions=("loans write_off", "loans decide_write_off", "loans waive"),
+)
+COLLECT_MONEY = Act(
+    name="collect",
+    title="Collection",
+    roles=ROLES_BY_PERMISSION[COLLECT],
+    pages=("/groups/{reference}/meeting",),
+    permission=COLLECT,
+)
 MANAGE_RECORDS = Act(name="manage", title="Record", roles=ROLES_BY_PERMISSION[MANAGE], permission=MANAGE)
 INTEGRATION = Act(
     name="integrate",
@@ -102,8 +144,12 @@ INTEGRATION = Act(
         f"{ENDPOINT}/test",
         f"{ENDPOINT}/resend",
         "/settings/logo",
+        "/settings/mail",
+        "/settings/business",
         "/settings/wire",
         "/sandbox/{action}",
+        "/sandbox/world-file/export",
+        "/sandbox/world-file/import",
     ),
     permission=INTEGRATE,
 )
@@ -160,6 +206,14 @@ PAYOUT_POLICY = Act(
     pages=("/settings/payouts",),
     actions=("sandbox payout_policy",),
 )
+# In live the operator does it: LIMITS.
+OWN_CLIENT_TIERS = Act(
+    name="own_client_tiers",
+    title="Limits by tier of clients",
+    roles=IS_OWNER,
+    asks_second_factor=True,
+    actions=("sandbox client_tiers",),
+)
 # A world has the keys and the payout policy of its time.
 RESTORE_WORLD = Act(
     name="restore_world",
@@ -168,7 +222,7 @@ RESTORE_WORLD = Act(
     asks_second_factor=True,
     pages=("/sandbox/worlds/{action}",),
     actions=("sandbox restore", "sandbox fork"),
-    settings=("token_space",),
+    settings=("token_space", "copied_from"),
 )
 OWN_BENEFICIARY = Act(
     name="own_beneficiary",
@@ -229,8 +283,10 @@ APPEARANCE = Act(
     title="Setting of a merchant",
     roles=CAN_ADMINISTER,
     commands=("merchant set", "merchant logo"),
-    settings=("webhook_order", "http_codes", "logo", "outcome_seed"),
+    settings=("webhook_order", "http_codes", "logo", "mail", "business", "outcome_seed"),
 )
+# The file leaves the deployment: without people and secrets, but with what one merchant did, and when.
+EXPORT_CASE = Act(name="case", title="Case file", roles=CAN_SUPPORT, commands=("case export",))
 ASK_RAIL = Act(name="ask_rail", title="Question to a rail", roles=CAN_SUPPORT, pages=("/operator/work/{key}",))
 # Whoever has the secret key of the deployment, which these commands need, can read everything anyway.
 DATA_KEY = Act(name="data_key", title="Encryption key", roles=CAN_ADMINISTER, commands=("keys rotate", "keys drop"))
@@ -275,6 +331,9 @@ POLICY = propose_on_page("policy", "Cooling-off time", roles=CAN_ADMINISTER)
 LOAN_WRITE_OFF = command_in_books("loan_write_off", "Write-off of a loan", "loan write-off")
 DISPUTE_OPEN = command_in_books("dispute_open", "Dispute", "dispute open")
 DISPUTE_OUTCOME = command_in_books("dispute_outcome", "Outcome of a dispute", "dispute outcome")
+CARD_DISPUTE_OUTCOME = command_in_books(
+    "card_dispute_outcome", "Outcome of a dispute of a card purchase", "dispute card-outcome"
+)
 BENEFICIARY = command_in_books("beneficiary", "Split beneficiary", "split add")
 # One person suspends a merchant, because that must be quick. Who let it pay again alone could undo what a colleague
 # suspects.
@@ -301,10 +360,12 @@ LIMITS = Act(
         "settlement_days",
         "inbound_bank",
         "lending",
+        "savings",
         "dispute_credit",
         "reserve",
         "payouts",
         "payouts_change",
+        "client_tiers",
     ),
 )
 RAILS = Act(
@@ -356,7 +417,12 @@ PERSON = Act(
 ACTS: tuple[Act, ...] = (
     SEND_MONEY,
     APPROVE_TRANSFER,
+    DECIDE_REDEMPTION,
+    DECIDE_REACTIVATION,
     REVERSE_REPAYMENT,
+    RESCHEDULE_LOAN,
+    LOAN_PRODUCT,
+    WRITE_OFF_DEBT,
     COLLECT_MONEY,
     MANAGE_RECORDS,
     INTEGRATION,
@@ -366,6 +432,7 @@ ACTS: tuple[Act, ...] = (
     END_OWN_KEY,
     OWN_SECRET,
     PAYOUT_POLICY,
+    OWN_CLIENT_TIERS,
     RESTORE_WORLD,
     OWN_BENEFICIARY,
     MEMBER,
@@ -377,6 +444,7 @@ ACTS: tuple[Act, ...] = (
     HARMLESS_KEY,
     FIRST_OPERATOR,
     APPEARANCE,
+    EXPORT_CASE,
     ASK_RAIL,
     DATA_KEY,
     DECIDE,
@@ -390,6 +458,7 @@ ACTS: tuple[Act, ...] = (
     LOAN_WRITE_OFF,
     DISPUTE_OPEN,
     DISPUTE_OUTCOME,
+    CARD_DISPUTE_OUTCOME,
     BENEFICIARY,
     POLICY,
     LIMITS,

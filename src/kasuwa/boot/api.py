@@ -34,6 +34,7 @@ from kasuwa.postgres.connection_pool import Pool
 from kasuwa.postgres.merchant_rows import MerchantReader
 from kasuwa.postgres.migrate import newest_known_version
 from kasuwa.rails.inbox.callbacks import CallbackServices, RailCallbacks
+from kasuwa.rails.inbox.card_messages import CardMessages
 from kasuwa.rails.vendors.rejections import read_rejection
 from kasuwa.sandbox.admin_operations import CommonOperations
 from kasuwa.sandbox.operations import SandboxOperations, SandboxServices
@@ -46,7 +47,9 @@ from kasuwa.terms.vendors import CollectionVendors
 FORMS_PER_SECOND, FORMS_BURST = 0.5, 40
 
 
-def make_admin_operations(services: Services, operators: Pool, *, is_api: bool = True) -> Any:
+def make_admin_operations(
+    services: Services, operators: Pool, recorder: RequestRecorder | None = None, *, is_api: bool = True
+) -> Any:
     """Returns the admin operations of a process, which answers requests of the API or is that of the console."""
     if services.settings.environment == "live":
         return CommonOperations(operators, services.clock)
@@ -60,6 +63,7 @@ def make_admin_operations(services: Services, operators: Pool, *, is_api: bool =
             webhook_sender=services.webhook_sender,
             closer=make_closer(services.settings, services.dsn, services.clock),
             are_others_serving=not is_api or services.settings.workers > 1 or bool(services.settings.peer_listen),
+            requests=recorder,
         ),
         seed=services.deployment.seed,
         loopback_allowed=loopback_allowed(services.settings),
@@ -84,7 +88,9 @@ def make_callbacks(services: Services, operators: Pool) -> RailCallbacks:
         rejection_rules=REJECTION_RULES,
     )
     choice, senders = services.rail_choice, parse_callback_senders(services.settings)
-    return RailCallbacks(used, choice.callback_sources(), choice.callback_hints(), senders)
+    announced = choice.card_messages()
+    cards = None if announced is None else CardMessages(services.rails.issuer, announced)
+    return RailCallbacks(used, choice.callback_sources(), choice.callback_hints(), senders, cards)
 
 
 def make_page_throttle(settings: Settings, buckets: SharedBuckets) -> Callable[[str], float] | None:

@@ -28,13 +28,17 @@ from kasuwa.http.connection import HttpLimits
 from kasuwa.http.exchange import HttpApplication
 from kasuwa.http.server import BACKLOG, HttpServer, connections_within, open_files_limit
 from kasuwa.jobs import presence
+from kasuwa.jobs.people_mails import PeopleMails
+from kasuwa.jobs.people_notices import PeopleNotices
 from kasuwa.jobs.steps import list_lanes
 from kasuwa.jobs.worker import Worker
 from kasuwa.merchants.key_usage import keep_recording_use
+from kasuwa.methods.disburse.search_words import hash_transfer
 from kasuwa.methods.disputes.answers_task import DisputeAnswers
 from kasuwa.methods.disputes.steps import read_answer
 from kasuwa.methods.payment.search_words import hash_payment
 from kasuwa.methods.sealed_columns import SEALED_PLACES, make_client_indexer
+from kasuwa.methods.searched_records import hash_text, make_searched_tables
 from kasuwa.methods.tables import DISPUTE_RULES, RECEIPT_RULES, index_steps, list_methods
 from kasuwa.observe import log
 from kasuwa.observe.metrics import Metrics
@@ -46,7 +50,8 @@ from kasuwa.postgres.connections import wait_for_primary
 from kasuwa.postgres.polling import Polling
 from kasuwa.privacy.key_rotation import KeyRotation
 from kasuwa.projections.daily_totals import DailyTotals
-from kasuwa.projections.payment_words import PaymentWords
+from kasuwa.projections.payment_words import EndedHashers, PaymentWords
+from kasuwa.projections.record_words import RecordWords
 from kasuwa.projections.settlement_sums import SettlementSums
 from kasuwa.rails.catalogue.refresh import CatalogueRefresher
 from kasuwa.rails.inbox.listings import RailListings
@@ -55,7 +60,7 @@ from kasuwa.rails.ports.accounts import AccountRail
 from kasuwa.rails.ports.feeds import FeedRail
 from kasuwa.sandbox.request_records import FLUSH_SECONDS, RequestRecorder
 from kasuwa.settings.database_logins import reader_url
-from kasuwa.settings.settings import Settings
+from kasuwa.settings.settings import Settings, console_address, sends_mail
 from kasuwa.terms.accounts import SANDBOX_RAIL
 from kasuwa.transactions.transactions import WEBHOOK_LANE
 
@@ -82,13 +87,12 @@ async def run_api(settings: Settings, dsn: str, metrics: Metrics, shared: Shared
         asyncio.create_task(usage),
         *start_rail_tasks(services, operators, "api"),
     ]
-    operations = make_admin_operations(services, operators)
+    recorder = None if settings.environment == "live" else RequestRecorder(operators, services.vault)
+    operations = make_admin_operations(services, operators, recorder)
     dispatch = make_dispatch(services, operations, shared.limits)
     owner = await start_owner(services, dispatch, shared, operators)
     forwarder = None if owner is None else RequestForwarder(dispatch, owner.links, metrics)
-    recorder = None
-    if settings.environment == "test":
-        recorder = RequestRecorder(operators)
+    if recorder is not None:
         recording = Polling().repeat(recorder.flush, FLUSH_SECONDS, "the request log could not be written")
         background.append(asyncio.create_task(recording))
     server = make_server(services, dispatch, make_callbacks(services, operators), forwarder, shared.limits, recorder)
@@ -147,9 +151,14 @@ async def run_worker(settings: Settings, dsn: str, metrics: Metrics, shared: Sha
     loops = (worker.run(services.step_runner.lanes), services.webhook_sender.run(), refresher.run())
     answers = DisputeAnswers(records, services.rail_choice.make_dispute_rails(), partial(read_answer, services.vault))
     rotation = KeyRotation(dsn, claims, services.vault, SEALED_PLACES, make_client_indexer(services.vault))
-    words = PaymentWords(dsn, partial(hash_payment, services.vault))
-    sums = (DailyTotals(dsn), SettlementSums(dsn), words)
-    parts = (inbox, listings, answers, closer, rotation, *sums)
+    hashers = EndedHashers(partial(hash_payment, services.vault), partial(hash_transfer, services.vault))
+    record_words = RecordWords(dsn, make_searched_tables(services.vault), partial(hash_text, services.vault))
+    sums = (DailyTotals(dsn), SettlementSums(dsn), PaymentWords(dsn, hashers), record_words)
+    is_test = settings.environment == "test"
+    rail = services.rails.mail if sends_mail(settings) else None
+    mails = PeopleMails(records, rail, services.vault, services.clock, keeps_content=is_test)
+    notices = PeopleNotices(records, services.vault, console_address(settings), sends_mail=sends_mail(settings))
+    parts = (inbox, listings, answers, closer, rotation, mails, notices, *sums)
     running = [asyncio.create_task(loop) for loop in (*loops, *(part.run() for part in parts))]
     await stopping.wait()
     for part in (worker, services.webhook_sender, refresher, *parts):
@@ -204,13 +213,9 @@ async def serve_console_until_stopped(application: Any, host: str, port: int) ->
 
 
 async def run_console(settings: Settings, dsn: str, metrics: Metrics, shared: SharedResources) -> None:
-    from anyio import to_thread
-
     from kasuwa.boot.console import make_console_services
     from kasuwa.console.server import make_console
 
-    # anyio imports its other half at its first use, which is not to be a request.
-    await to_thread.run_sync(int)
     services = await Services.build(settings, dsn, metrics)
     operators = services.use_pool(await connections.open_operator_pool(dsn))
     readers = services.use_pool(await connections.open_console_pool(reader_url(settings, dsn)))
@@ -281,8 +286,12 @@ async def run_with_metrics(name: str, settings: Settings, dsn: str, metrics: Met
 def import_code(name: str) -> None:
     """Imports what only this process runs. The console takes a quarter of a second, so no other imports it."""
     if name == "console":
+        import anyio
+
         import kasuwa.boot.console
         import kasuwa.console.server  # noqa: F401
+
+        anyio.run(anyio.sleep, 0)  # it imports its other half at its first use, which is not to be a request
 
 
 def run_process(name: str, settings: Settings, dsn: str, metrics: Metrics, shared: SharedResources) -> None:

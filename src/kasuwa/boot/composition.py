@@ -23,9 +23,10 @@ from kasuwa.engine.writer_lanes import LanedWriter
 from kasuwa.jobs.forwarded_jobs import ForwardingStepRunner
 from kasuwa.jobs.steps import StepRunner
 from kasuwa.merchants.merchants import MerchantDirectory
-from kasuwa.methods.tables import CHECKOUT_SOURCES, ISSUER_RULES, PURPOSES, index_steps, list_methods
+from kasuwa.methods.tables import CHECKOUT_SOURCES, ISSUER_RULES, PURPOSES, SHOP_RULES, index_steps, list_methods
 from kasuwa.observe.metrics import BATCH_SIZE, COMMIT_SECONDS, Metrics
 from kasuwa.outbound.egress import EgressClient
+from kasuwa.outbound.mail import MailTransport
 from kasuwa.postgres import connections
 from kasuwa.postgres.clock import DatabaseClock
 from kasuwa.postgres.connection_pool import Pool
@@ -34,11 +35,19 @@ from kasuwa.privacy import vault_keys
 from kasuwa.privacy.vault_keys import KeyRefresher
 from kasuwa.rails.catalogue.refresh import PolledCatalogueCache
 from kasuwa.rails.choice import RailChoice, list_collection_vendors
+from kasuwa.rails.mail_system import MailPace, SmtpMail
 from kasuwa.rails.ports.all_rails import NOT_CONFIGURED, Rails
+from kasuwa.rails.ports.decider import CardDecider
 from kasuwa.rails.ports.issuer import IssuerRail
+from kasuwa.rails.ports.mail import MailRail
 from kasuwa.rails.ports.orders import CatalogueCache
+from kasuwa.rails.ports.shops import ShopRail
+from kasuwa.rails.routing.deciders import DECIDER_LIMITS, HttpDeciders
 from kasuwa.rails.routing.issued_cards import IssuedCardRail
 from kasuwa.rails.routing.issuer import LedgerIssuer
+from kasuwa.rails.routing.shops import LedgerShops
+from kasuwa.rails.routing.unconfigured import NoMail
+from kasuwa.rails.sandbox.mail import SandboxMail
 from kasuwa.rails.watch import vendor_accounts
 from kasuwa.settings.close_key import load_close_key
 from kasuwa.settings.database_logins import reader_url
@@ -49,10 +58,14 @@ from kasuwa.settings.settings import (
     get_public_url,
     loopback_allowed,
     parse_card_issuing,
+    parse_mail_server,
+    sends_mail,
 )
 from kasuwa.settings.values import SettingsError
 from kasuwa.terms.accounts import AccountTerms
 from kasuwa.terms.issuing import CardIssuingSettings
+from kasuwa.terms.mail import MailService
+from kasuwa.terms.outgoing import OutgoingTerms
 from kasuwa.terms.vendors import CollectionVendors
 from kasuwa.transactions.checkouts import CheckoutSources
 from kasuwa.transactions.purpose import Purposes
@@ -66,6 +79,9 @@ def make_rails(
     choice: RailChoice,
     catalogue_cache: CatalogueCache = NOT_CONFIGURED,
     issuer: IssuerRail = NOT_CONFIGURED,
+    decider: CardDecider = NOT_CONFIGURED,
+    transport: MailTransport | None = None,
+    shops: ShopRail = NOT_CONFIGURED,
 ) -> Rails:
     collections = choice.make_collections()
     return Rails(
@@ -77,10 +93,26 @@ def make_rails(
         biller=choice.make_biller(),
         catalogue_cache=catalogue_cache,
         issuer=issuer,
+        shops=shops,
+        decider=decider,
         vendors=list_collection_vendors(settings),
         accounts=choice.make_accounts(),
         feeds=choice.make_feeds(),
+        mail=make_mail_rail(settings, transport),
     )
+
+
+def make_transport(settings: Settings) -> MailTransport | None:
+    """Returns what hands mails to the mail server, or None if there is none."""
+    configured = parse_mail_server(settings)
+    return None if configured is None else MailTransport(*configured)
+
+
+def make_mail_rail(settings: Settings, transport: MailTransport | None) -> MailRail:
+    """Returns the mail system of the merchants. In test it is their outbox, whatever server is configured."""
+    if settings.environment == "test":
+        return SandboxMail()
+    return NoMail() if transport is None else SmtpMail(transport, MailPace(settings.mail_rate))
 
 
 def make_deployment(vault: Vault, settings: Settings, rail_chooser: RailChooser = NO_ROUTING) -> Deployment:
@@ -96,6 +128,8 @@ def make_deployment(vault: Vault, settings: Settings, rail_chooser: RailChooser 
             CardIssuingSettings: parse_card_issuing(settings),
             CollectionVendors: list_collection_vendors(settings),
             AccountTerms: choose_account_terms(settings),
+            OutgoingTerms: OutgoingTerms(loopback_allowed(settings)),
+            MailService: MailService(sends_mail(settings)),
             Purposes: PURPOSES,
             CheckoutSources: CHECKOUT_SOURCES,
         },
@@ -170,13 +204,23 @@ class Services:
             if database.lanes is None
             else LanedWriter(dsn, self.deployment, self._record_commit, self.clock, database.layout, database.lanes)
         )
-        issuer = LedgerIssuer(reader, vault, self.merchant_directory, self.writer, ISSUER_RULES)
-        self.rails = make_rails(settings, self.rail_choice, self.catalogue_cache, issuer)
+        loopback = loopback_allowed(settings)
+        # Deciders have connections of their own: neither webhooks nor rails wait for them.
+        self.decider_egress = EgressClient(
+            environment=settings.environment, loopback_allowed=loopback, limits=DECIDER_LIMITS
+        )
+        decider = HttpDeciders(self.decider_egress, reader, vault, settings.hash_header, self.clock)
+        issuer = LedgerIssuer(reader, vault, self.merchant_directory, self.writer, ISSUER_RULES, decider)
+        self.mail_transport = make_transport(settings)
+        shops = LedgerShops(self.merchant_directory, self.writer, SHOP_RULES)
+        self.rails = make_rails(
+            settings, self.rail_choice, self.catalogue_cache, issuer, decider, self.mail_transport, shops
+        )
         self.readers = DatabaseReaderFactory(reader, lists, vault, self.deployment.public_url)
         self.step_runner: StepRunner = StepRunner(
             self.writer, self.rails, index_steps(methods), vault, metrics, self.readers
         )
-        self.egress = EgressClient(environment=settings.environment, loopback_allowed=loopback_allowed(settings))
+        self.egress = EgressClient(environment=settings.environment, loopback_allowed=loopback)
         self.webhook_sender = WebhookSender(
             dsn, self.egress, vault, settings.environment, settings.hash_header, metrics, self.clock
         )
@@ -229,7 +273,10 @@ class Services:
                 task.cancel()
         await self.writer.close()
         await self.egress.close()
+        await self.decider_egress.close()
         await self.rail_choice.close()
+        if self.mail_transport is not None:
+            self.mail_transport.close()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(2):
                 await self.reader.close()

@@ -12,9 +12,10 @@ from kasuwa.api.forwarding import RequestForwarder
 from kasuwa.api.openapi.documents import BuiltOnce, build_reference
 from kasuwa.api.routes import find_action, make_routes
 from kasuwa.authority.audit_notes import ActionNote
-from kasuwa.boot.composition import Services
+from kasuwa.boot.composition import Services, make_closer
 from kasuwa.console.kit.cookies import CookieSettings
 from kasuwa.console.kit.formatting import make_templates
+from kasuwa.console.kit.links import LinkSender
 from kasuwa.console.kit.visit import ConsoleServices
 from kasuwa.console.merchant.actions import CONSOLE
 from kasuwa.core.action import Action
@@ -23,7 +24,6 @@ from kasuwa.engine.reading import SnapshotReaderFactory
 from kasuwa.engine.snapshot_writer import SnapshotWriter
 from kasuwa.jobs.steps import list_rail_kinds
 from kasuwa.methods.coded_tables import CODED_TABLES
-from kasuwa.outbound.mail import LinkSender
 from kasuwa.outbound.url_policy import url_fault
 from kasuwa.postgres.connection_pool import Connection, Pool
 from kasuwa.projections.timeline import transaction_timeline
@@ -96,11 +96,12 @@ def make_console_services(
         run_action=act,
         find_action=find,
         read_request=read,
+        close_books=make_closer(settings, services.dsn, services.clock).close_now,
         send_test_event=partial(services.webhook_sender.send_test_event, operators),
         url_fault=partial(url_fault, environment=settings.environment, loopback_allowed=loopback),
         read_timeline=partial(transaction_timeline, unseal=services.vault.unseal),
         templates=make_templates(),
         cookies=CookieSettings(console_address(settings).startswith("https://"), settings.environment == "live"),
-        deliver_link=LinkSender(choose_invitations(settings)).deliver,
+        links=LinkSender(choose_invitations(settings), services.vault, console_address(settings)),
         large_amount_minor=settings.large_amount,
     )

@@ -21,6 +21,7 @@ from kasuwa.rails.choice import RailChoice
 from kasuwa.rails.ports.orders import NoAnswer, Unavailable
 from kasuwa.rails.routing.orders import BankLister, NameComparison
 from kasuwa.rails.watch import records
+from kasuwa.rails.watch.call_timings import CallTimings
 from kasuwa.rails.watch.records import RailError, RailHealth
 from kasuwa.rails.watch.shadow import ShadowComparer
 from kasuwa.rails.watch.watch import BalanceReader, RailWatch
@@ -40,7 +41,8 @@ def start_rail_tasks(services: Services, pool: Pool, part: str) -> list["asyncio
     watch_calls(choice, services.metrics)
     process = f"{socket.gethostname()} {part} {os.getpid()}"
     use = partial(use_balances, choice, services.metrics if part == "worker" else None)
-    watch = RailWatch(pool, partial(describe_health, choice, process), use, choice.accounts)
+    timings = partial(list_timings, choice)
+    watch = RailWatch(pool, partial(describe_health, choice, process), use, choice.accounts, timings)
     loops: list[Coroutine[Any, Any, None]] = [watch.run()]
     if part != "console":
         loops += [keep_bank_lists(choice), keep_item_lists(choice)]
@@ -73,6 +75,10 @@ def use_balances(choice: RailChoice, metrics: Metrics | None, balances: Mapping[
     if metrics is not None:
         for (rail, currency), amount in balances.items():
             metrics.gauge(RAIL_BALANCE, amount, rail, currency)
+
+
+def list_timings(choice: RailChoice) -> list[CallTimings]:
+    return [monitor.timings for monitor in choice.monitors.values()]
 
 
 def describe_health(choice: RailChoice, process: str) -> list[RailHealth]:

@@ -129,17 +129,27 @@ def import_process_code() -> None:
     public_holidays()  # slow to load, so it is loaded before the forks: not in each of them, nor between two requests
 
 
+def import_http_client() -> None:
+    """Imports the client of outgoing requests, which loads the certificates of authorities. That takes as long as a
+    quarter of all other imports, and they go on meanwhile: OpenSSL does it without the interpreter's lock."""
+    import aiohttp  # noqa: F401
+
+
 @contextlib.contextmanager
 def importing_process_code() -> Iterator[None]:
-    """Imports what the processes run in a thread, while the block starts the database. The thread has ended when the
-    block has: processes are forked without threads. No garbage is collected, because imports make none."""
-    importing = threading.Thread(target=import_process_code)
+    """Imports what the processes run in threads, while the block starts the database. The threads have ended when the
+    block has: processes are forked without threads. No garbage is collected, because imports make none, and what they
+    made is never looked through for garbage, by the processes neither."""
+    threads = [threading.Thread(target=target) for target in (import_http_client, import_process_code)]
     gc.disable()
-    importing.start()
+    for thread in threads:
+        thread.start()
     try:
         yield
     finally:
-        importing.join()
+        for thread in threads:
+            thread.join()
+        gc.freeze()
         gc.enable()
 
 

@@ -22,9 +22,14 @@ from kasuwa.methods.clients.model import UNKNOWN_CLIENT
 from kasuwa.methods.clients.rules.manage_client import bvn_aad, decide_erase, hash_bvn, need_erase, show_client
 from kasuwa.methods.clients.store import find_client
 from kasuwa.methods.disburse.rules.erase import ErasableTransfer, erase_narration
+from kasuwa.methods.disputes.model import DisputeFile
+from kasuwa.methods.disputes.rules.erase import erase_file
 from kasuwa.methods.investments.rules.erase import ErasableDeposit, ErasableSavings, erase_name
 from kasuwa.methods.investments.rules.erase import erase_payer_metadata as erase_deposit_payer
+from kasuwa.methods.loans.guarantee_model import ErasableCollateral, erase_description
 from kasuwa.methods.loans.rules.erase import ErasableRepayment, erase_payer_metadata
+from kasuwa.methods.virtualcard.dispute_model import CardDispute, card_evidence_aad
+from kasuwa.methods.virtualcard.rules.dispute import erase_card_evidence
 from kasuwa.privacy import subject_access
 from kasuwa.settings.settings import Settings
 
@@ -40,8 +45,11 @@ ERASURES: ErasingRules = {
     **PAYER_ERASURES,
     "savings": (ErasableSavings, erase_name),
     "transfer": (ErasableTransfer, erase_narration),
+    "collateral": (ErasableCollateral, erase_description),
     "repayment": (ErasableRepayment, erase_payer_metadata),
     "deposit": (ErasableDeposit, erase_deposit_payer),
+    "card_dispute": (CardDispute, erase_card_evidence),
+    "card_dispute_file": (DisputeFile, erase_file),
 }
 
 RevealOption = Annotated[bool, typer.Option("--reveal", help="Show the whole BVN.")]
@@ -67,6 +75,9 @@ def export_client(mid: str, client_id: str, reveal: RevealOption = False, data: 
         records = {table: [msgspec.Raw(text.encode()) for text in rows] for table, rows in rows_by_table.items()}
         disputes = await subject_access.find_client_disputes(connection, merchant_id, client_id)
         records |= export_disputes(merchant_id, disputes, vault)
+        filed = await subject_access.find_card_evidence(connection, merchant_id, client_id)
+        evidence = [vault.unseal(merchant_id, card_evidence_aad(dispute_id), sealed) for dispute_id, sealed in filed]
+        records |= {"card_dispute_evidence": [msgspec.Raw(text) for text in evidence]} if evidence else {}
         return msgspec.json.encode({"mid": mid, "client": profile, "records": records})
 
     typer.echo(msgspec.json.format(run_with_connection(data, work), indent=2).decode())

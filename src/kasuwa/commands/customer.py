@@ -25,6 +25,9 @@ from kasuwa.methods.customers.store import find_customer
 from kasuwa.methods.invoices.model import Invoice
 from kasuwa.methods.invoices.rules.states import erase_person, read_person, show_invoice
 from kasuwa.methods.invoices.store import list_customer_invoices
+from kasuwa.methods.mail.model import MailRow, erase_content, read_content
+from kasuwa.methods.mail.records import show_mail
+from kasuwa.methods.mail.store import list_customer_mails
 from kasuwa.methods.resources.rules.erase import erase_owner
 from kasuwa.methods.resources.store import iterate_accounts
 from kasuwa.methods.tickets.model import Ticket
@@ -98,7 +101,7 @@ def find_by_email(mid: str, email: str, data: DataOption = None) -> None:
 @command.command(name="export")
 def export_customer(mid: str, customer_id: str, data: DataOption = None) -> None:
     """Print everything stored about a customer as JSON: the profile, payments, saved cards, disputes, invoices,
-    tickets, open checkouts and personalized accounts."""
+    mails, tickets, open checkouts and personalized accounts."""
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> bytes:
         merchant_id = await merchants.find_merchant_id(connection, mid)
@@ -122,18 +125,25 @@ def export_customer(mid: str, customer_id: str, data: DataOption = None) -> None
 async def export_sales(
     merchant_id: int, customer_id: str, payment_refs: list[str], connection: Any, vault: Vault
 ) -> dict[str, list[Any]]:
-    """Returns the invoices of a customer and the tickets that were bought, by kind, without tickets' codes."""
+    """Returns the invoices of a customer, the mails about them and the tickets that were bought, by kind, without
+    tickets' codes."""
     invoices = [
         show_invoice(invoice, read_person(invoice, vault.unseal), "")
         for invoice in await list_customer_invoices(merchant_id, customer_id, connection)
     ]
     for record in invoices:
         record.link = ""  # whoever has it can see the invoice
+    mails = [
+        show_mail(mail, read_content(mail, vault.unseal))
+        for mail in await list_customer_mails(merchant_id, customer_id, payment_refs, connection)
+    ]
+    for mail in mails:
+        mail.text = mail.html = None  # they have the link of the invoice
     tickets = [
         {"link_id": ticket.link_id, "payment": ticket.payment_ref, "state": ticket.state, **format_buyer(ticket, vault)}
         for ticket in await list_tickets_of_payments(merchant_id, payment_refs, connection)
     ]
-    return {kind: rows for kind, rows in (("invoice", invoices), ("ticket", tickets)) if rows}
+    return {kind: rows for kind, rows in (("invoice", invoices), ("mail", mails), ("ticket", tickets)) if rows}
 
 
 async def export_unlinked_rows(connection: Any, customer: Customer, vault: Vault) -> dict[str, list[Any]]:
@@ -169,9 +179,9 @@ def format_buyer(ticket: Ticket, vault: Vault) -> dict[str, str]:
 
 @command.command(name="erase")
 def erase_customer_data(mid: str, customer_id: str, yes: YesOption = False, data: DataOption = None) -> None:
-    """Erase a customer's personal data, also in payments, plans, invoices, tickets, open checkouts and personalized
-    accounts, and the cards saved with payments. The books keep their records. Refused while a payment or a dispute is
-    open. Erasing again also erases what was paid with the address since."""
+    """Erase a customer's personal data, also in payments, plans, invoices, mails, tickets, open checkouts and
+    personalized accounts, and the cards saved with payments. The books keep their records. Refused while a payment or a
+    dispute is open. Erasing again also erases what was paid with the address since."""
     if not yes:
         typer.confirm(f"Erase all personal data of {customer_id}? This cannot be undone", abort=True)
 
@@ -183,11 +193,13 @@ def erase_customer_data(mid: str, customer_id: str, yes: YesOption = False, data
                 raise ServeError(UNKNOWN_CUSTOMER.message)
             rows = await find_rows(connection, customer, services.vault)
             invoices = await list_customer_invoices(merchant_id, customer_id, connection)
+            mails = await list_customer_mails(merchant_id, customer_id, rows.payment_refs, connection)
             tickets = await list_tickets_of_payments(merchant_id, rows.payment_refs, connection)
             checkouts, accounts = await find_unlinked_rows(connection, customer, services.vault)
         merchant = await services.merchant_directory.get_by_id(merchant_id)
         erasures = make_erasures(PAYER_ERASURES, rows.keys)
         erasures += tuple(RowErasure(Invoice, bytes(invoice.key), erase_person) for invoice in invoices)
+        erasures += tuple(RowErasure(MailRow, bytes(mail.key), erase_content, ends_job=True) for mail in mails)
         erasures += tuple(RowErasure(Ticket, bytes(ticket.key), erase_buyer) for ticket in tickets)
         erasures += tuple(RowErasure(Checkout, bytes(row.key), erase_checkout_payer) for row in checkouts)
         erasures += tuple(RowErasure(PersonalizedAccountRow, bytes(row.key), erase_owner) for row in accounts)

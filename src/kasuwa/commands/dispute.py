@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from kasuwa.authority.acts import DISPUTE_OPEN, DISPUTE_OUTCOME
+from kasuwa.authority.acts import CARD_DISPUTE_OUTCOME, DISPUTE_OPEN, DISPUTE_OUTCOME
 from kasuwa.boot.supervise import ServeError
 from kasuwa.commands.book_acts import run_book_act
 from kasuwa.commands.database import record_audit_entry, run_with_connection
@@ -18,6 +18,7 @@ from kasuwa.core.vault import Vault
 from kasuwa.merchants import merchants
 from kasuwa.methods.disputes import evidence_reads
 from kasuwa.methods.disputes.model import evidence_aad, file_aad
+from kasuwa.methods.virtualcard.dispute_model import card_evidence_aad
 from kasuwa.settings.settings import Settings
 
 command = typer.Typer(no_args_is_help=True, add_completion=False, help="Open, decide and hand in disputes of payments.")
@@ -47,6 +48,14 @@ def decide_dispute(mid: str, dispute_id: str, outcome: str, data: DataOption = N
     typer.echo(run_book_act(data, DISPUTE_OUTCOME, mid, fields, f"dispute {outcome}", dispute_id))
 
 
+@command.command(name="card-outcome")
+def decide_card_dispute(mid: str, dispute_id: str, outcome: str, data: DataOption = None) -> None:
+    """End a cardholder's dispute of a card purchase as the card network decided: won, or lost, for the cardholder. In
+    live it is proposed, and two operators approve it."""
+    fields = {"dispute_id": dispute_id, "outcome": outcome}
+    typer.echo(run_book_act(data, CARD_DISPUTE_OUTCOME, mid, fields, f"card dispute {outcome}", dispute_id))
+
+
 @command.command(name="evidence")
 def show_evidence(
     mid: str,
@@ -54,7 +63,8 @@ def show_evidence(
     to: Annotated[Path | None, typer.Option(help="Directory that the files are written to.")] = None,
     data: DataOption = None,
 ) -> None:
-    """Print the texts that a merchant sent for a dispute, and write its files, to hand them in at the rail."""
+    """Print the texts that a merchant sent for a dispute, or for a cardholder's dispute, and write its files, to hand
+    them in at the rail or the card network."""
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> tuple[bytes, list[tuple[str, bytes]]]:
         merchant_id = await merchants.find_merchant_id(connection, mid)
@@ -62,7 +72,8 @@ def show_evidence(
         if evidence is None:
             raise ServeError("no dispute of this merchant has this id, or it has no evidence")
         await record_audit_entry(connection, merchant_id, "read the evidence of a dispute", dispute_id)
-        texts = vault.unseal(merchant_id, evidence_aad(dispute_id), evidence.texts)
+        aad = card_evidence_aad if evidence.is_of_cardholder else evidence_aad
+        texts = vault.unseal(merchant_id, aad(dispute_id), evidence.texts)
         files = [
             (file_name(file), vault.unseal(merchant_id, file_aad(dispute_id, file.place), file.content))
             for file in evidence.files

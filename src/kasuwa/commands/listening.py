@@ -15,10 +15,13 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from kasuwa.testing import triggers
 from kasuwa.webhooks.signatures import DEFAULT_HASH_HEADER, object_headers, sign
 
 POLL_SECONDS = 0.5
 ANSWER_SECONDS = 10.0
+# Of a request that makes an event happen: it may move business time by weeks.
+TRIGGER_SECONDS = 60.0
 
 
 class ListenError(Exception):
@@ -54,16 +57,16 @@ class MerchantClient(msgspec.Struct, frozen=True):
     mid: str
     key: str
 
-    def send_request(self, body: dict[str, Any]) -> Any:
+    def send_request(self, body: dict[str, Any], path: str = "resources", seconds: float = ANSWER_SECONDS) -> Any:
         check_address(self.server)
         request = urllib.request.Request(
-            f"{self.server.rstrip('/')}/resources",
+            f"{self.server.rstrip('/')}/{path}",
             data=json.dumps(body).encode(),
             method="PUT",
             headers={"mid": self.mid, "key": self.key, "content-type": "application/json"},
         )
         try:
-            with TO_SERVER.open(request, timeout=ANSWER_SECONDS) as answer:
+            with TO_SERVER.open(request, timeout=seconds) as answer:
                 reply = json.load(answer)
         except urllib.error.HTTPError as error:
             if error.code == 401:
@@ -71,7 +74,7 @@ class MerchantClient(msgspec.Struct, frozen=True):
             raise ListenError(f"{self.server} answered HTTP {error.code}") from None
         except (OSError, ValueError, HTTPException) as error:
             raise ListenError(f"{self.server} cannot be reached: {getattr(error, 'reason', error)}") from None
-        if reply.get("status") != 200:
+        if reply.get("status") not in (200, 202):
             raise ListenError(str(reply.get("message", reply)))
         return reply
 
@@ -149,6 +152,40 @@ def listen(account: MerchantClient, forward_to: str | None, say: Callable[[str],
         time.sleep(POLL_SECONDS)
 
 
+def make_happen(account: MerchantClient, name: str, changes: list[str], forward_to: str | None) -> str:
+    """Makes an event happen in the test environment, and forwards it to an application on this machine if one is given.
+    Raises ListenError if a request is refused, or the application does not accept the event."""
+    if forward_to is not None:
+        check_address(forward_to)
+
+    def send(path: str, fields: dict[str, Any], key: str) -> Any:
+        sender = MerchantClient(account.server, account.mid, key) if key else account
+        return sender.send_request(fields, path, seconds=TRIGGER_SECONDS)
+
+    try:
+        entry = triggers.trigger(send, name, dict(read_change(text) for text in changes))
+    except triggers.TriggerError as error:
+        raise ListenError(str(error)) from None
+    event = msgspec.convert(entry, Event)
+    return describe(event) if forward_to is None else forward_line(event, forward_to, account.key)
+
+
+def read_change(text: str) -> tuple[str, str]:
+    field, equals, value = text.partition("=")
+    if not field or not equals:
+        raise ListenError(f"{text} is not a field and its value, such as amount=900.00")
+    return field, value
+
+
+def forward_line(event: Event, forward_to: str, key: str) -> str:
+    """Forwards an event. Returns the line that says so. Raises ListenError if the application does not accept it."""
+    delivery = forward(event, forward_to, key)
+    line = f"{describe(event)}  → {delivery.result}"
+    if not delivery.is_accepted:
+        raise ListenError(line.strip())
+    return line
+
+
 def trigger(account: MerchantClient, reference: str, forward_to: str | None) -> str:
     """Sends the event of a reference again, to the merchant's endpoint or to an application on this machine. Raises
     ListenError if the application does not accept it."""
@@ -159,10 +196,6 @@ def trigger(account: MerchantClient, reference: str, forward_to: str | None) -> 
         raise ListenError(f"there is no event of {reference}: it is not final, or not this merchant's")
     event = msgspec.convert(events[0], Event)
     if forward_to is not None:
-        delivery = forward(event, forward_to, account.key)
-        line = f"{describe(event)}  → {delivery.result}"
-        if not delivery.is_accepted:
-            raise ListenError(line.strip())
-        return line
+        return forward_line(event, forward_to, account.key)
     account.send_request({"request": "resend", "event_id": event.event_id})
     return f"{describe(event)}  → sent again to the endpoint"

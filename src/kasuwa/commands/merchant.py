@@ -114,6 +114,7 @@ def set_merchant(
     ] = None,
     inbound_bank: Annotated[str | None, typer.Option(help="Bank of the accounts that customers pay into.")] = None,
     lending: Annotated[str | None, typer.Option(help='JSON such as {"penalty_rate": "0.1"}.')] = None,
+    savings: Annotated[str | None, typer.Option(help='JSON such as {"dormancy_months": 12}.')] = None,
     rails: Annotated[
         str | None, typer.Option(help='JSON such as {"bank": ["monnify", "paystack"]}. {} follows the settings.')
     ] = None,
@@ -127,11 +128,15 @@ def set_merchant(
     payouts: Annotated[
         str | None, typer.Option(help='JSON of the policy for money out, such as {"approve_above": "500000.00"}.')
     ] = None,
+    client_tiers: Annotated[
+        str | None, typer.Option(help='Limits by tier of clients: JSON such as {"is_on": true}. {} ends them.')
+    ] = None,
     data: DataOption = None,
 ) -> None:
     """Change a merchant's settings. In live, changes of tariff, limits, terms, rails, webhook URL and the policy for
     money out are proposed, and two operators approve them."""
     changes = parse_settings(
+        client_tiers=client_tiers,
         payouts=payouts,
         webhook_url=webhook_url,
         webhook_order=webhook_order,
@@ -142,6 +147,7 @@ def set_merchant(
         settlement_days=settlement_days,
         inbound_bank=inbound_bank,
         lending=lending,
+        savings=savings,
         rails=rails,
         dispute_credit=dispute_credit,
         reserve=reserve,
@@ -199,11 +205,24 @@ def set_logo(
     typer.echo("logo set" if logo else "logo removed")
 
 
+JSON_SETTINGS = (
+    "tariff",
+    "limits",
+    "lending",
+    "savings",
+    "rails",
+    "dispute_credit",
+    "reserve",
+    "payouts",
+    "client_tiers",
+)
+
+
 def parse_settings(**options: Any) -> dict[str, Any]:
     """Parses and validates the given options as merchant settings. Exits with one line if one is invalid."""
     values = {name: value for name, value in options.items() if value is not None}
     try:
-        for name in ("tariff", "limits", "lending", "rails", "dispute_credit", "reserve", "payouts"):
+        for name in JSON_SETTINGS:
             if name in values:
                 values[name] = msgspec.json.decode(values[name])
         if "rate" in values:

@@ -72,6 +72,7 @@ async def run(url: str, secret: RemoteSecret, live: bool, restart: str | None, l
         is_live_allowed=live,
         restart=restart_rail if restart else None,
         callbacks=None if listen is None else listener.keys,
+        network=None if listen is None else listener.network,
     )
     try:
         async with RailClient(url, secret) as client:

@@ -13,6 +13,7 @@ from kasuwa.boot.ports import reserve_ports
 from kasuwa.commands import announcement
 from kasuwa.commands.database import one_line_errors
 from kasuwa.commands.directory_option import DataOption
+from kasuwa.commands.record import serve_recording
 from kasuwa.settings.peer_files import load_peer_certificates
 from kasuwa.settings.secret_key import load_secret_key
 from kasuwa.settings.settings import read_settings
@@ -33,12 +34,24 @@ def serve(
         Path | None, typer.Option(help="File to write when ready: one line of JSON. Removed at the end.")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print that line of JSON instead of text.")] = False,
+    replay: Annotated[
+        Path | None,
+        typer.Option(
+            help="Answer from this file of `kasuwa record`, or golden file, in its order, without a database."
+        ),
+    ] = None,
+    replay_loosely: Annotated[
+        bool, typer.Option("--replay-loosely", help="Answer in any order, also with other references.")
+    ] = False,
 ) -> None:
     """Run the service: API, job worker, console and, unless given one, its own PostgreSQL.
 
     It runs until Ctrl-C or SIGTERM. The database is its own, in the data directory, unless KASUWA_DATABASE_URL is set.
     The line of JSON has the addresses, the version and the process id, and in test the demo merchant's key and sign-in
-    links to the console."""
+    links to the console.
+
+    With --replay it answers what was recorded and nothing else. Its exit code is then 1 if a request was not
+    recorded, or a recorded one did not come."""
     with one_line_errors(), contextlib.ExitStack() as at_end:
         requested_settings = read_settings(
             os.environ, host=host, port=port, console_port=console_port, data=data, workers=workers
@@ -46,6 +59,9 @@ def serve(
         ready = announcement.ReadyFile(ready_file) if ready_file is not None else None
         if ready is not None:
             ready.prepare()
+        if replay is not None:
+            serve_recording(replay, requested_settings, ready, is_loose=replay_loosely, as_json=json)
+            return
         load_peer_certificates(requested_settings)  # refused before anything is changed
         settings = at_end.enter_context(reserve_ports(requested_settings))
         load_secret_key(settings)

@@ -20,8 +20,11 @@ from kasuwa.authority.roles import (
     CAN_KEEP_BOOKS,
     CAN_MANAGE_USERS,
     CAN_MOVE_MONEY,
+    CAN_SUPPORT,
 )
 from kasuwa.console.account import own_account, signing_in
+from kasuwa.console.histories import movements
+from kasuwa.console.insights import pages as insights
 from kasuwa.console.kit import exports, lists
 from kasuwa.console.kit.access import NO_SESSION, PASSWORD_ONLY, AccessRule
 from kasuwa.console.kit.navigation import NavigationGroup, group_pages
@@ -44,15 +47,18 @@ from kasuwa.console.merchant import (
     waiting_pages,
     worlds,
 )
-from kasuwa.console.money import payouts, wallet
+from kasuwa.console.money import meetings, payouts, portfolio, settled_payments, wallet
 from kasuwa.console.operator import (
     approvals,
     books,
+    closes,
     decisions,
     home,
     invariants,
     jobs,
     merchants,
+    notices,
+    rail_calls,
     rails,
     rates,
     reconciliation,
@@ -102,18 +108,26 @@ ACCOUNT_PAGES: tuple[ConsolePage, ...] = (
     ConsolePage("POST", "/link/{token}", signing_in.use_link, NO_SESSION),
     ConsolePage("POST", "/sign-out", signing_in.sign_out, ALL_ROLES),
     ConsolePage("GET", "/account", own_account.show_account, ALL_ROLES),
+    ConsolePage("POST", "/account/mails", own_account.choose_mails, ALL_ROLES),
     ConsolePage("POST", "/account/password", own_account.change_password, ALL_ROLES),
     ConsolePage("GET", "/account/second-factor", own_account.show_second_factor, ALL_ROLES),
     ConsolePage("POST", "/account/second-factor", own_account.set_second_factor, ALL_ROLES),
 )
 
 BATCH = "/transfers/batches/{batch_ref}"
+PORTFOLIO_ACTION = ("loans", "portfolio")
 # Transactions and transfers of a merchant.
 MONEY_PAGES: tuple[ConsolePage, ...] = (
     ConsolePage("GET", "/", overview.show_overview, ALL_MERCHANT_ROLES, "Overview"),
     ConsolePage("GET", "/wallet", wallet.show_statement, ALL_MERCHANT_ROLES, "Wallet"),
     ConsolePage("GET", "/wallet.csv", wallet.open_file, ALL_MERCHANT_ROLES),
     ConsolePage("GET", "/wallet.pdf", wallet.open_file, ALL_MERCHANT_ROLES),
+    ConsolePage("GET", "/insights", insights.show_insights, ALL_MERCHANT_ROLES, "What succeeds"),
+    ConsolePage("GET", "/insights.csv", insights.export_insights, ALL_MERCHANT_ROLES),
+    ConsolePage("GET", "/portfolio", portfolio.show_portfolio, ALL_MERCHANT_ROLES, "Loan portfolio", PORTFOLIO_ACTION),
+    ConsolePage(
+        "GET", "/portfolio.csv", portfolio.export_portfolio, ALL_MERCHANT_ROLES, required_action=PORTFOLIO_ACTION
+    ),
     ConsolePage("GET", "/transactions", transactions.show_transactions, ALL_MERCHANT_ROLES, "Transactions"),
     ConsolePage("GET", "/search", search.search_everything, ALL_MERCHANT_ROLES),
     ConsolePage("GET", "/transactions.csv", transactions.export_transactions, ALL_MERCHANT_ROLES),
@@ -132,6 +146,15 @@ MONEY_PAGES: tuple[ConsolePage, ...] = (
     ConsolePage("POST", f"{BATCH}/names", batch_pages.look_up_names, CAN_MOVE_MONEY),
     act_page(f"{BATCH}/retry", batch_pages.retry_failed),
     act_page(f"{BATCH}/{{verdict}}", batch_pages.decide_batch),
+)
+
+# The sheet of a group's meeting, and what it has collected.
+SHEET = "/groups/{reference}/sheet"
+SHEET_ACTION = ("loans", "collection_sheet")
+MEETING_PAGES: tuple[ConsolePage, ...] = (
+    ConsolePage("GET", SHEET, meetings.show_sheet, ALL_MERCHANT_ROLES, required_action=SHEET_ACTION),
+    ConsolePage("GET", f"{SHEET}.csv", meetings.export_sheet, ALL_MERCHANT_ROLES, required_action=SHEET_ACTION),
+    act_page("/groups/{reference}/meeting", meetings.record_meeting, required_action=("loans", "collect")),
 )
 
 # Webhook endpoints of a merchant.
@@ -169,12 +192,17 @@ INTEGRATION_PAGES: tuple[ConsolePage, ...] = (
     act_page("/settings/webhook/test", settings.send_test_event),
     *ENDPOINT_PAGES,
     act_page("/settings/logo", settings.set_logo),
+    act_page("/settings/mail", settings.set_mail),
+    act_page("/settings/business", settings.set_business),
     act_page("/settings/wire", settings.set_api_options),
     ConsolePage("GET", "/requests", request_log.show_requests, ALL_MERCHANT_ROLES, "Request log", is_test_only=True),
+    ConsolePage("GET", "/requests/{number}", request_log.show_request, ALL_MERCHANT_ROLES, is_test_only=True),
     ConsolePage("GET", "/sandbox", sandbox.show_sandbox, CAN_INTEGRATE, "Sandbox", is_test_only=True),
     act_page("/sandbox/{action}", sandbox.run_sandbox_action, is_test_only=True),
     ConsolePage("GET", "/sandbox/worlds", worlds.show_worlds, CAN_INTEGRATE, "Worlds", is_test_only=True),
     act_page("/sandbox/worlds/{action}", worlds.replace_books, is_test_only=True),
+    act_page("/sandbox/world-file/export", worlds.download_world, is_test_only=True),
+    act_page("/sandbox/world-file/import", worlds.upload_world, is_test_only=True),
 )
 
 # Statements and taxes.
@@ -194,6 +222,7 @@ RECONCILIATION_PAGES: tuple[ConsolePage, ...] = (
     ConsolePage("GET", "/operator/taxes.csv", taxes.export_taxes, ALL_OPERATOR_ROLES),
 )
 
+NOTICE = "/operator/notices/{merchant_id}/{notice_id}"
 OPERATOR_PAGES: tuple[ConsolePage, ...] = (
     ConsolePage("GET", "/operator/home", home.show_home, ALL_OPERATOR_ROLES, "Home"),
     ConsolePage("GET", "/operator/search", operator_search.show_search, ALL_OPERATOR_ROLES, "Search"),
@@ -222,13 +251,20 @@ OPERATOR_PAGES: tuple[ConsolePage, ...] = (
     ConsolePage("GET", "/operator/work", jobs.show_jobs, ALL_OPERATOR_ROLES, "Jobs and rails"),
     act_page("/operator/work/{key}", jobs.requery_rail),
     ConsolePage("GET", "/operator/rails", rails.show_rails, ALL_OPERATOR_ROLES, "Rails"),
-    ConsolePage("GET", "/operator/notices", jobs.show_notices, ALL_OPERATOR_ROLES, "Notices"),
+    ConsolePage("GET", "/operator/rails/calls", rail_calls.show_calls, ALL_OPERATOR_ROLES, "Calls of rails"),
+    ConsolePage("GET", "/operator/rails/calls.csv", rail_calls.export_calls, ALL_OPERATOR_ROLES),
+    ConsolePage("GET", "/operator/closes", closes.show_closes, ALL_OPERATOR_ROLES, "Daily closes"),
+    ConsolePage("POST", "/operator/closes", closes.close_books, CAN_KEEP_BOOKS),
+    ConsolePage("GET", "/operator/notices", notices.show_notices, ALL_OPERATOR_ROLES, "Notices"),
+    ConsolePage("GET", NOTICE, notices.show_notice, ALL_OPERATOR_ROLES),
+    ConsolePage("POST", NOTICE, notices.handle_notice, CAN_KEEP_BOOKS | CAN_SUPPORT),
     ConsolePage("GET", "/operator/trail", jobs.show_audit_trail, ALL_OPERATOR_ROLES, "Audit trail"),
 )
 
 # Users and the API reference, for merchants and operators.
 SHARED_PAGES: tuple[ConsolePage, ...] = (
     ConsolePage("GET", "/team", team.show_team, CAN_MANAGE_USERS, "Team"),
+    ConsolePage("GET", "/team/mails", team.show_mails, CAN_MANAGE_USERS),
     act_page("/team", team.invite),
     act_page("/team/{user_id}/role", team.change_role),
     act_page("/team/{user_id}/invite", team.invite_again),
@@ -280,7 +316,15 @@ def record_pages(kind: RecordKind) -> tuple[ConsolePage, ...]:
     )
 
 
-RECORD_PAGES = tuple(page for kind in RECORD_KINDS for page in record_pages(kind))
+RECORD_PAGES = (
+    *(page for kind in RECORD_KINDS for page in record_pages(kind)),
+    ConsolePage("GET", "/settlements/{reference}/payments.csv", settled_payments.export_payments, ALL_MERCHANT_ROLES),
+    *(
+        ConsolePage("GET", f"/{name}/{{reference}}/statement.{ending}", movements.open_statement, ALL_MERCHANT_ROLES)
+        for name in movements.ACCOUNT_KINDS
+        for ending in ("csv", "pdf")
+    ),
+)
 
 # Saved filters and columns of every list.
 LIST_NAMES = ("transactions", *(kind.name for kind in RECORD_KINDS))
@@ -292,7 +336,16 @@ LIST_PAGES = tuple(
         ("columns", lists.choose_columns),
     )
 )
-PAGES = (*ACCOUNT_PAGES, *MONEY_PAGES, *LIST_PAGES, *RECORD_PAGES, *INTEGRATION_PAGES, *OPERATOR_PAGES, *SHARED_PAGES)
+PAGES = (
+    *ACCOUNT_PAGES,
+    *MONEY_PAGES,
+    *MEETING_PAGES,
+    *LIST_PAGES,
+    *RECORD_PAGES,
+    *INTEGRATION_PAGES,
+    *OPERATOR_PAGES,
+    *SHARED_PAGES,
+)
 
 
 def list_deployed_pages(services: ConsoleServices) -> tuple[ConsolePage, ...]:

@@ -23,7 +23,7 @@ import msgspec
 from typing_extensions import TypeVar
 
 from kasuwa.core.callers import ActionScope, Caller, KeyScope
-from kasuwa.core.decision import Context, Job, LoadedRows, Merchant, Needs, Outcome, Refusal, ReplyT
+from kasuwa.core.decision import Context, FieldError, Job, LoadedRows, Merchant, Needs, Outcome, Refusal, ReplyT
 from kasuwa.core.reading import ActionReader
 from kasuwa.core.scenario import Scenario, TakeCallScenario
 from kasuwa.core.vault import Vault
@@ -119,6 +119,7 @@ class RailQuestion(msgspec.Struct, Generic[QuestionInputT, ReplyT, AnswerT], fro
     """
 
     rail: str
+    operation: str  # of the rail: one of core.scenario.OPERATIONS
     ask: Callable[[Any, Merchant, Any, Scenario], Awaitable[AnswerT | Refusal]]
     decide: DecideAnsweredRule[QuestionInputT, ReplyT, AnswerT]
 
@@ -154,6 +155,8 @@ class Write(msgspec.Struct, Generic[RequestT, ReplyT, InputT], frozen=True):
     max_body_bytes: int = 0  # above the path's own limit, for a request with files; 0: that of the path
     # Returns the most that a request moves, in kobo, or None if the request does not say it. Rows without it never do.
     amount_moved: Callable[[RequestT, Merchant], int | None] | None = None
+    # The rows that it writes say all that its request said: no row of decision_input is written (docs/decisions/0105).
+    is_read_from_rows: bool = False
 
 
 class Read(msgspec.Struct, Generic[RequestT, ReplyT], frozen=True):
@@ -197,7 +200,7 @@ class Lookup(msgspec.Struct, Generic[RequestT, ReplyT], frozen=True):
     name: str
     request: type[RequestT]
     reply: type[ReplyT]
-    rail: str
+    rail: str  # whose operation has the name of the action (core.scenario.OPERATIONS)
     # ask(request, merchant, rails, take_scenario). Awaits take_scenario() right before it calls the rail.
     ask: Callable[[RequestT, Merchant, Any, TakeCallScenario], Awaitable[ReplyT | Refusal]]
     summary: str
@@ -231,6 +234,7 @@ class Step(msgspec.Struct, Generic[AnswerT, SecretsT], frozen=True):
     # read(job, reader). Makes the answer out of committed rows, if the rule needs more of them than it can load by key.
     # No rail is called then: `call` is call_no_rail.
     read: Callable[[Job, ActionReader], Awaitable[AnswerT]] | None = None
+    is_read_from_rows: bool = False  # the trail of its transaction says what the rail answered, and when: as of a Write
 
 
 class AdminOperations(Protocol):
@@ -241,8 +245,8 @@ class AdminOperations(Protocol):
     async def resend_failed(self, merchant: Merchant, since: datetime, limit: int) -> int | None: ...
 
     async def new_merchant(
-        self, name: str, now: datetime | None, balance: int | None, *, webhook_url: str, seed: str
-    ) -> tuple[str, str] | str: ...
+        self, name: str, now: datetime | None, balance: int | None, *, webhook_url: str, seed: str, terms: bytes
+    ) -> tuple[str, str] | FieldError: ...
 
     async def new_key(
         self,
@@ -255,7 +259,9 @@ class AdminOperations(Protocol):
 
     async def set_payout_policy(self, merchant: Merchant, policy: Any) -> None: ...  # a PayoutPolicy
 
-    async def simulate_callback(self, merchant: Merchant, reference: str, status: str) -> Any: ...
+    async def set_client_tiers(self, merchant: Merchant, tiers: Any) -> None: ...  # a ClientTiers
+
+    async def simulate_callback(self, merchant: Merchant, reference: str, status: str, code: str | None) -> Any: ...
 
     async def set_webhook(self, merchant: Merchant, url: str) -> str | None: ...
 
@@ -271,9 +277,28 @@ class AdminOperations(Protocol):
 
     async def list_worlds(self, merchant: Merchant) -> Any: ...
 
+    async def list_running_worlds(self, merchant: Merchant) -> Any: ...
+
     async def compare_worlds(self, merchant: Merchant, first: str, second: str) -> Any: ...
 
     async def delete_world(self, merchant: Merchant, name: str) -> Refusal | None: ...
+
+    async def export_world(self, merchant: Merchant, name: str, passphrase: str) -> Any: ...
+
+    async def import_world(self, merchant: Merchant, name: str, passphrase: str, content: bytes) -> Any: ...
+
+    async def list_requests(
+        self,
+        merchant: Merchant,
+        *,
+        search: str,
+        only_refused: bool,
+        before: int | None,
+        after: int | None,
+        limit: int,
+    ) -> Any: ...
+
+    async def list_people_mails(self, merchant: Merchant, *, before: int | None, limit: int) -> Any: ...
 
     async def business_now(self, merchant: Merchant) -> datetime: ...
 
@@ -302,6 +327,7 @@ class AdminCommand(msgspec.Struct, Generic[RequestT, ReplyT], frozen=True):
     title: str = ""  # names the row if another of the path has the same name under another selector
     scope: ActionScope | None = None  # of the keys that may request it; None for that of the path
     writes: bool = True  # may commit several times: if it fails, its outcome is unknown
+    max_body_bytes: int = 0  # above the path's own limit, for a request with a file; 0: that of the path
 
 
 Action = Write | Read | MemoryRead | Lookup | AdminCommand

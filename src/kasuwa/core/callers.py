@@ -17,7 +17,7 @@ SCOPE_DESCRIPTIONS: dict[KeyScope, str] = {
     "issue": "issue virtual cards, fund them and take money back",
     "lend": "clients, loans and savings, with their disbursements and cash-outs",
     "read": "everything that only shows, with personal data masked",
-    "approve": "approve and reject transfers that wait for approval",
+    "approve": "approve and reject transfers and write-offs that wait for approval",
     "all": "everything",
 }
 # A key with one of these can approve. Contract: keys#two-persons

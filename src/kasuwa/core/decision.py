@@ -21,6 +21,7 @@ from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.endpoints import Endpoint
 from kasuwa.core.error_codes import FIELD_INVALID, UNNAMED
 from kasuwa.core.keyring import derive
+from kasuwa.core.references import first_number
 from kasuwa.core.routing import NO_ROUTING, RailChooser, RailDemand
 from kasuwa.core.row_codes import RowChanged, describe_row
 from kasuwa.core.scenario import NO_SCENARIO, InjectedFault, Scenario
@@ -102,6 +103,12 @@ class Merchant(msgspec.Struct, frozen=True):
     caller: Caller = NO_CALLER  # who makes the request in its name
     settings_version: int = 0  # of the settings that these terms are made from
     subject_terms: Mapping[type, Any] = {}  # by the struct that a subject declares for them
+
+    @property
+    def shown_number(self) -> int:
+        """The number of the books in addresses and random draws: that of the first books, or of the fork, so that a
+        world that is put back goes on as if it was never interrupted."""
+        return self.token_space or first_number(self.merchant_id)
 
     def terms(self, kind: type[TermsT]) -> TermsT:
         """Returns the merchant's terms of one subject, such as its Tariff. Raises KeyError for a struct that is not

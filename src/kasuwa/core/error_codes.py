@@ -21,6 +21,8 @@ AMOUNT_DECIMALS = "amount_too_precise"
 AMOUNT_EXPONENT = "amount_has_exponent"
 AMOUNT_DIGITS = "amount_too_large"
 AMOUNT_NO_NUMBER = "amount_not_a_number"
+DAY_IN_THE_PAST = "day_in_the_past"
+DAY_OUTSIDE_LOAN = "day_outside_loan"
 
 # What each code of a field means.
 FIELD_MEANINGS = {
@@ -38,6 +40,8 @@ FIELD_MEANINGS = {
     AMOUNT_EXPONENT: "the amount has an exponent: send `1000`, not `1e3`",
     AMOUNT_DIGITS: "the amount has more than 15 digits",
     AMOUNT_NO_NUMBER: "the amount is no number",
+    DAY_IN_THE_PAST: "the day is before today in Lagos",
+    DAY_OUTSIDE_LOAN: "the day is before today in Lagos, or after the last installment of the loan",
 }
 
 # The page of the codes, as a path of this service. The server puts its address before it.

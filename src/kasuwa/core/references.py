@@ -92,6 +92,12 @@ def rail_key(merchant_id: int, reference: str) -> str:
     return f"{merchant_id} {reference}"
 
 
+def read_rail_key(key: str) -> tuple[int, str]:
+    """Returns the number of the books and the reference that a rail key was made of."""
+    number, _, reference = key.partition(" ")
+    return int(number), reference
+
+
 def reference_of_rail_key(key: str) -> str:
     """Returns the order reference of a rail key, from which the sandbox rails derive their data."""
     return key.partition(" ")[2]

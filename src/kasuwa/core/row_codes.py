@@ -41,6 +41,7 @@ class CodedTable(msgspec.Struct, frozen=True, kw_only=True):
     is_cached: bool = False  # the writer may have rows in memory, so that a new code takes the merchant's lock
     parts: Mapping[str, str] = {}  # SQL of covered columns of which only a part decides
     condition: str = "true"  # of the rows that have a code
+    row_kind: type[Any] | None = None  # of a table whose rows the writer maintains: their struct
 
     @property
     def columns(self) -> tuple[str, ...]:

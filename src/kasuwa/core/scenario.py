@@ -8,15 +8,38 @@ Contract: sandbox#fault
 """
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
 from functools import lru_cache
 from typing import Literal
 
 import msgspec
 
-RailName = Literal["card", "bank", "biller", "mobile", "identity", "issuer"]
+RailName = Literal["card", "bank", "biller", "mobile", "identity", "issuer", "decider"]
 FaultKind = Literal["timeout", "reset", "unavailable", "decline", "none"]
+# What a fault can be limited to: calls of one operation of its rail.
+FaultOperation = Literal[
+    "transfer",
+    "initiate",
+    "charge",
+    "validate",
+    "refund",
+    "accountname",
+    "pay",
+    "resolve",
+    "bvn",
+    "purchase",
+    "authorize",
+]
+OPERATIONS: Mapping[str, tuple[FaultOperation, ...]] = {
+    "card": ("initiate", "charge", "validate", "refund"),
+    "bank": ("transfer", "charge", "validate", "refund", "accountname"),
+    "biller": ("pay", "resolve"),
+    "mobile": ("charge", "validate", "refund"),
+    "identity": ("bvn",),
+    "issuer": ("purchase", "authorize"),
+    "decider": ("purchase", "authorize"),
+}
 
 DECLINED = "05"
 # Longest header whose parsed scenario is cached.
@@ -87,6 +110,8 @@ class InjectedFault(msgspec.Struct, frozen=True):
     kind: str
     times: int
     percent: int = 100
+    on: str = ""  # the operation that it is limited to (OPERATIONS); "" for none
+    code: str = ""  # of a decline; "" for DECLINED
 
 
 FAULTS: "msgspec.json.Decoder[tuple[InjectedFault, ...]]" = msgspec.json.Decoder(tuple[InjectedFault, ...])
@@ -97,23 +122,23 @@ def read_faults(stored: str | None) -> tuple[InjectedFault, ...]:
 
 
 def take_call_scenario(
-    requested: Scenario, faults: tuple[InjectedFault, ...], rail: str, random_number: int
+    requested: Scenario, faults: tuple[InjectedFault, ...], rail: str, operation: str, random_number: int
 ) -> tuple[Scenario, tuple[InjectedFault, ...] | None]:
     """Returns the scenario of the next rail call, and the faults left (None if unchanged).
 
-    A scenario requested by header takes precedence over injected faults. `random_number` decides whether a fault with
-    a probability occurs.
+    A scenario requested by header takes precedence over injected faults. `operation` is one of the rail's OPERATIONS.
+    `random_number` decides whether a fault with a probability occurs.
     """
     if requested is not NO_SCENARIO and requested != Scenario(webhook=requested.webhook):
         return requested, None
     for n, fault in enumerate(faults):
-        if fault.rail != rail:
+        if fault.rail != rail or fault.on not in ("", operation):
             continue
         remaining = (msgspec.structs.replace(fault, times=fault.times - 1),) if fault.times > 1 else ()
         rest = faults[:n] + remaining + faults[n + 1 :]
         if random_number % 100 >= fault.percent:
             return requested, rest
         if fault.kind == "decline":
-            return Scenario(rr=DECLINED, webhook=requested.webhook), rest
+            return Scenario(rr=fault.code or DECLINED, webhook=requested.webhook), rest
         return Scenario(http=fault.kind, webhook=requested.webhook), rest
     return requested, None

@@ -41,6 +41,12 @@ Unsealer = Callable[[int, str, bytes], bytes]
 ROOT_PLACE = b"kasuwa root"
 
 
+def make_test_root(secret_key: bytes) -> bytes:
+    """Returns the root secret of a new database of the test environment. It follows from the key-encryption key, so
+    that deployments that were set up with the same one can exchange worlds (docs/decisions/0102)."""
+    return derive(secret_key, "root of test")
+
+
 def wrap_root(secret_key: bytes, root: bytes, nonce: bytes) -> bytes:
     return wrap_key(secret_key, root, nonce, ROOT_PLACE)
 
@@ -118,6 +124,7 @@ class Vault:
         self.keyring = keyring or Keyring(first_keys(self.fixed, sealing), monotonic)
         self._code_key = self.fixed.code
         self._shown_digest_key = self.fixed.digest
+        self._pseudonym_key = derive(self.fixed.digest, "pseudonyms")
         self.reference_key = self.fixed.reference
 
     @property
@@ -164,6 +171,23 @@ class Vault:
     def digest(self, data: bytes) -> bytes:
         """Returns a keyed hash for comparing requests and finding tokens. Its key has no versions."""
         return blake2b(data, key=self.fixed.digest, digest_size=16).digest()
+
+    def make_file_code(self, content: bytes) -> bytes:
+        """Returns the authentication code of a file that a deployment with the same fixed keys reads again."""
+        return blake2b(content, key=derive(self.fixed.code, "file"), digest_size=KEY_BYTES).digest()
+
+    def hash_person(self, plain: str) -> bytes:
+        """Returns the keyed hash that pseudonyms are made of (wire/pseudonyms.py). Its key has no versions, so that a
+        person keeps their pseudonym when keys are replaced."""
+        return blake2b(plain.encode(), key=self._pseudonym_key, digest_size=KEY_BYTES).digest()
+
+    def name_hash_keys(self) -> list[str]:
+        """Returns the names of the keys of hashes, the one in use first: deployments whose names are the same find
+        each other's tokens, clients and requests. A name does not reveal its key."""
+        fixed = self.digest(b"kasuwa hash keys")
+        return [
+            blake2b(fixed + digest(b"kasuwa hash keys"), digest_size=8).hexdigest() for digest in self.index_digests
+        ]
 
     def fingerprint(self, data: bytes) -> str:
         """Returns a keyed hash that is shown to people, such as a card's fingerprint. Equals `digest` in hexadecimal,

@@ -38,10 +38,14 @@ def make_samples(title: str, path: str, body: Mapping[str, Any]) -> list[tuple[s
 
 
 def write_curl(path: str, body: Mapping[str, Any]) -> str:
-    text = msgspec.json.format(msgspec.json.encode(body), indent=2).decode().replace("'", "'\\''")
+    return write_curl_of_text(path, msgspec.json.format(msgspec.json.encode(body), indent=2).decode())
+
+
+def write_curl_of_text(path: str, text: str) -> str:
+    quoted = text.replace("'", "'\\''")
     return (
         f'curl -X PUT "$KASUWA_URL/{path}" -H "mid: $KASUWA_MID" -H "key: $KASUWA_KEY" \\\n'
-        f"  -H 'content-type: application/json' -d '{text}'\n"
+        f"  -H 'content-type: application/json' -d '{quoted}'\n"
     )
 
 

@@ -28,10 +28,11 @@ from kasuwa.core.decision import (
     Row,
 )
 from kasuwa.core.endpoints import read_endpoints
-from kasuwa.core.references import Permutation, account_key, first_number
+from kasuwa.core.references import Permutation, account_key
 from kasuwa.core.routing import NO_ROUTING, RailChooser
 from kasuwa.core.scenario import NO_SCENARIO, Scenario, read_faults
 from kasuwa.core.vault import Vault
+from kasuwa.engine.decision_inputs import DecisionInput, DecisionInputRow, list_opened, make_rows
 from kasuwa.engine.entropy import EntropySlots, seeded_entropy, with_seeded_outcomes
 from kasuwa.engine.idempotency import (
     IdempotencyClaim,
@@ -69,6 +70,7 @@ class Submission(msgspec.Struct, eq=False):
     orders: int = 1  # how much work it is: the orders of a bulk
     # The result is SettingsChanged if the merchant's settings have changed since `merchant` was read.
     needs_current_settings: bool = False
+    sent: DecisionInput | None = None  # recorded with the decision
 
 
 class RuleFailure(msgspec.Struct, frozen=True):
@@ -133,6 +135,7 @@ class BatchState:
         self.events: list[EventRow] = []
         self.notices: list[NoticeRow] = []
         self.audit_rows: list[AuditRow] = []
+        self.inputs: list[DecisionInputRow] = []
         self.merchant_states: dict[int, MerchantState] = {}
         self.written_merchants: set[int] = set()
         self.expected_versions: dict[int, int] = {}
@@ -274,8 +277,7 @@ class BatchState:
         if seed is None and not outcome_seed:
             return submission.entropy
         # A fork draws ids of its own, because they must differ from those of what it is a copy of.
-        number = submission.merchant.token_space or first_number(merchant_state.merchant_id)
-        slot = self.entropy_slots.take(submission, number, merchant_state.decision_count)
+        slot = self.entropy_slots.take(submission, submission.merchant.shown_number, merchant_state.decision_count)
         entropy = submission.entropy if seed is None else seeded_entropy(seed, slot)
         return with_seeded_outcomes(entropy, outcome_seed, slot) if outcome_seed else entropy
 
@@ -296,9 +298,11 @@ class BatchState:
         if submission.idempotency_claim is not None and decision.follow_up is not None:
             # The step that ends the request stores its final reply under the same key.
             decision.follow_up.idempotency_claim = pack_idempotency_claim(submission.idempotency_claim)
+        opened = list_opened(decision.rows, self.is_known) if submission.sent is not None else []
         self.record_decision(decision, applied, merchant_state, now)
         if decision.combine is not None:
             return PendingSubDecisions(submission, decision, merchant_state, now)
+        self.record_input(submission, decision, now, opened)
         if submission.idempotency_claim is not None:
             self.store_reply(submission, decision)
         return decision
@@ -313,6 +317,10 @@ class BatchState:
         whole = decision.combine(results)
         self.upsert_rows(whole.rows, merchant_state.merchant_id)
         decision.reply = whole.reply
+        orders = [part for part in results if isinstance(part, Decision)]
+        self.record_input(
+            pending.submission, decision, pending.now, [one for part in orders for one in list_opened(part.rows)]
+        )
         self.store_reply(pending.submission, decision)
         return decision
 
@@ -377,6 +385,17 @@ class BatchState:
         if decision.sandbox is not None and decision.sandbox.injected_faults is not None:
             faults = decision.sandbox.injected_faults
             merchant_state.faults = msgspec.json.encode(faults).decode() if faults else None
+
+    def record_input(self, submission: Submission, decision: Decision, now: datetime, opened: list[str]) -> None:
+        """Adds what was decided on, unless the decision left nothing behind."""
+        sent = submission.sent
+        if sent is None or not (decision.changes_anything or decision.combine is not None):
+            return
+        merchant_id, hash_text = submission.merchant.merchant_id, self.deployment.vault.hash_person
+        self.inputs += make_rows(sent, merchant_id, decision, now, opened, hash_text)
+
+    def is_known(self, key: bytes) -> bool:
+        return self.rows.get(key) is not None
 
     def append_postings(self, entries: list[JournalLine], merchant_state: MerchantState, now: datetime) -> None:
         """Adds the postings of a group, and extends the merchant's chain by the group (docs/decisions/0052)."""

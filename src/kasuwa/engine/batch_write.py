@@ -62,6 +62,7 @@ def build_write(
         ("event", state.events),
         ("operator_notice", state.notices),
         ("audit_entry", state.audit_rows),
+        ("decision_input", state.inputs),
     ):
         if new_rows:
             add(insert_part(type(new_rows[0]), table), map(astuple, new_rows))

@@ -34,7 +34,7 @@ from kasuwa.postgres.layout import ONE_SERVER, Layout
 from kasuwa.postgres.row_codes import replace_changed
 
 # A rule that keeps returning NeedsMore is a bug. The longest chain is a rail's word on a dispute of a repayment: the
-# dispute, its payment, the accounts, the loan, its acts, and the payments among them.
+# dispute, its payment, the accounts, the loan, its acts, and the payments among them with the savings of guarantors.
 MAX_DECIDE_ROUNDS = 6
 
 

@@ -13,9 +13,10 @@ from kasuwa.postgres.connections import DatabaseUnreachable, is_connection_error
 
 
 class RequestProgress:
-    __slots__ = ("may_have_changed", "pending_reply")
+    __slots__ = ("may_have_changed", "path", "pending_reply")
 
     def __init__(self) -> None:
+        self.path = "pages"  # of the API, or that a payer's page has sent it
         # Whether anything that this request wrote is durable, or its commit's outcome is not known.
         self.may_have_changed = False
         # What the committed decision answers while its follow-up runs: pending or processing, with a reference.

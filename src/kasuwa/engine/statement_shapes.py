@@ -23,7 +23,7 @@ NO_ROWS = "[]"
 
 # The order of the parts of a statement: versions first, then rows by table, and the journal last.
 OPERATIONS = ("raise", "check", "insert", "update", "delete")
-JOURNAL = ("commit_mark", "posting", "event", "operator_notice", "audit_entry")
+JOURNAL = ("commit_mark", "posting", "event", "operator_notice", "audit_entry", "decision_input")
 
 
 class ChosenStatement(NamedTuple):

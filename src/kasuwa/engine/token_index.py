@@ -4,7 +4,7 @@ This is the only look-up without a merchant. Everything after it is read with th
 """
 
 from kasuwa.core.reading import Reader
-from kasuwa.core.token_index import TokenIndexEntry, token_key
+from kasuwa.core.token_index import TokenIndexEntry, space_key, token_key
 from kasuwa.core.vault import Vault
 from kasuwa.postgres.columns import describe_columns
 from kasuwa.postgres.row_codes import require_intact
@@ -18,17 +18,19 @@ BY_KEY_IF_CURRENT = f"""
 """
 
 
-async def find_owner(reader: Reader, vault: Vault, kind: str, token: str) -> tuple[int, str] | None:
-    """Returns merchant and reference of a token, or None if it is unknown or its books are archived. Raises
-    RowChanged."""
-    row = await reader.fetchrow(BY_KEY_IF_CURRENT, token_key(vault, kind, token))
+async def find_owner(reader: Reader, vault: Vault, kind: str, token: str, *, space: int = 0) -> tuple[int, str] | None:
+    """Returns merchant and reference of a token, or None if it is unknown or its books are archived. `space` is the
+    token space that it is looked for in, by default that which merchants share. Raises RowChanged."""
+    row = await reader.fetchrow(BY_KEY_IF_CURRENT, space_key(space, token_key(vault, kind, token)))
     return None if row is None else read_owner(vault, TokenIndexEntry(*row))
 
 
-async def find_owner_even_archived(reader: Reader, vault: Vault, kind: str, token: str) -> tuple[int, str] | None:
-    """Returns merchant and reference of a token, also from archived books, or None if it is unknown. Raises
-    RowChanged."""
-    row = await reader.fetchrow(BY_KEY, token_key(vault, kind, token))
+async def find_owner_even_archived(
+    reader: Reader, vault: Vault, kind: str, token: str, *, space: int = 0
+) -> tuple[int, str] | None:
+    """Returns merchant and reference of a token, also from archived books, or None if it is unknown. `space` is the
+    token space that it is looked for in, by default that which merchants share. Raises RowChanged."""
+    row = await reader.fetchrow(BY_KEY, space_key(space, token_key(vault, kind, token)))
     return None if row is None else read_owner(vault, TokenIndexEntry(*row))
 
 

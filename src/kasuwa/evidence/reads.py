@@ -60,6 +60,11 @@ DECISIONS = """
         coalesce(nullif(t.detail -> 'maker' ->> 4, ''), 'key ' || (t.detail -> 'maker' ->> 1)), t.state, t.decided_at,
         nullif(t.decided_by, '')
     from transfer_approval t join merchant m on m.merchant_id = t.merchant_id
+    union all
+    select 'merchant', 'loan_write_off', m.mid, w.loan_id, w.detail ->> 'reason', w.created_at,
+        coalesce(nullif(w.detail -> 'maker' ->> 4, ''), 'key ' || (w.detail -> 'maker' ->> 1)), w.state, w.decided_at,
+        nullif(w.decided_by, '')
+    from loan_write_off w join merchant m on m.merchant_id = w.merchant_id
     order by proposed_at, id
 """
 RESTORE_TESTS = """
@@ -89,6 +94,7 @@ class RetentionRule(msgspec.Struct, frozen=True):
 RETENTION_RULES = (
     RetentionRule("replies under an Idempotency-Key", "idempotency_record", "expires_at", timedelta(0)),
     RetentionRule("marks of commits", "commit_mark", "at", timedelta(days=1)),
+    RetentionRule("what decisions were made of", "decision_input", "written_at", timedelta(days=90)),
     RetentionRule("sessions of the console", "console_session", "created_at", ABSOLUTE_TIMEOUT),
     RetentionRule("failed sign-ins", "sign_in_throttle", "last_at", FAILURE_WINDOW),
     RetentionRule("announcements of rails that are settled", "rail_inbox", "done_at", RETENTION),

@@ -180,10 +180,11 @@ TAKE_ABANDONED = """
 """
 IS_CURRENT = "select current from merchant where merchant_id = $1"
 
-# Deletes expired idempotency records and old commit marks. A record has expired only if both the database's clock and
-# the process's ($1) say so.
+# Deletes expired idempotency records, old commit marks and old rows of decision_input. A record has expired only if
+# both the database's clock and the process's ($1) say so.
 DELETE_EXPIRED = """
-    with old as (delete from idempotency_record where expires_at < least(now(), $1::timestamptz) returning 1)
+    with old as (delete from idempotency_record where expires_at < least(now(), $1::timestamptz) returning 1),
+        inputs as (delete from decision_input where written_at < now() - interval '90 days' returning 1)
     delete from commit_mark where at < now() - interval '1 day'
 """
 

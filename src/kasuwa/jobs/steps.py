@@ -17,6 +17,7 @@ from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, O
 from kasuwa.core.reading import ReaderFactory
 from kasuwa.core.vault import Vault
 from kasuwa.engine.batch import Result, Submission
+from kasuwa.engine.decision_inputs import DecisionInput
 from kasuwa.engine.entropy import draw_entropy
 from kasuwa.engine.idempotency import parse_idempotency_claim
 from kasuwa.engine.writer import Writer
@@ -136,4 +137,13 @@ class StepRunner:
             decide=partial(decide_and_notify, decide, job, answer.notice) if answer.notice else decide,
             entropy=draw_entropy(),
             idempotency_claim=parse_idempotency_claim(job.idempotency_claim),
+            sent=self._describe_input(job, answer),
         )
+
+    def _describe_input(self, job: Job, answer: Answer) -> DecisionInput | None:
+        """Returns what is recorded of a step: the rail's answer, or that its time had come. None if its rows say it."""
+        if self._steps[job.kind].is_read_from_rows:
+            return None
+        if self._steps[job.kind].call is orders.call_no_rail:
+            return DecisionInput("job", job.kind, None, job.reference)
+        return DecisionInput("answer", job.kind, orders.without_words(answer), job.reference)

@@ -40,9 +40,15 @@ ACCOUNT_KINDS = {
     "loan_interest": AccountKind(0, "what a client owes of a loan's interest, as agreed for its whole life"),
     "loan_tax": AccountKind(0, "what a client owes of the tax on that interest"),
     "loan_penalty": AccountKind(0, "what a client owes for being late"),
+    "loan_charge": AccountKind(0, "what a client owes of a loan's charges"),
+    "loan_vat": AccountKind(0, "what a client owes of the VAT on those charges"),
     "loan_credit": AccountKind(0, "what a client paid beyond what was owed, to be given back"),
+    "provision": AccountKind(0, "what a merchant sets aside for the loss of a loan"),
+    "guarantor": AccountKind(0, "what a borrower owes a guarantor whose savings repaid a part of a loan"),
     "savings": AccountKind(0, "a client's savings, kept by the merchant"),
     "thrift": AccountKind(0, "a thrift plan's pot, empty between its cycles"),
+    "shares": AccountKind(0, "what a member of a society paid for its shares"),
+    "dividend": AccountKind(0, "a declared dividend, until every member has it"),
     "lending": AccountKind(None, "a merchant's loans all together: the other side of every loan's own accounts"),
 }
 
@@ -132,6 +138,14 @@ def loan(part: str, loan_id: str, currency: str) -> str:
     return f"loan_{part}:{loan_id}:{currency}"
 
 
+def loan_provision(loan_id: str) -> str:
+    return f"provision:{loan_id}:NGN"
+
+
+def guarantor(guarantee_id: str) -> str:
+    return f"guarantor:{guarantee_id}:NGN"
+
+
 def lending(what: str, currency: str) -> str:
     return f"lending:{what}:{currency}"
 
@@ -142,6 +156,14 @@ def savings(savings_id: str) -> str:
 
 def thrift(thrift_id: str) -> str:
     return f"thrift:{thrift_id}:NGN"
+
+
+def shares(holding_id: str) -> str:
+    return f"shares:{holding_id}:NGN"
+
+
+def dividend(dividend_id: str) -> str:
+    return f"dividend:{dividend_id}:NGN"
 
 
 def make_funding_posting(currency: str, amount: int) -> Posting:

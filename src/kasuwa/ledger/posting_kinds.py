@@ -52,8 +52,21 @@ PAYOUT = "payout"  # by schedule, from the wallet
 TRANSFER = "transfer"
 
 # What a client owes of a loan, and what happens to it.
-LOAN_PARTS = ("principal", "interest", "tax", "penalty")
-LOAN_STEPS = ("agreed", "by the schedule computed anew", "repaid", "not used", "written off", "recovered", "reversed")
+LOAN_PARTS = ("principal", "interest", "tax", "penalty", "charge", "vat")
+LOAN_STEPS = (
+    "agreed",
+    "by the schedule computed anew",
+    "repaid",
+    "deducted",
+    "not used",
+    "waived",
+    "written off",
+    "recovered",
+    "reversed",
+    "for lateness",
+    "capitalized",
+    "refinanced",
+)
 
 POSTING_KINDS: dict[str, PostingKind] = {
     # collections
@@ -87,10 +100,14 @@ POSTING_KINDS: dict[str, PostingKind] = {
         *(f"{currency} {deal}" for currency in CURRENCIES if currency != HOME for deal in ("bought", "sold"))
     ),
     # loans and savings
-    **without_line(*(f"{part} {step}" for step, part in product(LOAN_STEPS, LOAN_PARTS)), "penalty for lateness"),
-    **without_line("paid too much", "paid back", "credit used"),
+    **without_line(*(f"{part} {step}" for step, part in product(LOAN_STEPS, LOAN_PARTS))),
+    **without_line("paid too much", "paid back", "credit used", "provision raised", "provision released"),
+    **without_line("guarantee called", "owed to a guarantor", "guarantor repaid", "claim of a guarantor waived"),
+    **without_line("deposit held", "deposit released", "deposit sent back", "deposit kept for a dispute"),
     **without_line("savings deposit", "savings cash-out", "savings closed meanwhile", "interest", "withholding tax"),
     **without_line("thrift contribution", "thrift payout", "thrift debt"),
+    **without_line("shares bought", "shares transferred", "shares redeemed"),
+    **without_line("dividend declared", "dividend", "dividend tax", "dividend returned"),
     # the operator
     **without_line("wallet funding", "manual posting", "write-off", "reversed by the rail", "paid by the rail"),
     **without_line(

@@ -12,10 +12,14 @@ from kasuwa.core.banks import banks_by_code
 from kasuwa.core.decision import AmountLimits, Merchant
 from kasuwa.core.money import CURRENCIES, convert_to_minor, format_minor
 from kasuwa.merchants.picture_size import JPEG, PNG, picture_size
+from kasuwa.terms.business import NO_BUSINESS_TERMS, BusinessTerms, check_business_terms
+from kasuwa.terms.client_tiers import NO_CLIENT_TIERS, ClientTiers, TierTerms, read_tiers, terms_of_tiers
 from kasuwa.terms.conversion import ExchangeRate, ExchangeRates
 from kasuwa.terms.loan_schedule import LendingSettings, check_lending
+from kasuwa.terms.mail import NO_MAIL_TERMS, MailTerms, check_mail_terms
 from kasuwa.terms.payouts import NO_POLICY, PayoutPolicy, PayoutTerms, PolicyChange, read_policy, rules_of_policy
 from kasuwa.terms.reserve import NO_RESERVE, ReserveTerms, check_reserve
+from kasuwa.terms.savings import SavingsSettings, check_savings_settings
 from kasuwa.terms.tariff import Tariff, read_tariff
 
 # Smallest and largest transaction by currency, in major units. Contract: #rates
@@ -46,15 +50,20 @@ class MerchantSettings(msgspec.Struct, omit_defaults=True):
     settlement_days: int = 0  # n of T+n
     inbound_bank: str = DEFAULT_INBOUND_BANK
     lending: LendingSettings = LendingSettings()
+    savings: SavingsSettings = SavingsSettings()
     suspended: bool = False
     rails: dict[str, list[str]] = {}  # rails of its own, by purpose, in order of preference; others follow the settings
     outcome_seed: str = ""  # in test: makes random outcomes the same in every run
     token_space: int = 0  # in test, of a fork: sets its account numbers and codes apart from those that it is a copy of
+    copied_from: int = 0  # in test, of books that are a copy: the number of those that it was made of
     dispute_credit: dict[str, str] = {}  # by currency: how far disputes may take the wallet below zero
     reserve: ReserveTerms = NO_RESERVE
     logo: str = ""  # shown on payers' pages: a data URL of a small PNG or JPEG
+    mail: MailTerms = NO_MAIL_TERMS
+    business: BusinessTerms = NO_BUSINESS_TERMS  # shown on invoices
     payouts: PayoutPolicy = NO_POLICY
     payouts_change: PolicyChange | None = None  # replaces `payouts` when its time has come
+    client_tiers: ClientTiers = NO_CLIENT_TIERS
 
 
 @lru_cache(maxsize=1024)
@@ -82,8 +91,45 @@ def check_settings(settings: MerchantSettings) -> None:
         convert_to_minor(most)
     decode_tariff(msgspec.json.encode(settings.tariff))
     check_lending(settings.lending)
+    check_savings_settings(settings.savings)
     check_reserve(settings.reserve)
+    check_mail_terms(settings.mail)
+    check_business_terms(settings.business)
     read_policy(settings.payouts)
+    read_tiers(settings.client_tiers)
+
+
+# The settings by which requests of a merchant are decided. The others say who it is, where its events and orders go, or
+# who may do what.
+TERMS = (
+    "http_codes",
+    "tariff",
+    "limits",
+    "settlement_days",
+    "inbound_bank",
+    "lending",
+    "savings",
+    "dispute_credit",
+    "reserve",
+    "client_tiers",
+)
+
+
+def show_terms(settings: MerchantSettings) -> dict[str, Any]:
+    """Returns the terms of a merchant that are not those of every new one."""
+    shown = msgspec.to_builtins(settings)
+    return {name: shown[name] for name in TERMS if name in shown}
+
+
+def read_terms(terms: bytes) -> MerchantSettings:
+    """Returns settings with terms as `show_terms` has them, in JSON. Raises ValueError."""
+    fields = msgspec.json.decode(terms)
+    unknown = sorted(set(fields) - set(TERMS))
+    if unknown:
+        raise ValueError(f"there is no {unknown[0][:40]}")
+    settings = msgspec.convert(fields, MerchantSettings)
+    check_settings(settings)
+    return settings
 
 
 def apply_policy_change(settings: MerchantSettings, now: datetime) -> MerchantSettings:
@@ -147,9 +193,13 @@ def make_merchant(
         subject_terms={
             Tariff: decode_tariff(msgspec.json.encode(settings.tariff)),
             LendingSettings: settings.lending,
+            SavingsSettings: settings.savings,
             ExchangeRates: ExchangeRates(exchange or {}),
             ReserveTerms: settings.reserve,
             PayoutTerms: PayoutTerms(payout_rules),
+            MailTerms: settings.mail,
+            BusinessTerms: settings.business,
+            TierTerms: terms_of_tiers(msgspec.json.encode(settings.client_tiers)),
         },
     )
 
@@ -158,16 +208,30 @@ class SentMerchant(msgspec.Struct, array_like=True, frozen=True):
     """A merchant as one process sends it to another."""
 
     merchant: Merchant
-    terms: tuple[Tariff, LendingSettings, ExchangeRates, ReserveTerms, PayoutTerms]
+    terms: tuple[
+        Tariff,
+        LendingSettings,
+        SavingsSettings,
+        ExchangeRates,
+        ReserveTerms,
+        PayoutTerms,
+        MailTerms,
+        BusinessTerms,
+        TierTerms,
+    ]
 
 
 def pack_merchant(merchant: Merchant) -> SentMerchant:
     terms = (
         merchant.terms(Tariff),
         merchant.terms(LendingSettings),
+        merchant.terms(SavingsSettings),
         merchant.terms(ExchangeRates),
         merchant.terms(ReserveTerms),
         merchant.terms(PayoutTerms),
+        merchant.terms(MailTerms),
+        merchant.terms(BusinessTerms),
+        merchant.terms(TierTerms),
     )
     return SentMerchant(msgspec.structs.replace(merchant, subject_terms={}), terms)
 

@@ -18,7 +18,7 @@ from kasuwa.core.callers import Caller
 from kasuwa.core.decision import Merchant
 from kasuwa.core.endpoints import FIRST_ENDPOINT
 from kasuwa.core.reading import Reader
-from kasuwa.core.references import merchant_state_key
+from kasuwa.core.references import COPY_UNIT, merchant_state_key
 from kasuwa.core.row_codes import CodedTable, RowChanged
 from kasuwa.core.vault import Vault
 from kasuwa.merchants import endpoints, exchange_rates, keys
@@ -105,7 +105,7 @@ async def reset_books(connection: Connection, vault: Vault, mid: str) -> int:
             await connection.execute(f"update merchant set current = false where {MERCHANT_ROW}", old)
         await connection.execute(
             "insert into merchant (merchant_id, mid, name, settings)"
-            " select $2, mid, name, settings - 'token_space' from merchant where merchant_id = $1",
+            " select $2, mid, name, settings - 'token_space' - 'copied_from' from merchant where merchant_id = $1",
             old,
             new,
         )
@@ -115,8 +115,6 @@ async def reset_books(connection: Connection, vault: Vault, mid: str) -> int:
         )
         await keys.copy_keys(connection, vault, old, new)
         await endpoints.copy_endpoints(connection, vault, old, new)
-        # The addresses of its payment links are free again.
-        await connection.execute("delete from token_index where merchant_id = $1 and kind = 'paylink'", old)
         # Jobs of the archived books must not run any more.
         await connection.execute("update scheduled_job set run_at = 'infinity' where merchant_id = $1", old)
     assert isinstance(new, int)
@@ -148,12 +146,6 @@ async def find_merchant_id(connection: Connection, mid: str) -> int:
         raise UnknownMerchant(mid)
     assert isinstance(merchant_id, int)
     return merchant_id
-
-
-async def has_current_books(reader: Reader, merchant_id: int) -> bool:
-    """Returns whether the books of this number are in use, and not archived by `reset`."""
-    row = await reader.fetchrow("select current from merchant where merchant_id = $1", merchant_id)
-    return row is not None and bool(row[0])
 
 
 async def lock_merchant(connection: Connection, mid: str) -> int:
@@ -288,6 +280,27 @@ def make_caller(columns: Sequence[Any]) -> Caller:
         behind=tuple(makers),
         is_cooling_off=is_cooling_off,
     )
+
+
+LIST_COPIED = """
+    with recursive copied as (
+        select (settings ->> 'copied_from')::bigint as number, 1 as nth from merchant where merchant_id = $1
+        union all
+        select (m.settings ->> 'copied_from')::bigint, c.nth + 1 from copied c
+        join merchant m on m.merchant_id = c.number where c.nth < 100
+    )
+    select coalesce(array_agg(number order by nth), '{}') from copied where number is not null
+"""
+IS_CURRENT = "select current from merchant where merchant_id = $1"
+# The number by which addresses name books: see Merchant.shown_number.
+SHOWN_NUMBER = f"""
+    coalesce(nullif((settings ->> 'token_space')::bigint, 0),
+        case when merchant_id >= {COPY_UNIT} then merchant_id % {COPY_UNIT} else merchant_id end)
+"""
+FIND_SHOWN = f"""
+    select merchant_id from merchant where current
+        and {SHOWN_NUMBER} = coalesce((select {SHOWN_NUMBER} from merchant where merchant_id = $1), $1)
+"""
 
 
 class MerchantDirectory:
@@ -425,6 +438,20 @@ class MerchantDirectory:
         """Returns the merchant with the books that its mid stands for now. Raises RowChanged."""
         row = await self._reader.fetchrow(CURRENT_BOOKS, merchant_id)
         return await self.get_by_id(merchant_id if row is None else row[0])
+
+    async def find_current(self, number: int) -> int | None:
+        """Returns the number of the books that are in use and have, or are a copy put back in place of those that have,
+        the number of an address (Merchant.shown_number). None if they were archived by `reset`."""
+        row = await self._reader.fetchrow(IS_CURRENT, number)
+        if row is not None and row[0]:
+            return number
+        shown = await self._reader.fetchrow(FIND_SHOWN, number)
+        return None if shown is None else int(shown[0])
+
+    async def list_copied(self, merchant_id: int) -> tuple[int, ...]:
+        """Returns the numbers of the books that these are a copy of, the nearest first: worlds were put back there."""
+        row = await self._reader.fetchrow(LIST_COPIED, merchant_id)
+        return tuple(row[0])
 
     async def get_by_id(self, merchant_id: int) -> Merchant:
         """Returns the merchant of a number, current or archived. Used by jobs. Raises RowChanged."""

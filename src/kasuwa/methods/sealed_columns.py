@@ -17,10 +17,13 @@ from kasuwa.methods.customers import model as customers
 from kasuwa.methods.disburse.receipts import facts_aad
 from kasuwa.methods.disputes.model import evidence_aad, file_aad
 from kasuwa.methods.invoices.model import personal_aad
+from kasuwa.methods.mail.model import content_aad
 from kasuwa.methods.payment.model import saved_card_aad, sealed_card_aad
 from kasuwa.methods.resources import model as resources
 from kasuwa.methods.tickets.model import code_aad, person_aad, ticket_reference
+from kasuwa.methods.virtualcard.dispute_model import card_evidence_aad
 from kasuwa.methods.virtualcard.model import holder_aad, pan_aad
+from kasuwa.people.mails import person_mail_aad
 from kasuwa.people.users import totp_aad
 from kasuwa.privacy.client_index import ClientIndexer
 from kasuwa.privacy.sealed_places import SealedColumn, SealedJobField, SealedPlaces
@@ -35,6 +38,10 @@ def of_ticket(aad: Any) -> Any:
 
 def world_part_aad(world_id: int, number: int) -> str:
     return f"world_part.sealed {world_id} {number}"
+
+
+def request_bodies_aad(mid: str, request_id: str) -> str:
+    return f"request_record.sealed {mid} {request_id}"
 
 
 def place_of_job_card(reference: str, subject: bytes, work: Mapping[str, Any]) -> str:
@@ -52,6 +59,10 @@ def place_of_job_payer(reference: str, subject: bytes, work: Mapping[str, Any]) 
 
 def place_of_job_owner(reference: str, subject: bytes, work: Mapping[str, Any]) -> str:
     return account_person_aad(subject)
+
+
+def place_of_job_mail(reference: str, subject: bytes, work: Mapping[str, Any]) -> str:
+    return content_aad(reference)
 
 
 def make_client_indexer(vault: Vault) -> ClientIndexer:
@@ -143,18 +154,42 @@ SEALED_PLACES = SealedPlaces(
         SealedColumn(table="personalized_account", column="bvn_sealed", named_by=("key",), place=resources.bvn_aad),
         SealedColumn(table="personalized_account", column="person_sealed", named_by=("key",), place=account_person_aad),
         SealedColumn(table="invoice", column="personal_sealed", named_by=("invoice_id",), place=personal_aad),
+        SealedColumn(table="mail", column="content_sealed", named_by=("mail_id",), place=content_aad),
         SealedColumn(table="dispute", column="evidence_sealed", named_by=BY_DISPUTE, place=evidence_aad),
+        SealedColumn(
+            table="virtual_card_dispute", column="evidence_sealed", named_by=BY_DISPUTE, place=card_evidence_aad
+        ),
         SealedColumn(table="dispute_file", column="content_sealed", named_by=("dispute_id", "place"), place=file_aad),
         SealedColumn(table="ticket", column="code_sealed", named_by=BY_TICKET, place=of_ticket(code_aad)),
         SealedColumn(table="ticket", column="person_sealed", named_by=BY_TICKET, place=of_ticket(person_aad)),
         SealedColumn(table="bill_voucher", column="sealed", named_by=("txn_ref",), place=voucher_aad),
-        # Worlds are of the test environment (sandbox/worlds).
+        SealedColumn(
+            table="person_mail",
+            column="content_sealed",
+            named_by=("mail_id",),
+            place=person_mail_aad,
+            row_id="number",
+            row_id_type="bigint",
+            is_of_merchant=False,
+            is_cached=False,
+        ),
+        # Of the test environment.
         SealedColumn(
             table="world_part",
             column="sealed",
             named_by=("world_id", "number"),
             place=world_part_aad,
             row_id="part_id",
+            row_id_type="bigint",
+            is_of_merchant=False,
+            is_cached=False,
+        ),
+        SealedColumn(
+            table="request_record",
+            column="sealed",
+            named_by=("mid", "request_id"),
+            place=request_bodies_aad,
+            row_id="number",
             row_id_type="bigint",
             is_of_merchant=False,
             is_cached=False,
@@ -166,6 +201,7 @@ SEALED_PLACES = SealedPlaces(
         SealedJobField("sealed_bvn", place_of_job_bvn),
         SealedJobField("sealed_payer", place_of_job_payer),
         SealedJobField("sealed_person", place_of_job_owner),
+        SealedJobField("sealed_mail", place_of_job_mail),
     ),
     coded_tables=CODED_TABLES,
 )

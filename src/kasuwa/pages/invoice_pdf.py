@@ -1,11 +1,13 @@
 """Invoices as PDF. Does no I/O besides what it writes to memory."""
 
 import io
+from base64 import b64decode
 from typing import Any
 
 from kasuwa.core.calendar import lagos_day
+from kasuwa.core.mail_text import format_day
 from kasuwa.core.money import format_grouped
-from kasuwa.pages.invoice_view import InvoiceView, day_text
+from kasuwa.pages.invoice_view import InvoiceView
 from kasuwa.pages.pdf_qr import draw_qr
 from kasuwa.pages.pdf_text import wrap_words
 from kasuwa.pages.statement_files import BOLD, FONT, printable
@@ -17,6 +19,7 @@ LINE_HEIGHT = 14
 DESCRIPTION_LENGTH = 58
 NOTE_LENGTH = 95
 QR_SIDE = 80
+LOGO_WIDTH, LOGO_HEIGHT = 150, 50
 
 
 def grouped(minor: int) -> str:
@@ -94,18 +97,43 @@ class InvoicePdf:
         y = self._next_line(QR_SIDE + 10)
         draw_qr(self._canvas, link, LEFT, y, QR_SIDE)
 
+    def draw_logo(self) -> None:
+        """Draws the merchant's logo, on the first page, no larger than its place."""
+        logo = self._view.merchant.logo
+        if not logo:
+            return
+        from reportlab.lib.utils import ImageReader
+
+        picture = ImageReader(io.BytesIO(b64decode(logo.partition(",")[2])))
+        y = self._next_line(LOGO_HEIGHT)
+        place = {"width": LOGO_WIDTH, "height": LOGO_HEIGHT, "preserveAspectRatio": True, "anchor": "sw"}
+        self._canvas.drawImage(picture, LEFT, y, mask="auto", **place)
+
     def finish(self) -> bytes:
         self._canvas.showPage()
         self._canvas.save()
         return self._out.getvalue()
 
 
+def write_business(pdf: InvoicePdf, view: InvoiceView) -> None:
+    """Writes the address and the tax identification number of the merchant."""
+    business = view.business
+    for piece in wrap_words(business.address, NOTE_LENGTH) if business.address else ():
+        pdf.write(piece)
+    if business.tin:
+        pdf.write(f"TIN: {business.tin}")
+    if business.address or business.tin:
+        pdf.write("")
+
+
 def render_invoice_pdf(view: InvoiceView) -> bytes:
     """Returns the invoice as a PDF. The longest takes some 50 ms: call it in a thread."""
     pdf, invoice, person = InvoicePdf(view), view.invoice, view.person
-    pdf.write(f"Date: {day_text(lagos_day(invoice.created_at))}")
-    if invoice.due_on is not None:
-        pdf.write(f"Due: {day_text(invoice.due_on)}")
+    pdf.draw_logo()
+    write_business(pdf, view)
+    pdf.write(f"Date: {format_day(lagos_day(invoice.created_at))}")
+    if view.due_day:
+        pdf.write(f"Due: {view.due_day}")
     if person is not None:
         pdf.write("Bill to", BOLD)
         for text in filter(None, (person.name, person.address, person.email, person.phone)):

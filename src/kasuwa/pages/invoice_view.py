@@ -1,12 +1,12 @@
 """An invoice as its page and its PDF show it. Amounts are in minor units, times are times: the edge formats them."""
 
-from datetime import date
-
 import msgspec
 
 from kasuwa.core.decision import Merchant
+from kasuwa.core.mail_text import format_day
 from kasuwa.methods.invoices.model import DETAIL_DECODER, PAYABLE, Invoice, InvoiceDetail, InvoicePerson, page_path
 from kasuwa.methods.invoices.rules.amounts import PERCENTAGE
+from kasuwa.terms.business import BusinessTerms
 
 STATUS_TEXTS = {
     "unpaid": "Unpaid",
@@ -51,6 +51,15 @@ class InvoiceView(msgspec.Struct, frozen=True):
         return self.invoice.status in PAYABLE
 
     @property
+    def business(self) -> BusinessTerms:
+        return self.merchant.terms(BusinessTerms)
+
+    @property
+    def due_day(self) -> str:
+        """The due date as people write it. Empty if there is none."""
+        return "" if self.invoice.due_on is None else format_day(self.invoice.due_on)
+
+    @property
     def state_text(self) -> str:
         return STATUS_TEXTS[self.invoice.status]
 
@@ -76,7 +85,3 @@ class InvoiceView(msgspec.Struct, frozen=True):
 
 def make_view(invoice: Invoice, person: InvoicePerson | None, merchant: Merchant, public_url: str) -> InvoiceView:
     return InvoiceView(invoice, DETAIL_DECODER.decode(invoice.detail), person, merchant, public_url)
-
-
-def day_text(day: date) -> str:
-    return f"{day.day} {day:%B %Y}"

@@ -1,7 +1,7 @@
 """Serves statements below /statements/: a sealed link is the only credential.
 
-    /statements/<token>.csv
-    /statements/<token>.pdf     also the certificate of a fixed deposit (certificates.py)
+    /statements/<token>.csv     also the register of shareholders (share_register.py)
+    /statements/<token>.pdf     also that register, and the certificate of a fixed deposit (certificates.py)
     /statements/<token>.json    what proves such a certificate
 
 The token is the terms of the statement, encrypted. Nothing is stored. A link ends after an hour of the merchant's
@@ -24,8 +24,9 @@ from kasuwa.core.reading import RequestReader
 from kasuwa.core.vault import Vault
 from kasuwa.engine.progress import is_outage
 from kasuwa.http.page import Page, StreamedPage
-from kasuwa.merchants.merchants import MerchantDirectory, has_current_books
+from kasuwa.merchants.merchants import MerchantDirectory
 from kasuwa.methods.investments.certificates.store import read_certificate
+from kasuwa.methods.shares.register.store import read_share_register
 from kasuwa.methods.statements.files.store import PIECE_MOVEMENTS, Piece
 from kasuwa.methods.statements.links import decode_link
 from kasuwa.methods.statements.model import (
@@ -35,6 +36,8 @@ from kasuwa.methods.statements.model import (
     LINK_AAD,
     LINK_OWNER,
     MAX_PDF_MOVEMENTS,
+    REGISTER_ACCOUNT,
+    REGISTER_CSV,
     TERMS_DECODER,
     StatementAccount,
     StatementTerms,
@@ -58,6 +61,8 @@ from kasuwa.methods.statements.store import (
 from kasuwa.observe.log import describe_error
 from kasuwa.pages.certificates import make_proof, render_certificate
 from kasuwa.pages.render import render_notice
+from kasuwa.pages.share_register import render_csv as render_register_csv
+from kasuwa.pages.share_register import render_pdf as render_register_pdf
 from kasuwa.pages.statement_files import StatementHead, csv_end, csv_head, render_pdf
 from kasuwa.postgres.connection_pool import Pool
 from kasuwa.postgres.merchant_rows import MerchantReader
@@ -121,14 +126,17 @@ class StatementPages:
             return None
 
     async def _serve_statement(self, terms: StatementTerms, end: Callable[[], None]) -> Page | StreamedPage:
-        merchant_id = terms.merchant_id
-        reader = MerchantReader(self._lists, merchant_id)
-        if not await has_current_books(reader, merchant_id):
+        merchant_id = await self._directory.find_current(terms.merchant_id)
+        if merchant_id is None:
             return NOT_FOUND
+        terms = msgspec.structs.replace(terms, merchant_id=merchant_id)
+        reader = MerchantReader(self._lists, merchant_id)
         merchant = await self._directory.get_by_id(merchant_id)
         now = await business_now(merchant_id, reader)
         if merchant.suspended or now >= datetime.fromtimestamp(terms.expires, UTC):
             return NOT_FOUND
+        if terms.account == REGISTER_ACCOUNT:
+            return await self._serve_register(terms, now, merchant, reader)
         account = await find_account(terms.account, terms.id, terms.currency, merchant_id, reader)
         if account is None:
             return NOT_FOUND
@@ -154,6 +162,17 @@ class StatementPages:
         link = f"{self._public_url}/statements/{terms.proof}.json"
         file = await asyncio.to_thread(render_certificate, certificate, merchant, link)
         return Page(200, file, file_headers(f"certificate-{terms.id}", "pdf"))
+
+    async def _serve_register(
+        self, terms: StatementTerms, now: datetime, merchant: Merchant, reader: MerchantReader
+    ) -> Page:
+        register = await read_share_register(terms, now, reader, self._vault.unseal)
+        if register is None:
+            return NOT_FOUND
+        name = f"register-{terms.id}"
+        if terms.format == REGISTER_CSV:
+            return Page(200, await asyncio.to_thread(render_register_csv, register), file_headers(name, "csv"))
+        return Page(200, await asyncio.to_thread(render_register_pdf, register, merchant), file_headers(name, "pdf"))
 
 
 async def read_head(

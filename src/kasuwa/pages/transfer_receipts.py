@@ -20,7 +20,6 @@ from kasuwa.core.calendar import LAGOS
 from kasuwa.core.decision import Merchant
 from kasuwa.engine.progress import RequestProgress
 from kasuwa.http.page import Page
-from kasuwa.merchants.merchants import has_current_books
 from kasuwa.methods.disburse.receipts import make_receipt_url, open_facts, read_receipt_token
 from kasuwa.methods.disburse.store import PaidTransfer, find_paid_transfer
 from kasuwa.methods.statements.proofs.store import find_close
@@ -33,6 +32,7 @@ from kasuwa.pages.render import draw_qr_svg, format_amount, render_notice, secur
 PREFIX = "/pay/receipt/"
 PATH = re.compile(r"/pay/receipt/([A-Za-z0-9_-]{40,300})(/receipt\.pdf)?", re.ASCII)
 NOT_FOUND = render_notice(404, "Receipt not found", "Check the address: it proves nothing unless it opens a receipt.")
+RETURNED = "Returned: after it was paid, the bank sent the money back"
 PENDING = "It will be in the next close of the books, which is signed once a day."
 
 
@@ -42,6 +42,7 @@ class TransferReceipt(msgspec.Struct, frozen=True):
     merchant: Merchant
     address: str
     total: str
+    is_returned: bool
     lines: list[tuple[str, str]]  # label and value
     close: ProofClose | None  # None until the books are closed
 
@@ -69,18 +70,20 @@ class TransferReceiptPages:
         named = read_receipt_token(token, services.vault.digest)
         if named is None:
             return None
-        merchant_id, txn_ref = named
-        reader = services.reads.rows_of(merchant_id)
-        if not await has_current_books(reader, merchant_id):
+        number, txn_ref = named
+        merchant_id = await services.merchants.find_current(number)
+        if merchant_id is None:
             return None
+        reader = services.reads.rows_of(merchant_id)
         transfer = await find_paid_transfer(merchant_id, txn_ref, reader)
         if transfer is None:
             return None
         merchant = await services.merchants.get_by_id(merchant_id)
         return TransferReceipt(
             merchant,
-            make_receipt_url(services.public_url, merchant_id, txn_ref, services.vault.digest),
+            make_receipt_url(services.public_url, number, txn_ref, services.vault.digest),
             format_amount(transfer.amount, transfer.currency),
+            transfer.is_returned,
             list_lines(transfer, merchant, services.vault),
             await find_close(txn_ref, merchant_id, reader),
         )
@@ -90,6 +93,7 @@ def list_lines(transfer: PaidTransfer, merchant: Merchant, vault: Any) -> list[t
     facts = open_facts(merchant.merchant_id, transfer.txn_ref, transfer.facts_sealed, vault.unseal)
     order, paid_at = transfer.order, transfer.paid_at
     lines = (
+        ("State", RETURNED if transfer.is_returned else ""),
         ("To", facts.name),
         ("Bank", bank_names().get(order.bank_code, order.bank_code)),
         ("Account number", order.account_number),

@@ -112,21 +112,42 @@ async def clear_failures(connection: Connection, email: str, source: AttemptSour
 # --- known browsers -----------------------------------------------------------------------------------------------
 
 
-async def remember_device(connection: Connection, user_id: int, device: str | None) -> str:
-    """Marks a browser as known for the user and returns its token: a new one unless it was known already."""
-    now = datetime.now(UTC)
+class RememberedDevice(msgspec.Struct, frozen=True):
+    """A browser that was marked as known."""
+
+    token: str
+    is_new_browser: bool
+    is_new_network: bool  # the user has not signed in from its network before, as far as that is known
+
+
+# Browsers that release 1.0.0 has marked have no network.
+HAS_OTHER_NETWORKS = """
+    select coalesce(bool_and(network is not null and network <> $2), false) from console_device where user_id = $1
+"""
+
+
+async def remember_device(connection: Connection, user_id: int, device: str | None, address: str) -> RememberedDevice:
+    """Marks a browser as known for the user. Its token is a new one unless it was known already."""
+    now, network = datetime.now(UTC), network_source(address).key
+    is_new_network = bool(await connection.fetchval(HAS_OTHER_NETWORKS, user_id, network))
     if device is not None:
         known = await connection.fetchval(
-            "update console_device set seen_at = $3 where token_hash = $1 and user_id = $2 returning true",
+            "update console_device set seen_at = $3, network = $4"
+            " where token_hash = $1 and user_id = $2 returning true",
             hash_token(device),
             user_id,
             now,
+            network,
         )
         if known:
-            return device
+            return RememberedDevice(device, is_new_browser=False, is_new_network=is_new_network)
     token = secrets.token_urlsafe(32)
     await connection.execute(
-        "insert into console_device (token_hash, user_id, seen_at) values ($1, $2, $3)", hash_token(token), user_id, now
+        "insert into console_device (token_hash, user_id, seen_at, network) values ($1, $2, $3, $4)",
+        hash_token(token),
+        user_id,
+        now,
+        network,
     )
     await connection.execute(
         "delete from console_device where user_id = $1 and token_hash not in ("
@@ -134,4 +155,4 @@ async def remember_device(connection: Connection, user_id: int, device: str | No
         user_id,
         MAX_DEVICES,
     )
-    return token
+    return RememberedDevice(token, is_new_browser=True, is_new_network=is_new_network)

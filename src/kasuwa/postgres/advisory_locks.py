@@ -16,3 +16,4 @@ class AdvisoryLock(IntEnum):
     SETTLEMENT_SUMS = 7_301_449
     CLOSE = 7_301_450
     PAYMENT_WORDS = 7_301_451
+    RECORD_WORDS = 7_301_452

@@ -20,7 +20,7 @@ PG_TYPES: dict[Any, str] = {
 
 
 # Columns of type json. The structs hold them as encoded text.
-JSON_COLUMNS = frozenset({"detail", "trail", "work", "faults", "facts", "limits", "recent"})
+JSON_COLUMNS = frozenset({"detail", "trail", "work", "faults", "facts", "limits", "recent", "receipts"})
 
 
 # The SQL that converts the text of a JSON value to the type of a column, if it is not a cast.

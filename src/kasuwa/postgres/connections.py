@@ -225,11 +225,14 @@ async def open_pool(
     min_size: int = 0,
     statement_seconds: float = STATEMENT_SECONDS,
 ) -> Pool:
-    """Opens a pool. `name` identifies it in /readyz, the log and the metrics."""
+    """Opens a pool. `name` identifies it in /readyz, the log and the metrics.
+
+    Its connections keep statements of any length prepared, such as that of an audit."""
     connect: Any = connect_to_primary  # the driver's types want every option of its own spelled out
     around: dict[str, Any] = {
         "init": set_application_role,
         "reset": skip_reset,
+        "max_cacheable_statement_size": 0,
         "server_settings": settings_of_session(settings, statement_seconds),
     }
     driver = await asyncpg.create_pool(

@@ -44,6 +44,8 @@ APPEND_ONLY_TABLES = (
     "delivery_attempt",
     "statement_import",
     "authority_policy",
+    "loan_installment_version",
+    "loan_schedule",
 )
 # Those whose rows have a code (core/row_codes.py): it is made after the row, and anew when a key is replaced.
 CODED_APPEND_ONLY_TABLES = ("exchange_rate", "authority_policy")
@@ -56,6 +58,8 @@ NOT_FOR_THE_READER = (
     "console_link",
     "console_device",
     "sign_in_throttle",
+    "person_mail",
+    "person_mail_off",
     "idempotency_record",
     "commit_mark",
     "advance_lease",
@@ -67,6 +71,8 @@ NOT_FOR_THE_READER = (
     "api_process",
     "world",
     "world_part",
+    "world_progress",
+    "decision_input",
 )
 # Tables without a merchant that pages and lists read. Another one cannot be read by the reader until it is listed here.
 SHARED_TABLES = (
@@ -92,6 +98,7 @@ SHARED_TABLES = (
     "rail_settlement",
     "rail_shadow",
     "rail_shadow_difference",
+    "rail_timing",
     "statement_account",
     "statement_import",
     "invariant_result",

@@ -17,7 +17,7 @@ import asyncpg
 import msgspec
 import structlog
 
-from kasuwa.core.vault import wrap_root
+from kasuwa.core.vault import make_test_root, wrap_root
 from kasuwa.postgres.advisory_locks import AdvisoryLock
 from kasuwa.postgres.connection_pool import Connection
 from kasuwa.postgres.connections import APPLICATION_ROLE
@@ -218,7 +218,8 @@ INSERT_FIRST_KEYS = """
 
 
 async def prepare_deployment(connection: Connection, environment: str, secret_key: bytes) -> None:
-    wrapped = wrap_root(secret_key, os.urandom(32), os.urandom(12))
+    root = make_test_root(secret_key) if environment == "test" else os.urandom(32)
+    wrapped = wrap_root(secret_key, root, os.urandom(12))
     await connection.execute(INSERT_DEPLOYMENT, environment, wrapped)
     await connection.execute(INSERT_FIRST_KEYS)
     check_environment(await connection.fetchval("select environment from deployment"), environment)

@@ -74,6 +74,7 @@ def describe_table(kind: type[Row]) -> CodedTable:
         parts=kind.coded_parts,
         condition=kind.coded_condition,
         is_cached=True,
+        row_kind=kind,
     )
 
 

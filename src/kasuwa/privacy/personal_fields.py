@@ -63,12 +63,17 @@ PERSONAL_FIELDS = frozenset(
 # Objects whose name is that of a product or a page.
 PRODUCTS = frozenset({"items", "ticket_data", "categories", "bills", "plans"})
 # Replies about no person: names are those of keys, billers and plans.
-ABOUT_NO_PERSON = frozenset({"resources keys", "bills pull", "investments list_plans"})
+ABOUT_NO_PERSON = frozenset(
+    {"resources keys", "bills pull", "investments list_plans", "investments list_share_classes"}
+)
 # Fields of one reply that have the same name as others which name nobody.
 PERSONAL_IN = {
     "resources invoices": frozenset({"link"}),
-    "resources invoice_detail": frozenset({"link"}),
+    "resources invoice_detail": frozenset({"link", "reference"}),
     "resources ticket_sales": frozenset({"code"}),
+    "resources mails": frozenset({"to", "to_name", "subject"}),
+    "resources mail_detail": frozenset({"to", "to_name", "subject", "text", "html"}),
+    "sandbox people_mails": frozenset({"to", "subject", "text", "html"}),
 }
 # Scopes whose keys see the people whom events and transactions are about.
 SCOPES_WITH_PEOPLE = frozenset({"collect", "lend"})

@@ -12,11 +12,13 @@ from kasuwa.privacy.dispute_rows import DisputeRows, find_disputes
 from kasuwa.transactions.purpose import read_subject
 from kasuwa.transactions.sealed_payers import add_to_record, payment_payer_aad, unseal_payer
 
-# Keys, hashes and encrypted columns are left out, and so are tables that have nothing but the client's id.
+# Keys, hashes, encrypted columns and the tokens of cards are left out, and so are tables that have nothing but the
+# client's id.
 CLIENT_TABLES = """
     select c.table_name::text, array_agg(c.column_name::text order by c.ordinal_position)
     from information_schema.columns c
-    where c.table_schema = 'public' and c.data_type <> 'bytea' and c.column_name not in ('merchant_id', 'client_id')
+    where c.table_schema = 'public' and c.data_type <> 'bytea'
+    and c.column_name not in ('merchant_id', 'client_id', 'card_token')
     and c.table_name <> 'client' and exists (
         select 1 from information_schema.columns o where o.table_schema = c.table_schema
         and o.table_name = c.table_name and o.column_name = 'client_id')
@@ -28,7 +30,8 @@ CLIENT_TABLES = """
 CLIENT_PRODUCTS_CTE = """
     mine (id) as (
         select l.loan_id from loan l where l.merchant_id = $1 and l.client_id = $2
-        union all select s.savings_id from savings s where s.merchant_id = $1 and s.client_id = $2),
+        union all select s.savings_id from savings s where s.merchant_id = $1 and s.client_id = $2
+        union all select g.group_loan_id from group_loan g where g.merchant_id = $1 and g.client_id = $2),
     paid as (
         select p.* from payment p
         where p.merchant_id = $1 and p.detail -> 'purpose' ->> 'reference' in (select id from mine))
@@ -40,7 +43,7 @@ RELATED_QUERIES = {
     "loan_line": f"""
         with {CLIENT_PRODUCTS_CTE}
             select l.loan_id, l.n, l.due, l.principal, l.interest, l.tax, l.penalty, l.paid_principal,
-            l.paid_interest, l.paid_tax, l.paid_penalty
+            l.paid_interest, l.paid_tax, l.paid_penalty, l.charges, l.charge, l.vat, l.paid_charge, l.paid_vat
         from loan_installment l where l.merchant_id = $1 and l.loan_id in (select id from mine) order by l.loan_id, l.n
     """,
     "payment": f"""
@@ -148,6 +151,13 @@ ERASABLE_QUERIES = {
         where c.merchant_id = $1 and c.token in (select p.token from paid p where p.method = 'card')
     """,
     "savings": "select s.key from savings s where s.merchant_id = $1 and s.client_id = $2",
+    "card_dispute": "select d.key from virtual_card_dispute d where d.merchant_id = $1 and d.client_id = $2",
+    "card_dispute_file": """
+        select f.key from virtual_card_dispute d
+        join dispute_file f on f.merchant_id = d.merchant_id and f.dispute_id = d.dispute_id
+        where d.merchant_id = $1 and d.client_id = $2
+    """,
+    "collateral": "select c.key from loan_collateral c where c.merchant_id = $1 and c.client_id = $2",
     "transfer": """
         select t.key from transaction t where t.merchant_id = $1 and t.kind = 'transfer'
             and t.detail -> 'purpose' ->> 'reference' in (
@@ -182,6 +192,18 @@ async def find_client_disputes(connection: Connection, merchant_id: int, client_
     """Returns the disputes of the payments for a client's loans and savings."""
     refs = [txn_ref for (txn_ref,) in await connection.fetch(PAYMENT_REFS, merchant_id, client_id)]
     return await find_disputes(connection, merchant_id, refs)
+
+
+CARD_EVIDENCE = """
+    select dispute_id, evidence_sealed from virtual_card_dispute
+    where merchant_id = $1 and client_id = $2 and evidence_sealed is not null order by number, key
+"""
+
+
+async def find_card_evidence(connection: Connection, merchant_id: int, client_id: str) -> list[tuple[str, bytes]]:
+    """Returns the encrypted evidence of the disputes of a client's card purchases, by dispute."""
+    rows = await connection.fetch(CARD_EVIDENCE, merchant_id, client_id)
+    return [(dispute_id, bytes(sealed)) for dispute_id, sealed in rows]
 
 
 BY_BVN = "select client_id from client where merchant_id = $1 and bvn_hash = any($2::bytea[]) order by number"

@@ -26,6 +26,11 @@ from kasuwa.webhooks.signatures import event_id, parse_event_id
 DISPUTES = """
     select dispute_id, amount, trail::text from dispute where merchant_id = $1 and txn_ref = $2 order by number, key
 """
+# Disputes of a card purchase by the cardholder.
+CARD_DISPUTES = """
+    select dispute_id, amount, trail::text from virtual_card_dispute where merchant_id = $1 and txn_ref = $2
+    order by number, key
+"""
 POSTINGS = f"""
     select p.seq, p.debit, p.credit, p.amount, p.debit_after, p.credit_after, {title_sql("p.kind")}, p.at
     from posting g join posting p on p.merchant_id = g.merchant_id and p.seq between g.seq and g.seq + 9999
@@ -77,6 +82,8 @@ SELECT_CREATED = """
     union all select 'virtual card', created_at from virtual_card where merchant_id = $1 and reference = $2
     union all select 'beneficiary', created_at from beneficiary where merchant_id = $1 and ref_code = $2
     union all select 'dispute', opened_at from dispute where merchant_id = $1 and dispute_id = $2
+    union all select 'dispute of a card purchase', filed_at from virtual_card_dispute
+        where merchant_id = $1 and dispute_id = $2
     union all select 'personalized account', created_at from personalized_account
         where merchant_id = $1 and $2 in (reference, account_number)
 """
@@ -181,6 +188,9 @@ async def transaction_entries(connection: Connection, row: Transaction, unseal: 
     entries += [job_entry(record) for record in await connection.fetch(JOBS, *whose)]
     for record in await connection.fetch(EVENTS, *whose):
         entries += await event_entries(connection, row.merchant_id, record)
+    if row.kind == "card_purchase":
+        filed = await connection.fetch(CARD_DISPUTES, *whose)
+        entries += [entry for record in filed for entry in dispute_entries(*record)]
     if row.kind == "payment":
         entries += [entry for record in await connection.fetch(DISPUTES, *whose) for entry in dispute_entries(*record)]
     return entries

@@ -17,6 +17,7 @@ from kasuwa.rails.ports.hints import ReadHint
 from kasuwa.rails.ports.orders import BankRail, BillerRail, CollectionRail, FundedRail, IdentityRail
 from kasuwa.rails.remote import client as remote
 from kasuwa.rails.remote.callbacks import read_hint as read_remote_hint
+from kasuwa.rails.remote.cards import RemoteCards
 from kasuwa.rails.routing.accounts import RoutedAccounts, RoutedDisputes, RoutedFeeds
 from kasuwa.rails.routing.collections import RoutedCollection
 from kasuwa.rails.routing.identities import RoutedIdentity
@@ -214,6 +215,10 @@ class RailChoice:
                     else AnyAccountCallbacks(vendor_sources)
                 )
         return sources
+
+    def card_messages(self) -> RemoteCards | None:
+        """Returns what reads the messages of the rail that announces purchases with cards issued here, if one does."""
+        return self._vendors.make_card_messages() if self._settings.remote_cards else None
 
     # --- what all share --------------------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from kasuwa.rails.remote.accounts import RemoteAccounts
 from kasuwa.rails.remote.bank import RemoteBank
 from kasuwa.rails.remote.biller import RemoteBiller
 from kasuwa.rails.remote.callbacks import RemoteCallbacks
+from kasuwa.rails.remote.cards import RemoteCards
 from kasuwa.rails.remote.collection import RemoteCollection
 from kasuwa.rails.remote.identity import RemoteIdentity
 from kasuwa.rails.remote.signing import RemoteSecret
@@ -254,6 +255,10 @@ class VendorRails:
                 self._transport, base_url, self._remote_secrets(), self._monitor_of(remote.NAME)
             )
         return self._remote
+
+    def make_card_messages(self) -> RemoteCards:
+        """Returns what reads the messages of the rail about cards that were issued here."""
+        return RemoteCards(self._remote_secrets())
 
     def _remote_secrets(self) -> tuple[RemoteSecret, ...]:
         settings = self.settings

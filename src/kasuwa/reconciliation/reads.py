@@ -25,6 +25,12 @@ ACCOUNTS = """
         from statement_import where account_id = a.account_id) i on true
     order by a.name limit 200
 """
+# Of the newest merchants: every merchant's books have the accounts of the rails that it uses.
+ACCOUNT_NAMES = """
+    select distinct a.name from (select merchant_id from merchant where current order by merchant_id desc limit 50) m
+    join account a on a.merchant_id = m.merchant_id
+    where starts_with(a.name, 'rail:') or starts_with(a.name, 'outside:') order by a.name limit 100
+"""
 IMPORTS = """
     select import_id, format, file_name, line_count, new_count, first_day, last_day, opening, closing, imported_by,
         imported_at
@@ -165,6 +171,11 @@ class StateTotal(NamedTuple):
     amount: int
     fee: int = 0
     difference: int = 0
+
+
+async def list_account_names(connection: QueryRunner) -> list[str]:
+    """Returns accounts of the ledger that can be reconciled, by name."""
+    return [name for (name,) in await connection.fetch(ACCOUNT_NAMES)]
 
 
 async def list_accounts(reader: QueryRunner) -> list[AccountSummary]:

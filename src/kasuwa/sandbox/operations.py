@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from datetime import datetime, timedelta
 from functools import partial
 from hashlib import blake2b
@@ -18,6 +18,7 @@ from kasuwa.core.codes import ERROR, INSUFFICIENT_FUNDS, INVALID_REQUEST
 from kasuwa.core.decision import (
     Context,
     Decision,
+    FieldError,
     Job,
     LoadedRows,
     Merchant,
@@ -27,6 +28,7 @@ from kasuwa.core.decision import (
     SandboxEffects,
 )
 from kasuwa.core.money import convert_to_minor
+from kasuwa.core.references import first_number
 from kasuwa.core.vault import Vault
 from kasuwa.engine.batch import RuleFailure
 from kasuwa.engine.rule_submission import TRANSACTION_COLUMNS, submit_rule
@@ -38,10 +40,13 @@ from kasuwa.jobs.steps import StepRunner
 from kasuwa.ledger import chart
 from kasuwa.merchants import merchants
 from kasuwa.merchants.keys import KeyRefused, NewKey, create_key, random_key
-from kasuwa.merchants.merchant_settings import MerchantSettings
+from kasuwa.merchants.merchant_settings import MerchantSettings, read_terms
 from kasuwa.merchants.merchants import MerchantDirectory
 from kasuwa.merchants.payout_policy import change_policy
+from kasuwa.methods.virtualcard.rules.issuer_orders import ORDER_KEY as ISSUER_ORDER
 from kasuwa.outbound.url_policy import url_fault
+from kasuwa.people import mails
+from kasuwa.people.mails import ListedMail
 from kasuwa.postgres.connection_pool import Pool
 from kasuwa.postgres.merchant_rows import snapshot
 from kasuwa.postgres.row_codes import require_intact
@@ -49,9 +54,19 @@ from kasuwa.projections.timeline import object_timeline, resolve_event_id, trans
 from kasuwa.rails.ports.orders import Answer
 from kasuwa.sandbox.admin_operations import CommonOperations
 from kasuwa.sandbox.advance import AdvanceResult, ClockAdvance, StopSignal
+from kasuwa.sandbox.archived_tokens import archive_tokens
+from kasuwa.sandbox.request_records import (
+    LAST_NUMBER,
+    LoggedRequest,
+    RequestFilter,
+    RequestRecorder,
+    list_requests,
+)
 from kasuwa.sandbox.worlds.comparing import TableDifference
 from kasuwa.sandbox.worlds.operations import WorldOperations
+from kasuwa.sandbox.worlds.progress import RunningAct
 from kasuwa.sandbox.worlds.records import WorldRecord
+from kasuwa.terms.client_tiers import ClientTiers
 from kasuwa.terms.payouts import PayoutPolicy
 from kasuwa.transactions.transactions import (
     FAILED,
@@ -132,6 +147,7 @@ class SandboxServices(msgspec.Struct, frozen=True):
     webhook_sender: WebhookSender
     closer: BookCloser
     are_others_serving: bool = False  # whether other processes answer requests of the API
+    requests: RequestRecorder | None = None  # None in a process that answers no requests of the API
 
 
 class SandboxOperations(CommonOperations):
@@ -159,17 +175,23 @@ class SandboxOperations(CommonOperations):
         self._leases = ClockLeases(operators, length=lease, wait_seconds=wait_seconds)
         self._worlds = WorldOperations(operators, services.vault, services.directory, services.writer.clock)
         self._are_others_serving = services.are_others_serving
+        self._requests = services.requests
         self._advances: dict[asyncio.Task[Any], StopSignal] = {}
         self._running: set[asyncio.Task[Any]] = set()
 
     async def new_merchant(
-        self, name: str, now: datetime | None, balance: int | None, *, webhook_url: str, seed: str
-    ) -> tuple[str, str] | str:
+        self, name: str, now: datetime | None, balance: int | None, *, webhook_url: str, seed: str, terms: bytes
+    ) -> tuple[str, str] | FieldError:
         """Creates a merchant with opening balances, or with `balance` in NGN alone. Returns its mid and key, or the
-        error text of the webhook URL. With a seed, its random outcomes are the same in every run."""
+        error of the webhook URL or of the terms, which are JSON. With a seed, its random outcomes are the same in every
+        run."""
         fault = self._url_fault(webhook_url)
         if fault is not None:
-            return fault
+            return FieldError("webhook", fault)
+        try:
+            settings = read_terms(terms)
+        except ValueError as error:
+            return FieldError("terms", f"the terms of a merchant: {error}")
         async with self._operators.acquire() as connection:
             merchant_id, mid, key = await merchants.add_merchant(
                 connection,
@@ -177,7 +199,7 @@ class SandboxOperations(CommonOperations):
                 name,
                 clock_fixed=now,
                 make_key=self._make_key,
-                settings=MerchantSettings(webhook_url=webhook_url, outcome_seed=seed),
+                settings=msgspec.structs.replace(settings, webhook_url=webhook_url, outcome_seed=seed),
             )
         balances = OPENING_BALANCES if balance is None else {"NGN": balance}
         if balance != 0:
@@ -206,7 +228,8 @@ class SandboxOperations(CommonOperations):
         try:
             async with self._operators.acquire() as connection, connection.transaction():
                 merchant_id = await merchants.lock_merchant(connection, merchant.mid)
-                count = await connection.fetchval(COUNT_KEYS, merchant_id)
+                # A fork has one key besides those of what it is a copy of.
+                count = await connection.fetchval(COUNT_KEYS, merchant_id) - bool(merchant.token_space)
                 make_key = partial(self._make_key, number=count)
                 number_and_key = await create_key(connection, self._vault, merchant_id, new, make_key)
         except KeyRefused as refused:
@@ -218,6 +241,16 @@ class SandboxOperations(CommonOperations):
         """Sets the merchant's policy for money out, also a looser one. Other processes follow within a second."""
         async with self._operators.acquire() as connection, connection.transaction():
             await change_policy(connection, self._vault, merchant.mid, policy, timedelta(), "")
+        self._directory.evict(merchant.mid)
+
+    async def set_client_tiers(self, merchant: Merchant, tiers: ClientTiers) -> None:
+        """Sets whether the limits by tier apply to the merchant's clients. Other processes follow within a second."""
+
+        def change(settings: MerchantSettings) -> MerchantSettings:
+            return msgspec.structs.replace(settings, client_tiers=tiers)
+
+        async with self._operators.acquire() as connection, connection.transaction():
+            await merchants.change_settings(connection, self._vault, merchant.mid, change, is_endpoint_set=False)
         self._directory.evict(merchant.mid)
 
     def _url_fault(self, url: str) -> str | None:
@@ -240,8 +273,13 @@ class SandboxOperations(CommonOperations):
         """Gives the merchant new books with opening balances, under the same mid and keys. The old books are archived.
         Advances and resets of one merchant wait for each other."""
         try:
-            async with self._hold_current(merchant.mid) as (_, _), self._operators.acquire() as connection:
+            async with (
+                self._hold_current(merchant.mid) as (_, old),
+                self._operators.acquire() as connection,
+                connection.transaction(),
+            ):
                 merchant_id = await merchants.reset_books(connection, self._vault, merchant.mid)
+                await archive_tokens(connection, self._vault, old.merchant_id, ISSUER_ORDER)
         except LeaseTimeout:
             return BUSY
         await fund_new_merchant(self._writer, await self._directory.get_by_id(merchant_id))
@@ -250,31 +288,73 @@ class SandboxOperations(CommonOperations):
         self._directory.evict(merchant.mid)
         return None
 
+    # --- the request log ---------------------------------------------------------------------------------------------
+
+    async def list_requests(
+        self,
+        merchant: Merchant,
+        *,
+        search: str,
+        only_refused: bool,
+        before: int | None,
+        after: int | None,
+        limit: int,
+    ) -> list[LoggedRequest]:
+        """Returns requests of a merchant and their replies, with those that this process has just answered."""
+        if self._requests is not None:
+            await self._requests.flush_merchant(merchant.mid)
+        wanted = RequestFilter(search, only_refused, LAST_NUMBER if before is None else before, after)
+        return await list_requests(self._operators, self._vault, merchant.mid, wanted, limit)
+
+    async def list_people_mails(self, merchant: Merchant, *, before: int | None, limit: int) -> list[ListedMail]:
+        """Returns the mails to the people of a merchant, newest first."""
+        async with self._operators.acquire() as connection:
+            wanted = mails.LAST_NUMBER if before is None else before
+            return await mails.list_mails(connection, self._vault, merchant.mid, wanted, limit)
+
     # --- worlds -----------------------------------------------------------------------------------------------------
 
     async def snapshot_world(self, merchant: Merchant, name: str) -> WorldRecord | Refusal:
-        return await self._finish(self._worlds.take(merchant, name))
+        return await self._finish(self._use_books(merchant, partial(self._worlds.take, name=name)))
 
     async def restore_world(self, merchant: Merchant, name: str) -> int | Refusal:
-        """Gives the merchant new books with a world. Advances, resets and restores of one merchant take turns."""
+        """Gives the merchant new books with a world."""
         return await self._finish(self._restore_world(merchant, name))
 
     async def _restore_world(self, merchant: Merchant, name: str) -> int | Refusal:
-        try:
-            async with self._hold_current(merchant.mid) as (_, current):
-                rows = await self._worlds.restore(current, name)
-        except LeaseTimeout:
-            return BUSY
+        rows = await self._use_books(merchant, partial(self._worlds.restore, name=name))
         if self._are_others_serving and not isinstance(rows, Refusal):
             # Others read the old books until their cached merchant expires. Writes find the new ones at once.
             await asyncio.sleep(merchants.STALE_AFTER_SECONDS)
         return rows
 
     async def fork_world(self, merchant: Merchant, name: str | None) -> tuple[str, str] | Refusal:
-        return await self._finish(self._worlds.fork(merchant, name, self._make_key))
+        fork = partial(self._worlds.fork, name=name, make_key=self._make_key)
+        return await self._finish(self._use_books(merchant, fork))
+
+    async def export_world(self, merchant: Merchant, name: str, passphrase: str) -> tuple[WorldRecord, bytes] | Refusal:
+        return await self._worlds.write_file(merchant, name, passphrase)
+
+    async def import_world(
+        self, merchant: Merchant, name: str, passphrase: str, content: bytes
+    ) -> WorldRecord | Refusal:
+        take = partial(self._worlds.take_file, name=name, passphrase=passphrase, content=content)
+        return await self._finish(self._use_books(merchant, take))
+
+    async def _use_books(self, merchant: Merchant, work: Callable[[Merchant], Awaitable[T]]) -> T | Refusal:
+        """Does work on the merchant's current books. Advances, resets, snapshots, forks and restores of one merchant
+        take turns, so that none sees the books of another half done, and their bounds hold together."""
+        try:
+            async with self._hold_current(merchant.mid) as (_, current):
+                return await work(current)
+        except LeaseTimeout:
+            return BUSY
 
     async def list_worlds(self, merchant: Merchant) -> list[WorldRecord]:
         return await self._worlds.list_all(merchant)
+
+    async def list_running_worlds(self, merchant: Merchant) -> list[RunningAct]:
+        return await self._worlds.list_running(merchant)
 
     async def compare_worlds(self, merchant: Merchant, first: str, second: str) -> list[TableDifference] | Refusal:
         return await self._worlds.compare(merchant, first, second)
@@ -314,14 +394,20 @@ class SandboxOperations(CommonOperations):
         """Returns an API key. With a seed, keys are the same in every run. `number` counts the merchant's others."""
         if self._seed is None:
             return random_key(merchant_id)
-        text = b"key %d %d" % (merchant_id, number) if number else b"key %d" % merchant_id
+        books = first_number(merchant_id)
+        text = b"key %d %d" % (books, number) if number else b"key %d" % books
         return blake2b(text, key=self._seed, digest_size=32).hexdigest()
 
     # --- the rail's call-back -----------------------------------------------------------------------------
 
-    async def simulate_callback(self, merchant: Merchant, reference: str, status: str) -> Transaction | Refusal | None:
+    async def simulate_callback(
+        self, merchant: Merchant, reference: str, status: str, code: str | None
+    ) -> Transaction | Refusal | None:
         """Returns the transaction after the call-back, None if the reference is unknown, or a refusal if it waits for
         no rail (a cashcode)."""
+        answer = (
+            CALLBACK_ANSWERS[status] if code is None else msgspec.structs.replace(CALLBACK_ANSWERS[status], code=code)
+        )
         named = await self._find_all(merchant, reference)
         if not named:
             records = await self._operators.fetch(SELECT_OPEN_FOR_PURPOSE, merchant.merchant_id, reference)
@@ -334,7 +420,7 @@ class SandboxOperations(CommonOperations):
             )
             if job is not None:
                 require_intact(self._vault, job)
-                result = await self._stepper.record_callback(job, merchant, CALLBACK_ANSWERS[status])
+                result = await self._stepper.record_callback(job, merchant, answer)
                 if isinstance(result, RuleFailure):
                     raise result.error
                 return await self._find(merchant, row.txn_ref)

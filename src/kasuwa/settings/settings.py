@@ -10,8 +10,10 @@ import msgspec
 import platformdirs
 
 from kasuwa.core.addresses import Network, read_networks
+from kasuwa.core.mail import MailServer, Sender
 from kasuwa.core.money import CURRENCIES
 from kasuwa.settings.former_accounts import read_former_accounts
+from kasuwa.settings.mail_server import read_mail_server, read_sender
 from kasuwa.settings.peer_terms import PeerTerms, read_peer_terms
 from kasuwa.settings.processors import default_workers
 from kasuwa.settings.rail_needs import RAIL_FORMS, RAIL_VENDORS, REMOTE_METHODS
@@ -36,7 +38,7 @@ SECRET_SETTINGS = (
     "database_reader_url",
     "secret_key",
     "database_url",
-    "invitations",
+    "smtp_url",
     "paystack_secret_key",
     "monnify_api_key",
     "monnify_secret_key",
@@ -98,7 +100,10 @@ class Settings(msgspec.Struct, kw_only=True):
     webhook_loopback: bool = True  # whether webhooks in test may go to loopback addresses
     checkout_cards: bool = False  # whether payers in live may enter card numbers on pages of ours
     public_url: str | None = None  # the API's address for payers
-    invitations: str | None = None  # print, command, or an smtp URL
+    invitations: str | None = None  # print, command or mail
+    smtp_url: str | None = None  # the server that takes mails; None: none are sent
+    mail_from: str | None = None  # the address that they are sent from
+    mail_rate: int = 600  # mails of all merchants and people in a minute that a worker gives to the server
     cooling_off_hours: int | None = None  # of the first start (authority/cooling_off.py); None: 24 in live, 0 in test
     large_amount: int = 100_000_000  # in kobo: from this amount on, operators confirm their identity
     card_label: str = DEFAULT_LABEL
@@ -149,6 +154,7 @@ class Settings(msgspec.Struct, kw_only=True):
     remote_methods: str = "card,token,account,bank_transfer,ussd,phone,mobile_money"  # the payment methods it serves
     remote_currencies: str = "NGN"  # the currencies in which it collects payments
     remote_identity: str = "find"  # find: it tells the person; match: it compares; consent: the person agrees first
+    remote_cards: bool = False  # whether it announces purchases with cards that were issued here
     remote_callback_addresses: str = ""
     remote_old_key_id: str | None = None  # the secret before, accepted from the rail while it is being rolled
     remote_old_secret: str | None = None
@@ -226,8 +232,32 @@ def parse_peer_terms(settings: Settings) -> PeerTerms | None:
 
 
 def choose_invitations(settings: Settings) -> str:
-    """Returns how invitation links are delivered: `print`, `command` (an administrator sends them) or an smtp URL."""
-    return settings.invitations or ("print" if settings.environment == "test" else "command")
+    """Returns how invitation links are delivered: `print`, `command` (an administrator sends them) or `mail`."""
+    if settings.invitations is not None or settings.environment == "test":
+        return settings.invitations or "print"
+    return "command" if settings.smtp_url is None else "mail"
+
+
+def sends_mail(settings: Settings) -> bool:
+    """Returns whether mails are sent. In test they stay in an outbox."""
+    return settings.environment == "test" or settings.smtp_url is not None
+
+
+def parse_mail_server(settings: Settings) -> tuple[MailServer, Sender] | None:
+    """Returns the server that takes mails and the address that they are sent from, or None. Raises SettingsError,
+    without the URL because it may hold a password."""
+    if settings.smtp_url is None:
+        return None
+    if settings.mail_from is None:
+        raise SettingsError("KASUWA_SMTP_URL needs KASUWA_MAIL_FROM, the address that mails are sent from")
+    try:
+        server = read_mail_server(settings.smtp_url)
+    except ValueError as error:
+        raise SettingsError(f"KASUWA_SMTP_URL {error}") from None
+    try:
+        return server, read_sender(settings.mail_from)
+    except ValueError as error:
+        raise SettingsError(f"KASUWA_MAIL_FROM {error}, not {settings.mail_from!r}") from None
 
 
 def rails_of_purpose(settings: Settings, purpose: str) -> tuple[str, ...]:
@@ -354,6 +384,8 @@ def check_remote(settings: Settings) -> None:
         secret = getattr(settings, name)
         if secret is not None and not 32 <= len(secret) <= 256:
             raise SettingsError(f"{PREFIX}{name.upper()} must have 32 to 256 characters")
+    if settings.remote_cards and not (settings.remote_key_id and settings.remote_secret):
+        raise SettingsError("KASUWA_REMOTE_CARDS needs KASUWA_REMOTE_KEY_ID and KASUWA_REMOTE_SECRET")
     if settings.remote_old_key_id is not None and settings.remote_old_secret is None:
         raise SettingsError("KASUWA_REMOTE_OLD_KEY_ID needs KASUWA_REMOTE_OLD_SECRET")
     if settings.remote_old_key_id is not None and settings.remote_old_key_id == settings.remote_key_id:
@@ -394,11 +426,11 @@ def check_invitations(settings: Settings) -> None:
     delivery = choose_invitations(settings)
     if delivery == "print" and settings.environment == "live":
         raise SettingsError("KASUWA_INVITATIONS must not be print in live: links are for the people they are made for")
-    if delivery not in ("print", "command") and not MAIL_URL.fullmatch(delivery):
-        # The value is not quoted, because it may hold a password.
-        raise SettingsError(
-            "KASUWA_INVITATIONS must be command, smtp://user:password@host:port?from=address, or in test print"
-        )
+    if delivery not in ("print", "command", "mail"):
+        # The value is not quoted: in release 1.0.0 it could be the mail server's, with a password.
+        raise SettingsError("KASUWA_INVITATIONS must be command, mail (by KASUWA_SMTP_URL), or in test print")
+    if parse_mail_server(settings) is None and delivery == "mail":
+        raise SettingsError("KASUWA_INVITATIONS is mail, which needs KASUWA_SMTP_URL")
 
 
 def parse_card_issuing(settings: Settings) -> CardIssuingSettings:
@@ -415,11 +447,10 @@ def parse_card_issuing(settings: Settings) -> CardIssuingSettings:
 
 MIXED_WITH_SANDBOX = "the sandbox beside a vendor: the one takes card numbers, the other shows a page"
 
-MAIL_URL = re.compile(r"smtps?://[^\s/?#]+\?from=[^\s@&]+@[^\s@&]+", re.ASCII)
 LOOPBACK_URL = re.compile(r"http://(127\.[0-9.]+|localhost|\[::1\])(:[0-9]+)?(/[^\s?#]*)?", re.ASCII)
 PUBLIC_URL = re.compile(r"https?://[^\s/?#@]+(/[^\s?#]*)?", re.ASCII)
 
-SWITCHES = ("console", "webhook_loopback", "checkout_cards", "rail_loopback", "monnify_unsigned")
+SWITCHES = ("console", "webhook_loopback", "checkout_cards", "rail_loopback", "monnify_unsigned", "remote_cards")
 WHOLE_NUMBERS = {
     **dict.fromkeys(("port", "console_port", "metrics_port"), (0, 65535)),  # 0: a free port is chosen
     "workers": (1, 64),
@@ -430,6 +461,7 @@ WHOLE_NUMBERS = {
     "rail_in_flight": (1, 1000),
     "rail_timeout": (1, 9),  # a method of a rail has ten seconds in all
     "rail_balance_seconds": (1, 3600),
+    "mail_rate": (1, 100_000),
 }
 # How settings that are no texts are read.
 READERS: dict[str, Callable[[str, object], object]] = {

@@ -1,10 +1,10 @@
-"""A merchant's policy for money out: which transfers wait for approval, and its velocity limits.
+"""A merchant's policy for money out: which transfers and write-offs wait for approval, and its velocity limits.
 
 `PayoutPolicy` is stored in the merchant's settings, with amounts as text. Rules decide by `PayoutRules`, in minor
 units; a merchant without a policy has none. Contract: keys#approvals, keys#velocity
 """
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Literal
 
@@ -14,6 +14,9 @@ from kasuwa.core.calendar import LAGOS
 from kasuwa.core.money import format_minor, parse_minor
 from kasuwa.core.references import row_key
 from kasuwa.core.row_codes import CodedTable
+
+# How long a transfer or a write-off waits for approval. Contract: keys#approvals
+WAITING_TIME = timedelta(hours=72)
 
 Window = Literal["hourly", "daily"]
 # KYC tiers of clients: 1 without a verified BVN, 2 with one.
@@ -35,7 +38,7 @@ class VelocityLimits(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unk
 
 
 class PayoutPolicy(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """A policy for money out: transfers that wait for approval, and velocity limits. The default has neither."""
+    """A policy for money out: what waits for approval, and velocity limits. The default has neither."""
 
     approve_above: str | None = None
     "Transfers of more than this amount wait, in naira."
@@ -53,6 +56,8 @@ class PayoutPolicy(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unkno
     "Limits of what each client is sent, by the client's KYC tier."
     on_limit: Literal["refuse", "approve"] = "refuse"
     "What becomes of a transfer beyond a limit: it is refused, or waits for approval."
+    approve_write_off_above: str | None = None
+    "Write-offs wait that bring what is written off of a loan above this amount, in naira."
 
 
 NO_POLICY = PayoutPolicy()
@@ -86,6 +91,7 @@ class PayoutRules(msgspec.Struct, frozen=True):
     beneficiary_limits: WindowLimits
     tier_limits: dict[str, WindowLimits]
     is_limit_approvable: bool
+    approve_write_off_above: int | None
 
 
 class PayoutTerms(msgspec.Struct, frozen=True):
@@ -127,6 +133,7 @@ def read_policy(policy: PayoutPolicy) -> PayoutRules | None:
         read_limits("beneficiary_limits", policy.beneficiary_limits),
         {tier: read_limits(f"tier_limits.{tier}", limits) for tier, limits in policy.tier_limits.items()},
         policy.on_limit == "approve",
+        read_amount("approve_write_off_above", policy.approve_write_off_above),
     )
 
 
@@ -145,7 +152,11 @@ def is_looser(old: PayoutPolicy, new: PayoutPolicy) -> bool:
         return False
     if after is None:
         return True
-    bounds = [(before.approve_above, after.approve_above), (before.approve_daily_above, after.approve_daily_above)]
+    bounds = [
+        (before.approve_above, after.approve_above),
+        (before.approve_daily_above, after.approve_daily_above),
+        (before.approve_write_off_above, after.approve_write_off_above),
+    ]
     pairs = [(before.limits, after.limits), (before.beneficiary_limits, after.beneficiary_limits)]
     pairs += [(limits, after.tier_limits.get(tier, WindowLimits())) for tier, limits in before.tier_limits.items()]
     for first, second in pairs:

@@ -7,15 +7,14 @@ everywhere the same. So the file also shows which values are equal.
 """
 
 import difflib
-import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from kasuwa.testing.events import Delivery
-from kasuwa.testing.exchanges import Exchange
+from kasuwa.testing.exchanges import Exchange, write_exchanges
 
 GOLDEN_NOW = "2026-01-05T09:30:00+01:00"
 # The seed of a run, unless --kasuwa-seed says otherwise.
@@ -63,6 +62,8 @@ REFERENCES = (
     ("made", re.compile(r"\bkc-[0-9a-f]{32}\b")),
 )
 MASKED = "***"
+# Stands for the address of the server.
+URL_NAME = "<url>"
 
 
 @dataclass(frozen=True)
@@ -103,24 +104,19 @@ def render(exchanges: list[Exchange], deliveries: list[Delivery], *, url: str, s
     """Returns the text of a golden file: the seed, the exchanges in order, and the events in the order of their log."""
     stable = StableNames(url)
     shown = [
-        {
-            "action": exchange.action,
-            "request": stable.replace(exchange.request),
-            **({"failure": exchange.failure} if exchange.failure else {"http": exchange.http_status}),
-            **({} if exchange.failure else {"reply": stable.replace(exchange.reply)}),
-        }
+        replace(exchange, request=stable.replace(exchange.request), reply=stable.replace(exchange.reply))
         for exchange in exchanges
     ]
     events = {delivery.headers["webhook-id"]: delivery.event.raw for delivery in deliveries}
     logged = [stable.replace(events[event_id]) for event_id in sorted(events)]
-    contents = {"seed": seed, "exchanges": shown, "events": logged}
-    return json.dumps(contents, indent=2, ensure_ascii=False, default=str) + "\n"
+    return write_exchanges(shown, logged, seed=seed)
 
 
 class StableNames:
-    """Replaces values that differ between runs by stable names."""
+    """Replaces values that differ between runs by stable names: those of fields with these names."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, volatile: frozenset[str] = VOLATILE_NAMES) -> None:
+        self._volatile = volatile
         self._names: dict[str, str] = {}
         self._counts: dict[str, int] = {}
         self._url = url
@@ -130,12 +126,12 @@ class StableNames:
             return {key: self.replace(part, key) for key, part in value.items()}
         if isinstance(value, list | tuple):
             return [self.replace(part, name) for part in value]
-        if name in VOLATILE_NAMES and isinstance(value, str | int) and value not in ("", MASKED):
+        if name in self._volatile and isinstance(value, str | int) and value not in ("", MASKED):
             return self._assign_name(str(value), name)
         return self._replace_within(value) if isinstance(value, str) else value
 
     def _replace_within(self, text: str) -> str:
-        text = text.replace(self._url, "<url>")
+        text = text.replace(self._url, URL_NAME) if self._url else text
         for name, pattern in REFERENCES:
             text = pattern.sub(lambda match, name=name: self._assign_name(match[0], name), text)  # type: ignore[misc]
         return text

@@ -19,12 +19,14 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import BinaryIO
 
 USERS, DATA, READY, LOG, ENDED = "users", "data", "ready.json", "serve.log", "ended"
 # After this the server is killed. It normally takes less than a second.
 STOP_SECONDS = 25.0
+POLL_SECONDS = 0.1
 
 
 def run(directory: Path) -> None:
@@ -42,7 +44,7 @@ def run(directory: Path) -> None:
             # The users read why from the log, and clean up by leaving.
             (directory / ENDED).touch()
         waiting.join()
-        shutil.rmtree(directory, ignore_errors=True)
+        remove_directory(directory)
 
 
 def start_server(directory: Path) -> "subprocess.Popen[bytes]":
@@ -75,6 +77,15 @@ def stop_database(data: Path) -> None:
             cluster = embedded.Cluster(data.resolve())
             if cluster.is_running():
                 cluster.stop(immediate=True)
+
+
+def remove_directory(directory: Path) -> None:
+    """Removes a directory, again where a process of a killed server still writes into it."""
+    until = time.monotonic() + STOP_SECONDS
+    while directory.exists() and time.monotonic() < until:
+        shutil.rmtree(directory, ignore_errors=True)
+        if directory.exists():
+            time.sleep(POLL_SECONDS)
 
 
 def main() -> None:

@@ -3,30 +3,32 @@
 import contextlib
 import hashlib
 import itertools
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Concatenate, Generic, Literal, ParamSpec, TypeVar, overload
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from kasuwa.core.money import CURRENCIES
 from kasuwa.testing.address import ServerAddress
+from kasuwa.testing.control import FaultKind, FaultOperation, FrozenClock, PlannedFault, RailName
 from kasuwa.testing.events import Events
 from kasuwa.testing.exchanges import Recorder
 from kasuwa.testing.golden import DEFAULT_SEED, GOLDEN_NOW, GoldenFiles, render
+from kasuwa.testing.payer import APPROVED_CARD, CVV, Authentication, CheckoutPage, Method, Payer
 from kasuwa.testing.timelines import render_timelines
 from kasuwa.testing.transport import Scenarios, make_async_http_client, make_http_client
-from kasuwa_client import AsyncKasuwa, Kasuwa, Refused
+from kasuwa.testing.triggers import TriggerError, trigger
+from kasuwa_client import AsyncKasuwa, AuthenticationError, Event, Kasuwa, Refused, sign_event, verify_event
 from kasuwa_client._sync_groups import Sandbox
+from kasuwa_client.types import ForkReply
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
-RailName = Literal["bank", "biller", "card", "identity", "issuer", "mobile"]
-FaultKind = Literal["timeout", "reset", "unavailable", "decline"]
 EVERY_CALL = 1_000_000
 # NGN in the wallet of a new merchant.
 OPENING_BALANCE = "50000.00"
@@ -60,6 +62,40 @@ class Advanced:
     ran: dict[str, int]
 
 
+@dataclass(frozen=True)
+class MailInOutbox:
+    """A mail of a test's merchant."""
+
+    mail_id: str
+    purpose: str  # what it is for, such as "invoice"
+    reference: str  # what it is about
+    to: str
+    to_name: str
+    sender_name: str
+    reply_to: str | None
+    subject: str
+    text: str
+    html: str
+
+
+@dataclass(frozen=True)
+class MailToPerson:
+    """A mail to a person of a test's merchant."""
+
+    mail_id: str
+    purpose: str  # what it is for, such as "invitation"
+    status: str
+    to: str
+    subject: str
+    text: str
+    html: str
+
+
+PERSON_MAIL_FIELDS = tuple(MailToPerson.__dataclass_fields__)
+MAIL_FIELDS = tuple(MailInOutbox.__dataclass_fields__)
+MOST_MAILS = 100
+
+
 class SandboxMerchant:
     """A merchant of the test environment that belongs to one test."""
 
@@ -82,6 +118,9 @@ class SandboxMerchant:
     new_merchant = SandboxAction(Sandbox.new_merchant)
     new_key = SandboxAction(Sandbox.new_key)
     payout_policy = SandboxAction(Sandbox.payout_policy)
+    client_tiers = SandboxAction(Sandbox.client_tiers)
+    requests = SandboxAction(Sandbox.requests)
+    people_mails = SandboxAction(Sandbox.people_mails)
     worlds = SandboxAction(Sandbox.worlds)
     compare_worlds = SandboxAction(Sandbox.compare_worlds)
     delete_world = SandboxAction(Sandbox.delete_world)
@@ -174,16 +213,23 @@ class SandboxMerchant:
     # --- the outside ------------------------------------------------------------------------------------------------
 
     def fault(
-        self, rail: RailName, kind: FaultKind, *, times: int = EVERY_CALL, probability: Decimal | str | None = None
+        self,
+        rail: RailName,
+        kind: FaultKind,
+        *,
+        on: FaultOperation | None = None,
+        times: int = EVERY_CALL,
+        probability: Decimal | str | None = None,
     ) -> "PlannedFault":
         """Makes the merchant's next calls of a rail fail, `times` at most. As a context manager, it clears the faults
         of the rail at the end of the block.
 
         kind: "timeout" (done, and the answer is lost), "reset" (never arrived), "unavailable" (refused before anything
         was done) or "decline".
+        on: the only operation of the rail whose calls fail, such as "transfer" of "bank"; by default all of them.
         """
-        self.client.sandbox.fault(rail=rail, kind=kind, times=times, probability=probability)
-        return PlannedFault(self.client, rail)
+        self.client.sandbox.fault(rail=rail, kind=kind, on=on, times=times, probability=probability)
+        return PlannedFault(self.client, rail, on)
 
     @contextlib.contextmanager
     def scenario(
@@ -198,6 +244,57 @@ class SandboxMerchant:
         text = ";".join(f"{name}={value}" for name, value in parts.items() if value is not None)
         with self._scenarios.use(text):
             yield
+
+    def trigger(self, event: str, /, **changes: Any) -> Event:
+        """Makes an event such as "dispute.opened" or "loan.late" happen, with everything that it is about, and returns
+        it after it was delivered. `changes` replace fields of the requests that lead to it, such as amount="900.00".
+        Raises TriggerError for an unknown event, or if a request is refused."""
+        with make_http_client(Scenarios()) as http_client:
+
+            def send(path: str, fields: dict[str, Any], key: str) -> dict[str, Any]:
+                headers = {"mid": self.mid, "key": key or self.key}
+                reply: dict[str, Any] = http_client.put(f"{self.url}/{path}", json=fields, headers=headers).json()
+                if reply["status"] not in (200, 202):
+                    raise TriggerError(f"{event}: {path} refused a request: {reply.get('message')}")
+                return reply
+
+            entry = trigger(send, event, {name: str(value) for name, value in changes.items()})
+        self._deliver_due()
+        signed = sign_event(entry["payload"], self.key, event_id=entry["event_id"])
+        return verify_event(signed.body, signed.headers, self.key)
+
+    def pay_checkout(
+        self,
+        url: str,
+        *,
+        method: Method = "card",
+        card: str = APPROVED_CARD,
+        auth: Authentication = "OTP",
+        otp: str = "123456",
+        pin: str = "1234",
+        amount: Decimal | str | None = None,
+        **entered: str,
+    ) -> CheckoutPage:
+        """Pays a checkout as a payer does on its pages, and returns the page that the payer ends on.
+
+        url: the address that `checkout` returned. method: the way to pay, such as "token" (a saved card), "account",
+            "bank_transfer", "ussd", "phone", "qrpay" or "mobile_money".
+        card: its number. auth: whether its bank asks for a code ("OTP"), a PIN or on a page of its own ("3DSecure").
+        amount: what is transferred, if it is another sum than the page asks for.
+        entered: further fields of the page's form by their names, such as email="payer@example.com".
+        Raises CheckoutError if the checkout does not offer the method.
+        """
+        form_values = {"number": card, "cvv": CVV[auth], **entered}
+        sandbox = self._plain_client.sandbox
+        with make_http_client(Scenarios()) as http_client:
+
+            def pay_account(number: str, page_sum: str) -> object:
+                return sandbox.pay_account(account_number=number, amount=page_sum if amount is None else amount)
+
+            def settle(reference: str) -> object:
+                return sandbox.settle(txn_ref=reference, outcome="successful")
+
+            return Payer(http_client, self.url, pay_account, settle).pay(url, method, form_values, otp, pin)
 
     # --- time -------------------------------------------------------------------------------------------------------
 
@@ -223,7 +320,7 @@ class SandboxMerchant:
         it lets the clock run again at the end of the block."""
         was_frozen, self._is_frozen = self._is_frozen, True
         self.client.sandbox.freeze()
-        clock = FrozenClock(self, was_frozen)
+        clock = FrozenClock(self._unfreeze, was_frozen)
         if at is not None:
             try:
                 self.advance(until=at)
@@ -235,6 +332,22 @@ class SandboxMerchant:
     def _unfreeze(self) -> None:
         self._is_frozen = False
         self.client.sandbox.freeze(frozen=False)
+
+    # --- mail -------------------------------------------------------------------------------------------------------
+
+    @property
+    def mail(self) -> "list[MailInOutbox]":
+        """The merchant's mails that were sent, oldest first. None leaves the test environment."""
+        lines = self._plain_client.resources.mails(status="sent", limit=MOST_MAILS).raw["data"]
+        details = [self._plain_client.resources.mail_detail(mail_id=line["mail_id"]).raw["data"] for line in lines]
+        return [MailInOutbox(**{name: mail[name] for name in MAIL_FIELDS}) for mail in reversed(details)]
+
+    @property
+    def people_mail(self) -> "list[MailToPerson]":
+        """The newest mails to the merchant's people, oldest first. None leaves the test environment."""
+        lines = self._plain_client.sandbox.people_mails(limit=MOST_MAILS).raw["data"]
+        shown = [line for line in reversed(lines) if line["text"] is not None]
+        return [MailToPerson(**{name: line[name] for name in PERSON_MAIL_FIELDS}) for line in shown]
 
     # --- worlds -----------------------------------------------------------------------------------------------------
 
@@ -248,18 +361,39 @@ class SandboxMerchant:
         """Makes the merchant what it was when a world was stored. Events that were received stay received."""
         self._plain_client.sandbox.restore(name=name)
 
+    def export_world(self, name: str, path: "Path | str", *, passphrase: str) -> None:
+        """Writes a world to a file, encrypted with a passphrase of at least 12 characters."""
+        reply = self._plain_client.sandbox.export_world(name=name, passphrase=passphrase)
+        Path(path).write_bytes(b64decode(reply.file))
+
+    def import_world(self, path: "Path | str", *, passphrase: str, name: str | None = None) -> str:
+        """Stores the world of a file. Returns the name to restore or fork it by."""
+        chosen = f"world {next(self._world_numbers)}" if name is None else name
+        file = b64encode(Path(path).read_bytes()).decode()
+        self._plain_client.sandbox.import_world(name=chosen, passphrase=passphrase, file=file)
+        return chosen
+
     def fork(self, name: str | None = None) -> "SandboxMerchant":
         """Returns a new merchant that is a copy of a world, or of this merchant as it is now. Its events come to this
         process. The books are audited with those of this merchant."""
-        mid = self._plain_client.sandbox.fork(name=name).mid
+        reply = self._plain_client.sandbox.fork(name=name)
         events = Events()
-        # The copy has the keys of the world. The first of them signs its events.
-        copy = SandboxMerchant(self.server, mid, self.key, events, self._golden_files)
+        copy = SandboxMerchant(self.server, reply.mid, self._find_signing_key(reply), events, self._golden_files)
         # Deliveries that were pending in the world go to the address that it has.
         copy._plain_client.sandbox.webhook(url=events.url)
         copy._is_frozen, copy.seed = self._is_frozen, self.seed
         self._shops.append(copy)
         return copy
+
+    def _find_signing_key(self, copy: ForkReply) -> str:
+        """Returns the key that signs the events of a copy: the first of the world. One that came by a file has none,
+        and the new key signs."""
+        probe = Kasuwa(mid=copy.mid, key=self.key, base_url=self.url, http_client=make_http_client(Scenarios()))
+        try:
+            probe.sandbox.clock()
+        except AuthenticationError:
+            return copy.key
+        return self.key
 
     # --- golden files -----------------------------------------------------------------------------------------------
 
@@ -310,47 +444,6 @@ class SandboxMerchant:
         """Ends the receivers of this merchant and its shops."""
         for merchant in self.merchants:
             merchant.events.close()
-
-
-class PlannedFault:
-    """Faults of a rail, which end with the block."""
-
-    def __init__(self, client: Kasuwa, rail: RailName) -> None:
-        self._client = client
-        self._rail = rail
-
-    def clear(self) -> None:
-        """Clears the faults of the rail that are left."""
-        self._client.sandbox.fault(rail=self._rail, kind="none")
-
-    def __enter__(self) -> "PlannedFault":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.clear()
-
-
-class FrozenClock:
-    """A clock that stands still. At the end of the block it runs again, unless it stood still before."""
-
-    def __init__(self, merchant: SandboxMerchant, was_frozen: bool) -> None:
-        self._merchant = merchant
-        self._was_frozen = was_frozen
-
-    def release(self) -> None:
-        """Lets the clock run again, unless it stood still before."""
-        if not self._was_frozen:
-            self._merchant._unfreeze()
-
-    def __enter__(self) -> "FrozenClock":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.release()
 
 
 def advance(client: Kasuwa, durations: dict[str, Any]) -> Advanced:

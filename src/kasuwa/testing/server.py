@@ -9,7 +9,9 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
 import urllib.request
+from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -32,7 +34,13 @@ LOG_LINES = 15
 URL_VARIABLE = "KASUWA_TEST_URL"
 
 # Settings of a server for tests. The console is not needed, and events go to receivers on this machine.
-DEFAULT_ENVIRONMENT = {"KASUWA_ENVIRONMENT": "test", "KASUWA_CONSOLE": "off", "KASUWA_WEBHOOK_LOOPBACK": "on"}
+DEFAULT_ENVIRONMENT = {
+    "KASUWA_ENVIRONMENT": "test",
+    "KASUWA_CONSOLE": "off",
+    "KASUWA_WEBHOOK_LOOPBACK": "on",
+    # The same for all, so that each can import the files of worlds of the others. Nothing in them is a secret.
+    "KASUWA_SECRET_KEY": b64encode(b"a server of tests has no secret.").decode(),
+}
 
 
 class ServerFailed(Exception):
@@ -109,8 +117,8 @@ def join_server(root: Path) -> Iterator[Server]:
 
 
 def find_server(current: Path, stack: contextlib.ExitStack) -> Server | None:
-    """Returns the server whose directory is named in a file, and enters its use into `stack`. Returns None if there is
-    none, if its guardian stops it, or if it does not answer."""
+    """Returns the server whose directory is named in a file, and enters its use into `stack`. Waits for one that is not
+    ready at the moment. Returns None if there is none, if its guardian stops it, or if it has ended."""
     if not current.exists():
         return None
     directory = Path(current.read_text())
@@ -118,9 +126,9 @@ def find_server(current: Path, stack: contextlib.ExitStack) -> Server | None:
     try:
         joining.enter_context(use(directory / USERS))
         server = read_ready(directory)
-        if server is None or (directory / ENDED).exists():
+        if server is None:
             raise ServerFailed("the server has ended")
-        ask(server.url)
+        wait_answer(server.url, directory)
     except (OSError, ServerFailed):
         joining.close()
         return None
@@ -191,6 +199,19 @@ def wait_ready(directory: Path) -> Server:
         if (directory / ENDED).exists() or time.monotonic() > until:
             raise ServerFailed(f"kasuwa serve did not start:\n{last_output(directory)}")
         time.sleep(POLL_SECONDS)
+
+
+def wait_answer(url: str, directory: Path) -> None:
+    """Waits until a running server is ready: a busy one may say for a moment that it is not. Raises ServerFailed if it
+    has ended or stays so, and OSError if nothing listens any more."""
+    until = time.monotonic() + READY_SECONDS
+    while not (directory / ENDED).exists() and time.monotonic() < until:
+        try:
+            ask(url)
+            return
+        except (urllib.error.HTTPError, TimeoutError):
+            time.sleep(POLL_SECONDS)
+    raise ServerFailed(f"the server at {url} has ended, or is not ready")
 
 
 def read_ready(directory: Path) -> Server | None:

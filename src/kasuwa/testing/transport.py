@@ -12,6 +12,9 @@ LIMITS = httpx.Limits(max_connections=100, max_keepalive_connections=20, keepali
 # An asynchronous connection must be closed in its own event loop, which a test may have closed by then: none is kept.
 NO_KEEPALIVE = httpx.Limits(max_connections=100, max_keepalive_connections=0)
 
+# How long an answer may take where no client has a limit of its own: an advance runs what falls due in years.
+ANSWER_SECONDS = 120.0
+
 # The connections of this process, closed at its end.
 CONNECTIONS = httpx.HTTPTransport(limits=LIMITS)
 atexit.register(CONNECTIONS.close)
@@ -39,7 +42,7 @@ class Scenarios:
 
 def make_http_client(scenarios: Scenarios) -> httpx.Client:
     """Returns an HTTP client for a merchant. It ignores the proxies of the environment: the server is near."""
-    return httpx.Client(transport=SandboxTransport(scenarios), trust_env=False)
+    return httpx.Client(transport=SandboxTransport(scenarios), trust_env=False, timeout=ANSWER_SECONDS)
 
 
 def make_async_http_client(scenarios: Scenarios) -> httpx.AsyncClient:

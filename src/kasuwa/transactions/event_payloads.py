@@ -9,34 +9,13 @@ from typing import Any, Final, Literal
 import msgspec
 from msgspec import field
 
-
-class EventPayload(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """The fields of every event."""
-
-    status: Literal[200]
-    "Always 200, also for a failed transaction: `txnStatus` has the outcome."
-    txn_status: Literal["pending", "successful", "failed"] = field(name="txnStatus")
-    """The state of what the event is about. That of a transaction is final and never changes after the event; `pending`
-    only in events of an invoice, of a transfer that waits for approval, or of an authorization of a virtual card."""
-    txn_ref: str = field(name="txnRef")
-    "Reference of the transaction, made by the service. Verify it before you act on the event."
-    charged_amount: str = field(name="chargedAmount")
-    """Of a payment, what the payer was charged; of others, the amount without fees. In major units of the currency;
-    0.00 if the transaction failed."""
-    payment_method: str = field(name="paymentMethod")
-    """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
-    `transfer`, `bill`, `refund`, `cashcode`, `virtual_card`, `wallet`, `bank` or `cash`; `checkout` for a checkout that
-    was not paid; `invoice` in the event of an invoice, `loan` in that of a loan; `test` in a test event."""
-    endpoint: Literal["test", "live"]
-    "The environment that sent the event. Ignore events of the test environment in production."
-    kind: str
-    "The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."
-    currency: str
-    "Currency of the amount, as its ISO 4217 code."
-
-
-class TransactionEvent(EventPayload, kw_only=True, omit_defaults=True):
-    """The fields of every event of a transaction."""
+from kasuwa.transactions.collection_events import (
+    GroupEvent,
+    LoanCollectedEvent,
+    LoanCollectionFailedEvent,
+    LoanDueEvent,
+)
+from kasuwa.transactions.event_fields import EventPayload, TransactionEvent
 
 
 class PaymentEvent(TransactionEvent, kw_only=True, omit_defaults=True):
@@ -154,7 +133,10 @@ DeclineReason = Literal[
     "single_use_spent",
     "velocity_count",
     "velocity_amount",
+    "over_client_limit",
     "insufficient_funds",
+    "declined_by_merchant",
+    "no_decision",
     "issuer_declined",
 ]
 
@@ -196,6 +178,34 @@ class CardRefundEvent(TransactionEvent, kw_only=True, omit_defaults=True):
     "Reference of the virtual card."
     refund_of: str = field(name="refundOf")
     "The `txnRef` of the purchase that is refunded."
+    dispute_id: str | None = None
+    "The dispute that the cardholder has won with it. Absent if the shop refunded the purchase."
+
+
+class CardDisputeEvent(TransactionEvent, kw_only=True, omit_defaults=True):
+    """A dispute of a card purchase was filed, or has changed. One event for each."""
+
+    kind: Literal["card_dispute"]
+    txn_ref: str = field(name="txnRef")
+    "Reference of the dispute: its `dispute_id`."
+    charged_amount: str = field(name="chargedAmount")
+    "What is disputed, in major units of the shop's currency."
+    payment_method: str = field(name="paymentMethod")
+    "Always `virtual_card`."
+    reference: str
+    "Reference of the virtual card."
+    dispute_of: str = field(name="disputeOf")
+    "The `txnRef` of the purchase that is disputed. The purchase itself stays `successful`, as `txnStatus` says."
+    state: Literal["submitted", "won", "lost", "withdrawn", "closed"]
+    "The state of the dispute."
+    step: str
+    "What happened: `submitted`, `reduced` by a refund of the shop, or the state that it got."
+    reason: str
+    "The cardholder's reason."
+    credited: str
+    "What the card got, in its currency; 0.00 unless the dispute is won."
+    card_currency: str
+    "Currency of the card."
 
 
 class RepaymentEvent(TransactionEvent, kw_only=True, omit_defaults=True):
@@ -250,6 +260,136 @@ class FixedDepositEvent(TransactionEvent, kw_only=True, omit_defaults=True):
     "Tax on that interest, in naira."
     balance: str
     "Balance after the event, in naira, held money included."
+
+
+class HeldDepositEvent(TransactionEvent, kw_only=True, omit_defaults=True):
+    """A deposit arrived above the limits of its client's tier and is held, or was released or sent back. One event for
+    each. The payment that brought it has an event of its own."""
+
+    kind: Literal["held_deposit"]
+    txn_ref: str = field(name="txnRef")
+    "The `txnRef` of the payment."
+    charged_amount: str = field(name="chargedAmount")
+    "The amount that is held, in naira."
+    payment_method: str = field(name="paymentMethod")
+    "Always `wallet`: the money moves within the books."
+    savings_id: str | None = None
+    "The savings account that it is for. Absent if it came into a personalized account of the client."
+    client_id: str
+    "The client."
+    step: Literal["held", "released", "returned"]
+    "`released`: the savings or your wallet have it. `returned`: a refund sends it back, with an event of its own."
+    reason: str
+    "The limit that it was above, in words."
+    held_until: str
+    "When it goes back unless the client's tier rises before, in UTC."
+
+
+class DividendEvent(TransactionEvent, kw_only=True, omit_defaults=True):
+    """A dividend was declared, or every member has it. One event for each; what each member got is in the statement of
+    their savings."""
+
+    kind: Literal["dividend"]
+    txn_ref: str = field(name="txnRef")
+    "The `dividend_id`."
+    charged_amount: str = field(name="chargedAmount")
+    "Sum of the dividends that were paid, before tax, in naira; 0.00 when it was declared."
+    payment_method: str = field(name="paymentMethod")
+    "Always `wallet`, which pays the dividend."
+    class_id: str
+    "The class of shares."
+    step: Literal["declared", "paid"]
+    "`declared`: the sum has left the wallet. `paid`: every member has the dividend."
+    rate: str
+    "Dividend in percent of the price of the shares."
+    record_date: str
+    "The day at whose end the shares were counted, as YYYY-MM-DD."
+    members: int
+    "Number of members who get a dividend."
+    gross: str
+    "Sum of all dividends before tax, in naira."
+    withheld_tax: str
+    "Tax that was withheld, in naira; 0.00 when it was declared."
+    returned: str
+    "Sum of the dividends of members whose savings account has closed, in naira. It is back in the wallet."
+
+
+class ShareRedemptionEvent(TransactionEvent, kw_only=True, omit_defaults=True):
+    """A redemption of shares waits for approval, or was approved, rejected, or not decided in time."""
+
+    kind: Literal["share_redemption"]
+    txn_ref: str = field(name="txnRef")
+    "The `redemption_id`."
+    charged_amount: str = field(name="chargedAmount")
+    "What was paid into the member's savings account, in naira; 0.00 unless it was approved."
+    payment_method: str = field(name="paymentMethod")
+    "Always `wallet`."
+    class_id: str
+    "The class of shares."
+    client_id: str
+    "The member."
+    shares: int
+    "Number of shares."
+    amount: str
+    "What the shares are paid out for, in naira."
+    approval: Literal["waiting", "approved", "rejected", "expired"]
+    "What became of the redemption."
+    requested_by: str = field(name="requestedBy")
+    "The key or the person that asked for it."
+    decided_by: str | None = field(name="decidedBy", default=None)
+    "The key or the person that approved or rejected it. Absent while it waits, and if it was not decided in time."
+
+
+class ReactivationEvent(TransactionEvent, kw_only=True, omit_defaults=True):
+    """The reactivation of a dormant savings account waits for approval, or was approved or rejected."""
+
+    kind: Literal["reactivation"]
+    txn_ref: str = field(name="txnRef")
+    "The `savings_id`."
+    charged_amount: str = field(name="chargedAmount")
+    "Always `0.00`: no money moves."
+    payment_method: str = field(name="paymentMethod")
+    "Always `wallet`."
+    savings_id: str
+    "The savings account."
+    client_id: str
+    "The client who saves."
+    approval: Literal["waiting", "approved", "rejected"]
+    "What became of the reactivation."
+    reason: str
+    "The reason that was given."
+    requested_by: str = field(name="requestedBy")
+    "The key or the person that asked for it."
+    decided_by: str | None = field(name="decidedBy", default=None)
+    "The key or the person that approved or rejected it. Absent while it waits."
+
+
+class StandingOrderEvent(TransactionEvent, kw_only=True, omit_defaults=True):
+    """A standing order could not pay, gave a date up, or has ended. A payment that it made has the event of the deposit
+    or repayment, with its `order_id` as `customer_txnref`."""
+
+    kind: Literal["standing_order"]
+    txn_ref: str = field(name="txnRef")
+    "The `order_id`."
+    charged_amount: str = field(name="chargedAmount")
+    "Always `0.00`: nothing was paid."
+    payment_method: str = field(name="paymentMethod")
+    "Always `savings`."
+    client_id: str
+    "The client whose savings pay."
+    savings_id: str
+    "The savings account that pays."
+    target: str = field(name="to")
+    "What is paid: a `savings_id`, `loan_id` or `thrift_id`."
+    step: Literal["failed", "missed", "ended"]
+    """`failed`: it is tried again on `next_date`. `missed`: that payment is given up, and `next_date` is the next one.
+    `ended`: it pays no more."""
+    amount: str
+    "Amount of each payment, in naira."
+    reason: str
+    "Why it failed or ended, in words."
+    next_date: str | None = None
+    "Day of the next attempt, as YYYY-MM-DD. Absent if it has ended."
 
 
 class DisputeEvent(TransactionEvent, kw_only=True, omit_defaults=True):
@@ -389,19 +529,36 @@ class InvoiceEvent(EventPayload, kw_only=True, omit_defaults=True):
 
 
 class LoanEvent(TransactionEvent, kw_only=True, omit_defaults=True):
-    """A loan became late, a repayment of it was reversed or counted again, or it was written off. Repayments have
-    events of their own. `txnRef` is the `loan_id`."""
+    """A loan became late, was charged or something of it was waived; a repayment of it was reversed or counted again;
+    it was written off, whole or in part, or a write-off waits or was rejected; its guarantees were called; or it was
+    rescheduled, or repaid by a new loan.
+    Repayments have events of their own. `txnRef` is the `loan_id`."""
 
     kind: Literal["loan"]
     charged_amount: str = field(name="chargedAmount")
-    "The amount of the step, in major units: what is late, what was reversed or counted again, what was written off."
+    """The amount of the step, in major units: what is late, what was reversed or counted again, charged, waived,
+    what was or would be written off, what guarantors or a new loan paid, or the principal that was rescheduled."""
     loan_id: str
     "The loan."
     client_id: str
     "The borrower."
-    step: Literal["late", "repayment_reversed", "repayment_reinstated", "written_off"]
+    step: Literal[
+        "late",
+        "repayment_reversed",
+        "repayment_reinstated",
+        "written_off",
+        "partly_written_off",
+        "write_off_waiting",
+        "write_off_rejected",
+        "guarantee_called",
+        "charged",
+        "waived",
+        "rescheduled",
+        "topped_up",
+    ]
     """What happened. `repayment_reversed`: by you, by a lost dispute, or by its rail; `repayment_reinstated`: the
-    dispute was won in the end, and the repayment counts again."""
+    dispute was won in the end, and the repayment counts again; `guarantee_called`: guarantors paid out of their
+    savings; `topped_up`: a new loan, which `repayment_ref` paid out, repaid it."""
     state: str
     "State of the loan after the step."
     outstanding: str
@@ -409,13 +566,68 @@ class LoanEvent(TransactionEvent, kw_only=True, omit_defaults=True):
     repayment_ref: str | None = field(name="repaymentRef", default=None)
     "The `txnRef` of the repayment that the step is about. Absent for others."
     reason: str | None = None
-    "Why a repayment was reversed. Absent for other steps."
+    "Why a repayment was reversed, or is to be written off. Absent for other steps."
+
+
+class LoanProductEvent(TransactionEvent, kw_only=True, omit_defaults=True):
+    """A loan product was created, changed for new loans, or closed. `txnRef` is the `product_id`."""
+
+    kind: Literal["loan_product"]
+    charged_amount: str = field(name="chargedAmount")
+    "Always `0.00`: no money moved."
+    payment_method: str = field(name="paymentMethod")
+    "Always `loan`."
+    product_id: str
+    "The product."
+    code: str
+    "Your code of the product."
+    name: str
+    "What the product is called."
+    step: Literal["created", "changed", "closed"]
+    "What happened."
+    state: str
+    "State of the product after the step."
 
 
 class EndpointTestEvent(EventPayload, kw_only=True, omit_defaults=True):
     """A merchant sent a test event to its own endpoint from the console. There is no transaction."""
 
     kind: Literal["test"]
+
+
+class CardDecisionRequest(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """Asks whether a purchase with a virtual card is approved. It is signed as events are, and answered at once."""
+
+    id: str
+    "Identifier of the request, also its header `webhook-id`. The card's record has it as `decision.id`."
+    kind: Literal["card_decision"]
+    "Always `card_decision`."
+    endpoint: Literal["test", "live"]
+    "The environment that asks."
+    operation: Literal["purchase", "authorization"]
+    "`purchase`: the amount is taken at once. `authorization`: it is held, and captured later."
+    reference: str
+    "Reference of the virtual card."
+    amount: str
+    "What the card is to pay, in its currency, in major units."
+    currency: str
+    "Currency of the card, as its ISO 4217 code."
+    shop_amount: str
+    "The amount in the currency of the shop, in major units."
+    shop_currency: str
+    "Currency of the shop, as its ISO 4217 code."
+    merchant_name: str
+    "Name of the shop. Empty if it is not known."
+    merchant_id: str | None = None
+    "Identifier of the shop in the card network. Absent if it is not known."
+    category: str | None = None
+    "Merchant category code (MCC) of the shop. Absent if it is not known."
+    country: str | None = None
+    "Country of the shop. Absent if it is not known."
+    channel: str
+    "How the card is used: `online`, `contactless` or `atm`."
+    asked_at: str
+    "Time of the request, in UTC."
 
 
 class EventKind(msgspec.Struct, frozen=True):
@@ -440,9 +652,16 @@ EVENT_KINDS: dict[str, EventKind] = {
         CardAuthorizationEvent, "An authorization of a virtual card was given or declined, or has ended"
     ),
     "card_refund": EventKind(CardRefundEvent, "A purchase with a virtual card was refunded"),
+    "card_dispute": EventKind(CardDisputeEvent, "A dispute of a card purchase was filed, or has changed"),
     "repayment": EventKind(RepaymentEvent, "A loan was repaid from the wallet"),
     "deposit": EventKind(SavingsMovementEvent, "A savings account was credited from the wallet or in cash"),
     "fixed_deposit": EventKind(FixedDepositEvent, "A term of a fixed deposit has ended"),
+    "held_deposit": EventKind(HeldDepositEvent, "A deposit above a client's limits is held, or is over"),
+    "dividend": EventKind(DividendEvent, "A dividend on shares was declared, or every member has it"),
+    "share_redemption": EventKind(ShareRedemptionEvent, "A redemption of shares waits, or was decided"),
+    "reactivation": EventKind(ReactivationEvent, "A reactivation of dormant savings waits, or was decided"),
+    "loan_product": EventKind(LoanProductEvent, "A loan product was created, changed or closed"),
+    "standing_order": EventKind(StandingOrderEvent, "A standing order could not pay, or has ended"),
     "dispute": EventKind(DisputeEvent, "A dispute of a payment was opened, is due soon, or has changed its state"),
     "settlement": EventKind(SettlementEvent, "Collected money was settled, released or paid out, or its day has ended"),
     "checkout": EventKind(CheckoutEvent, "A checkout was paid, or has expired"),
@@ -452,6 +671,10 @@ EVENT_KINDS: dict[str, EventKind] = {
     "account_closed": EventKind(AccountClosedEvent, "A personalized account was closed at its bank"),
     "invoice": EventKind(InvoiceEvent, "An invoice was made, paid, voided, or became overdue"),
     "loan": EventKind(LoanEvent, "A loan became late, or a repayment of it was reversed"),
+    "group": EventKind(GroupEvent, "A group of borrowers was changed, or a meeting of it has collected"),
+    "loan_due": EventKind(LoanDueEvent, "What is due of a loan will be collected"),
+    "loan_collected": EventKind(LoanCollectedEvent, "What was due of a loan was collected"),
+    "loan_collection_failed": EventKind(LoanCollectionFailedEvent, "What was due of a loan could not be collected"),
 }
 
 

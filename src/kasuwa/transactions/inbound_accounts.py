@@ -103,6 +103,7 @@ class PersonalizedAccountRow(Row):
     closed_at: datetime | None = None
     rail_account: str = ""  # our account with the rail
     person_sealed: bytes | None = None  # an encrypted AccountOwner
+    client_id: str = ""  # whose limits by tier apply to what comes in; "" if it is nobody's
     row_code: bytes | None = None
 
     @property

@@ -35,12 +35,16 @@ class TransactionPurpose(msgspec.Struct, frozen=True, omit_defaults=True):
     ip: str = ""
     fingerprint: str = ""
     beneficiary: str = ""  # whose part of split payments is paid out
+    spent_by: str = ""  # the client for whose limits by tier a cash-out was counted
 
 
 # Purpose of the attempts to pay a checkout, and kind of its event.
 CHECKOUT = "checkout"
 # Purpose of the transfers of payouts by schedule.
 SCHEDULED_PAYOUT = "scheduled-payout"
+
+# Purpose of payments into a client's personalized account that are above the limits of the client's tier.
+HELD_INBOUND = "held-inbound"
 
 # Field of replies and events that names the loan, savings account or checkout of a transaction, by purpose.
 # Contract: loans#request, events#payload

@@ -86,13 +86,15 @@ def clamp_to_month(month: date, anchor: int) -> date:
 RETRY_DAYS = (1, 3, 7)
 
 
-def next_retry(due: datetime, declined_at: datetime, following: datetime | None) -> datetime | None:
+def next_retry(
+    due: datetime, declined_at: datetime, following: datetime | None, retry_days: tuple[int, ...] = RETRY_DAYS
+) -> datetime | None:
     """Returns when to retry a declined charge, or None if there are no more retries.
 
     There is none at or after `following`, the next due date, which has a charge of its own.
     Contract: payment#recurrent
     """
-    for days in RETRY_DAYS:
+    for days in retry_days:
         again = due + timedelta(days=days)
         if again > declined_at:
             return again if following is None or again < following else None

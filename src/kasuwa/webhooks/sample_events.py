@@ -4,7 +4,8 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from kasuwa.transactions.event_payloads import EVENT_KINDS, TEST_EVENT, EventPayload, build_test_event
+from kasuwa.transactions.event_fields import EventPayload
+from kasuwa.transactions.event_payloads import EVENT_KINDS, TEST_EVENT, build_test_event
 
 TEST_REFERENCE = "TEST"
 # Values of fields by name, where the type does not tell one.
@@ -36,6 +37,13 @@ SAMPLE_VALUES: dict[str, Any] = {
     "interest": "1500.00",
     "tax": "150.00",
     "balance": "101350.00",
+    "rate": "10",
+    "record_date": "2030-01-31",
+    "members": 2,
+    "gross": "1500.00",
+    "withheld_tax": "150.00",
+    "returned": "0.00",
+    "shares": 5,
 }
 
 SAMPLE_KINDS = (TEST_EVENT, *EVENT_KINDS)

@@ -25,12 +25,51 @@ NUMBER = re.compile(rf"\d(?:{SEPARATOR}{{0,3}}\d){{{SHORTEST - 1},}}")
 # A number of so many digits may be a card, a BVN or a telephone number, also if it is mistyped.
 PERSONAL_DIGITS = 11
 PERSONAL_NUMBER = re.compile(rf"\d(?:{SEPARATOR}{{0,3}}\d){{{PERSONAL_DIGITS - 1},}}")
+# API keys, and tokens of pages and cards: so many letters and digits in a row.
+TOKEN = re.compile(r"(?=[A-Za-z_-]*\d)[0-9A-Za-z_-]{40,}")
 HIDDEN = "***"
+
+# Fields whose values are secrets, in lower case; so is everything below one.
+SECRET_FIELDS = frozenset(
+    {
+        "card",
+        "card_no",
+        "cardno",
+        "cardpan",
+        "cardnumber",
+        "card_number",
+        "number",
+        "pan",
+        "cardtoken",
+        "ccv",
+        "cvv",
+        "cvc",
+        "cvv2",
+        "pin",
+        "otp",
+        "bvn",
+        "nin",
+        "code",
+        "cashcode",
+        "token",
+        "key",
+        "secret",
+        "password",
+        "passphrase",
+        "authorization",
+        "url",
+        "webhook",
+        "redirect_url",
+        "proof",
+        "content",
+    }
+)
 
 
 def make_echo(text: str, most: int) -> str:
-    """Returns a text of a request as an error may show it: without long numbers, on one line, and cut at a length."""
-    shown = PERSONAL_NUMBER.sub(HIDDEN, text[: 2 * most])
+    """Returns a text of a request as an error may show it: without long numbers and tokens, on one line, and cut at a
+    length."""
+    shown = TOKEN.sub(HIDDEN, PERSONAL_NUMBER.sub(HIDDEN, text[: 2 * most]))
     shown = shown if len(shown) <= most else shown[: most - 1] + "…"
     return "".join(letter if letter.isprintable() else "?" for letter in shown)
 

@@ -43,7 +43,7 @@ MAX_PAGE_BYTES = 1024 * 1024
 
 
 def is_page(reply: Any) -> bool:
-    """Returns whether a reply is a page that can be truncated: a bare array, a page with a limit, or the event feed."""
+    """Returns whether a reply is a page that can be truncated: a bare array, a page with a limit, or one of a log."""
     kind: Any = type(reply)
     if not may_be_page(kind):
         return False
@@ -52,18 +52,18 @@ def is_page(reply: Any) -> bool:
 
 @cache
 def may_be_page(kind: Any) -> bool:
-    return issubclass(kind, list) or (hasattr(kind, "data") and (hasattr(kind, "limit") or hasattr(kind, "more")))
+    return issubclass(kind, list) or (hasattr(kind, "data") and (hasattr(kind, "limit") or hasattr(kind, "placed_by")))
 
 
 def truncate_page(reply: Any, lines: int) -> Any:
     """Returns a page with its first records alone.
 
-    Its `limit` becomes the number of records, so that the next page begins at `offset` + `limit`. The event feed
-    continues after the last record. A bare array is only shortened. Contract: #lists
+    Its `limit` becomes the number of records, so that the next page begins at `offset` + `limit`. A log continues
+    after the last record. A bare array is only shortened. Contract: #lists
     """
     if isinstance(reply, list):
         return reply[:lines]
     records = reply.data[:lines]
     if hasattr(reply, "limit"):
         return msgspec.structs.replace(reply, data=records, limit=lines)
-    return msgspec.structs.replace(reply, data=records, last=records[-1].sequence, more=True)
+    return msgspec.structs.replace(reply, data=records, last=getattr(records[-1], reply.placed_by), more=True)

@@ -16,7 +16,6 @@ from kasuwa.methods.disburse.payout_model import (
     EXPIRED,
     REJECTED,
     WAITING,
-    WAITING_TIME,
     PayoutCounter,
     TransferApproval,
 )
@@ -33,7 +32,7 @@ from kasuwa.methods.disburse.rules.approve import (
 from kasuwa.methods.disburse.rules.bulk_transfer import make_batch, reply_order
 from kasuwa.methods.disburse.wire import VerdictRequest
 from kasuwa.rails.ports.orders import Answer
-from kasuwa.terms.payouts import PayoutPolicy
+from kasuwa.terms.payouts import WAITING_TIME, PayoutPolicy
 from kasuwa.transactions.transactions import FAILED, PENDING, PROCESSING, SUCCESSFUL, Transaction
 from tests.methods.disburse.orders import decided, order
 from tests.rule_context import NOW, context, merchant

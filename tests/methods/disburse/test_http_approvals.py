@@ -394,19 +394,23 @@ def test_a_person_in_the_console_approves_what_another_party_made(team: Team, de
     for role in ("merchant:developer", "merchant:read-only"):
         other = sign_in_as(deployment, role, team.shop.mid)
         other.get("/transfers/waiting")
-        assert other.post(f"/transfers/waiting/{waiting}/approve").http == 403
+        assert other.post(f"/transfers/waiting/{waiting}/approve", confirmed=waiting).http == 403
     assert finance.post(f"/transfers/waiting/{waiting}/delete").http == 404
-    assert finance.post(f"/transfers/waiting/{waiting}/approve").http == 303
+    asked = finance.post(f"/transfers/waiting/{waiting}/approve")
+    assert "Approve NGN" in asked.words
+    assert "It is sent to the bank at once" in asked.words
+    assert team.shop.verify("by-key")["approval"]["state"] == "waiting"
+    assert finance.post(f"/transfers/waiting/{waiting}/approve", confirmed=waiting).http == 303
     approval = team.shop.verify("by-key")["approval"]
     assert (approval["state"], "@" in approval["decided_by"]) == ("approved", True)
     finance.get("/transfers")
     finance.post("/transfers/send", amount="10.00", bankcode="058", accountnumber="0000000000", orderRef="by-hand")
     own = team.shop.verify("by-hand")["txnRef"]
-    refused = finance.post(f"/transfers/waiting/{own}/approve")
+    refused = finance.post(f"/transfers/waiting/{own}/approve", confirmed=own)
     assert (refused.http, "cannot approve it" in refused.words) == (422, True)
     owner = sign_in_as(deployment, "merchant:owner", team.shop.mid)
     owner.get("/transfers/waiting")
-    assert owner.post(f"/transfers/waiting/{own}/reject").http == 303
+    assert owner.post(f"/transfers/waiting/{own}/reject", confirmed=own).http == 303
     assert team.shop.verify("by-hand")["txnStatus"] == "failed"
     trail = owner.get("/settings/trail").words
     assert "approved a transfer" in trail
@@ -425,10 +429,10 @@ def test_what_a_disabled_colleague_sent_is_rejected_but_not_approved(team: Team,
     email = team.shop.verify("left-0")["approval"]["requested_by"]
     deployment.run_command("user", "disable", email)
     owner.get("/transfers/waiting")
-    refused = owner.post(f"/transfers/waiting/{first}/approve")
+    refused = owner.post(f"/transfers/waiting/{first}/approve", confirmed=first)
     assert (refused.http, "was revoked, disabled" in refused.words) == (422, True)
     assert team.decide("approve", first)["status"] == 104
-    assert owner.post(f"/transfers/waiting/{first}/reject").http == 303
+    assert owner.post(f"/transfers/waiting/{first}/reject", confirmed=first).http == 303
     assert team.decide("reject", second)["txnStatus"] == "failed"
 
 

@@ -14,6 +14,7 @@ from kasuwa.api.routes import Envelope, make_routes
 from kasuwa.concurrency.time_slices import run_to_completion
 from kasuwa.core.action import ApiMethod, Step, Write
 from kasuwa.core.calendar import LAGOS, lagos_moment
+from kasuwa.core.callers import Caller
 from kasuwa.core.decision import (
     Context,
     Decision,
@@ -34,11 +35,11 @@ from kasuwa.ledger import chart
 from kasuwa.methods.cashcode.actions import CASHCODE, SANDBOX
 from kasuwa.methods.clients.model import ACTIVE, Client, client_key, detail_aad
 from kasuwa.methods.disburse.actions import DISBURSE
-from kasuwa.methods.investments.actions import INVESTMENTS
 from kasuwa.methods.investments.model import WALLET, Savings, make_savings_record, savings_key
 from kasuwa.methods.investments.rules.purposes import CASHOUT_PURPOSE_RULES, DEPOSIT_PURPOSE_RULES
 from kasuwa.methods.investments.rules.thrift_plan import list_members, subscription_record
 from kasuwa.methods.investments.thrift_model import ThriftPlan, thrift_plan_key
+from kasuwa.methods.tables import ALL_INVESTMENTS
 from kasuwa.rails.ports.orders import NO_CALL_MADE, Answer
 from kasuwa.transactions.purpose import Purposes
 from kasuwa.transactions.transactions import SUCCESSFUL, Transaction
@@ -47,8 +48,8 @@ from tests.rule_context import MERCHANT, VAULT
 
 PERMUTATION = Permutation(b"books of the tests")
 PURPOSES = Purposes({purpose.name: purpose for purpose in (CASHOUT_PURPOSE_RULES, DEPOSIT_PURPOSE_RULES)})
-TABLE = make_routes((INVESTMENTS, CASHCODE, ApiMethod("sandbox", ("action",), SANDBOX)))
-STEPS: dict[str, Step] = {step.kind: step for step in (*INVESTMENTS.steps, *DISBURSE.steps, *CASHCODE.steps)}
+TABLE = make_routes((ALL_INVESTMENTS, CASHCODE, ApiMethod("sandbox", ("action",), SANDBOX)))
+STEPS: dict[str, Step] = {step.kind: step for step in (*ALL_INVESTMENTS.steps, *DISBURSE.steps, *CASHCODE.steps)}
 
 APPROVED = Answer(SUCCESSFUL, "00", "Approved or completed successfully")
 NEVER_SHORT = Refusal(301, "the outside does not run short")
@@ -67,6 +68,8 @@ class InMemorySavings:
         self.state.add_merchant_state(self.book)
         self.entropy = itertools.count(1)
         self.ran: list[str] = []
+        self.merchant = MERCHANT
+        self.ended: frozenset[Caller] = frozenset()  # who may not send any more
         if wallet:
             self.fund(wallet)
 
@@ -74,7 +77,7 @@ class InMemorySavings:
 
     def submit(self, needs: Needs, rule: Callable[[Context, LoadedRows], Any]) -> Any:
         """Decides and applies a submission as the writer does. Rows that are not in memory do not exist."""
-        submission = Submission(MERCHANT, needs, rule, next(self.entropy).to_bytes(32, "big"))
+        submission = Submission(self.merchant, needs, rule, next(self.entropy).to_bytes(32, "big"))
         for _ in range(MOST_ROUNDS + 1):
             self.state.request_rows(submission, needs)
             for _, key in needs.rows:
@@ -104,7 +107,12 @@ class InMemorySavings:
         request = decode(row.request, msgspec.json.encode(fields), row.rules, MERCHANT)
         if isinstance(request, tuple):
             return refuse_fields(*request)
-        return self.submit(row.needs(request, MERCHANT), partial(row.decide, request))
+        needs = row.needs(request, self.merchant)
+        result = self.submit(needs, partial(row.decide, request))
+        if row.decide_with_ended is None or not isinstance(result, Decision) or result.question is None:
+            return result
+        decide = partial(row.decide_with_ended, request)
+        return self.submit(needs, lambda context, rows: decide(context, rows, self.ended))
 
     def step(self, job: Job, answer: Answer = NO_CALL_MADE) -> Any:
         step = STEPS[job.kind]

@@ -22,6 +22,7 @@ from tests.methods.investments.savers import (
     open_savings,
     view,
 )
+from tests.methods.payment.payment_client import card
 from tests.running import Deployment
 from tests.walk.test_tenancy import everything_of
 
@@ -325,3 +326,62 @@ def test_savings_that_earn_all_the_money_there_can_be_do_not_stop_the_clock(
     [taxed] = deployment.fetch("select sum(amount) from posting where credit = 'tax:withholding:NGN'")
     assert shop.wallet().balance + balance(shop, savings_id) < before + OPENING
     assert taxed[0] > 0
+
+
+def test_dormant_savings_are_listed_and_reactivated_by_two_keys(shop: MerchantClient) -> None:
+    client_id = enroll(shop)
+    savings_id = open_savings(shop, client_id, "500.00", period=48)
+    awake, ripe = (open_savings(shop, client_id, "500.00", period=months) for months in (48, 3))
+    new, empty = (open_savings(shop, client_id, period=months) for months in (48, 1))
+    shop.advance(days=200)
+    for other in (awake, ripe):
+        make_deposit(shop, other, "1.00")
+    shop.advance(days=166)
+    assert view(shop, savings_id)["state"] == "dormant"
+    listed = {
+        state: [line["savings_id"] for line in invest(shop, "list_savings", state=state)["data"]]
+        for state in ("pending", "active", "matured", "dormant", "closed")
+    }
+    assert listed == {
+        "pending": [new],
+        "active": [awake],
+        "matured": [ripe],
+        "dormant": [savings_id],
+        "closed": [empty],
+    }
+    assert invest(shop, "list_savings", state="dormant")["total"] == 1
+    assert "dormant_since" not in view(shop, awake)
+    refused = cash_out(shop, savings_id, client_id, "100.00")
+    assert (refused["status"], refused["code"]) == (104, "savings_dormant")
+
+    asked = invest(shop, "reactivate_savings", savings_id=savings_id, reason="came with her passport")
+    assert asked["message"] == "The reactivation waits for the approval of another key or person"
+    assert view(shop, savings_id)["waiting_reactivation"]["reason"] == "came with her passport"
+    alone = invest(shop, "decide_reactivation", savings_id=savings_id, status="approve")
+    assert (alone["status"], alone["code"]) == (104, "own_reactivation")
+    made = shop.put("sandbox", action="new_key", name="board", scopes=["approve"]).body
+    board = MerchantClient(shop.connection, shop.mid, made["key"])
+    approved = invest(board, "decide_reactivation", savings_id=savings_id, status="approve")
+    assert (approved["message"], approved["data"]["state"]) == ("Savings Reactivated", "active")
+    events = shop.put("resources", inquire="events", txnRef=savings_id).body["data"]
+    assert [event["payload"]["approval"] for event in events] == ["approved", "waiting"]
+    assert cash_out(shop, savings_id, client_id, "100.00")["status"] == 200
+
+
+def test_a_card_deposit_reactivates_dormant_savings(shop: MerchantClient) -> None:
+    client_id = enroll(shop)
+    savings_id = open_savings(shop, client_id, "500.00", period=48)
+    shop.advance(days=367)
+    assert view(shop, savings_id)["state"] == "dormant"
+    fields = {"card": card(auth="PIN"), "ip": "102.89.2.1", "fingerprint": "f0e1d2c3"}
+    paid = invest(shop, "deposit", savings_id=savings_id, payment_method="card", amount="10.00", **fields)
+    assert paid["status"] == 200, paid
+    assert view(shop, savings_id)["state"] == "active"
+
+
+def test_dormancy_is_a_setting_of_the_merchant(shop: MerchantClient, deployment: Deployment) -> None:
+    client_id = enroll(shop)
+    savings_id = open_savings(shop, client_id, "500.00", period=48)
+    deployment.run_command("merchant", "set", shop.mid, "--savings", '{"dormancy_months": 0}')
+    shop.advance(days=800)
+    assert view(shop, savings_id)["state"] == "active"

@@ -10,16 +10,25 @@ from kasuwa.core.references import job_key
 from kasuwa.methods.checkout.actions import PURPOSES
 from kasuwa.methods.customers.actions import RESOURCES as CUSTOMERS
 from kasuwa.methods.invoices.actions import OPEN_INVOICE_PAYMENT, RESOURCES, STEPS
-from kasuwa.methods.invoices.model import Invoice, invoice_key
+from kasuwa.methods.invoices.model import Invoice, invoice_key, reminder_key
 from kasuwa.methods.invoices.payer_model import OpenInvoicePayment
 from kasuwa.methods.invoices.rules.pay_invoice import INVOICE_SOURCE
+from kasuwa.methods.mail.model import MailRow, read_content
 from kasuwa.rails.ports.orders import NO_CALL_MADE
 from kasuwa.transactions.checkouts import Checkout
 from kasuwa.wire.decoding import decode
 from tests.methods.checkout.in_memory_checkouts import InMemoryCheckout
 from tests.methods.payment.in_memory_payments import InMemoryPayments
+from tests.rule_context import VAULT
 
-ACTIONS: dict[str, Any] = {"customer": CUSTOMERS[0], "invoice": RESOURCES[0], "void": RESOURCES[3]}
+ACTIONS: dict[str, Any] = {
+    "customer": CUSTOMERS[0],
+    "invoice": RESOURCES[0],
+    "send": RESOURCES[3],
+    "received": RESOURCES[4],
+    "not_received": RESOURCES[5],
+    "void": RESOURCES[6],
+}
 ITEMS = [{"name": "Fabric", "quantity": 2, "amount": "500.00"}]
 
 
@@ -83,6 +92,25 @@ class InMemoryInvoices:
         step = STEPS[0]
         needs = step.needs(job, NO_CALL_MADE, self.payments.merchant)
         return self.payments.decide(needs, lambda given, seen: step.decide(job, NO_CALL_MADE, given, seen))
+
+    def reminder(self, invoice_id: str) -> Job | None:
+        job = self.payments.rows.get(reminder_key(self.row(invoice_id)))
+        assert job is None or isinstance(job, Job)
+        return job
+
+    def run_reminder(self, job: Job) -> Any:
+        step = STEPS[1]
+        needs = step.needs(job, NO_CALL_MADE, self.payments.merchant)
+        return self.payments.decide(needs, lambda given, seen: step.decide(job, NO_CALL_MADE, given, seen))
+
+    @property
+    def mails(self) -> list[tuple[str, str]]:
+        """Purpose and subject of each mail, oldest first."""
+        rows = [row for row in self.payments.rows.values() if isinstance(row, MailRow)]
+        contents = [
+            (row.purpose, read_content(row, VAULT.unseal)) for row in sorted(rows, key=lambda row: row.created_at)
+        ]
+        return [(purpose, "" if content is None else content.subject) for purpose, content in contents]
 
     def event_statuses(self, invoice_id: str) -> list[str]:
         payloads = [msgspec.json.decode(event.payload) for event in self.payments.events if event.object == invoice_id]

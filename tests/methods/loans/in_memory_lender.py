@@ -10,8 +10,10 @@ from typing import Any
 
 import msgspec
 
+from kasuwa.api.dispatch import bind_answer
 from kasuwa.core.action import Step, Write
 from kasuwa.core.calendar import lagos_day
+from kasuwa.core.callers import Caller
 from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Needs, PostingGroup, Refusal, refuse_fields
 from kasuwa.core.references import Permutation, account_key
 from kasuwa.engine.batch import Deployment, RuleFailure, Submission
@@ -20,6 +22,7 @@ from kasuwa.ledger.chart import Account
 from kasuwa.methods.clients.model import ACTIVE, Client, client_key, detail_aad
 from kasuwa.methods.disburse.actions import DISBURSE
 from kasuwa.methods.disburse.model import WALLET
+from kasuwa.methods.loan_products.actions import LOANS as PRODUCTS
 from kasuwa.methods.loans.actions import LOANS
 from kasuwa.methods.loans.model import (
     ACTIVE as ACTIVE_LOAN,
@@ -35,13 +38,14 @@ from kasuwa.methods.loans.model import (
     loan_account,
     loan_key,
 )
-from kasuwa.methods.loans.rules.arrears import decide_write_off, need_write_off
 from kasuwa.methods.loans.rules.history import GivenAct, replay
 from kasuwa.methods.loans.rules.loan_position import LoanPosition
+from kasuwa.methods.loans.rules.write_off import decide_operator_write_off, need_operator_write_off
 from kasuwa.methods.tables import PURPOSES
 from kasuwa.rails.ports import orders
 from kasuwa.rails.ports.orders import NO_CALL_MADE, Answer
 from kasuwa.terms.loan_schedule import LendingSettings
+from kasuwa.terms.payouts import NO_POLICY, PayoutPolicy
 from kasuwa.transactions.purpose import Purposes
 from kasuwa.wire.decoding import decode
 from tests.engine.memory_database import MemoryDatabase
@@ -62,7 +66,7 @@ TERMS: dict[str, Any] = {
 }
 BANK = {"account_number": "0040000008", "bank_code": "058"}
 
-WRITES = {action.name: action for action in LOANS.actions if isinstance(action, Write)}
+WRITES = {action.title or action.name: action for action in (*LOANS.actions, *PRODUCTS) if isinstance(action, Write)}
 STEPS: dict[str, Step] = {step.kind: step for method in (DISBURSE, LOANS) for step in method.steps}
 
 
@@ -72,12 +76,15 @@ def world() -> Deployment:
 
 
 class Lender:
-    def __init__(self, start: datetime = START, opening: int = OPENING, **lending: Any) -> None:
-        self.merchant = merchant(lending=LendingSettings(**lending))
+    def __init__(
+        self, start: datetime = START, opening: int = OPENING, policy: PayoutPolicy = NO_POLICY, **lending: Any
+    ) -> None:
+        self.merchant = merchant(lending=LendingSettings(**lending), payouts=policy)
         self.merchant_id = self.merchant.merchant_id
         self.database = MemoryDatabase([self.merchant_id])
         self.now = start
         self.entropy = 0
+        self.ended: set[Caller] = set()  # keys and people that were revoked or disabled
         self.loans_of_before: set[str] = set()  # loans with repayments that are no acts, as older versions made them
         self.add_client("CL1")
         if opening:
@@ -132,6 +139,10 @@ class Lender:
         if isinstance(request, tuple):
             return refuse_fields(*request)
         decision = self.submit(row.needs(request, self.merchant), partial(row.decide, request))
+        if isinstance(decision, Decision) and decision.question is not None:
+            assert row.decide_with_ended is not None
+            answered = bind_answer(row.decide_with_ended, request, frozenset(decision.question) & self.ended)
+            decision = self.submit(row.needs(request, self.merchant), answered)
         if isinstance(decision, Decision) and decision.follow_up is not None:
             decision = self.receive_answer(decision.follow_up, bank)
         return decision if isinstance(decision, Refusal) else decision.reply
@@ -148,10 +159,34 @@ class Lender:
     def reverse(self, txn_ref: str, **more: Any) -> Any:
         return self.ask("reverse", {"txnRef": txn_ref, "reason": "bounced", **more})
 
+    def charge(self, loan_id: str, amount: str, **more: Any) -> Any:
+        return self.ask("charge", {"loan_id": loan_id, "name": "Returned check", "amount": amount, **more})
+
+    def reschedule(self, loan_id: str, since: str = "", **what: Any) -> Any:
+        fields = {"loan_id": loan_id, "from": since or self.today, "reason": "The harvest failed", **what}
+        return self.ask("reschedule", fields)
+
+    def top_up(self, loan_id: str, amount: str = "2000.00", bank: Answer = GOOD, **more: Any) -> Any:
+        return self.ask("top_up", {"loan_id": loan_id, "amount": amount, **more}, bank)
+
+    def waive(self, loan_id: str, **what: Any) -> Any:
+        return self.ask("waive", {"loan_id": loan_id, **what})
+
     def write_off(self, loan_id: str) -> Any:
         """Writes a loan off, as an operator does it."""
-        decision = self.submit(need_write_off(loan_id, self.merchant), partial(decide_write_off, loan_id))
+        decision = self.submit(
+            need_operator_write_off(loan_id, self.merchant), partial(decide_operator_write_off, loan_id)
+        )
         return decision if isinstance(decision, Refusal) else decision.reply
+
+    def write_off_parts(self, loan_id: str, *parts: str, caller: Caller | None = None, **more: Any) -> Any:
+        """Writes a loan off, or what is due of parts of it, as the merchant does it."""
+        self.merchant = msgspec.structs.replace(self.merchant, caller=caller or self.merchant.caller)
+        return self.ask("write_off", {"loan_id": loan_id, "parts": list(parts) or None, "reason": "gone", **more})
+
+    def decide_write_off(self, loan_id: str, status: str = "approve", caller: Caller | None = None, **more: Any) -> Any:
+        self.merchant = msgspec.structs.replace(self.merchant, caller=caller or self.merchant.caller)
+        return self.ask("decide_write_off", {"loan_id": loan_id, "status": status, **more})
 
     def lend(self, **changes: Any) -> str:
         """Returns the id of a loan that is paid out today."""
@@ -183,7 +218,7 @@ class Lender:
         return row
 
     def lines(self, loan_id: str) -> list[LoanInstallment]:
-        keys = [installment_key(self.merchant_id, loan_id, n) for n in range(1, self.loan(loan_id).period + 1)]
+        keys = [installment_key(self.merchant_id, loan_id, n) for n in range(1, self.loan(loan_id).installments + 1)]
         return [row for row in (self.database.rows.get(key) for key in keys) if isinstance(row, LoanInstallment)]
 
     def client(self, client_id: str = "CL1") -> Client:
@@ -196,7 +231,9 @@ class Lender:
         return row.posted if isinstance(row, Account) else 0
 
     def owed(self, loan_id: str) -> dict[str, int]:
-        return {part: self.balance(loan_account(part, loan_id)) for part in PARTS}
+        """Returns the balances of a loan's parts, those of charges only if they are not zero."""
+        owed = {part: self.balance(loan_account(part, loan_id)) for part in PARTS}
+        return {part: amount for part, amount in owed.items() if amount or part not in ("charge", "vat")}
 
     def lending(self, what: str) -> int:
         return self.balance(chart.lending(what, "NGN"))
@@ -217,8 +254,15 @@ class Lender:
             for part in PARTS:
                 owed = 0 if given_up else sum(getattr(line.owed, part) for line in lines)
                 assert self.balance(loan_account(part, loan.loan_id)) == owed, (loan.loan_id, part)
+            for line in lines:
+                assert line.charge == sum(one.asked for one in line.its_charges)
+                assert line.vat == sum(one.asked_vat for one in line.its_charges)
+                pending = line.pending + line.pending_tax
+                assert all(getattr(line.owed, part) >= (-pending if part == "principal" else 0) for part in PARTS)
             if loan.disbursed_at is not None:
-                assert sum(line.principal for line in lines) == loan.amount
+                capital = sum(line.capitalized.total + line.pending + line.pending_tax for line in lines)
+                assert sum(line.principal for line in lines) == loan.amount + capital
+                assert sum(line.grown - line.deferred for line in lines) == 0
                 if loan.loan_id not in self.loans_of_before:
                     self.check_history(loan, lines)
         for client in self.database.all(Client, self.merchant_id):

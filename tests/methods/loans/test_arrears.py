@@ -14,7 +14,7 @@ import pytest
 from kasuwa.core.decision import Decision, Refusal
 from kasuwa.core.money import LARGEST_AMOUNT
 from kasuwa.methods.loans.model import UNKNOWN_LOAN
-from kasuwa.methods.loans.rules.arrears import decide_write_off, need_write_off
+from kasuwa.methods.loans.rules.write_off import decide_operator_write_off, need_operator_write_off
 from kasuwa.rails.ports.orders import NO_CALL_MADE
 from tests.methods.loans.in_memory_lender import Lender
 
@@ -165,7 +165,7 @@ def test_a_repayment_charges_penalties_that_no_arrears_check_has_charged_yet() -
 
 
 def write_off(lender: Lender, loan_id: str) -> Any:
-    return lender.submit(need_write_off(loan_id, lender.merchant), partial(decide_write_off, loan_id))
+    return lender.submit(need_operator_write_off(loan_id, lender.merchant), partial(decide_operator_write_off, loan_id))
 
 
 def test_a_write_off_closes_the_loan_and_shows_what_was_lost() -> None:

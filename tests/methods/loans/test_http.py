@@ -69,6 +69,8 @@ def test_the_record_is_the_contracts(bank: LendingClient) -> None:
     assert loan.pop("txnRef").startswith("GP|LD|")
     assert loan == {
         "loan_id": loan_id,
+        "officer": None,
+        "branch": None,
         "state": "active",
         "amount": "120000.00",
         "currency": "NGN",

@@ -189,6 +189,10 @@ def test_a_list_shows_loans_in_figures_and_agrees_with_their_views(bank: Lending
         line, view = listed[loan_id], bank.view(loan_id)
         schedule = view.pop("schedule")
         figures, coming = line.pop("installments"), line.pop("next_due")
+        late = [each for each in schedule if each["state"] == "late"]
+        assert to_minor_units(line.pop("overdue")) == sum(
+            to_minor_units(each["total"]) - to_minor_units(each["paid"]) for each in late
+        )
         assert line == view
         assert figures["total"] == 12
         assert figures["late"] == sum(each["state"] == "late" for each in schedule)

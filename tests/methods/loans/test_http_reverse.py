@@ -184,6 +184,17 @@ def test_a_merchant_may_have_lost_disputes_ignored(bank: LendingClient, deployme
     assert (repaid(bank, loan_id), events_of(bank, loan_id)) == (100_000, [])
 
 
+def test_what_a_dispute_took_comes_back_also_if_disputes_are_ignored_since(
+    bank: LendingClient, deployment: Deployment
+) -> None:
+    loan_id = bank.lend()
+    dispute_id = dispute(bank, pay_by_card(bank, loan_id), "lost")
+    assert repaid(bank, loan_id) == 0
+    deployment.run_command("merchant", "set", bank.mid, "--lending", '{"on_dispute": "ignore"}')
+    decide(bank, dispute_id, "won")
+    assert repaid(bank, loan_id) == 100_000
+
+
 def test_a_lost_dispute_of_a_client_who_left_is_a_notice_and_the_loan_stays_closed(
     bank: LendingClient, deployment: Deployment
 ) -> None:

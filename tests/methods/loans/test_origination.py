@@ -110,6 +110,8 @@ def test_a_new_loan_awaits_approval_with_the_schedule_it_would_have(lender: Lend
     schedule = data.pop("schedule")
     assert data == {
         "client_id": "CL1",
+        "officer": None,
+        "branch": None,
         "state": "pending_approval",
         "amount": "1000.00",
         "currency": "NGN",

@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kasuwa.core.decision import Decision, LoadedRows, Needs, NeedsMore, PostingGroup, Refusal
+from kasuwa.methods.loans.auto_repay_model import need_auto_repayment
 from kasuwa.methods.loans.model import MORE_THAN_OWED, REPAYMENT_PURPOSE, UNKNOWN_LOAN, loan_account
-from kasuwa.methods.loans.rules.arrears import decide_write_off, need_write_off
 from kasuwa.methods.loans.rules.repay import end_repayment, new_repayment
+from kasuwa.methods.loans.rules.write_off import decide_operator_write_off, need_operator_write_off
 from kasuwa.methods.loans.wire import RepayRequest
 from kasuwa.transactions.purpose import TransactionEffects, TransactionPurpose, effects_of_purpose
 from kasuwa.transactions.transactions import FAILED, PENDING, SUCCESSFUL, Transaction
@@ -203,7 +204,7 @@ def test_a_repaid_loan_takes_no_repayment(lender: Lender) -> None:
 def write_off(lender: Lender, **terms: Any) -> str:
     """Returns a loan that was written off."""
     loan_id = lender.lend(**terms)
-    lender.submit(need_write_off(loan_id, lender.merchant), partial(decide_write_off, loan_id))
+    lender.submit(need_operator_write_off(loan_id, lender.merchant), partial(decide_operator_write_off, loan_id))
     return loan_id
 
 
@@ -378,7 +379,11 @@ def test_a_payments_end_asks_for_the_loan_then_for_its_installments(lender: Lend
     first = effects_of_purpose(row, TransactionPurpose(REPAYMENT_PURPOSE, loan_id), context, LoadedRows({}))
     assert isinstance(first, NeedsMore)
     keys = [key for _, key in first.needs.rows]
-    assert keys == [lender.loan(loan_id).key, lender.waiting()[0].key]
+    assert keys == [
+        lender.loan(loan_id).key,
+        lender.waiting()[0].key,
+        *(key for _, key in need_auto_repayment(lender.merchant_id, loan_id).rows),
+    ]
     second = end_repayment(row, loan_id, context, seen_by(lender, *keys))
     assert isinstance(second, NeedsMore)
     assert {key for _, key in second.needs.rows} == {

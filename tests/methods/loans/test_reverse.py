@@ -27,7 +27,9 @@ def lender() -> Lender:
 def lines_today(lender: Lender, loan_id: str) -> tuple[LoanInstallment, ...]:
     """Returns the installments with the penalties of today."""
     loan = lender.loan(loan_id)
-    return compute_position(loan, tuple(lender.lines(loan_id)), lagos_day(lender.now)).lines
+    position = compute_position(loan, tuple(lender.lines(loan_id)), lagos_day(lender.now))
+    # Also a change that was taken back is kept as a version.
+    return tuple(msgspec.structs.replace(line, versions=0) for line in position.lines)
 
 
 # --- one repayment ----------------------------------------------------------------------------------------------------

@@ -90,7 +90,14 @@ def test_vendors_announcements_are_read() -> None:
     assert found is not None
     assert (found.order_key, found.reason, found.amount) == (key, "INCORRECT_AMOUNT", 2_000)
     assert read_rejection("paystack", body) == found
-    for other in (b"{}", b"[]", b"x", body.replace(b"rejected", b"success"), body.replace(wire.encode(), b"theirs")):
+    for other in (
+        b"{}",
+        b"[]",
+        b"x",
+        b'{"event":"\xff"}',
+        body.replace(b"rejected", b"success"),
+        body.replace(wire.encode(), b"theirs"),
+    ):
         assert read_rejection("paystack", other) is None
     assert read_rejection("vtpass", body) is None
 

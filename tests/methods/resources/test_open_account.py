@@ -52,7 +52,9 @@ def request_account(
 ) -> Decision | Refusal:
     given = context()
     given.deployment_terms = {AccountTerms: terms}
-    return decide_personalized(request, given, LoadedRows({KEY: kept}))
+    decision = decide_personalized(request, given, LoadedRows({KEY: kept}))
+    assert not isinstance(decision, NeedsMore)
+    return decision
 
 
 def begin(request: PersonalizedRequest = REQUEST, terms: AccountTerms = MONNIFY) -> tuple[PersonalizedAccountRow, Job]:

@@ -11,14 +11,10 @@ from tests.merchant_client import MerchantClient
 from tests.methods.payment.payment_client import PaymentClient
 from tests.methods.virtualcard.card_client import CardClient
 from tests.running import Deployment
-from tests.walk.rows import NOW, send_examples
-from tests.webhooks.event_log import wait_until
+from tests.walk.rows import NOW
 
-# These give the merchant other books while the examples are sent.
-REPLACING = frozenset({"sandbox-reset", "sandbox-restore", "sandbox-fork"})
 PAYER = {"firstname": "Ada", "lastname": "Obi", "email": "ada@example.com"}
 THREE_D_SECURE = {"card_no": "4111111111111111", "expiry_month": "12", "expiry_year": "30", "ccv": "200"}
-DUE_NOW = "select count(*) from scheduled_job join merchant using (merchant_id) where mid = $1 and run_at <= now()"
 LEASE = """
     update scheduled_job set leased_until = now() + interval '1 hour', claims = claims + 1
     where merchant_id = (select merchant_id from merchant where mid = $1 and current) returning key
@@ -55,11 +51,9 @@ def shop(open_shop: Callable[..., MerchantClient]) -> MerchantClient:
 
 
 @pytest.fixture
-def full(shop: MerchantClient, deployment: Deployment) -> MerchantClient:
+def full(open_full: Callable[[], MerchantClient]) -> MerchantClient:
     """A merchant who has used every action."""
-    send_examples(shop, without=REPLACING)
-    wait_until("the worker is done", lambda: deployment.fetch(DUE_NOW, shop.mid) == [(0,)])
-    return shop
+    return open_full()
 
 
 def test_a_restored_world_has_every_row_of_the_snapshot(full: MerchantClient, deployment: Deployment) -> None:

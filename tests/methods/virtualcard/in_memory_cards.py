@@ -16,13 +16,14 @@ from kasuwa.ledger.chart import Account
 from kasuwa.merchants.merchant_settings import MerchantSettings, make_merchant
 from kasuwa.methods.virtualcard.actions import SANDBOX, VIRTUALCARD
 from kasuwa.methods.virtualcard.model import Card, CardRecord, card_key
+from kasuwa.methods.virtualcard.rules.hold_orders import decide_capture, decide_release, need_capture, need_release
 from kasuwa.methods.virtualcard.rules.issuer_port import (
     decide_authorization,
     decide_refund_order,
     need_authorization,
     need_refund_order,
 )
-from kasuwa.rails.ports.issuer import PurchaseOrder, RefundOrder
+from kasuwa.rails.ports.issuer import CaptureOrder, PurchaseOrder, RefundOrder, ReleaseOrder
 from kasuwa.rails.ports.orders import NO_CALL_MADE, Answer
 from kasuwa.terms.conversion import ExchangeRate
 from kasuwa.wire.decoding import decode
@@ -67,7 +68,7 @@ class InMemoryCards:
         assert isinstance(result, Decision | Refusal), result
         return result
 
-    def read(self, action: str, **fields: Any) -> tuple[Needs, Callable[[Context, LoadedRows], Any]]:
+    def read(self, action: str, **fields: Any) -> tuple[Needs, Callable[..., Any]]:
         """Returns the needs of a request, and its rule with the request bound."""
         row = ACTIONS[action]
         request = decode(row.request, msgspec.json.encode(fields), row.rules, self.merchant)
@@ -95,6 +96,18 @@ class InMemoryCards:
     def authorize(self, order: PurchaseOrder, reference: str) -> Answer:
         needs = need_authorization(order, reference, self.merchant)
         result = self.submit(needs, partial(decide_authorization, order, reference))
+        assert isinstance(result, Decision)
+        assert isinstance(result.reply, Answer)
+        return result.reply
+
+    def capture(self, order: CaptureOrder) -> Answer:
+        return self.order(need_capture(order, self.merchant), partial(decide_capture, order))
+
+    def release(self, order: ReleaseOrder) -> Answer:
+        return self.order(need_release(order, self.merchant), partial(decide_release, order))
+
+    def order(self, needs: Needs, rule: Callable[..., Any]) -> Answer:
+        result = self.submit(needs, rule)
         assert isinstance(result, Decision)
         assert isinstance(result.reply, Answer)
         return result.reply

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import pytest
 
 from kasuwa.boot.composition import Services
+from kasuwa.core.references import rail_key
 from kasuwa.core.scenario import Scenario
 from kasuwa.rails.ports import orders
 from kasuwa.rails.ports.issuer import IssuerRail, PurchaseOrder, RefundOrder
@@ -39,7 +40,7 @@ def with_issuer(deployment: Deployment, work: Callable[[IssuerRail], Awaitable[T
 
 def order(card: CardClient, **changes: Any) -> PurchaseOrder:
     shown = card.data
-    ordinary = {"key": new_reference("GP0000009 order"), "pan": shown["cardpan"], "expiry": shown["expiration"]}
+    ordinary = {"key": rail_key(9, new_reference("order")), "pan": shown["cardpan"], "expiry": shown["expiration"]}
     asked = {"cvv": shown["cvv"], "amount": 1_000, "currency": "USD", "merchant_name": "Book Shop"}
     return PurchaseOrder(**{**ordinary, **asked, **changes})
 
@@ -50,7 +51,12 @@ def test_a_card_pays_by_its_number_wherever_it_is_shown(shop: MerchantClient, de
 
     async def work(issuer: IssuerRail) -> list[Answer]:
         asked = [await issuer.authorize(one) for one in (good, good, short)]
-        return [*asked, await issuer.query(good.key), await issuer.query(short.key), await issuer.query("never")]
+        return [
+            *asked,
+            await issuer.query(good.key),
+            await issuer.query(short.key),
+            await issuer.query(rail_key(9, "never")),
+        ]
 
     paid, again, declined, asked, asked_short, never = with_issuer(deployment, work)
     assert (paid.status, paid.code, paid.facts["txnRef"][:6]) == (orders.SUCCESSFUL, "00", "GP|CP|")
@@ -98,12 +104,12 @@ def test_copies_of_one_order_at_once_pay_once(shop: MerchantClient, deployment: 
 def test_a_purchase_is_given_back_by_its_key_once(shop: MerchantClient, deployment: Deployment) -> None:
     card = CardClient(shop)
     bought = order(card)
-    back = RefundOrder(new_reference("GP0000009 refund"), bought.key, 400)
+    back = RefundOrder(rail_key(9, new_reference("refund")), bought.key, 400)
 
     async def work(issuer: IssuerRail) -> list[Answer]:
         await issuer.authorize(bought)
-        rest = RefundOrder(new_reference("GP0000009 refund"), bought.key, 601)
-        unknown = RefundOrder(new_reference("GP0000009 refund"), "never", 1)
+        rest = RefundOrder(rail_key(9, new_reference("refund")), bought.key, 601)
+        unknown = RefundOrder(rail_key(9, new_reference("refund")), rail_key(9, "never"), 1)
         answers = [await issuer.refund(one) for one in (back, back, rest, unknown)]
         return [*answers, await issuer.query(back.key)]
 

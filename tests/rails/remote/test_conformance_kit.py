@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kasuwa.rails.check import collection_checks
+from kasuwa.rails.check import card_checks, collection_checks
 from kasuwa.rails.check.all_checks import ALL_CHECKS
 from kasuwa.rails.check.callback_listener import CallbackListener
 from kasuwa.rails.check.client import RailClient, TooLate
@@ -28,9 +28,10 @@ def check(rail: ExampleRail, callback_port: int | None = None, checks: dict[str,
         if callback_port is not None:
             await listener.start("127.0.0.1", callback_port)
         keys = None if callback_port is None else listener.keys
+        network = None if callback_port is None else listener.network
         try:
             async with RailClient(rail.url, SECRET) as client:
-                return await run_checks(client, checks, Options(restart=rail.restart, callbacks=keys))
+                return await run_checks(client, checks, Options(restart=rail.restart, callbacks=keys, network=network))
         finally:
             await listener.stop()
 
@@ -203,6 +204,65 @@ def test_a_rail_with_a_fault_fails_with_its_sentence(name: str, tmp_path: Path) 
     checks = CHECKS_OF_MUTANTS if name in MUTANTS else collection_checks.CHECKS
     with running_rail(tmp_path, changes, **{"open-seconds": "0.2"}) as rail:
         report = check(rail, checks=checks)
+    sentences = [result.sentence for result in report.failed]
+    assert any(sentence in found for found in sentences), sentences
+
+
+MUTANT_NETWORKS = {
+    "signs card messages for another path": (
+        {'"/rails/remote/cards"': '"/rails/remote"'},
+        "A message about a card was not signed rightly.",
+    ),
+    "captures without an authorization's key": (
+        {'"original_key": key, "amount"': '"original_key": "", "amount"'},
+        "A message about a card has another form than documented: original_key is required.",
+    ),
+    "captures under the key of the authorization": (
+        {'"key": f"{key}-c"': '"key": key'},
+        "A capture has the key of its authorization: each message has its own.",
+    ),
+    "captures what was given up": (
+        {'"event": "reverse"': '"event": "refund", "amount": 1'},
+        "The reversal of",
+    ),
+    "captures what was declined": (
+        {'["outcome"] != "approved":': '["outcome"] == "none":'},
+        "An authorization that was declined was captured.",
+    ),
+    "takes a lost decision for an approval": (
+        {"pass  # it was not answered, or with an error": 'return {"outcome": "approved"}'},
+        "After a lost decision the rail announced 'reverse'",
+    ),
+    "repeats under another key": (
+        {
+            "pass  # it was not answered, or with an error": (
+                'body = json.dumps(message | {"key": secrets.token_hex(6)}).encode()'
+            )
+        },
+        "instead of the authorization again.",
+    ),
+    "believes every decision": (
+        {"if given and hmac.compare_digest(": "if given or hmac.compare_digest("},
+        "After a decision with a wrong signature the rail announced 'reverse'",
+    ),
+    "announces another amount": (
+        {
+            'self.announce({"event": "authorize", "key": key} | wanted | shop)': (
+                'self.announce({"event": "authorize", "key": key} | wanted | shop | {"amount": 1})'
+            )
+        },
+        "was announced as 'authorize' of 1 NGN.",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MUTANT_NETWORKS)
+def test_a_rail_with_a_fault_about_cards_fails_with_its_sentence(name: str, tmp_path: Path) -> None:
+    changes, sentence = MUTANT_NETWORKS[name]
+    port = free_port()
+    callback = f"http://127.0.0.1:{port}/rails/remote"
+    with running_rail(tmp_path, changes, **{"callback": callback, "open-seconds": "0.2"}) as rail:
+        report = check(rail, port, card_checks.CHECKS)
     sentences = [result.sentence for result in report.failed]
     assert any(sentence in found for found in sentences), sentences
 

@@ -35,7 +35,7 @@ from kasuwa.rails.ports.orders import (
 from kasuwa.rails.remote import messages
 from kasuwa.rails.remote.bank import RemoteBank
 from kasuwa.rails.remote.biller import RemoteBiller
-from kasuwa.rails.remote.callbacks import PATH, RemoteCallbacks
+from kasuwa.rails.remote.callbacks import PATH, RemoteCallbacks, read_hint
 from kasuwa.rails.remote.client import RemoteClient
 from kasuwa.rails.remote.collection import RemoteCollection, make_card
 from kasuwa.rails.remote.identity import RemoteIdentity
@@ -384,6 +384,8 @@ def test_call_backs_name_an_order() -> None:
     assert callback(body) == callback(body, OLD_SECRET) == key
     for other in (b"{}", b"x", b'{"event":"order","key":"nobody"}', b'{"event":"credit","rail_reference":"C1"}'):
         assert callback(other) is None
+    not_utf8 = b'{"event":"\xff","key":"","rail_reference":""}'
+    assert (callback(not_utf8), read_hint(not_utf8)) == (None, None)
 
 
 def test_call_backs_with_a_wrong_signature_are_refused() -> None:

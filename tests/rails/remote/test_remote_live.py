@@ -17,7 +17,9 @@ from typing import Any
 
 import pytest
 
-from kasuwa.rails.remote.signing import HEADER, sign
+from kasuwa.rails.remote.cards import PATH as CARDS_PATH
+from kasuwa.rails.remote.signing import HEADER, check_signature, sign
+from tests.methods.virtualcard.card_client import CardClient
 from tests.rails.live_merchant import add_merchant, fund
 from tests.rails.remote.example_rails import SECRET, ExampleRail
 from tests.rails.vendors.test_live import kill_service
@@ -51,6 +53,7 @@ def rail_settings(rail: ExampleRail) -> dict[str, str]:
         "KASUWA_REMOTE_BASE_URL": rail.url,
         "KASUWA_REMOTE_KEY_ID": SECRET.key_id,
         "KASUWA_REMOTE_SECRET_FILE": str(rail.directory / "secret"),
+        "KASUWA_REMOTE_CARDS": "on",
     }
 
 
@@ -138,6 +141,52 @@ def test_a_call_back_ends_a_transfer_before_it_would_be_asked_for(harness: Remot
         assert wire.send("POST", "/rails/remote", body + b" ", right).http == 401
         assert wire.send("POST", "/rails/remote", body).http == 401
     assert harness.notices() == []
+
+
+def announce(harness: RemoteHarness, **fields: Any) -> Any:
+    """Sends a message of the card network as the rail does. Returns the decision, whose signature is right."""
+    body = json.dumps(fields).encode()
+    asked = sign(SECRET, int(time.time()), "POST", CARDS_PATH, body)
+    with harness.deployment.connect() as wire:
+        reply = wire.send("POST", CARDS_PATH, body, {HEADER: str(asked)})
+    answered = reply.headers[HEADER.lower()]
+    secrets = {SECRET.key_id: SECRET}
+    check_signature(answered, secrets, time.time(), str(reply.http), asked.digest, reply.raw)
+    return reply.body
+
+
+def test_the_rail_announces_purchases_with_a_card(harness: RemoteHarness) -> None:
+    card = CardClient(harness.shop, currency="NGN", amount="2000")
+    shop = {"currency": "NGN", "merchant_name": "Hotel", "country": "NG", "card_number": card.data["cardpan"]}
+    held = {"event": "authorize", "key": "net-1", "amount": 50_000, "cvv": card.data["cvv"], **shop}
+    first = announce(harness, **held)
+    assert (first["outcome"], first["key"], first["code"]) == ("approved", "net-1", "00")
+    assert announce(harness, **held) == first
+    assert (card.balance, card.get()["held"]) == (150_000, "500.00")
+    captured = {"event": "capture", "key": "net-2", "original_key": "net-1", "amount": 60_000}
+    assert announce(harness, **captured)["outcome"] == "approved"
+    assert announce(harness, **captured)["outcome"] == "approved"
+    assert card.balance == 140_000
+    assert announce(harness, event="refund", key="net-3", original_key="net-2", amount=10_000)["outcome"] == "approved"
+    assert announce(harness, event="purchase", key="net-4", amount=20_000, **shop)["outcome"] == "approved"
+    assert announce(harness, event="authorize", key="net-5", amount=1_000, **shop)["outcome"] == "approved"
+    assert announce(harness, event="reverse", key="net-6", original_key="net-5")["outcome"] == "approved"
+    assert card.balance == 130_000
+    assert announce(harness, event="authorize", key="net-7", amount=130_001, **shop)["code"] == "51"
+    unknown = {**shop, "card_number": "4000000000000002"}
+    assert announce(harness, event="authorize", key="net-8", amount=100, **unknown)["code"] == "14"
+    assert announce(harness, event="capture", key="net-9", original_key="nobody", amount=1)["outcome"] == "declined"
+    card.ask("terminate")
+
+
+def test_a_card_message_that_is_wrong_is_not_decided(harness: RemoteHarness) -> None:
+    assert announce(harness, event="capture", key="net-20", amount=1)["error"] == "invalid_request"
+    assert announce(harness, event="authorize", key="net-21", amount=1)["error"] == "invalid_request"
+    body = b'{"event": "reverse", "key": "net-22", "original_key": "net-1"}'
+    as_callback = {HEADER: str(sign(SECRET, int(time.time()), "POST", "/rails/remote", body))}
+    with harness.deployment.connect() as wire:
+        for headers in ({}, as_callback):
+            assert wire.send("POST", CARDS_PATH, body, headers).http == 401
 
 
 def test_doctor_speaks_to_the_rail_and_no_secret_is_logged(harness: RemoteHarness) -> None:

@@ -67,7 +67,9 @@ def test_hints_of_monnify(event: str, data: dict[str, Any], hint: Hint | None) -
     assert monnify_hints.read_hint(msgspec.json.encode({"eventType": event, "eventData": data})) == hint
 
 
-@pytest.mark.parametrize("body", [b"", b"[]", b"{", b'{"event":1}', b'{"eventType":1}'])
+@pytest.mark.parametrize(
+    "body", [b"", b"[]", b"{", b'{"event":1}', b'{"eventType":1}', b'{"event":"\xff","eventType":"\xff"}']
+)
 def test_bodies_that_cannot_be_read_are_no_hints(body: bytes) -> None:
     assert paystack_hints.read_hint(body) is None
     assert monnify_hints.read_hint(body) is None

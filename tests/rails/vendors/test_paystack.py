@@ -1,8 +1,10 @@
 """Transfers at Paystack, against its twin: every status and refusal, lost answers, duplicates, and call-backs."""
 
 import asyncio
+import hmac
 from collections.abc import Awaitable, Callable
 from datetime import date
+from hashlib import sha512
 from typing import Any
 
 import msgspec
@@ -335,6 +337,8 @@ def test_last_list_of_banks_stays_when_the_next_cannot_be_read() -> None:
 
 # --- call-backs ------------------------------------------------------------------------------------------------
 
+NOT_UTF8 = b'{"event":"transfer.success","data":{"reference":"\xff"}}'
+
 
 def find_order(body: bytes, signature: str | None, path: str = "") -> str | None:
     return make_callbacks(KEYS).find_order(path, {"x-paystack-signature": signature}.get, body)
@@ -353,6 +357,11 @@ def test_signed_callback_names_its_order() -> None:
     ):
         with pytest.raises(CallbackRefused):
             find_order(changed, signature, path)
+
+
+def test_a_signed_callback_that_is_not_utf8_names_no_order() -> None:
+    signature = hmac.new(KEYS.secret_key.encode(), NOT_UTF8, sha512).hexdigest()
+    assert find_order(NOT_UTF8, signature) is None
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kasuwa.boot.rails import describe_health, start_rail_tasks, use_balances
+from kasuwa.boot.rails import describe_health, list_timings, start_rail_tasks, use_balances
 from kasuwa.doctor.rails import examine_open_orders, examine_rails
 from kasuwa.observe.metrics import Metrics, SharedCounters
 from kasuwa.postgres.advisory_locks import AdvisoryLock
@@ -92,7 +92,7 @@ def test_vendor_that_does_not_answer_keeps_its_last_balance(address: tuple[str, 
     play(address, story)
 
 
-# --- health and gauges ---------------------------------------------------------------------------------------------
+# --- calls, health and gauges --------------------------------------------------------------------------------------
 
 
 def test_processes_publish_the_state_of_their_vendors(address: tuple[str, str]) -> None:
@@ -124,6 +124,35 @@ def test_processes_publish_the_state_of_their_vendors(address: tuple[str, str]) 
             assert 0 < paystack.held_seconds <= 15
             assert {(error.call, error.outcome) for error in paystack.errors} == {("GET /transfer/verify/…", "5xx")}
             assert choice.monitors["paystack"].limits.in_flight == 3
+
+    play(address, story)
+
+
+def test_durations_of_calls_are_added_to_the_hour(address: tuple[str, str]) -> None:
+    counted = """
+        select operation, is_answered, sum(calls)::int from rail_timing where rail = 'paystack'
+        group by 1, 2 order by 1, 2
+    """
+
+    async def story(ground: Ground, merchant_id: int) -> None:
+        async with process_of(ground, ground.settings(), merchant_id) as process:
+            choice = process.services.rail_choice
+            await process.connection.execute("delete from rail_timing")
+            await process.connection.execute(
+                "insert into rail_timing values (now() - interval '91 days', 'paystack', 'GET /old', true, 25, 1)"
+            )
+            watch = RailWatch(process.pool, list, lambda _: None, list_timings=lambda: list_timings(choice))
+            for _ in range(2):
+                ground.paystack.add_fault("bad_gateway", "/transfer/verify")
+                with pytest.raises(Unavailable):
+                    await choice.banks.rails["paystack"].query(order_of(process))
+                await choice.banks.rails["paystack"].query(order_of(process))
+                await watch.run_once()
+            verify = "GET /transfer/verify/…"
+            assert [tuple(row) for row in await process.connection.fetch(counted)] == [
+                (verify, False, 2),
+                (verify, True, 2),
+            ]
 
     play(address, story)
 

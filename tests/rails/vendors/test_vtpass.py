@@ -447,6 +447,7 @@ def test_callback_without_the_secret_is_refused(path: str) -> None:
         b"[]",
         b"{}",
         b"\xff",
+        b'{"type":"\xff"}',
         b'{"type":"variations-update","serviceID":"mtn"}',
         b'{"type":"transaction-update","data":{"requestId":7}}',
         b'{"type":"transaction-update","data":{"requestId":"202601052330somebody"}}',

@@ -106,7 +106,7 @@ class Process:
             for monitor in self.services.rail_choice.monitors.values():
                 for client in monitor.clients:
                     client._held_until = 0.0
-                    client._paused_until.clear()
+                    client._breaker.clear()
             await self.connection.execute("update scheduled_job set run_at = now(), leased_until = null")
             await self.worker.run_once("bank")
             if (await self.state(job))[0] in ("successful", "failed"):

@@ -1899,9 +1899,13 @@ class Loans(AsyncGroup):
         interest_settings: types.InterestSettings,
         amount: types.Amount,
         period: int,
+        officer: str | None = None,
+        branch: str | None = None,
         tax_applied: bool | None = None,
         tax_rate: types.Amount | None = None,
         method: Literal["declining_equal_instalments", "equal_principal", "flat"] | None = None,
+        charges: Sequence[types.ChargeTerms] | None = None,
+        grace: types.GraceTerms | None = None,
         dry_run: bool | None = None,
         idempotency_key: str | None = None,
     ) -> types.LoanReply:
@@ -1913,6 +1917,9 @@ class Loans(AsyncGroup):
         Needs a key of scope `lend`.
 
         client_id: The client who borrows. The client must be active. 1 to 100 characters.
+        officer: Who of your people answers for the loan, in a code of yours. `portfolio` counts by it. 1 to 100
+            characters.
+        branch: Your branch that makes the loan, in a code of yours. `portfolio` counts by it. 1 to 100 characters.
         interest_settings: The interest rate, and with it the interval between installments.
         amount: Principal of the loan, in naira: what the client receives. Digits with at most two decimals, above
             zero, at most 15 digits.
@@ -1923,6 +1930,9 @@ class Loans(AsyncGroup):
             from 0 to 1000 with at most six decimals.
         method: `declining_equal_instalments`: equal installments, interest on the balance. `equal_principal`: equal
             principal, interest on the balance. `flat`: interest on the whole loan. Default: your lending setting.
+        charges: Charges besides the interest: amounts or percentages, when the loan is paid out or later. At most 5
+            charges.
+        grace: A grace period: first installments without principal or interest, or a first due date of its own.
         dry_run: If true, the reply shows the loan and explains its figures, and nothing is stored.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
@@ -1944,6 +1954,8 @@ class Loans(AsyncGroup):
               "data": {
                 "loan_id": "<loan_id>",
                 "client_id": "<client_id>",
+                "officer": null,
+                "branch": null,
                 "state": "pending_approval",
                 "amount": "120000.00",
                 "currency": "NGN",
@@ -1962,8 +1974,6 @@ class Loans(AsyncGroup):
                   "interest": "0.00",
                   "tax": "0.00",
                   "penalty": "0.00",
-                  "total": "0.00",
-                  "payoff": "0.00"
             …
         """
         return await self._call(
@@ -1973,9 +1983,13 @@ class Loans(AsyncGroup):
                 "interest_settings": interest_settings,
                 "amount": amount,
                 "period": period,
+                "officer": officer,
+                "branch": branch,
                 "tax_applied": tax_applied,
                 "tax_rate": tax_rate,
                 "method": method,
+                "charges": charges,
+                "grace": grace,
                 "dry_run": dry_run,
             },
             idempotency_key,
@@ -2015,6 +2029,8 @@ class Loans(AsyncGroup):
               "data": {
                 "loan_id": "<loan_id>",
                 "client_id": "<client_id>",
+                "officer": null,
+                "branch": null,
                 "state": "active",
                 "amount": "120000.00",
                 "currency": "NGN",
@@ -2030,8 +2046,6 @@ class Loans(AsyncGroup):
                 "tolerance_days": 0,
                 "outstanding": {
                   "principal": "120000.00",
-                  "interest": "16165.83",
-                  "tax": "1212.46",
             …
         """
         return await self._call(
@@ -2238,6 +2252,8 @@ class Loans(AsyncGroup):
               "data": {
                 "loan_id": "<loan_id>",
                 "client_id": "<client_id>",
+                "officer": null,
+                "branch": null,
                 "state": "active",
                 "amount": "120000.00",
                 "currency": "NGN",
@@ -2245,8 +2261,6 @@ class Loans(AsyncGroup):
                   "interestRate": "24",
                   "interestFrequency": "annualized"
                 },
-                "method": "declining_equal_instalments",
-                "period": 12,
             …
         """
         return await self._call(
@@ -2272,6 +2286,8 @@ class Loans(AsyncGroup):
               "data": {
                 "loan_id": "<loan_id>",
                 "client_id": "<client_id>",
+                "officer": null,
+                "branch": null,
                 "state": "active",
                 "amount": "120000.00",
                 "currency": "NGN",
@@ -2290,8 +2306,6 @@ class Loans(AsyncGroup):
                   "interest": "16165.83",
                   "tax": "1212.46",
                   "penalty": "0.00",
-                  "total": "137378.29",
-                  "payoff": "120000.00"
             …
         """
         return await self._call(actions.LOANS_VIEW, {"loan_id": loan_id})
@@ -2314,6 +2328,7 @@ class Loans(AsyncGroup):
             "pending_approval",
         ]
         | None = None,
+        product_id: str | None = None,
     ) -> AsyncPager[types.LoanSummary]:
         """Loans newest first: all, or a client's, or those in a state; without their schedules.
 
@@ -2327,6 +2342,7 @@ class Loans(AsyncGroup):
         limit: Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200.
         client_id: Lists the loans of this client alone. 1 to 100 characters.
         state: Lists the loans in this state alone.
+        product_id: Lists the loans of this product alone. 1 to 100 characters.
 
         Example, and the reply that was recorded for it:
 
@@ -2338,6 +2354,8 @@ class Loans(AsyncGroup):
                 {
                   "loan_id": "<loan_id>",
                   "client_id": "<client_id>",
+                  "officer": null,
+                  "branch": null,
                   "state": "active",
                   "amount": "120000.00",
                   "currency": "NGN",
@@ -2356,12 +2374,11 @@ class Loans(AsyncGroup):
                     "interest": "16165.83",
                     "tax": "1212.46",
                     "penalty": "0.00",
-                    "total": "137378.29",
-                    "payoff": "120000.00"
             …
         """
         return self._list(
-            actions.LOANS_LIST, {"offset": offset, "limit": limit, "client_id": client_id, "state": state}
+            actions.LOANS_LIST,
+            {"offset": offset, "limit": limit, "client_id": client_id, "state": state, "product_id": product_id},
         )
 
     def statement(
@@ -2412,6 +2429,1926 @@ class Loans(AsyncGroup):
             …
         """
         return self._list(actions.LOANS_STATEMENT, {"loan_id": loan_id, "offset": offset, "limit": limit})
+
+    async def portfolio(
+        self, *, as_of: dt.date | str | None = None, by: Literal["branch", "officer", "product"] | None = None
+    ) -> types.PortfolioReply:
+        """All loans of a day together: by days late, at risk, due and collected, expected, set aside.
+
+        Asks for all loans of a day together.
+
+        Needs a key of scope `lend` or `read`.
+
+        as_of: The day, at whose end the loans are counted. Not later than today. Default: today, as it is now. A
+            date such as 2026-01-05.
+        by: Counts also by what loans were requested with: `officer`, `branch` or `product`.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.loans.portfolio()
+
+            {
+              "status": 200,
+              "data": {
+                "as_of": "2026-01-05",
+                "currency": "NGN",
+                "loans": 1,
+                "principal": "120000.00",
+                "buckets": [
+                  {
+                    "days_late": "0",
+                    "loans": 1,
+                    "principal": "120000.00",
+                    "share": "100.00"
+                  },
+                  {
+                    "days_late": "1-30",
+                    "loans": 0,
+                    "principal": "0.00",
+                    "share": "0.00"
+                  },
+                  {
+                    "days_late": "31-60",
+                    "loans": 0,
+                    "principal": "0.00",
+                    "share": "0.00"
+                  },
+            …
+        """
+        return await self._call(actions.LOANS_PORTFOLIO, {"as_of": as_of, "by": by})
+
+    async def charge(
+        self,
+        *,
+        loan_id: str,
+        name: str,
+        amount: types.Amount,
+        vat: types.Amount | None = None,
+        due: dt.date | str | None = None,
+        dry_run: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.LoanReply:
+        """Charge a loan that was paid out, with an installment.
+
+        Makes a charge on a loan that was paid out. It is asked for with the installment in whose interval its day lies,
+        and paid before interest.
+
+        Needs a key of scope `lend`.
+
+        loan_id: The loan to charge. 1 to 100 characters.
+        name: What the charge is called. 1 to 100 characters.
+        amount: The charge in naira, without its VAT. Digits with at most two decimals, above zero, at most 15
+            digits.
+        vat: VAT in percent of the charge, from 0 to 100, on top of it. Default 0. A percentage from 0 to 1000 with
+            at most six decimals.
+        due: The day from which it is asked for, from today to the last due date. Default: today. A date such as
+            2026-01-05.
+        dry_run: If true, the reply says what the charge would do, and nothing is changed.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.loans.charge(loan_id="<loan_id>", name="Returned check", amount="1500.00", vat="7.5")
+
+            {
+              "status": 200,
+              "message": "Loan Charged",
+              "data": {
+                "loan_id": "<loan_id>",
+                "client_id": "<client_id>",
+                "officer": null,
+                "branch": null,
+                "state": "active",
+                "amount": "120000.00",
+                "currency": "NGN",
+                "interestSettings": {
+                  "interestRate": "24",
+                  "interestFrequency": "annualized"
+                },
+                "method": "declining_equal_instalments",
+                "period": 12,
+                "tax_applied": true,
+                "tax_rate": 7.5,
+                "penalty_rate": "0",
+                "tolerance_days": 0,
+                "outstanding": {
+                  "principal": "120000.00",
+                  "interest": "16165.83",
+                  "tax": "1212.46",
+                  "penalty": "0.00",
+            …
+        """
+        return await self._call(
+            actions.LOANS_CHARGE,
+            {"loan_id": loan_id, "name": name, "amount": amount, "vat": vat, "due": due, "dry_run": dry_run},
+            idempotency_key,
+        )
+
+    async def waive(
+        self,
+        *,
+        loan_id: str,
+        charge_id: str | None = None,
+        penalty: bool | None = None,
+        interest: bool | None = None,
+        amount: types.Amount | None = None,
+        reason: str | None = None,
+        dry_run: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.LoanReply:
+        """Waive a charge, penalties or interest that is due, whole or in part.
+
+        Waives a charge, penalties or interest that is due: the client does not owe them any more. Name exactly one of
+        `charge_id`, `penalty` and `interest`.
+
+        Needs a key of scope `lend`.
+
+        loan_id: The loan. 1 to 100 characters.
+        charge_id: Waives this charge of the loan, with its VAT. 1 to 100 characters.
+        penalty: If true, waives penalties, the oldest first.
+        interest: If true, waives interest that is due up to today with the tax on it, the oldest first.
+        amount: What to waive, in naira, with VAT or tax. Default: all that is owed of it. Digits with at most two
+            decimals, above zero, at most 15 digits.
+        reason: Why it is waived, in words. The event has it. 1 to 200 characters.
+        dry_run: If true, the reply says what the waiver would do, and nothing is changed.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.loans.waive(loan_id="<loan_id>", charge_id="<charge_id>", reason="The bank erred")
+
+            {
+              "status": 200,
+              "message": "Debt Waived",
+              "data": {
+                "loan_id": "<loan_id>",
+                "client_id": "<client_id>",
+                "officer": null,
+                "branch": null,
+                "state": "active",
+                "amount": "120000.00",
+                "currency": "NGN",
+                "interestSettings": {
+                  "interestRate": "24",
+                  "interestFrequency": "annualized"
+                },
+                "method": "declining_equal_instalments",
+                "period": 12,
+                "tax_applied": true,
+                "tax_rate": 7.5,
+                "penalty_rate": "0",
+                "tolerance_days": 0,
+                "outstanding": {
+                  "principal": "120000.00",
+                  "interest": "16165.83",
+                  "tax": "1212.46",
+                  "penalty": "0.00",
+            …
+        """
+        return await self._call(
+            actions.LOANS_WAIVE,
+            {
+                "loan_id": loan_id,
+                "charge_id": charge_id,
+                "penalty": penalty,
+                "interest": interest,
+                "amount": amount,
+                "reason": reason,
+                "dry_run": dry_run,
+            },
+            idempotency_key,
+        )
+
+    async def reschedule(
+        self,
+        *,
+        loan_id: str,
+        reason: str,
+        first: dt.date | str | None = None,
+        extra_installments: int | None = None,
+        interest_rate: types.Amount | None = None,
+        grace: types.GraceTerms | None = None,
+        capitalize_arrears: bool | None = None,
+        first_due: dt.date | str | None = None,
+        dry_run: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.LoanReply:
+        """Make the installments of a loan that are not due anew, and capitalize its arrears if wanted.
+
+        Makes the installments of a loan anew that are not due yet and are due on a day or later. What was paid stays,
+        and what is due stays due unless it is capitalized.
+
+        Needs a key of scope `lend`.
+
+        loan_id: The loan. 1 to 100 characters.
+        first: Installments that are due on this day or later are made anew: a day from today to the last due date.
+            Default: today. A date such as 2026-01-05.
+        extra_installments: Number of installments to add. A loan has at most 366. Default 0. A whole number, not
+            negative.
+        interest_rate: The new rate, in percent per interval of the loan's `interestFrequency`. What was earned
+            before keeps its rate. Default: the rate stays. A percentage from 0 to 1000 with at most six decimals.
+        grace: A grace period of the installments that are made anew, without `first_due`. Default: none.
+        capitalize_arrears: Whether interest and charges that are due become principal, with tax and VAT, and the
+            principal that is due moves to the new installments. Penalties stay. Default false.
+        first_due: The due date of the first installment that is made anew; the others follow it. Default: the dates
+            stay. A date such as 2026-01-05.
+        reason: Why it is rescheduled, in words. The earlier schedule and the event have it. 1 to 200 characters.
+        dry_run: If true, the reply shows the new schedule and explains it, and nothing is changed.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.loans.reschedule(loan_id="<loan_id>", extra_installments=6, reason="The harvest failed")
+
+            {
+              "status": 200,
+              "message": "Loan Rescheduled",
+              "data": {
+                "loan_id": "<loan_id>",
+                "client_id": "<client_id>",
+                "officer": null,
+                "branch": null,
+                "state": "active",
+                "amount": "120000.00",
+                "currency": "NGN",
+                "interestSettings": {
+                  "interestRate": "24",
+                  "interestFrequency": "annualized"
+                },
+                "method": "declining_equal_instalments",
+                "period": 18,
+                "tax_applied": true,
+                "tax_rate": 7.5,
+                "penalty_rate": "0",
+                "tolerance_days": 0,
+                "outstanding": {
+                  "principal": "120000.00",
+                  "interest": "24076.58",
+                  "tax": "1805.73",
+                  "penalty": "0.00",
+            …
+        """
+        return await self._call(
+            actions.LOANS_RESCHEDULE,
+            {
+                "loan_id": loan_id,
+                "reason": reason,
+                "first": first,
+                "extra_installments": extra_installments,
+                "interest_rate": interest_rate,
+                "grace": grace,
+                "capitalize_arrears": capitalize_arrears,
+                "first_due": first_due,
+                "dry_run": dry_run,
+            },
+            idempotency_key,
+        )
+
+    async def top_up(
+        self,
+        *,
+        loan_id: str,
+        amount: types.Amount,
+        period: int | None = None,
+        interest_settings: types.InterestSettings | None = None,
+        method: Literal["declining_equal_instalments", "equal_principal", "flat"] | None = None,
+        charges: Sequence[types.ChargeTerms] | None = None,
+        grace: types.GraceTerms | None = None,
+        officer: str | None = None,
+        branch: str | None = None,
+        dry_run: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.LoanReply:
+        """Pay a loan off with a new one of the same client, and the rest of it out.
+
+        Pays a loan off with a new one of the same client, and the rest of it out, in one commit. The new loan is
+        approved at once. Its terms are those of the old one as far as the request names no others.
+
+        Needs a key of scope `lend`.
+
+        loan_id: The loan that is paid off. It must owe something. 1 to 100 characters.
+        amount: Principal of the new loan, in naira: more than the payoff of the old one and the deducted charges.
+            Digits with at most two decimals, above zero, at most 15 digits.
+        period: Number of installments of the new loan, from 1 to 366. Default: that which was agreed with the old
+            one. A whole number, not negative.
+        interest_settings: The interest of the new loan. Default: that of the old one.
+        method: How installments of the new loan are calculated. Default: as those of the old one.
+        charges: Charges of the new loan. Default: none. At most 5 charges.
+        grace: A grace period of the new loan. Default: none.
+        officer: Who of your people answers for the new loan. Default: as of the old one. 1 to 100 characters.
+        branch: Your branch that makes the new loan. Default: as of the old one. 1 to 100 characters.
+        dry_run: If true, the reply shows the new loan and explains what is paid off and out, and nothing is
+            changed.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.loans.top_up(loan_id="<loan_id>", amount=200000, period=12)
+
+            {
+              "status": 200,
+              "message": "Loan Disbursed",
+              "txnRef": "<txnRef>",
+              "txnStatus": "successful",
+              "loan_id": "<loan_id>",
+              "data": {
+                "loan_id": "<loan_id>",
+                "client_id": "<client_id>",
+                "officer": null,
+                "branch": null,
+                "state": "active",
+                "amount": "200000.00",
+                "currency": "NGN",
+                "interestSettings": {
+                  "interestRate": "24",
+                  "interestFrequency": "annualized"
+                },
+                "method": "declining_equal_instalments",
+                "period": 12,
+                "tax_applied": true,
+                "tax_rate": 7.5,
+                "penalty_rate": "0",
+                "tolerance_days": 0,
+                "outstanding": {
+                  "principal": "200000.00",
+            …
+        """
+        return await self._call(
+            actions.LOANS_TOP_UP,
+            {
+                "loan_id": loan_id,
+                "amount": amount,
+                "period": period,
+                "interest_settings": interest_settings,
+                "method": method,
+                "charges": charges,
+                "grace": grace,
+                "officer": officer,
+                "branch": branch,
+                "dry_run": dry_run,
+            },
+            idempotency_key,
+        )
+
+    async def write_off(
+        self,
+        *,
+        loan_id: str,
+        reason: str,
+        parts: Sequence[Literal["charge", "interest", "penalty", "principal", "tax"]] | None = None,
+        dry_run: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.LoanReply:
+        """Write off a loan, or what is due of some of its parts.
+
+        Writes off what a client will not pay: all of a loan, which closes it, or what is due of some parts, and the
+        loan goes on. Above the amount of your policy it waits until another key or person approves it.
+
+        Needs a key of scope `lend`.
+
+        loan_id: The loan to write off. 1 to 100 characters.
+        parts: Writes off only what is due of these parts up to today; `charge` is charges with their VAT. Default:
+            all that is owed, and the loan is closed. 1 to 5 parts.
+        reason: Why it is written off, in words. The event has it. 1 to 200 characters.
+        dry_run: If true, the reply says what the write-off would do, and nothing is changed.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.loans.write_off(loan_id="<loan_id>", reason="The client has died")
+
+            {
+              "status": 200,
+              "message": "Loan Written Off",
+              "data": {
+                "loan_id": "<loan_id>",
+                "client_id": "<client_id>",
+                "officer": null,
+                "branch": null,
+                "state": "closed_written_off",
+                "amount": "200000.00",
+                "currency": "NGN",
+                "interestSettings": {
+                  "interestRate": "24",
+                  "interestFrequency": "annualized"
+                },
+                "method": "declining_equal_instalments",
+                "period": 12,
+                "tax_applied": true,
+                "tax_rate": 7.5,
+                "penalty_rate": "0",
+                "tolerance_days": 0,
+                "outstanding": {
+                  "principal": "0.00",
+                  "interest": "0.00",
+                  "tax": "0.00",
+                  "penalty": "0.00",
+            …
+        """
+        return await self._call(
+            actions.LOANS_WRITE_OFF,
+            {"loan_id": loan_id, "reason": reason, "parts": parts, "dry_run": dry_run},
+            idempotency_key,
+        )
+
+    async def decide_write_off(
+        self,
+        *,
+        loan_id: str,
+        status: Literal["approve", "reject"],
+        dry_run: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.LoanReply:
+        """Approve or reject a write-off that waits, with another key than the one that proposed it.
+
+        Approves or rejects a write-off that waits, with another key than the one that proposed it.
+
+        Needs a key of scope `approve`.
+
+        loan_id: The loan whose write-off waits. 1 to 100 characters.
+        status: `approve` writes off what is owed by now; `reject` leaves the loan as it is.
+        dry_run: If true, the reply says what would happen, and nothing is changed.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.loans.decide_write_off(loan_id="<loan_id>", status="approve")
+
+            {
+              "status": 200,
+              "message": "Loan Written Off",
+              "data": {
+                "loan_id": "<loan_id>",
+                "client_id": "<client_id>",
+                "officer": null,
+                "branch": null,
+                "state": "closed_written_off",
+                "amount": "120000.00",
+                "currency": "NGN",
+                "interestSettings": {
+                  "interestRate": "24",
+                  "interestFrequency": "annualized"
+                },
+                "method": "declining_equal_instalments",
+                "period": 12,
+                "tax_applied": true,
+                "tax_rate": 7.5,
+                "penalty_rate": "0",
+                "tolerance_days": 0,
+                "outstanding": {
+                  "principal": "0.00",
+                  "interest": "0.00",
+                  "tax": "0.00",
+                  "penalty": "0.00",
+            …
+        """
+        return await self._call(
+            actions.LOANS_DECIDE_WRITE_OFF, {"loan_id": loan_id, "status": status, "dry_run": dry_run}, idempotency_key
+        )
+
+    async def guarantee(
+        self,
+        *,
+        loan_id: str,
+        client_id: str,
+        savings_id: str,
+        amount: types.Amount,
+        dry_run: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.GuaranteeReply:
+        """Pledge a part of a client's savings for the loan of another client.
+
+        Pledges a part of a client's savings for the loan of another client.
+
+        Needs a key of scope `lend`.
+
+        loan_id: The loan: not yet paid out, or not yet repaid. 1 to 100 characters.
+        client_id: The guarantor. The client must be active, and another one than the borrower. 1 to 100 characters.
+        savings_id: Savings of the guarantor. 1 to 100 characters.
+        amount: What the guarantor answers for at most, in naira. The savings must have it. Digits with at most two
+            decimals, above zero, at most 15 digits.
+        dry_run: If true, the reply shows the guarantee, and nothing is held.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.loans.guarantee(
+                loan_id="<loan_id>", client_id="<client_id>", savings_id="<savings_id>", amount="20000.00"
+            )
+
+            {
+              "status": 200,
+              "message": "Savings Pledged",
+              "data": {
+                "guarantee_id": "<guarantee_id>",
+                "loan_id": "<loan_id>",
+                "borrower_id": "<borrower_id>",
+                "client_id": "<client_id>",
+                "savings_id": "<savings_id>",
+                "state": "active",
+                "amount": "20000.00",
+                "held": "20000.00",
+                "called": "0.00",
+                "owed": "0.00",
+                "shortfall": "0.00",
+                "dateCreated": "2026-01-05T08:30:00.000Z"
+              }
+            }
+        """
+        return await self._call(
+            actions.LOANS_GUARANTEE,
+            {
+                "loan_id": loan_id,
+                "client_id": client_id,
+                "savings_id": savings_id,
+                "amount": amount,
+                "dry_run": dry_run,
+            },
+            idempotency_key,
+        )
+
+    def guarantees(
+        self,
+        *,
+        offset: int | None = None,
+        limit: int | None = None,
+        loan_id: str | None = None,
+        client_id: str | None = None,
+        borrower_id: str | None = None,
+    ) -> AsyncPager[types.GuaranteeRecord]:
+        """Guarantees, newest first: of a loan, or by a client for others, or for a client by others.
+
+        Lists guarantees, newest first. The fields filter.
+
+        Needs a key of scope `lend` or `read`.
+
+        Iterate the result to read all pages; `limit` is the number of records per page.
+
+        offset: Number of records to skip. Default 0. A whole number, not negative.
+        limit: Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200.
+        loan_id: Lists the guarantees of this loan alone. 1 to 100 characters.
+        client_id: Lists what this client guarantees for others. 1 to 100 characters.
+        borrower_id: Lists what others guarantee for this client. 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.loans.guarantees(loan_id="<loan_id>")
+
+            {
+              "status": 200,
+              "data": [
+                {
+                  "guarantee_id": "<guarantee_id>",
+                  "loan_id": "<loan_id>",
+                  "borrower_id": "<borrower_id>",
+                  "client_id": "<client_id>",
+                  "savings_id": "<savings_id>",
+                  "state": "active",
+                  "amount": "20000.00",
+                  "held": "20000.00",
+                  "called": "0.00",
+                  "owed": "0.00",
+                  "shortfall": "0.00",
+                  "dateCreated": "2026-01-05T08:30:00.000Z"
+                }
+              ],
+              "total": 1,
+              "offset": 0,
+              "limit": 50
+            }
+        """
+        return self._list(
+            actions.LOANS_GUARANTEES,
+            {"offset": offset, "limit": limit, "loan_id": loan_id, "client_id": client_id, "borrower_id": borrower_id},
+        )
+
+    async def call_guarantee(
+        self,
+        *,
+        loan_id: str,
+        guarantee_id: str | None = None,
+        amount: types.Amount | None = None,
+        dry_run: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.CallGuaranteeReply:
+        """Pay what is due of a loan in arrears out of the savings that guarantee it.
+
+        Pays what is due of a loan in arrears, or what was written off, out of the savings that guarantee it.
+
+        Needs a key of scope `lend`.
+
+        loan_id: The loan: in arrears, or written off. 1 to 100 characters.
+        guarantee_id: Calls this guarantee alone. Default: all of the loan, each in proportion to what it holds. 1
+            to 100 characters.
+        amount: What to take, in naira: at most what is due, and what the guarantees hold. Default: as much as that.
+            Digits with at most two decimals, above zero, at most 15 digits.
+        dry_run: If true, the reply says what would happen, and nothing is changed.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.loans.call_guarantee(loan_id="<loan_id>", amount="5000.00")
+
+            {
+              "status": 200,
+              "message": "Guarantee Called",
+              "txnRef": "<txnRef>",
+              "loan_id": "<loan_id>",
+              "amount": "5000.00",
+              "allocation": {
+                "penalty": "0.00",
+                "interest": "0.00",
+                "tax": "0.00",
+                "principal": "5000.00"
+              },
+              "guarantees": [
+                {
+                  "guarantee_id": "<guarantee_id>",
+                  "loan_id": "<loan_id>",
+                  "borrower_id": "<borrower_id>",
+                  "client_id": "<client_id>",
+                  "savings_id": "<savings_id>",
+                  "state": "active",
+                  "amount": "20000.00",
+                  "held": "15000.00",
+                  "called": "5000.00",
+                  "owed": "5000.00",
+                  "shortfall": "0.00",
+                  "dateCreated": "2026-01-05T08:30:00.000Z"
+            …
+        """
+        return await self._call(
+            actions.LOANS_CALL_GUARANTEE,
+            {"loan_id": loan_id, "guarantee_id": guarantee_id, "amount": amount, "dry_run": dry_run},
+            idempotency_key,
+        )
+
+    async def pay_guarantor(
+        self,
+        *,
+        guarantee_id: str,
+        amount: types.Amount,
+        payment_method: Literal["waived", "wallet"],
+        dry_run: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.PayGuarantorReply:
+        """Give a guarantor back what was called, or record that the guarantor waives it.
+
+        Gives a guarantor back what was called, in whole or in part, or records that the guarantor waives it.
+
+        Needs a key of scope `lend`.
+
+        guarantee_id: The guarantee that was called. 1 to 100 characters.
+        amount: How much, in naira: at most what is owed. Digits with at most two decimals, above zero, at most 15
+            digits.
+        payment_method: `wallet`: the borrower has paid it to you, and it goes from the wallet into the guarantor's
+            savings. `waived`: the guarantor gives it up, and no money moves.
+        dry_run: If true, the reply shows the guarantee as it would be, and nothing is changed.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.loans.pay_guarantor(guarantee_id="<guarantee_id>", amount="1000.00", payment_method="wallet")
+
+            {
+              "status": 200,
+              "message": "Guarantor Repaid",
+              "data": {
+                "guarantee_id": "<guarantee_id>",
+                "loan_id": "<loan_id>",
+                "borrower_id": "<borrower_id>",
+                "client_id": "<client_id>",
+                "savings_id": "<savings_id>",
+                "state": "active",
+                "amount": "20000.00",
+                "held": "15000.00",
+                "called": "5000.00",
+                "owed": "4000.00",
+                "shortfall": "0.00",
+                "dateCreated": "2026-01-05T08:30:00.000Z"
+              },
+              "txnRef": "<txnRef>",
+              "amount": "1000.00"
+            }
+        """
+        return await self._call(
+            actions.LOANS_PAY_GUARANTOR,
+            {"guarantee_id": guarantee_id, "amount": amount, "payment_method": payment_method, "dry_run": dry_run},
+            idempotency_key,
+        )
+
+    async def release_guarantee(
+        self, *, guarantee_id: str, dry_run: bool | None = None, idempotency_key: str | None = None
+    ) -> types.GuaranteeReply:
+        """Release what a guarantee holds on the guarantor's savings, for good.
+
+        Releases what a guarantee holds, for good. What the borrower owes the guarantor stays owed.
+
+        Needs a key of scope `lend`.
+
+        guarantee_id: The guarantee to release. 1 to 100 characters.
+        dry_run: If true, the reply shows the guarantee as it would be, and nothing is changed.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.loans.release_guarantee(guarantee_id="<guarantee_id>")
+
+            {
+              "status": 200,
+              "message": "Guarantee Released",
+              "data": {
+                "guarantee_id": "<guarantee_id>",
+                "loan_id": "<loan_id>",
+                "borrower_id": "<borrower_id>",
+                "client_id": "<client_id>",
+                "savings_id": "<savings_id>",
+                "state": "released",
+                "amount": "20000.00",
+                "held": "0.00",
+                "called": "0.00",
+                "owed": "0.00",
+                "shortfall": "0.00",
+                "dateCreated": "2026-01-05T08:30:00.000Z",
+                "dateReleased": "2026-01-05T08:30:00.000Z"
+              }
+            }
+        """
+        return await self._call(
+            actions.LOANS_RELEASE_GUARANTEE, {"guarantee_id": guarantee_id, "dry_run": dry_run}, idempotency_key
+        )
+
+    async def collateral(
+        self,
+        *,
+        loan_id: str,
+        description: str,
+        value: types.Amount,
+        documents: Sequence[str] | None = None,
+        dry_run: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.CollateralReply:
+        """Record a thing that secures a loan, with its value and the hashes of its documents.
+
+        Records a thing that secures a loan. Its documents stay with you: only their hashes are kept.
+
+        Needs a key of scope `lend`.
+
+        loan_id: The loan: not yet paid out, or not yet repaid. 1 to 100 characters.
+        description: What it is, such as a vehicle with its chassis number. 1 to 500 characters.
+        value: What it is worth, in naira. Digits with at most two decimals, above zero, at most 15 digits.
+        documents: SHA-256 hashes of its documents, in lowercase hexadecimal digits. At most 20 hashes.
+        dry_run: If true, the reply shows the collateral, and nothing is stored.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.loans.collateral(
+                loan_id="<loan_id>",
+                description="Tricycle, chassis MD2A45AZ9DWC00001",
+                value="850000.00",
+                documents=["9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"],
+            )
+
+            {
+              "status": 200,
+              "message": "Collateral Recorded",
+              "data": {
+                "collateral_id": "<collateral_id>",
+                "loan_id": "<loan_id>",
+                "client_id": "<client_id>",
+                "description": "Tricycle, chassis MD2A45AZ9DWC00001",
+                "value": "850000.00",
+                "documents": [
+                  "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+                ],
+                "state": "held",
+                "dateCreated": "2026-01-05T08:30:00.000Z"
+              }
+            }
+        """
+        return await self._call(
+            actions.LOANS_COLLATERAL,
+            {
+                "loan_id": loan_id,
+                "description": description,
+                "value": value,
+                "documents": documents,
+                "dry_run": dry_run,
+            },
+            idempotency_key,
+        )
+
+    async def return_collateral(
+        self, *, collateral_id: str, dry_run: bool | None = None, idempotency_key: str | None = None
+    ) -> types.CollateralReply:
+        """Record that collateral was given back.
+
+        Records that collateral was given back.
+
+        Needs a key of scope `lend`.
+
+        collateral_id: The collateral. 1 to 100 characters.
+        dry_run: If true, the reply shows the collateral as it would be, and nothing is changed.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.loans.return_collateral(collateral_id="<collateral_id>")
+
+            {
+              "status": 200,
+              "message": "Collateral Returned",
+              "data": {
+                "collateral_id": "<collateral_id>",
+                "loan_id": "<loan_id>",
+                "client_id": "<client_id>",
+                "description": "A tricycle",
+                "value": "850000.00",
+                "documents": [],
+                "state": "returned",
+                "dateCreated": "2026-01-05T08:30:00.000Z",
+                "dateReturned": "2026-01-05T08:30:00.000Z"
+              }
+            }
+        """
+        return await self._call(
+            actions.LOANS_RETURN_COLLATERAL, {"collateral_id": collateral_id, "dry_run": dry_run}, idempotency_key
+        )
+
+    async def create_product(
+        self,
+        *,
+        name: str,
+        code: str,
+        ranges: types.ProductRanges,
+        interest_frequency: Literal["annualized", "every_day", "every_four_weeks", "every_month", "every_week"],
+        method: Literal["declining_equal_instalments", "equal_principal", "flat"] | None = None,
+        tax_rate: types.Amount | None = None,
+        penalty: types.PenaltyTerms | None = None,
+        grace: types.GraceTerms | None = None,
+        charges: Sequence[types.ChargeTerms] | None = None,
+        allocation: Sequence[Literal["charge", "interest", "penalty", "principal"]] | None = None,
+        dry_run: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.ProductReply:
+        """Create a loan product: the terms of its loans, and the ranges within which a request may choose.
+
+        Creates a product: the terms that loans of it have, and the ranges within which a request may choose.
+
+        Needs a key of scope `lend`.
+
+        name: What the product is called. 1 to 100 characters.
+        code: Your code of the product. No other product has it, also not a closed one. 1 to 100 characters.
+        ranges: What a request may choose.
+        interest_frequency: The interval that the rates are for, and with it the interval between installments.
+        method: How installments are calculated. Default: your lending setting when the product is created.
+        tax_rate: Tax in percent of the interest, from 0 to 100. Default: no tax. A percentage from 0 to 1000 with
+            at most six decimals.
+        penalty: What lateness costs. Default: your lending setting when a loan is requested.
+        grace: A grace period that every loan of the product has. Without `first_due`, which a request may have.
+        charges: Charges that every loan of the product has. None on a named day. At most 5 charges.
+        allocation: The order in which a repayment covers an installment that is due: `penalty`, `charge` with its
+            VAT, `interest` with its tax, `principal`. Default: in this order, and the penalties of all installments
+            first. Each of the four parts once.
+        dry_run: If true, the reply shows the product and a loan of its defaults, and nothing is stored.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.loans.create_product(
+                name="Market women",
+                code="MW-12",
+                ranges={
+                    "amount": {"min": "10000.00", "max": "500000.00", "default": "120000.00"},
+                    "period": {"min": 3, "max": 24, "default": 12},
+                    "interestRate": {"min": 18, "max": 36, "default": 24},
+                },
+                interest_frequency="annualized",
+                tax_rate="7.5",
+                penalty={"rate": "0.1", "tolerance_days": 3},
+                grace={"principal": 1},
+                charges=[
+                    {"name": "Processing fee", "percent": 1, "when": "disbursement", "deduct": True, "vat": "7.5"}
+                ],
+            )
+
+            {
+              "status": 200,
+              "message": "Product Created",
+              "data": {
+                "product_id": "<product_id>",
+                "code": "MW-12",
+                "name": "Market women",
+                "state": "open",
+                "ranges": {
+                  "amount": {
+                    "min": "10000.00",
+                    "max": "500000.00",
+                    "default": "120000.00"
+                  },
+                  "period": {
+                    "min": 3,
+                    "max": 24,
+                    "default": 12
+                  },
+                  "interestRate": {
+                    "min": "18",
+                    "max": "36",
+                    "default": "24"
+                  }
+                },
+                "interestFrequency": "annualized",
+            …
+        """
+        return await self._call(
+            actions.LOANS_CREATE_PRODUCT,
+            {
+                "name": name,
+                "code": code,
+                "ranges": ranges,
+                "interest_frequency": interest_frequency,
+                "method": method,
+                "tax_rate": tax_rate,
+                "penalty": penalty,
+                "grace": grace,
+                "charges": charges,
+                "allocation": allocation,
+                "dry_run": dry_run,
+            },
+            idempotency_key,
+        )
+
+    async def update_product(
+        self,
+        *,
+        product_id: str,
+        name: str | None = None,
+        ranges: types.ProductRanges | None = None,
+        interest_frequency: Literal["annualized", "every_day", "every_four_weeks", "every_month", "every_week"]
+        | None = None,
+        method: Literal["declining_equal_instalments", "equal_principal", "flat"] | None = None,
+        tax_rate: types.Amount | None = None,
+        penalty: types.PenaltyTerms | None = None,
+        grace: types.GraceTerms | None = None,
+        charges: Sequence[types.ChargeTerms] | None = None,
+        allocation: Sequence[Literal["charge", "interest", "penalty", "principal"]] | None = None,
+        dry_run: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.ProductReply:
+        """Change a loan product for new loans.
+
+        Changes a product for new loans. Loans that were requested before keep their terms. What is left out stays.
+
+        Needs a key of scope `lend`.
+
+        product_id: The product. 1 to 100 characters.
+        name: What the product is called. 1 to 100 characters.
+        ranges: What a request may choose.
+        interest_frequency: The interval that the rates are for, and with it the interval between installments.
+        method: How installments are calculated.
+        tax_rate: Tax in percent of the interest, from 0 to 100. A percentage from 0 to 1000 with at most six
+            decimals.
+        penalty: What lateness costs.
+        grace: The grace period. An empty object ends it.
+        charges: The charges. An empty array ends them. At most 5 charges.
+        allocation: The order in which a repayment covers an installment that is due. Each of the four parts once.
+        dry_run: If true, the reply shows the product as it would be, and nothing is changed.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.loans.update_product(product_id="<product_id>", tax_rate=0)
+
+            {
+              "status": 200,
+              "message": "Product Changed",
+              "data": {
+                "product_id": "<product_id>",
+                "code": "MW-12",
+                "name": "Market women",
+                "state": "open",
+                "ranges": {
+                  "amount": {
+                    "min": "10000.00",
+                    "max": "500000.00",
+                    "default": "120000.00"
+                  },
+                  "period": {
+                    "min": 3,
+                    "max": 24,
+                    "default": 12
+                  },
+                  "interestRate": {
+                    "min": "18",
+                    "max": "36",
+                    "default": "24"
+                  }
+                },
+                "interestFrequency": "annualized",
+            …
+        """
+        return await self._call(
+            actions.LOANS_UPDATE_PRODUCT,
+            {
+                "product_id": product_id,
+                "name": name,
+                "ranges": ranges,
+                "interest_frequency": interest_frequency,
+                "method": method,
+                "tax_rate": tax_rate,
+                "penalty": penalty,
+                "grace": grace,
+                "charges": charges,
+                "allocation": allocation,
+                "dry_run": dry_run,
+            },
+            idempotency_key,
+        )
+
+    def list_products(
+        self, *, offset: int | None = None, limit: int | None = None, state: Literal["closed", "open"] | None = None
+    ) -> AsyncPager[types.ProductRecord]:
+        """Loan products, newest first, with the numbers of their loans.
+
+        Lists products, newest first.
+
+        Needs a key of scope `lend` or `read`.
+
+        Iterate the result to read all pages; `limit` is the number of records per page.
+
+        offset: Number of records to skip. Default 0. A whole number, not negative.
+        limit: Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200.
+        state: Lists those in this state alone.
+
+        Example, and the reply that was recorded for it:
+
+            shop.loans.list_products(state="open")
+
+            {
+              "status": 200,
+              "data": [
+                {
+                  "product_id": "<product_id>",
+                  "code": "MW-12",
+                  "name": "Market women",
+                  "state": "open",
+                  "ranges": {
+                    "amount": {
+                      "min": "10000.00",
+                      "max": "500000.00",
+                      "default": "120000.00"
+                    },
+                    "period": {
+                      "min": 3,
+                      "max": 24,
+                      "default": 12
+                    },
+                    "interestRate": {
+                      "min": "18",
+                      "max": "36",
+                      "default": "24"
+                    }
+                  },
+                  "interestFrequency": "annualized",
+            …
+        """
+        return self._list(actions.LOANS_LIST_PRODUCTS, {"offset": offset, "limit": limit, "state": state})
+
+    async def view_product(self, *, product_id: str) -> types.ProductReply:
+        """One loan product with the numbers of its loans.
+
+        Names the product to view.
+
+        Needs a key of scope `lend` or `read`.
+
+        product_id: The product. 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.loans.view_product(product_id="<product_id>")
+
+            {
+              "status": 200,
+              "message": "Product",
+              "data": {
+                "product_id": "<product_id>",
+                "code": "MW-12",
+                "name": "Market women",
+                "state": "open",
+                "ranges": {
+                  "amount": {
+                    "min": "10000.00",
+                    "max": "500000.00",
+                    "default": "120000.00"
+                  },
+                  "period": {
+                    "min": 3,
+                    "max": 24,
+                    "default": 12
+                  },
+                  "interestRate": {
+                    "min": "18",
+                    "max": "36",
+                    "default": "24"
+                  }
+                },
+                "interestFrequency": "annualized",
+            …
+        """
+        return await self._call(actions.LOANS_VIEW_PRODUCT, {"product_id": product_id})
+
+    async def request_of_product(
+        self,
+        *,
+        client_id: str,
+        product_id: str,
+        officer: str | None = None,
+        branch: str | None = None,
+        amount: types.Amount | None = None,
+        period: int | None = None,
+        interest_settings: types.InterestSettings | None = None,
+        grace: types.GraceTerms | None = None,
+        dry_run: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.LoanReply:
+        """Request a loan of a product; what is left out comes from the product.
+
+        Requests a loan of a product for an active client. What the request leaves out comes from the product, and what
+        is outside its ranges is refused. The terms are copied into the loan.
+
+        Needs a key of scope `lend`.
+
+        client_id: The client who borrows. The client must be active. 1 to 100 characters.
+        product_id: The product. It must be open. 1 to 100 characters.
+        officer: Who of your people answers for the loan, in a code of yours. `portfolio` counts by it. 1 to 100
+            characters.
+        branch: Your branch that makes the loan, in a code of yours. `portfolio` counts by it. 1 to 100 characters.
+        amount: Principal of the loan, in naira, within the range of the product. Default: as the product says.
+            Digits with at most two decimals, above zero, at most 15 digits.
+        period: Number of installments, within the range of the product. Default: as the product says. A whole
+            number, not negative.
+        interest_settings: The interest rate, within the range of the product, for its `interestFrequency`. Default:
+            as the product says.
+        grace: A grace period with at most as many installments as that of the product, or a first due date.
+        dry_run: If true, the reply shows the loan and explains its figures, and nothing is stored.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.loans.request_of_product(client_id="<client_id>", product_id="<product_id>", amount=120000)
+
+            {
+              "status": 200,
+              "message": "Loan Requested",
+              "data": {
+                "loan_id": "<loan_id>",
+                "client_id": "<client_id>",
+                "officer": null,
+                "branch": null,
+                "product_id": "<product_id>",
+                "state": "pending_approval",
+                "amount": "120000.00",
+                "currency": "NGN",
+                "interestSettings": {
+                  "interestRate": "24",
+                  "interestFrequency": "annualized"
+                },
+                "method": "declining_equal_instalments",
+                "period": 12,
+                "tax_applied": false,
+                "tax_rate": 0,
+                "penalty_rate": "0.1",
+                "tolerance_days": 3,
+                "outstanding": {
+                  "principal": "0.00",
+                  "interest": "0.00",
+                  "tax": "0.00",
+            …
+        """
+        return await self._call(
+            actions.LOANS_REQUEST_OF_PRODUCT,
+            {
+                "client_id": client_id,
+                "product_id": product_id,
+                "officer": officer,
+                "branch": branch,
+                "amount": amount,
+                "period": period,
+                "interest_settings": interest_settings,
+                "grace": grace,
+                "dry_run": dry_run,
+            },
+            idempotency_key,
+        )
+
+    async def close_product(
+        self, *, product_id: str, dry_run: bool | None = None, idempotency_key: str | None = None
+    ) -> types.ProductReply:
+        """Close a loan product: no loan of it can be requested any more.
+
+        Closes a product: no loan of it can be requested any more. Those that were requested go on.
+
+        Needs a key of scope `lend`.
+
+        product_id: The product. 1 to 100 characters.
+        dry_run: If true, the reply says what would happen, and nothing is changed.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.loans.close_product(product_id="<product_id>")
+
+            {
+              "status": 200,
+              "message": "Product Closed",
+              "data": {
+                "product_id": "<product_id>",
+                "code": "MW-12",
+                "name": "Market women",
+                "state": "closed",
+                "ranges": {
+                  "amount": {
+                    "min": "10000.00",
+                    "max": "500000.00",
+                    "default": "120000.00"
+                  },
+                  "period": {
+                    "min": 3,
+                    "max": 24,
+                    "default": 12
+                  },
+                  "interestRate": {
+                    "min": "18",
+                    "max": "36",
+                    "default": "24"
+                  }
+                },
+                "interestFrequency": "annualized",
+            …
+        """
+        return await self._call(
+            actions.LOANS_CLOSE_PRODUCT, {"product_id": product_id, "dry_run": dry_run}, idempotency_key
+        )
+
+    async def auto_repay(
+        self,
+        *,
+        loan_id: str,
+        source: Literal["savings", "token", "wallet"],
+        token: str | None = None,
+        savings_id: str | None = None,
+        at: int | None = None,
+        retry: Sequence[int] | None = None,
+        dry_run: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.AutoRepayReply:
+        """Collect what falls due of a loan: from a saved card, savings or the wallet.
+
+        Agrees on collecting what falls due of a loan, from now on. Sent again, it takes the place of what was agreed
+        before, and a collection that was paused or stopped goes on.
+
+        Needs a key of scope `lend`.
+
+        loan_id: The loan. It owes something, or is not paid out yet. 1 to 100 characters.
+        source: Where the money comes from. `token`: a saved card is charged. `savings`: savings of the client pay.
+            `wallet`: the repayment is recorded out of money that you have received already, such as wages that an
+            employer deducted.
+        token: The `cardToken` of the card. Required for `token`, and for nothing else. 1 to 100 characters.
+        savings_id: The savings that pay. Required for `savings`, and for nothing else. They are the client's own. 1
+            to 100 characters.
+        at: Hour of the day in Lagos, from 0 to 23, at which it is collected. Default 9. A whole number, not
+            negative.
+        retry: Days after a due date on which a declined attempt is made again, ascending, each from 1 to 30.
+            Default 1, 3 and 7. Empty: never. At most 5 numbers of days.
+        dry_run: If true, the reply shows what would be collected and when, and nothing is stored.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.loans.auto_repay(
+                loan_id="<loan_id>", source="savings", savings_id="<savings_id>", retry=[1, 3, 7]
+            )
+
+            {
+              "status": 200,
+              "message": "Automatic Collection Agreed",
+              "data": {
+                "auto_repay_id": "<auto_repay_id>",
+                "loan_id": "<loan_id>",
+                "client_id": "<client_id>",
+                "state": "active",
+                "source": "savings",
+                "savings_id": "<savings_id>",
+                "at": "09",
+                "retry": [
+                  1,
+                  3,
+                  7
+                ],
+                "next_step": "payout",
+                "next_date": "2026-01-06",
+                "collect_date": null,
+                "attempts": 0,
+                "collections": 0,
+                "collected": "0.00",
+                "missed": 0,
+                "dateCreated": "2026-01-05T08:30:00.000Z"
+              }
+            }
+        """
+        return await self._call(
+            actions.LOANS_AUTO_REPAY,
+            {
+                "loan_id": loan_id,
+                "source": source,
+                "token": token,
+                "savings_id": savings_id,
+                "at": at,
+                "retry": retry,
+                "dry_run": dry_run,
+            },
+            idempotency_key,
+        )
+
+    async def stop_auto_repay(
+        self, *, loan_id: str, dry_run: bool | None = None, idempotency_key: str | None = None
+    ) -> types.AutoRepayReply:
+        """Stop collecting a loan.
+
+        Stops the automatic collection of a loan. A charge that is in progress goes on, and its repayment counts.
+
+        Needs a key of scope `lend`.
+
+        loan_id: The loan. 1 to 100 characters.
+        dry_run: If true, the reply shows the collection as it would be, and nothing is changed.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.loans.stop_auto_repay(loan_id="<loan_id>")
+
+            {
+              "status": 200,
+              "message": "Automatic Collection Stopped",
+              "data": {
+                "auto_repay_id": "<auto_repay_id>",
+                "loan_id": "<loan_id>",
+                "client_id": "<client_id>",
+                "state": "stopped",
+                "source": "savings",
+                "savings_id": "<savings_id>",
+                "at": "09",
+                "retry": [
+                  1,
+                  3,
+                  7
+                ],
+                "next_step": null,
+                "next_date": null,
+                "collect_date": null,
+                "attempts": 0,
+                "collections": 0,
+                "collected": "0.00",
+                "missed": 0,
+                "dateCreated": "2026-01-05T08:30:00.000Z"
+              }
+            }
+        """
+        return await self._call(
+            actions.LOANS_STOP_AUTO_REPAY, {"loan_id": loan_id, "dry_run": dry_run}, idempotency_key
+        )
+
+    def collections(
+        self,
+        *,
+        offset: int | None = None,
+        limit: int | None = None,
+        loan_id: str | None = None,
+        state: Literal["charging", "collected", "declined"] | None = None,
+    ) -> AsyncPager[types.CollectionRecord]:
+        """Attempts to collect loans, newest first: what was collected and what was declined, and why.
+
+        Lists the attempts to collect loans, newest first.
+
+        Needs a key of scope `lend` or `read`.
+
+        Iterate the result to read all pages; `limit` is the number of records per page.
+
+        offset: Number of records to skip. Default 0. A whole number, not negative.
+        limit: Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200.
+        loan_id: Lists those of this loan alone. 1 to 100 characters.
+        state: Lists those in this state alone.
+
+        Example, and the reply that was recorded for it:
+
+            shop.loans.collections(state="declined")
+
+            {
+              "status": 200,
+              "data": [],
+              "total": 0,
+              "offset": 0,
+              "limit": 50
+            }
+        """
+        return self._list(
+            actions.LOANS_COLLECTIONS, {"offset": offset, "limit": limit, "loan_id": loan_id, "state": state}
+        )
+
+    async def create_group(
+        self,
+        *,
+        name: str,
+        members: Sequence[str],
+        leader: str,
+        dry_run: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.GroupReply:
+        """Make a group of clients who borrow together and answer for each other.
+
+        Makes a group of clients who borrow together and answer for each other.
+
+        Needs a key of scope `lend`.
+
+        name: What you call the group. 1 to 100 characters.
+        members: Its members, by `client_id`. They must be active. 2 to 30 clients.
+        leader: The member who leads it, by `client_id`. 1 to 100 characters.
+        dry_run: If true, the reply shows the group, and nothing is stored.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.loans.create_group(
+                name="Kasuwa Women", members=["<client_id>", "<member_id>"], leader="<client_id>"
+            )
+
+            {
+              "status": 200,
+              "message": "Group Created",
+              "data": {
+                "group_id": "<group_id>",
+                "name": "Kasuwa Women",
+                "state": "active",
+                "leader": "<leader>",
+                "member_count": 2,
+                "loan_count": 0,
+                "dateCreated": "2026-01-05T08:30:00.000Z",
+                "members": [
+                  "<reference>",
+                  "<reference>"
+                ]
+              }
+            }
+        """
+        return await self._call(
+            actions.LOANS_CREATE_GROUP,
+            {"name": name, "members": members, "leader": leader, "dry_run": dry_run},
+            idempotency_key,
+        )
+
+    async def update_group(
+        self,
+        *,
+        group_id: str,
+        name: str | None = None,
+        add: Sequence[str] | None = None,
+        remove: Sequence[str] | None = None,
+        leader: str | None = None,
+        close: bool | None = None,
+        dry_run: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.GroupReply:
+        """Change a group: its name, its members, its leader; or close it.
+
+        Changes a group: its name, its members, its leader; or closes it.
+
+        Needs a key of scope `lend`.
+
+        group_id: The group. 1 to 100 characters.
+        name: Its new name. 1 to 100 characters.
+        add: Clients who join it, by `client_id`. They must be active. 1 to 30 clients.
+        remove: Members who leave it, by `client_id`. A member whose loan of the group is open stays, and so does
+            everybody while a loan of the group is in arrears. A leader leaves only if `leader` names another
+            member. 1 to 30 clients.
+        leader: The member who leads it from now on, by `client_id`. 1 to 100 characters.
+        close: If true, the group is closed for good. None of its loans may be open.
+        dry_run: If true, the reply shows the group as it would be, and nothing is changed.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.loans.update_group(group_id="<group_id>", name="Kasuwa Traders")
+
+            {
+              "status": 200,
+              "message": "Group Changed",
+              "data": {
+                "group_id": "<group_id>",
+                "name": "Kasuwa Traders",
+                "state": "active",
+                "leader": "<leader>",
+                "member_count": 2,
+                "loan_count": 0,
+                "dateCreated": "2026-01-05T08:30:00.000Z",
+                "members": [
+                  "<reference>",
+                  "<reference>"
+                ]
+              }
+            }
+        """
+        return await self._call(
+            actions.LOANS_UPDATE_GROUP,
+            {
+                "group_id": group_id,
+                "name": name,
+                "add": add,
+                "remove": remove,
+                "leader": leader,
+                "close": close,
+                "dry_run": dry_run,
+            },
+            idempotency_key,
+        )
+
+    async def view_group(self, *, group_id: str) -> types.ViewGroupReply:
+        """One group with its standing, its members and its loans.
+
+        Returns a group with its standing, its members and its loans.
+
+        Needs a key of scope `lend` or `read`.
+
+        group_id: The group. 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.loans.view_group(group_id="<group_id>")
+
+            {
+              "status": 200,
+              "data": {
+                "group_id": "<group_id>",
+                "name": "Weavers",
+                "state": "active",
+                "leader": "<leader>",
+                "member_count": 2,
+                "loan_count": 0,
+                "dateCreated": "2026-01-05T08:30:00.000Z",
+                "standing": {
+                  "state": "good",
+                  "loans": 0,
+                  "outstanding": "0.00",
+                  "overdue": "0.00",
+                  "days_late": 0,
+                  "written_off": "0.00"
+                },
+                "members": [
+                  {
+                    "client_id": "<client_id>",
+                    "is_leader": true,
+                    "loans": 0,
+                    "outstanding": "0.00",
+                    "overdue": "0.00",
+                    "written_off": "0.00",
+            …
+        """
+        return await self._call(actions.LOANS_VIEW_GROUP, {"group_id": group_id})
+
+    def list_groups(
+        self,
+        *,
+        offset: int | None = None,
+        limit: int | None = None,
+        client_id: str | None = None,
+        state: Literal["active", "closed"] | None = None,
+    ) -> AsyncPager[types.GroupSummary]:
+        """Groups, newest first: all, or a client's, or those in a state.
+
+        Lists groups, newest first.
+
+        Needs a key of scope `lend` or `read`.
+
+        Iterate the result to read all pages; `limit` is the number of records per page.
+
+        offset: Number of records to skip. Default 0. A whole number, not negative.
+        limit: Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200.
+        client_id: Lists those alone that this client is a member of. 1 to 100 characters.
+        state: Lists those in this state alone.
+
+        Example, and the reply that was recorded for it:
+
+            shop.loans.list_groups(state="active")
+
+            {
+              "status": 200,
+              "data": [
+                {
+                  "group_id": "<group_id>",
+                  "name": "Weavers",
+                  "state": "active",
+                  "leader": "<leader>",
+                  "member_count": 2,
+                  "loan_count": 0,
+                  "dateCreated": "2026-01-05T08:30:00.000Z"
+                },
+                {
+                  "group_id": "<group_id>",
+                  "name": "Weavers",
+                  "state": "active",
+                  "leader": "<leader>",
+                  "member_count": 2,
+                  "loan_count": 0,
+                  "dateCreated": "2026-01-05T08:30:00.000Z"
+                },
+                {
+                  "group_id": "<group_id>",
+                  "name": "Kasuwa Traders",
+                  "state": "active",
+                  "leader": "<leader>",
+            …
+        """
+        return self._list(
+            actions.LOANS_LIST_GROUPS, {"offset": offset, "limit": limit, "client_id": client_id, "state": state}
+        )
+
+    async def request_group_loan(
+        self,
+        *,
+        group_id: str,
+        loans: Sequence[types.GroupLoanPart],
+        interest_settings: types.InterestSettings,
+        period: int,
+        disbursement: Literal["each", "one"] | None = None,
+        officer: str | None = None,
+        branch: str | None = None,
+        tax_applied: bool | None = None,
+        tax_rate: types.Amount | None = None,
+        method: Literal["declining_equal_instalments", "equal_principal", "flat"] | None = None,
+        charges: Sequence[types.ChargeTerms] | None = None,
+        dry_run: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.GroupLoanReply:
+        """Request a loan for a group: one for each member who borrows, on the same terms.
+
+        Requests a loan for a group: a loan of each member who borrows, all on the same terms. Each has a schedule of
+        its own.
+
+        Needs a key of scope `lend`.
+
+        group_id: The group. 1 to 100 characters.
+        loans: What each member borrows. A member has one loan in it. 1 to 30 members.
+        disbursement: `one`: the sum goes to the leader's `bankAccount` by one transfer. `each`, the default: each
+            member receives one.
+        officer: Who of your people answers for the loans, in a code of yours. 1 to 100 characters.
+        branch: Your branch that makes the loans, in a code of yours. 1 to 100 characters.
+        interest_settings: The interest rate, and with it the interval between installments.
+        period: Number of installments of each loan, from 1 to 366. All loans together have at most 2,000
+            installments. A whole number, not negative.
+        tax_applied: Whether tax on the interest is added to the installments. Default false.
+        tax_rate: Tax in percent of the interest, from 0 to 100. Required if `tax_applied` is true. A percentage
+            from 0 to 1000 with at most six decimals.
+        method: How installments are computed, as in `request`. Default: your lending setting.
+        charges: Charges of each loan besides the interest, as in `request`. At most 5 charges.
+        dry_run: If true, the reply shows the loans and explains what each owes in all, and nothing is stored.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.loans.request_group_loan(
+                group_id="<group_id>",
+                loans=[{"client_id": "<client_id>", "amount": "50000.00"}],
+                disbursement="one",
+                interest_settings={"interestRate": "2", "interestFrequency": "every_week"},
+                period=12,
+            )
+
+            {
+              "status": 200,
+              "message": "Group Loan Requested",
+              "data": {
+                "group_loan_id": "<group_loan_id>",
+                "group_id": "<group_id>",
+                "disbursement": "one",
+                "client_id": "<client_id>",
+                "amount": "50000.00",
+                "loans": [
+                  {
+                    "loan_id": "<loan_id>",
+                    "client_id": "<client_id>",
+                    "amount": "50000.00",
+                    "state": "pending_approval"
+                  }
+                ],
+                "dateCreated": "2026-01-05T08:30:00.000Z"
+              }
+            }
+        """
+        return await self._call(
+            actions.LOANS_REQUEST_GROUP_LOAN,
+            {
+                "group_id": group_id,
+                "loans": loans,
+                "interest_settings": interest_settings,
+                "period": period,
+                "disbursement": disbursement,
+                "officer": officer,
+                "branch": branch,
+                "tax_applied": tax_applied,
+                "tax_rate": tax_rate,
+                "method": method,
+                "charges": charges,
+                "dry_run": dry_run,
+            },
+            idempotency_key,
+        )
+
+    async def process_group_loan(
+        self,
+        *,
+        group_loan_id: str,
+        status: Literal["approve", "cancel", "reject"],
+        loan_id: str | None = None,
+        dry_run: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.GroupLoanReply:
+        """Approve the loan of a group and pay it out, by one transfer or one to each; reject or cancel it.
+
+        Approves, rejects or cancels the loan of a group, or one member's part of it.
+
+        Needs a key of scope `lend`.
+
+        group_loan_id: The loan of the group. 1 to 100 characters.
+        status: `approve` pays it out; `reject` and `cancel` close it. After a failed disbursement, `approve` tries
+            again what was not paid out.
+        loan_id: Only this member's loan. Left out: all of those that the status is possible for. A loan that is
+            paid out by one transfer is approved as a whole. 1 to 100 characters.
+        dry_run: If true, the reply shows the loans as they would be, and nothing is changed.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.loans.process_group_loan(group_loan_id="<group_loan_id>", status="approve")
+
+            {
+              "status": 200,
+              "message": "Loan Disbursed",
+              "data": {
+                "group_loan_id": "<group_loan_id>",
+                "group_id": "<group_id>",
+                "disbursement": "one",
+                "client_id": "<client_id>",
+                "amount": "50000.00",
+                "loans": [
+                  {
+                    "loan_id": "<loan_id>",
+                    "client_id": "<client_id>",
+                    "amount": "50000.00",
+                    "state": "active"
+                  }
+                ],
+                "txnRef": "<txnRef>",
+                "dateCreated": "2026-01-05T08:30:00.000Z"
+              }
+            }
+        """
+        return await self._call(
+            actions.LOANS_PROCESS_GROUP_LOAN,
+            {"group_loan_id": group_loan_id, "status": status, "loan_id": loan_id, "dry_run": dry_run},
+            idempotency_key,
+        )
+
+    async def collection_sheet(self, *, group_id: str, date: dt.date | str | None = None) -> types.CollectionSheetReply:
+        """What each member of a group is to pay at a meeting, and what was paid on its day.
+
+        Returns what each member of a group is to pay at a meeting, and what was paid on its day.
+
+        Needs a key of scope `lend` or `read`.
+
+        group_id: The group. 1 to 100 characters.
+        date: Day of the meeting, at most 366 days before or after today. Default: today. A day as YYYY-MM-DD.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.loans.collection_sheet(group_id="<group_id>")
+
+            {
+              "status": 200,
+              "data": {
+                "group_id": "<group_id>",
+                "name": "Weavers",
+                "leader": "<leader>",
+                "date": "2026-01-05",
+                "lines": [
+                  {
+                    "client_id": "<client_id>",
+                    "loan_id": "<loan_id>",
+                    "arrears": "0.00",
+                    "installment": "0.00",
+                    "due": "0.00",
+                    "collected": "0.00",
+                    "outstanding": "50000.00"
+                  }
+                ],
+                "totals": {
+                  "arrears": "0.00",
+                  "installment": "0.00",
+                  "due": "0.00",
+                  "collected": "0.00",
+                  "outstanding": "50000.00"
+                }
+              }
+            }
+        """
+        return await self._call(actions.LOANS_COLLECTION_SHEET, {"group_id": group_id, "date": date})
+
+    async def collect(
+        self,
+        *,
+        group_id: str,
+        amounts: Sequence[types.CollectedAmount],
+        apply: Literal["all", "each"] | None = None,
+        customer_txnref: str | None = None,
+        dry_run: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.CollectReply:
+        """Record what a meeting of a group has collected: a repayment of each loan, in one request.
+
+        Records what a meeting has collected, in one request: a repayment of each loan, out of money that you have
+        received.
+
+        Needs a key of scope `lend`.
+
+        group_id: The group. 1 to 100 characters.
+        amounts: What was paid, by loan. A loan is named once. 1 to 60 amounts.
+        apply: `all`, the default: if one amount is refused, none is recorded. `each`: those that are possible are
+            recorded, and the reply says why the others are not.
+        customer_txnref: Your reference of the meeting, which each of the repayments has. It need not be unique. 1
+            to 100 characters.
+        dry_run: If true, the reply shows what each amount would cover, and nothing is recorded.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.loans.collect(group_id="<group_id>", amounts=[{"loan_id": "<loan_id>", "amount": "4000.00"}])
+
+            {
+              "status": 200,
+              "message": "Collected",
+              "group_id": "<group_id>",
+              "amount": "4000.00",
+              "data": [
+                {
+                  "loan_id": "<loan_id>",
+                  "client_id": "<client_id>",
+                  "amount": "4000.00",
+                  "state": "collected",
+                  "txnRef": "<txnRef>",
+                  "allocation": {
+                    "penalty": "0.00",
+                    "interest": "0.00",
+                    "tax": "0.00",
+                    "principal": "4000.00"
+                  },
+                  "outstanding": "46000.00"
+                }
+              ]
+            }
+        """
+        return await self._call(
+            actions.LOANS_COLLECT,
+            {
+                "group_id": group_id,
+                "amounts": amounts,
+                "apply": apply,
+                "customer_txnref": customer_txnref,
+                "dry_run": dry_run,
+            },
+            idempotency_key,
+        )
 
     @overload
     async def wait(
@@ -2730,7 +4667,12 @@ class Investments(AsyncGroup):
         return await self._call(actions.INVESTMENTS_VIEW_SAVINGS, {"savings_id": savings_id})
 
     def list_savings(
-        self, *, offset: int | None = None, limit: int | None = None, client_id: str | None = None
+        self,
+        *,
+        offset: int | None = None,
+        limit: int | None = None,
+        client_id: str | None = None,
+        state: Literal["active", "closed", "dormant", "matured", "pending"] | None = None,
     ) -> AsyncPager[types.SavingsRecord]:
         """All savings, or one client's, newest first.
 
@@ -2743,6 +4685,7 @@ class Investments(AsyncGroup):
         offset: Number of records to skip. Default 0. A whole number, not negative.
         limit: Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200.
         client_id: Lists the savings of this client alone. 1 to 100 characters.
+        state: Lists the savings in this state alone.
 
         Example, and the reply that was recorded for it:
 
@@ -2776,7 +4719,9 @@ class Investments(AsyncGroup):
               "limit": 50
             }
         """
-        return self._list(actions.INVESTMENTS_LIST_SAVINGS, {"offset": offset, "limit": limit, "client_id": client_id})
+        return self._list(
+            actions.INVESTMENTS_LIST_SAVINGS, {"offset": offset, "limit": limit, "client_id": client_id, "state": state}
+        )
 
     def statement(
         self, *, savings_id: str, offset: int | None = None, limit: int | None = None
@@ -3218,6 +5163,852 @@ class Investments(AsyncGroup):
         """
         return await self._call(actions.INVESTMENTS_CERTIFICATE, {"savings_id": savings_id})
 
+    async def reactivate_savings(
+        self, *, savings_id: str, reason: str, dry_run: bool | None = None, idempotency_key: str | None = None
+    ) -> types.SavingsReply:
+        """Ask that dormant savings are reactivated: another key or person must approve it.
+
+        Asks that a dormant savings account is reactivated without a deposit. Another key or person must approve it.
+
+        Needs a key of scope `lend`.
+
+        savings_id: The dormant savings account. 1 to 100 characters.
+        reason: Why it is reactivated, such as how the client was identified. The event has it. 1 to 200 characters.
+        dry_run: If true, the reply says whether it could be asked for, and nothing is stored.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.investments.reactivate_savings(
+                savings_id="<savings_id>", reason="The client came with her passport"
+            )
+
+            {
+              "status": 200,
+              "message": "The reactivation waits for the approval of another key or person",
+              "data": {
+                "savings_id": "<savings_id>",
+                "client_id": "<client_id>",
+                "name": "Rent",
+                "state": "dormant",
+                "balance": "500.00",
+                "accrued_interest": "0.00",
+                "interestSettings": {
+                  "interestRate": "0",
+                  "interestFrequency": "annualized"
+                },
+                "tax_applied": false,
+                "tax_rate": "10",
+                "period": 36,
+                "opened_at": "2026-01-07T08:30:00.000Z",
+                "matures_at": "2029-01-06T23:00:00.000Z",
+                "plans": [],
+                "plans_total": 0,
+                "dormant_since": "2027-01-08",
+                "waiting_reactivation": {
+                  "reason": "The client came with her passport",
+                  "proposed_by": "<proposed_by>",
+                  "proposed_at": "2027-01-09T08:30:00.000Z",
+            …
+        """
+        return await self._call(
+            actions.INVESTMENTS_REACTIVATE_SAVINGS,
+            {"savings_id": savings_id, "reason": reason, "dry_run": dry_run},
+            idempotency_key,
+        )
+
+    async def decide_reactivation(
+        self,
+        *,
+        savings_id: str,
+        status: Literal["approve", "reject"],
+        dry_run: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.SavingsReply:
+        """Approve or reject a reactivation of savings with another key than the one that asked for it.
+
+        Approves or rejects a reactivation that waits, with another key than the one that asked for it.
+
+        Needs a key of scope `approve`.
+
+        savings_id: The savings account whose reactivation waits. 1 to 100 characters.
+        status: `approve`: money can be taken out again. `reject`: it stays dormant.
+        dry_run: If true, the reply says what would happen, and nothing is changed.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.investments.decide_reactivation(savings_id="<savings_id>", status="approve")
+
+            {
+              "status": 200,
+              "message": "Savings Reactivated",
+              "data": {
+                "savings_id": "<savings_id>",
+                "client_id": "<client_id>",
+                "name": "Rent",
+                "state": "active",
+                "balance": "500.00",
+                "accrued_interest": "0.00",
+                "interestSettings": {
+                  "interestRate": "0",
+                  "interestFrequency": "annualized"
+                },
+                "tax_applied": false,
+                "tax_rate": "10",
+                "period": 36,
+                "opened_at": "2027-01-09T08:30:00.000Z",
+                "matures_at": "2030-01-08T23:00:00.000Z",
+                "plans": [],
+                "plans_total": 0
+              }
+            }
+        """
+        return await self._call(
+            actions.INVESTMENTS_DECIDE_REACTIVATION,
+            {"savings_id": savings_id, "status": status, "dry_run": dry_run},
+            idempotency_key,
+        )
+
+    async def create_share_class(
+        self,
+        *,
+        name: str,
+        price: types.Amount,
+        votes: Literal["member", "share"] | None = None,
+        tax_rate: types.Amount | None = None,
+        dry_run: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.ShareClassReply:
+        """Create a class of shares, with its price and what has a vote.
+
+        A new class of shares.
+
+        Needs a key of scope `lend`.
+
+        name: Name of the class, such as Ordinary. 1 to 200 characters.
+        price: Price of one share, in naira. It never changes. Digits with at most two decimals, above zero, at most
+            15 digits.
+        votes: What has a vote: each `member` with shares, which is the default, or each `share`.
+        tax_rate: Tax that is withheld from dividends, in percent of them, from 0 to 100. Default 10. A percentage
+            from 0 to 1000 with at most six decimals.
+        dry_run: If true, the reply shows the class, and nothing is stored.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.investments.create_share_class(name="Ordinary", price="1000.00", votes="member")
+
+            {
+              "status": 200,
+              "message": "Share Class Created",
+              "data": {
+                "class_id": "<class_id>",
+                "name": "Ordinary",
+                "price": "1000.00",
+                "votes": "member",
+                "tax_rate": "10",
+                "members": 0,
+                "shares": 0,
+                "capital": "0.00",
+                "dateCreated": "2026-01-05T08:30:00.000Z"
+              }
+            }
+        """
+        return await self._call(
+            actions.INVESTMENTS_CREATE_SHARE_CLASS,
+            {"name": name, "price": price, "votes": votes, "tax_rate": tax_rate, "dry_run": dry_run},
+            idempotency_key,
+        )
+
+    def list_share_classes(
+        self, *, offset: int | None = None, limit: int | None = None
+    ) -> AsyncPager[types.ShareClassRecord]:
+        """All classes of shares, newest first.
+
+        Lists classes of shares, newest first.
+
+        Needs a key of scope `lend` or `read`.
+
+        Iterate the result to read all pages; `limit` is the number of records per page.
+
+        offset: Number of records to skip. Default 0. A whole number, not negative.
+        limit: Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200.
+
+        Example, and the reply that was recorded for it:
+
+            shop.investments.list_share_classes(limit=10)
+
+            {
+              "status": 200,
+              "data": [
+                {
+                  "class_id": "<class_id>",
+                  "name": "Ordinary",
+                  "price": "1000.00",
+                  "votes": "member",
+                  "tax_rate": "10",
+                  "members": 0,
+                  "shares": 0,
+                  "capital": "0.00",
+                  "dateCreated": "2026-01-05T08:30:00.000Z"
+                }
+              ],
+              "total": 1,
+              "offset": 0,
+              "limit": 10
+            }
+        """
+        return self._list(actions.INVESTMENTS_LIST_SHARE_CLASSES, {"offset": offset, "limit": limit})
+
+    async def buy_shares(
+        self,
+        *,
+        class_id: str,
+        client_id: str,
+        shares: int,
+        payment_method: Literal["savings", "wallet"],
+        savings_id: str | None = None,
+        dry_run: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.HoldingReply:
+        """Sell shares to a member, for cash or out of savings; dry_run shows what would happen.
+
+        A purchase of shares by a member.
+
+        Needs a key of scope `lend`.
+
+        class_id: The class. 1 to 100 characters.
+        client_id: The member, who must be active. 1 to 100 characters.
+        shares: Number of shares, from 1 to 1,000,000. A whole number, not negative.
+        payment_method: `wallet`: you have the member's money already, such as in cash, and your wallet brings it.
+            `savings`: out of the savings account.
+        savings_id: The member's savings account that pays with `savings`, and that receives dividends and what is
+            paid for redeemed shares. Required for a member without shares of the class; afterwards it must be the
+            same. 1 to 100 characters.
+        dry_run: If true, the reply shows the holding as it would be, and nothing is changed.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.investments.buy_shares(
+                class_id="<class_id>",
+                client_id="<client_id>",
+                shares=5,
+                payment_method="wallet",
+                savings_id="<savings_id>",
+            )
+
+            {
+              "status": 200,
+              "message": "Shares Bought",
+              "amount": "5000.00",
+              "data": {
+                "holding_id": "<holding_id>",
+                "class_id": "<class_id>",
+                "client_id": "<client_id>",
+                "savings_id": "<savings_id>",
+                "shares": 5,
+                "reserved": 0,
+                "votes": 1,
+                "capital": "5000.00",
+                "since": "2026-01-05"
+              }
+            }
+        """
+        return await self._call(
+            actions.INVESTMENTS_BUY_SHARES,
+            {
+                "class_id": class_id,
+                "client_id": client_id,
+                "shares": shares,
+                "payment_method": payment_method,
+                "savings_id": savings_id,
+                "dry_run": dry_run,
+            },
+            idempotency_key,
+        )
+
+    async def transfer_shares(
+        self,
+        *,
+        class_id: str,
+        client_id: str,
+        to_client_id: str,
+        shares: int,
+        savings_id: str | None = None,
+        dry_run: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.TransferSharesReply:
+        """Transfer shares to another member; dry_run shows what would happen.
+
+        A transfer of shares to another member. What the other pays for them is not part of it.
+
+        Needs a key of scope `lend`.
+
+        class_id: The class. 1 to 100 characters.
+        client_id: The member who gives the shares. 1 to 100 characters.
+        to_client_id: The member who gets them, who must be active. 1 to 100 characters.
+        shares: Number of shares, from 1 to 1,000,000. A whole number, not negative.
+        savings_id: The savings account of the member who gets them, which receives dividends. Required if that
+            member has no shares of the class; afterwards it must be the same. 1 to 100 characters.
+        dry_run: If true, the reply shows the holdings as they would be, and nothing is changed.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.investments.transfer_shares(
+                class_id="<class_id>",
+                client_id="<client_id>",
+                to_client_id="<to_client_id>",
+                shares=2,
+                savings_id="<to_savings_id>",
+            )
+
+            {
+              "status": 200,
+              "message": "Shares Transferred",
+              "data": {
+                "holding_id": "<holding_id>",
+                "class_id": "<class_id>",
+                "client_id": "<client_id>",
+                "savings_id": "<savings_id>",
+                "shares": 8,
+                "reserved": 2,
+                "votes": 1,
+                "capital": "800.00",
+                "since": "2026-01-05"
+              },
+              "to": {
+                "holding_id": "<holding_id>",
+                "class_id": "<class_id>",
+                "client_id": "<client_id>",
+                "savings_id": "<savings_id>",
+                "shares": 2,
+                "reserved": 0,
+                "votes": 1,
+                "capital": "200.00",
+                "since": "2026-01-05"
+              }
+            }
+        """
+        return await self._call(
+            actions.INVESTMENTS_TRANSFER_SHARES,
+            {
+                "class_id": class_id,
+                "client_id": client_id,
+                "to_client_id": to_client_id,
+                "shares": shares,
+                "savings_id": savings_id,
+                "dry_run": dry_run,
+            },
+            idempotency_key,
+        )
+
+    async def redeem_shares(
+        self,
+        *,
+        class_id: str,
+        client_id: str,
+        shares: int,
+        dry_run: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.RedemptionReply:
+        """Ask that a member's shares are paid out: another key or person must approve it.
+
+        Shares that a member gives back. Another party must consent before anything is paid.
+
+        Needs a key of scope `lend`.
+
+        class_id: The class. 1 to 100 characters.
+        client_id: The member. 1 to 100 characters.
+        shares: Number of shares, from 1 to 1,000,000. A whole number, not negative.
+        dry_run: If true, the reply shows the redemption, and nothing is stored.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.investments.redeem_shares(class_id="<class_id>", client_id="<client_id>", shares=2)
+
+            {
+              "status": 200,
+              "message": "Waiting for Approval",
+              "data": {
+                "redemption_id": "<redemption_id>",
+                "class_id": "<class_id>",
+                "client_id": "<client_id>",
+                "shares": 2,
+                "amount": "2000.00",
+                "state": "waiting",
+                "requestedBy": "<requestedBy>",
+                "dateCreated": "2026-01-05T08:30:00.000Z",
+                "expires_at": "2026-02-04T08:30:00.000Z"
+              }
+            }
+        """
+        return await self._call(
+            actions.INVESTMENTS_REDEEM_SHARES,
+            {"class_id": class_id, "client_id": client_id, "shares": shares, "dry_run": dry_run},
+            idempotency_key,
+        )
+
+    async def approve_redemption(
+        self, *, redemption_id: str, idempotency_key: str | None = None
+    ) -> types.RedemptionVerdictReply:
+        """Approve a redemption of shares with another key than the one that asked for it.
+
+        Names the redemption that is decided.
+
+        Needs a key of scope `approve`.
+
+        redemption_id: The redemption. 1 to 100 characters.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.investments.approve_redemption(redemption_id="<redemption_id>")
+
+            {
+              "status": 200,
+              "message": "Redemption Approved",
+              "data": {
+                "redemption_id": "<redemption_id>",
+                "class_id": "<class_id>",
+                "client_id": "<client_id>",
+                "shares": 2,
+                "amount": "200.00",
+                "state": "approved",
+                "requestedBy": "<requestedBy>",
+                "decidedBy": "<decidedBy>",
+                "dateCreated": "2026-01-05T08:30:00.000Z",
+                "expires_at": "2026-02-04T08:30:00.000Z",
+                "dateDecided": "2026-01-05T08:30:00.000Z"
+              }
+            }
+        """
+        return await self._call(
+            actions.INVESTMENTS_APPROVE_REDEMPTION, {"redemption_id": redemption_id}, idempotency_key
+        )
+
+    async def reject_redemption(
+        self, *, redemption_id: str, idempotency_key: str | None = None
+    ) -> types.RedemptionVerdictReply:
+        """Reject a redemption of shares: the member keeps them.
+
+        Names the redemption that is decided.
+
+        Needs a key of scope `approve`.
+
+        redemption_id: The redemption. 1 to 100 characters.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.investments.reject_redemption(redemption_id="<redemption_id>")
+
+            {
+              "status": 200,
+              "message": "Redemption Rejected",
+              "data": {
+                "redemption_id": "<redemption_id>",
+                "class_id": "<class_id>",
+                "client_id": "<client_id>",
+                "shares": 2,
+                "amount": "200.00",
+                "state": "rejected",
+                "requestedBy": "<requestedBy>",
+                "decidedBy": "<decidedBy>",
+                "dateCreated": "2026-01-05T08:30:00.000Z",
+                "expires_at": "2026-02-04T08:30:00.000Z",
+                "dateDecided": "2026-01-05T08:30:00.000Z"
+              }
+            }
+        """
+        return await self._call(
+            actions.INVESTMENTS_REJECT_REDEMPTION, {"redemption_id": redemption_id}, idempotency_key
+        )
+
+    def list_redemptions(
+        self,
+        *,
+        offset: int | None = None,
+        limit: int | None = None,
+        class_id: str | None = None,
+        state: Literal["approved", "expired", "rejected", "waiting"] | None = None,
+    ) -> AsyncPager[types.RedemptionRecord]:
+        """Redemptions of shares, newest first.
+
+        Lists redemptions, newest first.
+
+        Needs a key of scope `lend` or `read`.
+
+        Iterate the result to read all pages; `limit` is the number of records per page.
+
+        offset: Number of records to skip. Default 0. A whole number, not negative.
+        limit: Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200.
+        class_id: Lists redemptions of this class. 1 to 100 characters.
+        state: Lists redemptions in this state.
+
+        Example, and the reply that was recorded for it:
+
+            shop.investments.list_redemptions(state="waiting")
+
+            {
+              "status": 200,
+              "data": [
+                {
+                  "redemption_id": "<redemption_id>",
+                  "class_id": "<class_id>",
+                  "client_id": "<client_id>",
+                  "shares": 2,
+                  "amount": "2000.00",
+                  "state": "waiting",
+                  "requestedBy": "<requestedBy>",
+                  "dateCreated": "2026-01-05T08:30:00.000Z",
+                  "expires_at": "2026-02-04T08:30:00.000Z"
+                }
+              ],
+              "total": 1,
+              "offset": 0,
+              "limit": 50
+            }
+        """
+        return self._list(
+            actions.INVESTMENTS_LIST_REDEMPTIONS,
+            {"offset": offset, "limit": limit, "class_id": class_id, "state": state},
+        )
+
+    def list_shareholders(
+        self,
+        *,
+        offset: int | None = None,
+        limit: int | None = None,
+        class_id: str | None = None,
+        client_id: str | None = None,
+    ) -> AsyncPager[types.HoldingRecord]:
+        """The shareholders of a class with shares and votes, or the shares of one client.
+
+        Lists shareholders in the order in which they joined: of a class, or with all holdings of a client.
+
+        Needs a key of scope `lend` or `read`.
+
+        Iterate the result to read all pages; `limit` is the number of records per page.
+
+        offset: Number of records to skip. Default 0. A whole number, not negative.
+        limit: Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200.
+        class_id: Lists the shareholders of this class. 1 to 100 characters.
+        client_id: Lists the holdings of this client. 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.investments.list_shareholders(class_id="<class_id>", limit=10)
+
+            {
+              "status": 200,
+              "data": [
+                {
+                  "holding_id": "<holding_id>",
+                  "class_id": "<class_id>",
+                  "client_id": "<client_id>",
+                  "savings_id": "<savings_id>",
+                  "shares": 5,
+                  "reserved": 2,
+                  "votes": 1,
+                  "capital": "5000.00",
+                  "since": "2026-01-05",
+                  "name": "Ada Obi"
+                }
+              ],
+              "total": 1,
+              "offset": 0,
+              "limit": 10
+            }
+        """
+        return self._list(
+            actions.INVESTMENTS_LIST_SHAREHOLDERS,
+            {"offset": offset, "limit": limit, "class_id": class_id, "client_id": client_id},
+        )
+
+    async def share_register(self, *, class_id: str, format: Literal["csv", "pdf"]) -> types.ShareRegisterReply:
+        """The register of members with shares and votes, as CSV or PDF.
+
+        Names the class whose register is made.
+
+        Needs a key of scope `lend` or `read`.
+
+        class_id: The class. 1 to 100 characters.
+        format: Format of the file.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.investments.share_register(class_id="<class_id>", format="pdf")
+
+            {
+              "status": 200,
+              "message": "Register",
+              "link": "<link>",
+              "expires": "2026-01-05T09:30:00.000Z"
+            }
+        """
+        return await self._call(actions.INVESTMENTS_SHARE_REGISTER, {"class_id": class_id, "format": format})
+
+    async def declare_dividend(
+        self,
+        *,
+        class_id: str,
+        rate: types.Amount,
+        record_date: dt.date | str,
+        dry_run: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.DividendReply:
+        """Declare a dividend and pay it to every member, less tax; dry_run shows what it would come to.
+
+        A dividend for all who had shares of a class at the end of a day.
+
+        Needs a key of scope `lend`.
+
+        class_id: The class. 1 to 100 characters.
+        rate: Dividend in percent of the price of the shares, above 0. A percentage from 0 to 1000 with at most six
+            decimals.
+        record_date: The day at whose end the shares are counted: before today, and at most 366 days ago. A date
+            such as 2026-01-05.
+        dry_run: If true, the reply shows the dividend with its figures, and nothing is changed.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.investments.declare_dividend(class_id="<class_id>", rate="10", record_date="2026-01-05")
+
+            {
+              "status": 200,
+              "message": "Dividend Declared",
+              "data": {
+                "dividend_id": "<dividend_id>",
+                "class_id": "<class_id>",
+                "rate": "10",
+                "record_date": "2026-01-05",
+                "state": "paying",
+                "members": 1,
+                "members_paid": 0,
+                "gross": "100.00",
+                "paid": "0.00",
+                "withheld_tax": "0.00",
+                "returned": "0.00",
+                "dateDeclared": "2026-01-07T08:30:00.000Z"
+              }
+            }
+        """
+        return await self._call(
+            actions.INVESTMENTS_DECLARE_DIVIDEND,
+            {"class_id": class_id, "rate": rate, "record_date": record_date, "dry_run": dry_run},
+            idempotency_key,
+        )
+
+    def list_dividends(
+        self, *, offset: int | None = None, limit: int | None = None, class_id: str | None = None
+    ) -> AsyncPager[types.DividendRecord]:
+        """Dividends, newest first, with what was paid and withheld.
+
+        Lists dividends, newest first.
+
+        Needs a key of scope `lend` or `read`.
+
+        Iterate the result to read all pages; `limit` is the number of records per page.
+
+        offset: Number of records to skip. Default 0. A whole number, not negative.
+        limit: Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200.
+        class_id: Lists dividends of this class. 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.investments.list_dividends(class_id="<class_id>")
+
+            {
+              "status": 200,
+              "data": [],
+              "total": 0,
+              "offset": 0,
+              "limit": 50
+            }
+        """
+        return self._list(actions.INVESTMENTS_LIST_DIVIDENDS, {"offset": offset, "limit": limit, "class_id": class_id})
+
+    async def standing_order(
+        self,
+        *,
+        source: str,
+        target: str,
+        amount: types.Amount,
+        frequency: Literal["every_day", "every_four_weeks", "every_month", "every_week"],
+        from_date: dt.date | str,
+        dry_run: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.StandingOrderReply:
+        """Pay from savings on a schedule: other savings, a loan or a thrift; dry_run shows what it would pay.
+
+        A new standing order: an amount that leaves a client's savings on a schedule.
+
+        Needs a key of scope `lend`.
+
+        source: The savings account that pays, by `savings_id`. It cannot be a fixed deposit. 1 to 100 characters.
+        target: What is paid: a `savings_id`, a `loan_id`, or a `thrift_id`, which pays the savings that take part
+            in the plan. It must be the same client's. 1 to 100 characters.
+        amount: Amount of each payment, in naira. The last one to a loan is what the loan still owes. Digits with at
+            most two decimals, above zero, at most 15 digits.
+        frequency: Time between two payments.
+        from_date: Day of the first payment, in Lagos, today or within ten years. Payments are made at midnight as
+            the day begins. A day as YYYY-MM-DD.
+        dry_run: If true, the reply shows the standing order and explains what it would pay, and nothing is stored.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.investments.standing_order(
+                source="<savings_id>",
+                target="<loan_id>",
+                amount="5000.00",
+                frequency="every_month",
+                from_date="2035-12-31",
+            )
+
+            {
+              "status": 200,
+              "message": "Standing Order Created",
+              "data": {
+                "order_id": "<order_id>",
+                "client_id": "<client_id>",
+                "savings_id": "<savings_id>",
+                "to": "<to>",
+                "pays": "loan",
+                "amount": "5000.00",
+                "frequency": "every_month",
+                "from_date": "2035-12-31",
+                "state": "active",
+                "next_date": "2035-12-31",
+                "is_retry": false,
+                "payments": 0,
+                "paid": "0.00",
+                "missed": 0,
+                "dateCreated": "2026-01-05T08:30:00.000Z"
+              }
+            }
+        """
+        return await self._call(
+            actions.INVESTMENTS_STANDING_ORDER,
+            {
+                "source": source,
+                "target": target,
+                "amount": amount,
+                "frequency": frequency,
+                "from_date": from_date,
+                "dry_run": dry_run,
+            },
+            idempotency_key,
+        )
+
+    async def change_standing_order(
+        self,
+        *,
+        order_id: str,
+        change: Literal["cancel", "pause", "resume"],
+        dry_run: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.StandingOrderReply:
+        """Pause, resume or cancel a standing order.
+
+        Pauses, resumes or cancels a standing order.
+
+        Needs a key of scope `lend`.
+
+        order_id: The standing order. 1 to 100 characters.
+        change: `pause`: nothing is paid until it is resumed. `resume`: it goes on with its next day; the days of
+            the pause are left out. `cancel`: it ends for good.
+        dry_run: If true, the reply shows the standing order as it would be, and nothing is changed.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.investments.change_standing_order(order_id="<order_id>", change="pause")
+
+            {
+              "status": 200,
+              "message": "Standing Order Paused",
+              "data": {
+                "order_id": "<order_id>",
+                "client_id": "<client_id>",
+                "savings_id": "<savings_id>",
+                "to": "<to>",
+                "pays": "loan",
+                "amount": "5000.00",
+                "frequency": "every_month",
+                "from_date": "2035-12-31",
+                "state": "paused",
+                "next_date": null,
+                "is_retry": false,
+                "payments": 0,
+                "paid": "0.00",
+                "missed": 0,
+                "dateCreated": "2026-01-05T08:30:00.000Z"
+              }
+            }
+        """
+        return await self._call(
+            actions.INVESTMENTS_CHANGE_STANDING_ORDER,
+            {"order_id": order_id, "change": change, "dry_run": dry_run},
+            idempotency_key,
+        )
+
+    def list_standing_orders(
+        self,
+        *,
+        offset: int | None = None,
+        limit: int | None = None,
+        client_id: str | None = None,
+        savings_id: str | None = None,
+        state: Literal["active", "cancelled", "ended", "paused"] | None = None,
+    ) -> AsyncPager[types.StandingOrderRecord]:
+        """Standing orders, newest first.
+
+        Lists standing orders, newest first.
+
+        Needs a key of scope `lend` or `read`.
+
+        Iterate the result to read all pages; `limit` is the number of records per page.
+
+        offset: Number of records to skip. Default 0. A whole number, not negative.
+        limit: Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200.
+        client_id: Lists those of this client alone. 1 to 100 characters.
+        savings_id: Lists those alone that this savings account pays. 1 to 100 characters.
+        state: Lists those in this state alone.
+
+        Example, and the reply that was recorded for it:
+
+            shop.investments.list_standing_orders(state="active")
+
+            {
+              "status": 200,
+              "data": [],
+              "total": 0,
+              "offset": 0,
+              "limit": 50
+            }
+        """
+        return self._list(
+            actions.INVESTMENTS_LIST_STANDING_ORDERS,
+            {"offset": offset, "limit": limit, "client_id": client_id, "savings_id": savings_id, "state": state},
+        )
+
     @overload
     async def wait(
         self, thing: types.DepositReply | types.DepositValidateReply, seconds: float = 60.0
@@ -3246,6 +6037,7 @@ class Virtualcard(AsyncGroup):
         billing: types.CardBilling,
         amount: types.Amount,
         currency: Literal["USD", "NGN"],
+        client_id: str | None = None,
         country: str | None = None,
         card_type: str | None = None,
         limits: types.SpendingLimits | None = None,
@@ -3260,6 +6052,8 @@ class Virtualcard(AsyncGroup):
         billing: The cardholder and the billing address.
         amount: Initial balance, in the card's currency. The wallet also pays the issuance fee and VAT. Digits with
             at most two decimals, above zero, at most 15 digits.
+        client_id: Client whose card it is: the limits of the client's tier then apply to it. Only for cards in NGN.
+            1 to 100 characters.
         currency: Currency of the card. A USD card is paid for from the USD wallet if there is one, else from NGN at
             the sell rate.
         country: Country of the cardholder. Default `NG`. A country code such as NG.
@@ -3312,6 +6106,7 @@ class Virtualcard(AsyncGroup):
                 "billing": billing,
                 "amount": amount,
                 "currency": currency,
+                "client_id": client_id,
                 "country": country,
                 "card_type": card_type,
                 "limits": limits,
@@ -3427,6 +6222,203 @@ class Virtualcard(AsyncGroup):
             idempotency_key,
         )
 
+    async def dispute(
+        self,
+        *,
+        reference: str,
+        id: str,
+        reason: str,
+        amount: types.Amount | None = None,
+        evidence: types.CardEvidence | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.CardDisputeChanged:
+        """Dispute a purchase of a card, in whole or in part, for the cardholder.
+
+        Disputes a purchase of a card, or a part of it, for the cardholder. A body may have 15 MiB.
+
+        Needs a key of scope `issue`.
+
+        reference: The card, by the `reference` that `create` returned. 1 to 100 characters.
+        id: The purchase, by its `txnRef`. Of an authorization, the purchase that captured it. 1 to 100 characters.
+        reason: The cardholder's reason, such as `fraudulent`, `not received` or `duplicate`. 1 to 200 characters.
+        amount: The disputed amount, in the shop's currency. Default: all that was not refunded. Digits with at most
+            two decimals, above zero, at most 15 digits.
+        evidence: What the cardholder says and shows.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.virtualcard.dispute(
+                reference="<reference>",
+                id="<txnRef>",
+                reason="not received",
+                amount="5.00",
+                evidence={"explanation": "The book was due on 3 January and never came."},
+            )
+
+            {
+              "status": 200,
+              "message": "Dispute filed",
+              "data": {
+                "dispute_id": "<dispute_id>",
+                "reference": "<reference>",
+                "txnRef": "<txnRef>",
+                "state": "submitted",
+                "reason": "not received",
+                "amount": "5.00",
+                "currency": "USD",
+                "credited": "0.00",
+                "card_currency": "USD",
+                "outcome": null,
+                "filed_at": "2026-01-05T08:30:00.000Z",
+                "ended_at": null,
+                "refundRef": "<refundRef>"
+              }
+            }
+        """
+        return await self._call(
+            actions.VIRTUALCARD_DISPUTE,
+            {"reference": reference, "id": id, "reason": reason, "amount": amount, "evidence": evidence},
+            idempotency_key,
+        )
+
+    def disputes(
+        self,
+        *,
+        offset: int | None = None,
+        limit: int | None = None,
+        reference: str | None = None,
+        state: Literal["closed", "lost", "submitted", "withdrawn", "won"] | None = None,
+    ) -> AsyncPager[types.CardDisputeSummary]:
+        """Disputes of card purchases, newest first.
+
+        Lists disputes of card purchases, newest first.
+
+        Needs a key of scope `issue` or `read`.
+
+        Iterate the result to read all pages; `limit` is the number of records per page.
+
+        offset: Number of records to skip. Default 0. A whole number, not negative.
+        limit: Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200.
+        reference: Lists only disputes of this card. 1 to 100 characters.
+        state: Lists only disputes in this state.
+
+        Example, and the reply that was recorded for it:
+
+            shop.virtualcard.disputes(reference="<reference>")
+
+            {
+              "status": 200,
+              "data": [
+                {
+                  "dispute_id": "<dispute_id>",
+                  "reference": "<reference>",
+                  "txnRef": "<txnRef>",
+                  "state": "submitted",
+                  "reason": "not received",
+                  "amount": "5.00",
+                  "currency": "USD",
+                  "credited": "0.00",
+                  "card_currency": "USD",
+                  "outcome": null,
+                  "filed_at": "2026-01-05T08:30:00.000Z",
+                  "ended_at": null,
+                  "refundRef": "<refundRef>"
+                }
+              ],
+              "total": 1,
+              "offset": 0,
+              "limit": 50
+            }
+        """
+        return self._list(
+            actions.VIRTUALCARD_DISPUTES, {"offset": offset, "limit": limit, "reference": reference, "state": state}
+        )
+
+    async def view_dispute(self, *, dispute_id: str) -> types.CardDisputeReply:
+        """One dispute of a card purchase with its evidence and its steps.
+
+        Names a dispute of a card purchase.
+
+        Needs a key of scope `issue` or `read`.
+
+        dispute_id: The dispute, by its `dispute_id`. 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.virtualcard.view_dispute(dispute_id="<dispute_id>")
+
+            {
+              "status": 200,
+              "data": {
+                "dispute_id": "<dispute_id>",
+                "reference": "<reference>",
+                "txnRef": "<txnRef>",
+                "state": "submitted",
+                "reason": "not received",
+                "amount": "5.00",
+                "currency": "USD",
+                "credited": "0.00",
+                "card_currency": "USD",
+                "outcome": null,
+                "filed_at": "2026-01-05T08:30:00.000Z",
+                "ended_at": null,
+                "refundRef": "<refundRef>",
+                "evidence": {
+                  "explanation": "The book was due on 3 January and never came.",
+                  "files": []
+                },
+                "timeline": [
+                  {
+                    "at": "2026-01-05T08:30:00.000Z",
+                    "step": "submitted"
+                  }
+                ]
+              }
+            }
+        """
+        return await self._call(actions.VIRTUALCARD_VIEW_DISPUTE, {"dispute_id": dispute_id})
+
+    async def withdraw_dispute(
+        self, *, dispute_id: str, idempotency_key: str | None = None
+    ) -> types.CardDisputeChanged:
+        """Withdraw a dispute of a card purchase that is not decided yet.
+
+        Withdraws a dispute that is not decided yet. The purchase may be disputed again.
+
+        Needs a key of scope `issue`.
+
+        dispute_id: The dispute, by its `dispute_id`. 1 to 100 characters.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.virtualcard.withdraw_dispute(dispute_id="<dispute_id>")
+
+            {
+              "status": 200,
+              "message": "Dispute withdrawn",
+              "data": {
+                "dispute_id": "<dispute_id>",
+                "reference": "<reference>",
+                "txnRef": "<txnRef>",
+                "state": "withdrawn",
+                "reason": "not received",
+                "amount": "5.00",
+                "currency": "USD",
+                "credited": "0.00",
+                "card_currency": "USD",
+                "outcome": "Withdrawn",
+                "filed_at": "2026-01-05T08:30:00.000Z",
+                "ended_at": "2026-01-05T08:30:00.000Z",
+                "refundRef": "<refundRef>"
+              }
+            }
+        """
+        return await self._call(actions.VIRTUALCARD_WITHDRAW_DISPUTE, {"dispute_id": dispute_id}, idempotency_key)
+
     async def limits(
         self, *, reference: str, limits: types.SpendingLimits, idempotency_key: str | None = None
     ) -> types.SpendingLimitsReply:
@@ -3464,6 +6456,51 @@ class Virtualcard(AsyncGroup):
         """
         return await self._call(actions.VIRTUALCARD_LIMITS, {"reference": reference, "limits": limits}, idempotency_key)
 
+    async def decider(
+        self,
+        *,
+        decision_url: str,
+        reference: str | None = None,
+        on_timeout: Literal["approve", "decline"] | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.DeciderReply:
+        """Have a service of yours approve or decline purchases, of one card or of all.
+
+        Has a service of yours decide on purchases, of one card or of all. It is asked after the card's own limits.
+
+        Needs a key of scope `issue`.
+
+        reference: The card, by the `reference` that `create` returned. Left out: all cards that have no decider of
+            their own. 1 to 100 characters.
+        decision_url: Address that each purchase is sent to, signed as events are. Empty: nobody is asked any more.
+            A card without one of its own then has that of all cards. A URL of at most 2,048 characters, with https
+            in live, or empty.
+        on_timeout: What counts if there is no answer within 2 seconds: `approve` or `decline`. Default `decline`.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.virtualcard.decider(
+                reference="<reference>", decision_url="https://shop.example/cards/decide", on_timeout="decline"
+            )
+
+            {
+              "status": 200,
+              "message": "Purchases are sent there from now on",
+              "data": {
+                "reference": "<reference>",
+                "decision_url": "https://shop.example/cards/decide",
+                "on_timeout": "decline"
+              }
+            }
+        """
+        return await self._call(
+            actions.VIRTUALCARD_DECIDER,
+            {"decision_url": decision_url, "reference": reference, "on_timeout": on_timeout},
+            idempotency_key,
+        )
+
     def transactions(
         self,
         *,
@@ -3498,26 +6535,26 @@ class Virtualcard(AsyncGroup):
               "data": [
                 {
                   "id": "<id>",
+                  "amount": 6.0,
+                  "fee": 0.0,
+                  "narration": "Card Purchase",
+                  "description": "Card Purchase",
+                  "dateCreated": "2026-01-05T08:30:00.000Z",
+                  "status": "Successful",
+                  "currency": "USD",
+                  "reference": "<reference>",
+                  "effect": -6.0,
+                  "txnRef": "<txnRef>",
+                  "dispute_id": "<dispute_id>"
+                },
+                {
+                  "id": "<id>",
                   "amount": 20.0,
                   "fee": 0.0,
                   "narration": "Card Withdrawal",
                   "description": "Card Withdrawal",
                   "dateCreated": "2026-01-05T08:30:00.000Z",
                   "status": "Successful",
-                  "currency": "USD",
-                  "reference": "<reference>",
-                  "effect": -20.0
-                },
-                {
-                  "id": "<id>",
-                  "amount": 50.0,
-                  "fee": 1.0,
-                  "narration": "Card Funding",
-                  "description": "Card Funding",
-                  "dateCreated": "2026-01-05T08:30:00.000Z",
-                  "status": "Successful",
-                  "currency": "USD",
-                  "reference": "<reference>",
             …
         """
         return self._list(
@@ -3825,6 +6862,7 @@ class Resources(AsyncGroup):
         email: str,
         bvn: str | None = None,
         bank: Any | None = None,
+        client_id: str | None = None,
         idempotency_key: str | None = None,
     ) -> types.PersonalizedReply:
         """An account number for one reference, to receive money on.
@@ -3842,6 +6880,8 @@ class Resources(AsyncGroup):
             begin with 22.
         bank: Preferred bank of the account, by name or code. If that bank cannot issue the number, your inbound
             bank does.
+        client_id: Client whom the account is for. What comes in is then held if it is above the limits of the
+            client's tier. 1 to 100 characters.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
 
@@ -3864,7 +6904,7 @@ class Resources(AsyncGroup):
         """
         return await self._call(
             actions.RESOURCES_PERSONALIZED_ACCOUNT,
-            {"name": name, "reference": reference, "email": email, "bvn": bvn, "bank": bank},
+            {"name": name, "reference": reference, "email": email, "bvn": bvn, "bank": bank, "client_id": client_id},
             idempotency_key,
         )
 
@@ -3961,14 +7001,14 @@ class Resources(AsyncGroup):
               "data": [
                 {
                   "currency": "NGN",
-                  "balance": "9789857.64",
-                  "available": "9785925.14",
+                  "balance": "9704803.89",
+                  "available": "9700871.39",
                   "held": "3932.50"
                 },
                 {
                   "currency": "USD",
-                  "balance": "9996.77",
-                  "available": "9996.77",
+                  "balance": "9990.77",
+                  "available": "9990.77",
                   "held": "0.00"
                 }
               ]
@@ -4001,7 +7041,7 @@ class Resources(AsyncGroup):
               "data": [
                 {
                   "event_id": "<event_id>",
-                  "sequence": 17,
+                  "sequence": 30,
                   "txnRef": "<txnRef>",
                   "kind": "account_closed",
                   "state": "no_endpoint",
@@ -4904,7 +7944,7 @@ class Resources(AsyncGroup):
                   "kind": "transfer",
                   "txnStatus": "successful",
                   "currency": "NGN",
-                  "amount": "120000.00",
+                  "amount": "80000.00",
                   "fee": "50.00",
                   "vat": "3.75",
                   "duty": "0.00",
@@ -4915,12 +7955,12 @@ class Resources(AsyncGroup):
                 },
                 {
                   "txnRef": "<txnRef>",
-                  "orderRef": "order-1042",
+                  "orderRef": "<reference>",
                   "kind": "transfer",
                   "txnStatus": "successful",
                   "currency": "NGN",
-                  "amount": "1500.00",
-                  "fee": "10.00",
+                  "amount": "120000.00",
+                  "fee": "50.00",
             …
         """
         return self._list(
@@ -4950,8 +7990,8 @@ class Resources(AsyncGroup):
 
         reference: A reference of ours or of yours: `txnRef`, `orderRef`, `customer_txnref`, `refundRef`,
             `batchRef`, an event id, the code of a cashcode, or the id of a loan, savings account, thrift plan,
-            card, saved card, payment plan, beneficiary, client, customer, personalized account, dispute or
-            settlement. 1 to 100 characters.
+            card, saved card, payment plan, beneficiary, client, customer, personalized account, dispute (of a
+            payment or of a card purchase) or settlement. 1 to 100 characters.
 
         Example, and the reply that was recorded for it:
 
@@ -5031,7 +8071,7 @@ class Resources(AsyncGroup):
               "message": "Wallet in NGN",
               "currency": "NGN",
               "opening_balance": "0.00",
-              "closing_balance": "9789857.64",
+              "closing_balance": "9704803.89",
               "totals": [
                 {
                   "kind": "collected",
@@ -5040,13 +8080,13 @@ class Resources(AsyncGroup):
                 },
                 {
                   "kind": "fees",
-                  "amount": "-2087.91",
-                  "count": 8
+                  "amount": "-2137.91",
+                  "count": 9
                 },
                 {
                   "kind": "vat",
-                  "amount": "-156.60",
-                  "count": 8
+                  "amount": "-160.35",
+                  "count": 9
                 },
                 {
                   "kind": "refunds",
@@ -5449,13 +8489,13 @@ class Resources(AsyncGroup):
                 "outstanding": "33427.50",
                 "status": "unpaid",
                 "date_due": null,
+                "reminders": false,
                 "created_at": "2026-01-05T08:30:00.000Z",
                 "paid_at": null,
                 "items": [
                   {
                     "description": "Ankara fabric, 6 yards",
                     "quantity": 2,
-                    "amount": "12500.00",
             …
         """
         return await self._call(
@@ -5520,6 +8560,7 @@ class Resources(AsyncGroup):
                   "outstanding": "33427.50",
                   "status": "unpaid",
                   "date_due": null,
+                  "reminders": false,
                   "created_at": "2026-01-05T08:30:00.000Z",
                   "paid_at": null
                 }
@@ -5565,16 +8606,175 @@ class Resources(AsyncGroup):
                 "outstanding": "33427.50",
                 "status": "unpaid",
                 "date_due": null,
+                "reminders": false,
                 "created_at": "2026-01-05T08:30:00.000Z",
                 "paid_at": null,
                 "items": [
                   {
                     "description": "Ankara fabric, 6 yards",
                     "quantity": 2,
-                    "amount": "12500.00",
             …
         """
         return await self._call(actions.RESOURCES_INVOICE_DETAIL, {"invoice_id": invoice_id})
+
+    async def invoice_send(
+        self, *, invoice_id: str, reminders: bool | None = None, idempotency_key: str | None = None
+    ) -> types.InvoiceSendReply:
+        """Mail an invoice to its customer, with reminders if you like.
+
+        Mails an invoice to its customer, with the link to its page and the one to its PDF file.
+
+        Needs a key of scope `collect`.
+
+        invoice_id: Identifier of the invoice. 1 to 100 characters.
+        reminders: Whether the customer is reminded by mail as long as it is not paid: three days before the due
+            date, the day after it and a week after it, at 9:00 in Lagos. Default: as it was; at first false.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.resources.invoice_send(invoice_id="<invoice_id>")
+
+            {
+              "status": 200,
+              "message": "Invoice Sent",
+              "data": {
+                "invoice_id": "<invoice_id>",
+                "number": "INV-000001",
+                "mail_id": "<mail_id>",
+                "mail_status": "queued",
+                "reminders": false,
+                "next_reminder": null
+              }
+            }
+        """
+        return await self._call(
+            actions.RESOURCES_INVOICE_SEND, {"invoice_id": invoice_id, "reminders": reminders}, idempotency_key
+        )
+
+    async def invoice_received(
+        self,
+        *,
+        invoice_id: str,
+        amount: types.Amount,
+        method: Literal["bank", "cash", "other"],
+        reference: str,
+        received_on: dt.date | str | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.InvoiceReply:
+        """Record what you received for an invoice yourself, in cash or at your bank.
+
+        Records what you received for an invoice yourself, in cash or at your bank. It moves no money.
+
+        Needs a key of scope `collect`.
+
+        invoice_id: Identifier of the invoice. 1 to 100 characters.
+        amount: What you received: at most what is outstanding. Digits with at most two decimals, above zero, at
+            most 15 digits.
+        method: How you received it.
+        reference: Your reference, such as the number of a receipt or a teller. An amount is counted once under it.
+            1 to 100 characters.
+        received_on: The day on which you received it, in Lagos, not after today. Default: today. A date as
+            YYYY-MM-DD or DD-MM-YYYY.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.resources.invoice_received(
+                invoice_id="<invoice_id>", amount="5000.00", method="cash", reference="receipt 118"
+            )
+
+            {
+              "status": 200,
+              "message": "Payment Recorded",
+              "data": {
+                "invoice_id": "<invoice_id>",
+                "number": "INV-000001",
+                "link": "<link>",
+                "customer_id": "<customer_id>",
+                "currency": "NGN",
+                "subtotal": "33000.00",
+                "discount": "3300.00",
+                "vat": "2227.50",
+                "shipping": "1500.00",
+                "total": "33427.50",
+                "paid": "5000.00",
+                "refunded": "0.00",
+                "outstanding": "28427.50",
+                "status": "partly_paid",
+                "date_due": null,
+                "reminders": false,
+                "created_at": "2026-01-05T08:30:00.000Z",
+                "paid_at": null,
+                "items": [
+                  {
+                    "description": "Ankara fabric, 6 yards",
+                    "quantity": 2,
+            …
+        """
+        return await self._call(
+            actions.RESOURCES_INVOICE_RECEIVED,
+            {
+                "invoice_id": invoice_id,
+                "amount": amount,
+                "method": method,
+                "reference": reference,
+                "received_on": received_on,
+            },
+            idempotency_key,
+        )
+
+    async def invoice_not_received(
+        self, *, invoice_id: str, reference: str, idempotency_key: str | None = None
+    ) -> types.InvoiceReply:
+        """Take back what was recorded as received by mistake.
+
+        Takes back what was recorded as received by mistake. The invoice is to be paid again.
+
+        Needs a key of scope `collect`.
+
+        invoice_id: Identifier of the invoice. 1 to 100 characters.
+        reference: The reference under which it was recorded. 1 to 100 characters.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.resources.invoice_not_received(invoice_id="<invoice_id>", reference="receipt 118")
+
+            {
+              "status": 200,
+              "message": "Record Taken Back",
+              "data": {
+                "invoice_id": "<invoice_id>",
+                "number": "INV-000001",
+                "link": "<link>",
+                "customer_id": "<customer_id>",
+                "currency": "NGN",
+                "subtotal": "33000.00",
+                "discount": "3300.00",
+                "vat": "2227.50",
+                "shipping": "1500.00",
+                "total": "33427.50",
+                "paid": "0.00",
+                "refunded": "0.00",
+                "outstanding": "33427.50",
+                "status": "unpaid",
+                "date_due": null,
+                "reminders": false,
+                "created_at": "2026-01-05T08:30:00.000Z",
+                "paid_at": null,
+                "items": [
+                  {
+                    "description": "Ankara fabric, 6 yards",
+                    "quantity": 2,
+            …
+        """
+        return await self._call(
+            actions.RESOURCES_INVOICE_NOT_RECEIVED, {"invoice_id": invoice_id, "reference": reference}, idempotency_key
+        )
 
     async def invoice_void(self, *, invoice_id: str, idempotency_key: str | None = None) -> types.InvoiceReply:
         """Void an invoice on which nothing was paid.
@@ -5610,13 +8810,13 @@ class Resources(AsyncGroup):
                 "outstanding": "0.00",
                 "status": "void",
                 "date_due": null,
+                "reminders": false,
                 "created_at": "2026-01-05T08:30:00.000Z",
                 "paid_at": null,
                 "items": [
                   {
                     "description": "Ankara fabric, 6 yards",
                     "quantity": 2,
-                    "amount": "12500.00",
             …
         """
         return await self._call(actions.RESOURCES_INVOICE_VOID, {"invoice_id": invoice_id}, idempotency_key)
@@ -5901,6 +9101,139 @@ class Resources(AsyncGroup):
         """
         return await self._call(actions.RESOURCES_TICKET_USE, {"code": code, "link_id": link_id}, idempotency_key)
 
+    def mails(
+        self,
+        *,
+        offset: int | None = None,
+        limit: int | None = None,
+        status: Literal["failed", "queued", "sent", "unknown"] | None = None,
+        customer_id: str | None = None,
+    ) -> AsyncPager[types.MailSummary]:
+        """Mails in your name, newest first: all, or those in a state or to a customer.
+
+        Lists mails, newest first.
+
+        Needs a key of scope `collect` or `read`.
+
+        Iterate the result to read all pages; `limit` is the number of records per page.
+
+        offset: Number of records to skip. Default 0. A whole number, not negative.
+        limit: Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200.
+        status: Lists only mails in this state.
+        customer_id: Lists only mails to this customer. 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            shop.resources.mails()
+
+            {
+              "status": 200,
+              "data": [
+                {
+                  "mail_id": "<mail_id>",
+                  "purpose": "invoice",
+                  "reference": "<reference>",
+                  "customer_id": "<customer_id>",
+                  "status": "sent",
+                  "attempts": 1,
+                  "reply_code": "250 2.0.0",
+                  "to": "ada.obi@example.com",
+                  "to_name": "Ada Obi",
+                  "subject": "Invoice INV-000001 from Sandbox merchant",
+                  "created_at": "2026-01-05T08:30:00.000Z",
+                  "changed_at": "2026-01-05T08:30:00.000Z",
+                  "sent_at": "2026-01-05T08:30:00.000Z"
+                }
+              ],
+              "total": 1,
+              "offset": 0,
+              "limit": 50
+            }
+        """
+        return self._list(
+            actions.RESOURCES_MAILS, {"offset": offset, "limit": limit, "status": status, "customer_id": customer_id}
+        )
+
+    async def mail_detail(self, *, mail_id: str) -> types.MailReply:
+        """One mail with its text.
+
+        Shows one mail.
+
+        Needs a key of scope `collect` or `read`.
+
+        mail_id: Identifier of the mail. 1 to 100 characters.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.resources.mail_detail(mail_id="<mail_id>")
+
+            {
+              "status": 200,
+              "message": "Mail",
+              "data": {
+                "mail_id": "<mail_id>",
+                "purpose": "invoice",
+                "reference": "<reference>",
+                "customer_id": "<customer_id>",
+                "status": "sent",
+                "attempts": 1,
+                "reply_code": "250 2.0.0",
+                "to": "ada.obi@example.com",
+                "to_name": "Ada Obi",
+                "subject": "Invoice INV-000001 from Sandbox merchant",
+                "created_at": "2026-01-05T08:30:00.000Z",
+                "changed_at": "2026-01-05T08:30:00.000Z",
+                "sent_at": "2026-01-05T08:30:00.000Z",
+                "sender_name": "Sandbox merchant",
+                "reply_to": null,
+                "text": "<text>",
+                "html": "<html>"
+              }
+            }
+        """
+        return await self._call(actions.RESOURCES_MAIL_DETAIL, {"mail_id": mail_id})
+
+    async def mail(self, *, mail_id: str, idempotency_key: str | None = None) -> types.MailReply:
+        """Send a mail again that failed, or whose outcome is unknown.
+
+        Sends a mail again that failed, or whose outcome is unknown.
+
+        Needs a key of scope `collect`.
+
+        mail_id: Identifier of the mail. 1 to 100 characters.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.resources.mail(mail_id="<mail_id>")
+
+            {
+              "status": 200,
+              "message": "The mail is queued again",
+              "data": {
+                "mail_id": "<mail_id>",
+                "purpose": "invoice",
+                "reference": "<reference>",
+                "customer_id": "<customer_id>",
+                "status": "queued",
+                "attempts": 1,
+                "reply_code": "550 5.1.1",
+                "to": "bounce@example.com",
+                "to_name": "Nobody",
+                "subject": "Invoice INV-000002 from Sandbox merchant",
+                "created_at": "2026-01-05T08:30:00.000Z",
+                "changed_at": "2026-01-05T08:30:00.000Z",
+                "sent_at": null,
+                "sender_name": "Sandbox merchant",
+                "reply_to": null,
+                "text": "<text>",
+                "html": "<html>"
+              }
+            }
+        """
+        return await self._call(actions.RESOURCES_MAIL, {"mail_id": mail_id}, idempotency_key)
+
 
 class Sandbox(AsyncGroup):
     """The actions of `PUT /sandbox`. They exist in the test environment only."""
@@ -6148,6 +9481,49 @@ class Sandbox(AsyncGroup):
             idempotency_key,
         )
 
+    async def card_dispute_outcome(
+        self, *, dispute_id: str, outcome: Literal["lost", "won"], idempotency_key: str | None = None
+    ) -> types.CardDisputeChanged:
+        """The card network decides a dispute of a card purchase.
+
+        Simulates the decision of the card network on a dispute of a card purchase. That of a shop of this deployment is
+        decided by `dispute_outcome` of the shop.
+
+        Needs a key of scope `all`.
+
+        dispute_id: The dispute, by its `dispute_id`. 1 to 100 characters.
+        outcome: `won`: the network decides for the cardholder; `lost`: for the shop.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.sandbox.card_dispute_outcome(dispute_id="<dispute_id>", outcome="lost")
+
+            {
+              "status": 200,
+              "message": "Dispute lost: the shop keeps the money",
+              "data": {
+                "dispute_id": "<dispute_id>",
+                "reference": "<reference>",
+                "txnRef": "<txnRef>",
+                "state": "lost",
+                "reason": "not received",
+                "amount": "5.00",
+                "currency": "USD",
+                "credited": "0.00",
+                "card_currency": "USD",
+                "outcome": "The card network decided for the shop",
+                "filed_at": "2026-01-05T08:30:00.000Z",
+                "ended_at": "2026-01-05T08:30:00.000Z",
+                "refundRef": "<refundRef>"
+              }
+            }
+        """
+        return await self._call(
+            actions.SANDBOX_CARD_DISPUTE_OUTCOME, {"dispute_id": dispute_id, "outcome": outcome}, idempotency_key
+        )
+
     async def card_refund(
         self, *, txn_ref: str, amount: types.Amount | None = None, idempotency_key: str | None = None
     ) -> types.PurchaseReply:
@@ -6343,6 +9719,7 @@ class Sandbox(AsyncGroup):
         balance: types.Amount | None = None,
         webhook: str | None = None,
         seed: str | None = None,
+        terms: Mapping[str, Any] | None = None,
     ) -> types.NewMerchantReply:
         """Create a new, funded merchant, so that each test can have its own.
 
@@ -6359,6 +9736,9 @@ class Sandbox(AsyncGroup):
         seed: Makes random outcomes the same in every run: whether a `fault` with a `probability` occurs. The same
             requests in the same order then have the same outcomes, on every server. References, tokens and numbers
             stay its own. At most 200 characters.
+        terms: Terms of the merchant, as a file of `kasuwa case export` has them: tariff, limits, days of
+            settlement, savings, lending and the like. Left out: those of every new merchant. An object of at most
+            100 terms.
 
         Example, and the reply that was recorded for it:
 
@@ -6372,7 +9752,7 @@ class Sandbox(AsyncGroup):
         """
         return await self._call(
             actions.SANDBOX_NEW_MERCHANT,
-            {"name": name, "now": now, "balance": balance, "webhook": webhook, "seed": seed},
+            {"name": name, "now": now, "balance": balance, "webhook": webhook, "seed": seed, "terms": terms},
         )
 
     async def fund_wallet(
@@ -6412,6 +9792,7 @@ class Sandbox(AsyncGroup):
         order_ref: str | None = None,
         loan_id: str | None = None,
         savings_id: str | None = None,
+        code: str | None = None,
     ) -> types.SettleReply:
         """Simulate the rail's call-back for a pending transaction.
 
@@ -6426,6 +9807,8 @@ class Sandbox(AsyncGroup):
         savings_id: A savings account, for its open deposit or cash-out. 1 to 100 characters.
         outcome: The rail's answer. A transaction that is final keeps its status, and an operator is notified of a
             contradiction.
+        code: Response code of the answer, such as `51`. Default `00` if it is successful, `05` if it failed. A
+            response code of two digits or capitals.
 
         Example, and the reply that was recorded for it:
 
@@ -6446,6 +9829,7 @@ class Sandbox(AsyncGroup):
                 "order_ref": order_ref,
                 "loan_id": loan_id,
                 "savings_id": savings_id,
+                "code": code,
             },
         )
 
@@ -6552,6 +9936,74 @@ class Sandbox(AsyncGroup):
                 "reference": reference,
             },
         )
+
+    def requests(
+        self,
+        *,
+        search: str | None = None,
+        refused: bool | None = None,
+        before: int | None = None,
+        after: int | None = None,
+        limit: int | None = None,
+    ) -> AsyncPager[types.LoggedRequest]:
+        """The requests of this merchant and their replies, also refused ones, with secrets hidden.
+
+        Requests of this merchant and their replies, newest first.
+
+        Needs a key of scope `all`.
+
+        Iterate the result to read all pages; `limit` is the number of records per page.
+
+        search: Only those with this text in path, action, request id, or a body, whatever its capitals. At most 200
+            characters.
+        refused: Only those that were refused or failed.
+        before: Only those whose `number` is below this one. Send a reply's `last` to read on. A whole number, not
+            negative.
+        after: Lists those whose `number` is above this one, oldest first. Send a reply's `last` to follow the log.
+            A whole number, not negative.
+        limit: Largest number of requests to return. Default 50. 1 to 200.
+
+        Example, and the reply that was recorded for it:
+
+            shop.sandbox.requests(refused=True, limit=10)
+
+            {
+              "status": 200,
+              "data": [],
+              "last": "<last>",
+              "more": false
+            }
+        """
+        return self._list(
+            actions.SANDBOX_REQUESTS,
+            {"search": search, "refused": refused, "before": before, "after": after, "limit": limit},
+        )
+
+    def people_mails(self, *, before: int | None = None, limit: int | None = None) -> AsyncPager[types.PeopleMail]:
+        """The mails to the people of this merchant: invitations, alerts, and what waits for them.
+
+        Mails to the people of this merchant, newest first.
+
+        Needs a key of scope `all`.
+
+        Iterate the result to read all pages; `limit` is the number of records per page.
+
+        before: Only those whose `number` is below this one. Send a reply's `last` to read on. A whole number, not
+            negative.
+        limit: Largest number of mails to return. Default 50. 1 to 200.
+
+        Example, and the reply that was recorded for it:
+
+            shop.sandbox.people_mails(limit=10)
+
+            {
+              "status": 200,
+              "data": [],
+              "last": "<last>",
+              "more": false
+            }
+        """
+        return self._list(actions.SANDBOX_PEOPLE_MAILS, {"before": before, "limit": limit})
 
     async def clock(self) -> types.ClockReply:
         """This merchant's business time.
@@ -6672,9 +10124,24 @@ class Sandbox(AsyncGroup):
         self,
         *,
         kind: Literal["decline", "none", "reset", "timeout", "unavailable"],
-        rail: Literal["bank", "biller", "card", "identity", "issuer", "mobile"] | None = None,
+        rail: Literal["bank", "biller", "card", "decider", "identity", "issuer", "mobile"] | None = None,
+        on: Literal[
+            "accountname",
+            "authorize",
+            "bvn",
+            "charge",
+            "initiate",
+            "pay",
+            "purchase",
+            "refund",
+            "resolve",
+            "transfer",
+            "validate",
+        ]
+        | None = None,
         times: int | None = None,
         probability: types.Amount | None = None,
+        code: str | None = None,
         idempotency_key: str | None = None,
     ) -> types.SandboxReply:
         """Make this merchant's next calls to a rail fail.
@@ -6684,12 +10151,18 @@ class Sandbox(AsyncGroup):
         Needs a key of scope `all`.
 
         rail: The rail whose calls fail: `card`, `bank` (transfers, account payments, names), `biller`, `mobile`,
-            `identity` (BVN) or `issuer` (virtual cards). Required unless the kind is `none`; then left out for all
-            rails.
+            `identity` (BVN), `issuer` (virtual cards) or `decider` (your service that decides on purchases with
+            them). Required unless the kind is `none`; then left out for all rails.
         kind: `timeout`: done, but the answer is lost. `reset`: it never arrived. `unavailable`: refused before
             anything was done. `decline`: declined. `none`: clears planned faults.
+        on: The operation that the fault is limited to. Left out: every call of the rail. Of `card`: `initiate`,
+            `charge`, `validate`, `refund`. Of `bank`: `transfer`, `charge`, `validate`, `refund`, `accountname`. Of
+            `biller`: `pay`, `resolve`. Of `mobile`: `charge`, `validate`, `refund`. Of `identity`: `bvn`. Of
+            `issuer` and `decider`: `purchase`, `authorize`.
         times: Number of the next calls that the fault applies to. Default 1. 1 to 1,000,000.
         probability: Probability from 0 to 1 with which each of these calls fails. Default 1. A number from 0 to 1.
+        code: Response code of a decline, such as `51`. Only for the kind `decline`. Default `05`. A response code
+            of two digits or capitals.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
 
@@ -6704,7 +10177,7 @@ class Sandbox(AsyncGroup):
         """
         return await self._call(
             actions.SANDBOX_FAULT,
-            {"kind": kind, "rail": rail, "times": times, "probability": probability},
+            {"kind": kind, "rail": rail, "on": on, "times": times, "probability": probability, "code": code},
             idempotency_key,
         )
 
@@ -6741,7 +10214,7 @@ class Sandbox(AsyncGroup):
               "status": 200,
               "data": {
                 "name": "before the refund",
-                "rows": 8,
+                "rows": "<rows>",
                 "bytes": "<bytes>",
                 "business_time": "<business_time>",
                 "made_at": "<made_at>",
@@ -6767,7 +10240,7 @@ class Sandbox(AsyncGroup):
             {
               "status": 200,
               "message": "The merchant is as it was in before the refund",
-              "rows": 8
+              "rows": "<rows>"
             }
         """
         return await self._call(actions.SANDBOX_RESTORE, {"name": name})
@@ -6807,7 +10280,7 @@ class Sandbox(AsyncGroup):
               "data": [
                 {
                   "name": "before the refund",
-                  "rows": 8,
+                  "rows": "<rows>",
                   "bytes": "<bytes>",
                   "business_time": "<business_time>",
                   "made_at": "<made_at>",
@@ -6838,6 +10311,65 @@ class Sandbox(AsyncGroup):
             }
         """
         return await self._call(actions.SANDBOX_COMPARE_WORLDS, {"name": name, "other": other})
+
+    async def export_world(self, *, name: str, passphrase: str) -> types.ExportWorldReply:
+        """Write a world to a file, encrypted with a passphrase.
+
+        Writes a world to a file that this deployment, and every other with the same KASUWA_SECRET_KEY, can import.
+
+        Needs a key of scope `all`.
+
+        name: Name of the world. 1 to 100 characters.
+        passphrase: Encrypts the file. Whoever imports it sends it again; it is not stored. 12 to 200 characters.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.sandbox.export_world(name="before the refund", passphrase="a passphrase of the team")
+
+            {
+              "status": 200,
+              "data": {
+                "name": "before the refund",
+                "rows": "<rows>",
+                "bytes": "<bytes>",
+                "business_time": "<business_time>",
+                "made_at": "<made_at>",
+                "made_by": "1.0.0"
+              },
+              "file": "<file>"
+            }
+        """
+        return await self._call(actions.SANDBOX_EXPORT_WORLD, {"name": name, "passphrase": passphrase})
+
+    async def import_world(self, *, name: str, passphrase: str, file: str) -> types.SnapshotReply:
+        """Store the world of a file, which can then be restored or copied.
+
+        Stores the world of a file. The merchant stays as it is until the world is restored.
+
+        Needs a key of scope `all`.
+
+        name: Name of the world here, one that none of the merchant's worlds has. 1 to 100 characters.
+        passphrase: The passphrase that the file was written with. 12 to 200 characters.
+        file: The file, in base64, as `export_world` returned it. A file of at most 10 MiB in base64, as
+            export_world returns it.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.sandbox.import_world(name="from the file", passphrase="a passphrase of the team", file="<file>")
+
+            {
+              "status": 200,
+              "data": {
+                "name": "from the file",
+                "rows": "<rows>",
+                "bytes": "<bytes>",
+                "business_time": "<business_time>",
+                "made_at": "<made_at>",
+                "made_by": "1.0.0"
+              }
+            }
+        """
+        return await self._call(actions.SANDBOX_IMPORT_WORLD, {"name": name, "passphrase": passphrase, "file": file})
 
     async def delete_world(self, *, name: str) -> types.SandboxReply:
         """Delete a world.
@@ -6887,7 +10419,7 @@ class Sandbox(AsyncGroup):
 
             {
               "status": 200,
-              "key_id": 2,
+              "key_id": 6,
               "key": "<key>",
               "scopes": [
                 "payout"
@@ -6908,6 +10440,7 @@ class Sandbox(AsyncGroup):
         beneficiary_limits: types.LimitFields | None = None,
         tier_limits: types.TierFields | None = None,
         on_limit: Literal["approve", "refuse"] | None = None,
+        approve_write_off_above: types.Amount | None = None,
     ) -> types.PolicyReply:
         """Set which transfers of this merchant wait for approval, and its velocity limits.
 
@@ -6924,6 +10457,8 @@ class Sandbox(AsyncGroup):
         beneficiary_limits: Limits of the transfers to each beneficiary.
         tier_limits: Limits of what each client is sent for loans and from savings, by the client's KYC tier.
         on_limit: What becomes of a transfer beyond a limit: it is refused (the default), or waits for approval.
+        approve_write_off_above: Write-offs wait that bring what is written off of a loan above this amount, in
+            naira. Digits with at most two decimals, at most 15 digits; zero where nothing is left.
 
         Example, and the reply that was recorded for it:
 
@@ -6944,5 +10479,30 @@ class Sandbox(AsyncGroup):
                 "beneficiary_limits": beneficiary_limits,
                 "tier_limits": tier_limits,
                 "on_limit": on_limit,
+                "approve_write_off_above": approve_write_off_above,
             },
         )
+
+    async def client_tiers(
+        self, *, is_on: bool, held_days: int | None = None, tiers: Sequence[types.OwnFigures] | None = None
+    ) -> types.TiersReply:
+        """Set whether the limits by tier apply to the clients of this merchant, and with which figures.
+
+        The whole setting: figures that are left out are the regulator's.
+
+        Needs a key of scope `all`.
+
+        is_on: Whether the limits apply.
+        held_days: Days for which money above a limit is held before it goes back. Default 7. 1 to 90.
+        tiers: Figures of this merchant. An array of at most 4 tiers.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.sandbox.client_tiers(is_on=True, tiers=[{"tier": 1, "daily": "60000.00"}])
+
+            {
+              "status": 200,
+              "message": "The limits apply"
+            }
+        """
+        return await self._call(actions.SANDBOX_CLIENT_TIERS, {"is_on": is_on, "held_days": held_days, "tiers": tiers})

@@ -29,8 +29,8 @@ class EventBase(Result):
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
     txn_status: Literal["failed", "pending", "successful"]
     """The state of what the event is about. That of a transaction is final and never changes after the event;
-    `pending` only in events of an invoice, of a transfer that waits for approval, or of an authorization of a
-    virtual card.
+    `pending` only in events of an invoice, of a transfer that waits for approval, of a loan that will be
+    collected, or of an authorization of a virtual card.
     """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
@@ -66,8 +66,8 @@ class PaymentEvent(EventBase):
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
     txn_status: Literal["failed", "pending", "successful"]
     """The state of what the event is about. That of a transaction is final and never changes after the event;
-    `pending` only in events of an invoice, of a transfer that waits for approval, or of an authorization of a
-    virtual card.
+    `pending` only in events of an invoice, of a transfer that waits for approval, of a loan that will be
+    collected, or of an authorization of a virtual card.
     """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
@@ -144,8 +144,8 @@ class TransferEvent(EventBase):
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
     txn_status: Literal["failed", "pending", "successful"]
     """The state of what the event is about. That of a transaction is final and never changes after the event;
-    `pending` only in events of an invoice, of a transfer that waits for approval, or of an authorization of a
-    virtual card.
+    `pending` only in events of an invoice, of a transfer that waits for approval, of a loan that will be
+    collected, or of an authorization of a virtual card.
     """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
@@ -202,8 +202,8 @@ class TransferApprovalEvent(EventBase):
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
     txn_status: Literal["failed", "pending", "successful"]
     """The state of what the event is about. That of a transaction is final and never changes after the event;
-    `pending` only in events of an invoice, of a transfer that waits for approval, or of an authorization of a
-    virtual card.
+    `pending` only in events of an invoice, of a transfer that waits for approval, of a loan that will be
+    collected, or of an authorization of a virtual card.
     """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
@@ -267,8 +267,8 @@ class BillEvent(EventBase):
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
     txn_status: Literal["failed", "pending", "successful"]
     """The state of what the event is about. That of a transaction is final and never changes after the event;
-    `pending` only in events of an invoice, of a transfer that waits for approval, or of an authorization of a
-    virtual card.
+    `pending` only in events of an invoice, of a transfer that waits for approval, of a loan that will be
+    collected, or of an authorization of a virtual card.
     """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
@@ -320,8 +320,8 @@ class RefundEvent(EventBase):
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
     txn_status: Literal["failed", "pending", "successful"]
     """The state of what the event is about. That of a transaction is final and never changes after the event;
-    `pending` only in events of an invoice, of a transfer that waits for approval, or of an authorization of a
-    virtual card.
+    `pending` only in events of an invoice, of a transfer that waits for approval, of a loan that will be
+    collected, or of an authorization of a virtual card.
     """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
@@ -381,8 +381,8 @@ class CashcodeEvent(EventBase):
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
     txn_status: Literal["failed", "pending", "successful"]
     """The state of what the event is about. That of a transaction is final and never changes after the event;
-    `pending` only in events of an invoice, of a transfer that waits for approval, or of an authorization of a
-    virtual card.
+    `pending` only in events of an invoice, of a transfer that waits for approval, of a loan that will be
+    collected, or of an authorization of a virtual card.
     """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
@@ -434,8 +434,8 @@ class CardPurchaseEvent(EventBase):
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
     txn_status: Literal["failed", "pending", "successful"]
     """The state of what the event is about. That of a transaction is final and never changes after the event;
-    `pending` only in events of an invoice, of a transfer that waits for approval, or of an authorization of a
-    virtual card.
+    `pending` only in events of an invoice, of a transfer that waits for approval, of a loan that will be
+    collected, or of an authorization of a virtual card.
     """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
@@ -467,12 +467,15 @@ class CardPurchaseEvent(EventBase):
             "channel_not_allowed",
             "country_not_allowed",
             "currency_not_supported",
+            "declined_by_merchant",
             "insufficient_funds",
             "issuer_declined",
             "merchant_blocked",
             "merchant_not_allowed",
+            "no_decision",
             "no_longer_valid",
             "not_yet_valid",
+            "over_client_limit",
             "over_daily_limit",
             "over_monthly_limit",
             "over_transaction_limit",
@@ -515,8 +518,8 @@ class CardAuthorizationEvent(EventBase):
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
     txn_status: Literal["failed", "pending", "successful"]
     """The state of what the event is about. That of a transaction is final and never changes after the event;
-    `pending` only in events of an invoice, of a transfer that waits for approval, or of an authorization of a
-    virtual card.
+    `pending` only in events of an invoice, of a transfer that waits for approval, of a loan that will be
+    collected, or of an authorization of a virtual card.
     """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
@@ -556,12 +559,15 @@ class CardAuthorizationEvent(EventBase):
             "channel_not_allowed",
             "country_not_allowed",
             "currency_not_supported",
+            "declined_by_merchant",
             "insufficient_funds",
             "issuer_declined",
             "merchant_blocked",
             "merchant_not_allowed",
+            "no_decision",
             "no_longer_valid",
             "not_yet_valid",
+            "over_client_limit",
             "over_daily_limit",
             "over_monthly_limit",
             "over_transaction_limit",
@@ -604,8 +610,8 @@ class CardRefundEvent(EventBase):
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
     txn_status: Literal["failed", "pending", "successful"]
     """The state of what the event is about. That of a transaction is final and never changes after the event;
-    `pending` only in events of an invoice, of a transfer that waits for approval, or of an authorization of a
-    virtual card.
+    `pending` only in events of an invoice, of a transfer that waits for approval, of a loan that will be
+    collected, or of an authorization of a virtual card.
     """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
@@ -629,6 +635,8 @@ class CardRefundEvent(EventBase):
     """Reference of the virtual card."""
     refund_of: str
     """The `txnRef` of the purchase that is refunded."""
+    dispute_id: str | None = None
+    """The dispute that the cardholder has won with it. Absent if the shop refunded the purchase."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
@@ -642,6 +650,69 @@ class CardRefundEvent(EventBase):
         "currency": "currency",
         "reference": "reference",
         "refund_of": "refundOf",
+        "dispute_id": "dispute_id",
+    }
+
+
+@dataclass(frozen=True)
+class CardDisputeEvent(EventBase):
+    """A dispute of a card purchase was filed, or has changed. One event for each."""
+
+    event_id: str | None
+    """The same for every delivery of an event. None if the delivery has no `webhook-id`."""
+    sent_at: dt.datetime | None
+    """The time of this delivery. None if it has no `webhook-timestamp`."""
+    status: int
+    """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The state of what the event is about. That of a transaction is final and never changes after the event;
+    `pending` only in events of an invoice, of a transfer that waits for approval, of a loan that will be
+    collected, or of an authorization of a virtual card.
+    """
+    txn_ref: str
+    """Reference of the dispute: its `dispute_id`."""
+    charged_amount: Decimal
+    """What is disputed, in major units of the shop's currency."""
+    payment_method: str
+    """Always `virtual_card`."""
+    endpoint: Literal["live", "test"]
+    """The environment that sent the event. Ignore events of the test environment in production."""
+    kind: Literal["card_dispute"]
+    """The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."""
+    currency: str
+    """Currency of the amount, as its ISO 4217 code."""
+    reference: str
+    """Reference of the virtual card."""
+    dispute_of: str
+    """The `txnRef` of the purchase that is disputed. The purchase itself stays `successful`, as `txnStatus` says."""
+    state: Literal["closed", "lost", "submitted", "withdrawn", "won"]
+    """The state of the dispute."""
+    step: str
+    """What happened: `submitted`, `reduced` by a refund of the shop, or the state that it got."""
+    reason: str
+    """The cardholder's reason."""
+    credited: Decimal
+    """What the card got, in its currency; 0.00 unless the dispute is won."""
+    card_currency: str
+    """Currency of the card."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "charged_amount": "chargedAmount",
+        "payment_method": "paymentMethod",
+        "endpoint": "endpoint",
+        "kind": "kind",
+        "currency": "currency",
+        "reference": "reference",
+        "dispute_of": "disputeOf",
+        "state": "state",
+        "step": "step",
+        "reason": "reason",
+        "credited": "credited",
+        "card_currency": "card_currency",
     }
 
 
@@ -657,8 +728,8 @@ class RepaymentEvent(EventBase):
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
     txn_status: Literal["failed", "pending", "successful"]
     """The state of what the event is about. That of a transaction is final and never changes after the event;
-    `pending` only in events of an invoice, of a transfer that waits for approval, or of an authorization of a
-    virtual card.
+    `pending` only in events of an invoice, of a transfer that waits for approval, of a loan that will be
+    collected, or of an authorization of a virtual card.
     """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
@@ -715,8 +786,8 @@ class SavingsMovementEvent(EventBase):
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
     txn_status: Literal["failed", "pending", "successful"]
     """The state of what the event is about. That of a transaction is final and never changes after the event;
-    `pending` only in events of an invoice, of a transfer that waits for approval, or of an authorization of a
-    virtual card.
+    `pending` only in events of an invoice, of a transfer that waits for approval, of a loan that will be
+    collected, or of an authorization of a virtual card.
     """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
@@ -770,8 +841,8 @@ class FixedDepositEvent(EventBase):
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
     txn_status: Literal["failed", "pending", "successful"]
     """The state of what the event is about. That of a transaction is final and never changes after the event;
-    `pending` only in events of an invoice, of a transfer that waits for approval, or of an authorization of a
-    virtual card.
+    `pending` only in events of an invoice, of a transfer that waits for approval, of a loan that will be
+    collected, or of an authorization of a virtual card.
     """
     txn_ref: str
     """The `savings_id`."""
@@ -821,6 +892,374 @@ class FixedDepositEvent(EventBase):
 
 
 @dataclass(frozen=True)
+class HeldDepositEvent(EventBase):
+    """A deposit arrived above the limits of its client's tier and is held, or was released or sent back. One event
+    for each. The payment that brought it has an event of its own.
+    """
+
+    event_id: str | None
+    """The same for every delivery of an event. None if the delivery has no `webhook-id`."""
+    sent_at: dt.datetime | None
+    """The time of this delivery. None if it has no `webhook-timestamp`."""
+    status: int
+    """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The state of what the event is about. That of a transaction is final and never changes after the event;
+    `pending` only in events of an invoice, of a transfer that waits for approval, of a loan that will be
+    collected, or of an authorization of a virtual card.
+    """
+    txn_ref: str
+    """The `txnRef` of the payment."""
+    charged_amount: Decimal
+    """The amount that is held, in naira."""
+    payment_method: str
+    """Always `wallet`: the money moves within the books."""
+    endpoint: Literal["live", "test"]
+    """The environment that sent the event. Ignore events of the test environment in production."""
+    kind: Literal["held_deposit"]
+    """The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."""
+    currency: str
+    """Currency of the amount, as its ISO 4217 code."""
+    client_id: str
+    """The client."""
+    step: Literal["held", "released", "returned"]
+    """`released`: the savings or your wallet have it. `returned`: a refund sends it back, with an event of its own."""
+    reason: str
+    """The limit that it was above, in words."""
+    held_until: str
+    """When it goes back unless the client's tier rises before, in UTC."""
+    savings_id: str | None = None
+    """The savings account that it is for. Absent if it came into a personalized account of the client."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "charged_amount": "chargedAmount",
+        "payment_method": "paymentMethod",
+        "endpoint": "endpoint",
+        "kind": "kind",
+        "currency": "currency",
+        "savings_id": "savings_id",
+        "client_id": "client_id",
+        "step": "step",
+        "reason": "reason",
+        "held_until": "held_until",
+    }
+
+
+@dataclass(frozen=True)
+class DividendEvent(EventBase):
+    """A dividend was declared, or every member has it. One event for each; what each member got is in the statement
+    of their savings.
+    """
+
+    event_id: str | None
+    """The same for every delivery of an event. None if the delivery has no `webhook-id`."""
+    sent_at: dt.datetime | None
+    """The time of this delivery. None if it has no `webhook-timestamp`."""
+    status: int
+    """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The state of what the event is about. That of a transaction is final and never changes after the event;
+    `pending` only in events of an invoice, of a transfer that waits for approval, of a loan that will be
+    collected, or of an authorization of a virtual card.
+    """
+    txn_ref: str
+    """The `dividend_id`."""
+    charged_amount: Decimal
+    """Sum of the dividends that were paid, before tax, in naira; 0.00 when it was declared."""
+    payment_method: str
+    """Always `wallet`, which pays the dividend."""
+    endpoint: Literal["live", "test"]
+    """The environment that sent the event. Ignore events of the test environment in production."""
+    kind: Literal["dividend"]
+    """The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."""
+    currency: str
+    """Currency of the amount, as its ISO 4217 code."""
+    class_id: str
+    """The class of shares."""
+    step: Literal["declared", "paid"]
+    """`declared`: the sum has left the wallet. `paid`: every member has the dividend."""
+    rate: str
+    """Dividend in percent of the price of the shares."""
+    record_date: dt.date
+    """The day at whose end the shares were counted, as YYYY-MM-DD."""
+    members: int
+    """Number of members who get a dividend."""
+    gross: Decimal
+    """Sum of all dividends before tax, in naira."""
+    withheld_tax: Decimal
+    """Tax that was withheld, in naira; 0.00 when it was declared."""
+    returned: Decimal
+    """Sum of the dividends of members whose savings account has closed, in naira. It is back in the wallet."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "charged_amount": "chargedAmount",
+        "payment_method": "paymentMethod",
+        "endpoint": "endpoint",
+        "kind": "kind",
+        "currency": "currency",
+        "class_id": "class_id",
+        "step": "step",
+        "rate": "rate",
+        "record_date": "record_date",
+        "members": "members",
+        "gross": "gross",
+        "withheld_tax": "withheld_tax",
+        "returned": "returned",
+    }
+
+
+@dataclass(frozen=True)
+class ShareRedemptionEvent(EventBase):
+    """A redemption of shares waits for approval, or was approved, rejected, or not decided in time."""
+
+    event_id: str | None
+    """The same for every delivery of an event. None if the delivery has no `webhook-id`."""
+    sent_at: dt.datetime | None
+    """The time of this delivery. None if it has no `webhook-timestamp`."""
+    status: int
+    """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The state of what the event is about. That of a transaction is final and never changes after the event;
+    `pending` only in events of an invoice, of a transfer that waits for approval, of a loan that will be
+    collected, or of an authorization of a virtual card.
+    """
+    txn_ref: str
+    """The `redemption_id`."""
+    charged_amount: Decimal
+    """What was paid into the member's savings account, in naira; 0.00 unless it was approved."""
+    payment_method: str
+    """Always `wallet`."""
+    endpoint: Literal["live", "test"]
+    """The environment that sent the event. Ignore events of the test environment in production."""
+    kind: Literal["share_redemption"]
+    """The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."""
+    currency: str
+    """Currency of the amount, as its ISO 4217 code."""
+    class_id: str
+    """The class of shares."""
+    client_id: str
+    """The member."""
+    shares: int
+    """Number of shares."""
+    amount: Decimal
+    """What the shares are paid out for, in naira."""
+    approval: Literal["approved", "expired", "rejected", "waiting"]
+    """What became of the redemption."""
+    requested_by: str
+    """The key or the person that asked for it."""
+    decided_by: str | None = None
+    """The key or the person that approved or rejected it. Absent while it waits, and if it was not decided in time."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "charged_amount": "chargedAmount",
+        "payment_method": "paymentMethod",
+        "endpoint": "endpoint",
+        "kind": "kind",
+        "currency": "currency",
+        "class_id": "class_id",
+        "client_id": "client_id",
+        "shares": "shares",
+        "amount": "amount",
+        "approval": "approval",
+        "requested_by": "requestedBy",
+        "decided_by": "decidedBy",
+    }
+
+
+@dataclass(frozen=True)
+class ReactivationEvent(EventBase):
+    """The reactivation of a dormant savings account waits for approval, or was approved or rejected."""
+
+    event_id: str | None
+    """The same for every delivery of an event. None if the delivery has no `webhook-id`."""
+    sent_at: dt.datetime | None
+    """The time of this delivery. None if it has no `webhook-timestamp`."""
+    status: int
+    """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The state of what the event is about. That of a transaction is final and never changes after the event;
+    `pending` only in events of an invoice, of a transfer that waits for approval, of a loan that will be
+    collected, or of an authorization of a virtual card.
+    """
+    txn_ref: str
+    """The `savings_id`."""
+    charged_amount: Decimal
+    """Always `0.00`: no money moves."""
+    payment_method: str
+    """Always `wallet`."""
+    endpoint: Literal["live", "test"]
+    """The environment that sent the event. Ignore events of the test environment in production."""
+    kind: Literal["reactivation"]
+    """The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."""
+    currency: str
+    """Currency of the amount, as its ISO 4217 code."""
+    savings_id: str
+    """The savings account."""
+    client_id: str
+    """The client who saves."""
+    approval: Literal["approved", "rejected", "waiting"]
+    """What became of the reactivation."""
+    reason: str
+    """The reason that was given."""
+    requested_by: str
+    """The key or the person that asked for it."""
+    decided_by: str | None = None
+    """The key or the person that approved or rejected it. Absent while it waits."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "charged_amount": "chargedAmount",
+        "payment_method": "paymentMethod",
+        "endpoint": "endpoint",
+        "kind": "kind",
+        "currency": "currency",
+        "savings_id": "savings_id",
+        "client_id": "client_id",
+        "approval": "approval",
+        "reason": "reason",
+        "requested_by": "requestedBy",
+        "decided_by": "decidedBy",
+    }
+
+
+@dataclass(frozen=True)
+class LoanProductEvent(EventBase):
+    """A loan product was created, changed for new loans, or closed. `txnRef` is the `product_id`."""
+
+    event_id: str | None
+    """The same for every delivery of an event. None if the delivery has no `webhook-id`."""
+    sent_at: dt.datetime | None
+    """The time of this delivery. None if it has no `webhook-timestamp`."""
+    status: int
+    """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The state of what the event is about. That of a transaction is final and never changes after the event;
+    `pending` only in events of an invoice, of a transfer that waits for approval, of a loan that will be
+    collected, or of an authorization of a virtual card.
+    """
+    txn_ref: str
+    """Reference of the transaction, made by the service. Verify it before you act on the event."""
+    charged_amount: Decimal
+    """Always `0.00`: no money moved."""
+    payment_method: str
+    """Always `loan`."""
+    endpoint: Literal["live", "test"]
+    """The environment that sent the event. Ignore events of the test environment in production."""
+    kind: Literal["loan_product"]
+    """The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."""
+    currency: str
+    """Currency of the amount, as its ISO 4217 code."""
+    product_id: str
+    """The product."""
+    code: str
+    """Your code of the product."""
+    name: str
+    """What the product is called."""
+    step: Literal["changed", "closed", "created"]
+    """What happened."""
+    state: str
+    """State of the product after the step."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "charged_amount": "chargedAmount",
+        "payment_method": "paymentMethod",
+        "endpoint": "endpoint",
+        "kind": "kind",
+        "currency": "currency",
+        "product_id": "product_id",
+        "code": "code",
+        "name": "name",
+        "step": "step",
+        "state": "state",
+    }
+
+
+@dataclass(frozen=True)
+class StandingOrderEvent(EventBase):
+    """A standing order could not pay, gave a date up, or has ended. A payment that it made has the event of the
+    deposit or repayment, with its `order_id` as `customer_txnref`.
+    """
+
+    event_id: str | None
+    """The same for every delivery of an event. None if the delivery has no `webhook-id`."""
+    sent_at: dt.datetime | None
+    """The time of this delivery. None if it has no `webhook-timestamp`."""
+    status: int
+    """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The state of what the event is about. That of a transaction is final and never changes after the event;
+    `pending` only in events of an invoice, of a transfer that waits for approval, of a loan that will be
+    collected, or of an authorization of a virtual card.
+    """
+    txn_ref: str
+    """The `order_id`."""
+    charged_amount: Decimal
+    """Always `0.00`: nothing was paid."""
+    payment_method: str
+    """Always `savings`."""
+    endpoint: Literal["live", "test"]
+    """The environment that sent the event. Ignore events of the test environment in production."""
+    kind: Literal["standing_order"]
+    """The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."""
+    currency: str
+    """Currency of the amount, as its ISO 4217 code."""
+    client_id: str
+    """The client whose savings pay."""
+    savings_id: str
+    """The savings account that pays."""
+    target: str
+    """What is paid: a `savings_id`, `loan_id` or `thrift_id`."""
+    step: Literal["ended", "failed", "missed"]
+    """`failed`: it is tried again on `next_date`. `missed`: that payment is given up, and `next_date` is the next
+    one. `ended`: it pays no more.
+    """
+    amount: Decimal
+    """Amount of each payment, in naira."""
+    reason: str
+    """Why it failed or ended, in words."""
+    next_date: dt.date | None = None
+    """Day of the next attempt, as YYYY-MM-DD. Absent if it has ended."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "charged_amount": "chargedAmount",
+        "payment_method": "paymentMethod",
+        "endpoint": "endpoint",
+        "kind": "kind",
+        "currency": "currency",
+        "client_id": "client_id",
+        "savings_id": "savings_id",
+        "target": "to",
+        "step": "step",
+        "amount": "amount",
+        "reason": "reason",
+        "next_date": "next_date",
+    }
+
+
+@dataclass(frozen=True)
 class DisputeEvent(EventBase):
     """A payment is disputed, the time to respond runs out, or a dispute has changed its state. One event for each."""
 
@@ -832,8 +1271,8 @@ class DisputeEvent(EventBase):
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
     txn_status: Literal["failed", "pending", "successful"]
     """The state of what the event is about. That of a transaction is final and never changes after the event;
-    `pending` only in events of an invoice, of a transfer that waits for approval, or of an authorization of a
-    virtual card.
+    `pending` only in events of an invoice, of a transfer that waits for approval, of a loan that will be
+    collected, or of an authorization of a virtual card.
     """
     txn_ref: str
     """Reference of the dispute: its `dispute_id`."""
@@ -899,8 +1338,8 @@ class SettlementEvent(EventBase):
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
     txn_status: Literal["failed", "pending", "successful"]
     """The state of what the event is about. That of a transaction is final and never changes after the event;
-    `pending` only in events of an invoice, of a transfer that waits for approval, or of an authorization of a
-    virtual card.
+    `pending` only in events of an invoice, of a transfer that waits for approval, of a loan that will be
+    collected, or of an authorization of a virtual card.
     """
     txn_ref: str
     """The `settlement_id`; of a payout, the `txnRef` of its transfer."""
@@ -952,8 +1391,8 @@ class CheckoutEvent(EventBase):
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
     txn_status: Literal["failed", "pending", "successful"]
     """The state of what the event is about. That of a transaction is final and never changes after the event;
-    `pending` only in events of an invoice, of a transfer that waits for approval, or of an authorization of a
-    virtual card.
+    `pending` only in events of an invoice, of a transfer that waits for approval, of a loan that will be
+    collected, or of an authorization of a virtual card.
     """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
@@ -1013,8 +1452,8 @@ class PaymentRejectedEvent(EventBase):
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
     txn_status: Literal["failed", "pending", "successful"]
     """The state of what the event is about. That of a transaction is final and never changes after the event;
-    `pending` only in events of an invoice, of a transfer that waits for approval, or of an authorization of a
-    virtual card.
+    `pending` only in events of an invoice, of a transfer that waits for approval, of a loan that will be
+    collected, or of an authorization of a virtual card.
     """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
@@ -1078,8 +1517,8 @@ class ReversalEvent(EventBase):
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
     txn_status: Literal["failed", "pending", "successful"]
     """The state of what the event is about. That of a transaction is final and never changes after the event;
-    `pending` only in events of an invoice, of a transfer that waits for approval, or of an authorization of a
-    virtual card.
+    `pending` only in events of an invoice, of a transfer that waits for approval, of a loan that will be
+    collected, or of an authorization of a virtual card.
     """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
@@ -1133,8 +1572,8 @@ class AccountClosedEvent(EventBase):
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
     txn_status: Literal["failed", "pending", "successful"]
     """The state of what the event is about. That of a transaction is final and never changes after the event;
-    `pending` only in events of an invoice, of a transfer that waits for approval, or of an authorization of a
-    virtual card.
+    `pending` only in events of an invoice, of a transfer that waits for approval, of a loan that will be
+    collected, or of an authorization of a virtual card.
     """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
@@ -1195,8 +1634,8 @@ class InvoiceEvent(EventBase):
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
     txn_status: Literal["failed", "pending", "successful"]
     """The state of what the event is about. That of a transaction is final and never changes after the event;
-    `pending` only in events of an invoice, of a transfer that waits for approval, or of an authorization of a
-    virtual card.
+    `pending` only in events of an invoice, of a transfer that waits for approval, of a loan that will be
+    collected, or of an authorization of a virtual card.
     """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
@@ -1253,8 +1692,10 @@ class InvoiceEvent(EventBase):
 
 @dataclass(frozen=True)
 class LoanEvent(EventBase):
-    """A loan became late, a repayment of it was reversed or counted again, or it was written off. Repayments have
-    events of their own. `txnRef` is the `loan_id`.
+    """A loan became late, was charged or something of it was waived; a repayment of it was reversed or counted
+    again; it was written off, whole or in part, or a write-off waits or was rejected; its guarantees were called;
+    or it was rescheduled, or repaid by a new loan. Repayments have events of their own. `txnRef` is the
+    `loan_id`.
     """
 
     event_id: str | None
@@ -1265,14 +1706,14 @@ class LoanEvent(EventBase):
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
     txn_status: Literal["failed", "pending", "successful"]
     """The state of what the event is about. That of a transaction is final and never changes after the event;
-    `pending` only in events of an invoice, of a transfer that waits for approval, or of an authorization of a
-    virtual card.
+    `pending` only in events of an invoice, of a transfer that waits for approval, of a loan that will be
+    collected, or of an authorization of a virtual card.
     """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
-    """The amount of the step, in major units: what is late, what was reversed or counted again, what was written
-    off.
+    """The amount of the step, in major units: what is late, what was reversed or counted again, charged, waived,
+    what was or would be written off, what guarantors or a new loan paid, or the principal that was rescheduled.
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
@@ -1290,9 +1731,23 @@ class LoanEvent(EventBase):
     """The loan."""
     client_id: str
     """The borrower."""
-    step: Literal["late", "repayment_reinstated", "repayment_reversed", "written_off"]
+    step: Literal[
+        "charged",
+        "guarantee_called",
+        "late",
+        "partly_written_off",
+        "repayment_reinstated",
+        "repayment_reversed",
+        "rescheduled",
+        "topped_up",
+        "waived",
+        "write_off_rejected",
+        "write_off_waiting",
+        "written_off",
+    ]
     """What happened. `repayment_reversed`: by you, by a lost dispute, or by its rail; `repayment_reinstated`: the
-    dispute was won in the end, and the repayment counts again.
+    dispute was won in the end, and the repayment counts again; `guarantee_called`: guarantors paid out of their
+    savings; `topped_up`: a new loan, which `repayment_ref` paid out, repaid it.
     """
     state: str
     """State of the loan after the step."""
@@ -1301,7 +1756,7 @@ class LoanEvent(EventBase):
     repayment_ref: str | None = None
     """The `txnRef` of the repayment that the step is about. Absent for others."""
     reason: str | None = None
-    """Why a repayment was reversed. Absent for other steps."""
+    """Why a repayment was reversed, or is to be written off. Absent for other steps."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
@@ -1324,6 +1779,276 @@ class LoanEvent(EventBase):
 
 
 @dataclass(frozen=True)
+class GroupEvent(EventBase):
+    """A group of borrowers was made or changed, its loan was requested or processed, or a meeting has collected.
+    Disbursements and repayments have events of their own.
+    """
+
+    event_id: str | None
+    """The same for every delivery of an event. None if the delivery has no `webhook-id`."""
+    sent_at: dt.datetime | None
+    """The time of this delivery. None if it has no `webhook-timestamp`."""
+    status: int
+    """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The state of what the event is about. That of a transaction is final and never changes after the event;
+    `pending` only in events of an invoice, of a transfer that waits for approval, of a loan that will be
+    collected, or of an authorization of a virtual card.
+    """
+    txn_ref: str
+    """The `group_id`."""
+    charged_amount: Decimal
+    """The sum of the loans, or of what was collected, in naira. 0.00 for other steps."""
+    payment_method: str
+    """Always `group`."""
+    endpoint: Literal["live", "test"]
+    """The environment that sent the event. Ignore events of the test environment in production."""
+    kind: Literal["group"]
+    """The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."""
+    currency: str
+    """Currency of the amount, as its ISO 4217 code."""
+    group_id: str
+    """The group."""
+    step: Literal[
+        "closed",
+        "collected",
+        "created",
+        "leader_changed",
+        "loan_approved",
+        "loan_cancelled",
+        "loan_rejected",
+        "loan_requested",
+        "member_joined",
+        "member_left",
+        "renamed",
+    ]
+    """The thing that happened."""
+    state: Literal["active", "closed"]
+    """State of the group after the step."""
+    members: int
+    """Number of its members after the step."""
+    client_id: str | None = None
+    """The client who joined, left or leads it now. Absent for other steps."""
+    group_loan_id: str | None = None
+    """The loan of the group. Absent for steps that are about none."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "charged_amount": "chargedAmount",
+        "payment_method": "paymentMethod",
+        "endpoint": "endpoint",
+        "kind": "kind",
+        "currency": "currency",
+        "group_id": "group_id",
+        "step": "step",
+        "state": "state",
+        "members": "members",
+        "client_id": "client_id",
+        "group_loan_id": "group_loan_id",
+    }
+
+
+@dataclass(frozen=True)
+class LoanDueEvent(EventBase):
+    """A loan falls due and will be collected. The event comes a day before, or at once if that is over."""
+
+    event_id: str | None
+    """The same for every delivery of an event. None if the delivery has no `webhook-id`."""
+    sent_at: dt.datetime | None
+    """The time of this delivery. None if it has no `webhook-timestamp`."""
+    status: int
+    """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The state of what the event is about. That of a transaction is final and never changes after the event;
+    `pending` only in events of an invoice, of a transfer that waits for approval, of a loan that will be
+    collected, or of an authorization of a virtual card.
+    """
+    txn_ref: str
+    """The `auto_repay_id`."""
+    charged_amount: Decimal
+    """Always `0.00`: nothing was collected yet."""
+    payment_method: str
+    """Where the money comes from: `token`, `savings` or `wallet`."""
+    endpoint: Literal["live", "test"]
+    """The environment that sent the event. Ignore events of the test environment in production."""
+    kind: Literal["loan_due"]
+    """The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."""
+    currency: str
+    """Currency of the amount, as its ISO 4217 code."""
+    loan_id: str
+    """The loan."""
+    client_id: str
+    """The client who borrows, and is to be told."""
+    amount: Decimal
+    """What is or was due, in naira."""
+    date: str
+    """Day on which it will be collected, as YYYY-MM-DD. What is paid before is not collected."""
+    next_date: dt.date | None = None
+    """Day of what comes next, as YYYY-MM-DD. Absent if nothing does."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "charged_amount": "chargedAmount",
+        "payment_method": "paymentMethod",
+        "endpoint": "endpoint",
+        "kind": "kind",
+        "currency": "currency",
+        "loan_id": "loan_id",
+        "client_id": "client_id",
+        "amount": "amount",
+        "next_date": "next_date",
+        "date": "date",
+    }
+
+
+@dataclass(frozen=True)
+class LoanCollectedEvent(EventBase):
+    """A loan was collected. The repayment has an event of its own, with the `auto_repay_id` as its
+    `customer_txnref`.
+    """
+
+    event_id: str | None
+    """The same for every delivery of an event. None if the delivery has no `webhook-id`."""
+    sent_at: dt.datetime | None
+    """The time of this delivery. None if it has no `webhook-timestamp`."""
+    status: int
+    """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The state of what the event is about. That of a transaction is final and never changes after the event;
+    `pending` only in events of an invoice, of a transfer that waits for approval, of a loan that will be
+    collected, or of an authorization of a virtual card.
+    """
+    txn_ref: str
+    """The `auto_repay_id`."""
+    charged_amount: Decimal
+    """Of a payment, what the payer was charged; of others, the amount without fees. In major units of the currency;
+    0.00 if the transaction failed.
+    """
+    payment_method: str
+    """Where the money comes from: `token`, `savings` or `wallet`."""
+    endpoint: Literal["live", "test"]
+    """The environment that sent the event. Ignore events of the test environment in production."""
+    kind: Literal["loan_collected"]
+    """The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."""
+    currency: str
+    """Currency of the amount, as its ISO 4217 code."""
+    loan_id: str
+    """The loan."""
+    client_id: str
+    """The client who borrows, and is to be told."""
+    amount: Decimal
+    """What is or was due, in naira."""
+    date: str
+    """Day that was collected, as YYYY-MM-DD."""
+    repayment_ref: str
+    """The `txnRef` of the repayment."""
+    state: str
+    """State of the loan with the repayment."""
+    outstanding: Decimal
+    """What is owed with the repayment by the schedule, in naira. 0.00 once the loan is closed."""
+    next_date: dt.date | None = None
+    """Day of what comes next, as YYYY-MM-DD. Absent if nothing does."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "charged_amount": "chargedAmount",
+        "payment_method": "paymentMethod",
+        "endpoint": "endpoint",
+        "kind": "kind",
+        "currency": "currency",
+        "loan_id": "loan_id",
+        "client_id": "client_id",
+        "amount": "amount",
+        "next_date": "next_date",
+        "date": "date",
+        "repayment_ref": "repaymentRef",
+        "state": "state",
+        "outstanding": "outstanding",
+    }
+
+
+@dataclass(frozen=True)
+class LoanCollectionFailedEvent(EventBase):
+    """A loan could not be collected, or a repayment that was collected was taken back."""
+
+    event_id: str | None
+    """The same for every delivery of an event. None if the delivery has no `webhook-id`."""
+    sent_at: dt.datetime | None
+    """The time of this delivery. None if it has no `webhook-timestamp`."""
+    status: int
+    """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The state of what the event is about. That of a transaction is final and never changes after the event;
+    `pending` only in events of an invoice, of a transfer that waits for approval, of a loan that will be
+    collected, or of an authorization of a virtual card.
+    """
+    txn_ref: str
+    """The `auto_repay_id`."""
+    charged_amount: Decimal
+    """Always `0.00`: nothing was collected."""
+    payment_method: str
+    """Where the money comes from: `token`, `savings` or `wallet`."""
+    endpoint: Literal["live", "test"]
+    """The environment that sent the event. Ignore events of the test environment in production."""
+    kind: Literal["loan_collection_failed"]
+    """The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."""
+    currency: str
+    """Currency of the amount, as its ISO 4217 code."""
+    loan_id: str
+    """The loan."""
+    client_id: str
+    """The client who borrows, and is to be told."""
+    amount: Decimal
+    """What is or was due, in naira."""
+    step: Literal["failed", "missed", "paused"]
+    """`failed`: it is tried again on `next_date`. `missed`: that day is given up, and what is due is collected with
+    the next due date. `paused`: nothing is collected until you send `auto_repay` again.
+    """
+    reason: str
+    """Why: `card_declined`, `card_refused`, `card_erased`, `savings_short`, `savings_held`, `savings_dormant`,
+    `savings_closed`, `wallet_short` or `repayment_reversed`.
+    """
+    message: str
+    """The same in words, of a card as its bank said it."""
+    next_date: dt.date | None = None
+    """Day of what comes next, as YYYY-MM-DD. Absent if nothing does."""
+    date: str | None = None
+    """Day that was to be collected, as YYYY-MM-DD. Absent if a repayment was taken back."""
+    repayment_ref: str | None = None
+    """The `txnRef` of the charge that failed, or of the repayment that was taken back. Absent if there is none."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "charged_amount": "chargedAmount",
+        "payment_method": "paymentMethod",
+        "endpoint": "endpoint",
+        "kind": "kind",
+        "currency": "currency",
+        "loan_id": "loan_id",
+        "client_id": "client_id",
+        "amount": "amount",
+        "next_date": "next_date",
+        "step": "step",
+        "reason": "reason",
+        "message": "message",
+        "date": "date",
+        "repayment_ref": "repaymentRef",
+    }
+
+
+@dataclass(frozen=True)
 class EndpointTestEvent(EventBase):
     """A merchant sent a test event to its own endpoint from the console. There is no transaction."""
 
@@ -1335,8 +2060,8 @@ class EndpointTestEvent(EventBase):
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
     txn_status: Literal["failed", "pending", "successful"]
     """The state of what the event is about. That of a transaction is final and never changes after the event;
-    `pending` only in events of an invoice, of a transfer that waits for approval, or of an authorization of a
-    virtual card.
+    `pending` only in events of an invoice, of a transfer that waits for approval, of a loan that will be
+    collected, or of an authorization of a virtual card.
     """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
@@ -1382,8 +2107,8 @@ class UnknownEvent(EventBase):
     """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
     txn_status: Literal["failed", "pending", "successful"]
     """The state of what the event is about. That of a transaction is final and never changes after the event;
-    `pending` only in events of an invoice, of a transfer that waits for approval, or of an authorization of a
-    virtual card.
+    `pending` only in events of an invoice, of a transfer that waits for approval, of a loan that will be
+    collected, or of an authorization of a virtual card.
     """
     txn_ref: str
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
@@ -1429,9 +2154,16 @@ Event = Union[
     CardPurchaseEvent,
     CardAuthorizationEvent,
     CardRefundEvent,
+    CardDisputeEvent,
     RepaymentEvent,
     SavingsMovementEvent,
     FixedDepositEvent,
+    HeldDepositEvent,
+    DividendEvent,
+    ShareRedemptionEvent,
+    ReactivationEvent,
+    LoanProductEvent,
+    StandingOrderEvent,
     DisputeEvent,
     SettlementEvent,
     CheckoutEvent,
@@ -1440,6 +2172,10 @@ Event = Union[
     AccountClosedEvent,
     InvoiceEvent,
     LoanEvent,
+    GroupEvent,
+    LoanDueEvent,
+    LoanCollectedEvent,
+    LoanCollectionFailedEvent,
     EndpointTestEvent,
     UnknownEvent,
 ]
@@ -1455,10 +2191,17 @@ EVENT_KINDS: Mapping[str, type[Event]] = {
     "card_purchase": CardPurchaseEvent,
     "card_authorization": CardAuthorizationEvent,
     "card_refund": CardRefundEvent,
+    "card_dispute": CardDisputeEvent,
     "repayment": RepaymentEvent,
     "deposit": SavingsMovementEvent,
     "cashout": SavingsMovementEvent,
     "fixed_deposit": FixedDepositEvent,
+    "held_deposit": HeldDepositEvent,
+    "dividend": DividendEvent,
+    "share_redemption": ShareRedemptionEvent,
+    "reactivation": ReactivationEvent,
+    "loan_product": LoanProductEvent,
+    "standing_order": StandingOrderEvent,
     "dispute": DisputeEvent,
     "settlement": SettlementEvent,
     "checkout": CheckoutEvent,
@@ -1467,5 +2210,9 @@ EVENT_KINDS: Mapping[str, type[Event]] = {
     "account_closed": AccountClosedEvent,
     "invoice": InvoiceEvent,
     "loan": LoanEvent,
+    "group": GroupEvent,
+    "loan_due": LoanDueEvent,
+    "loan_collected": LoanCollectedEvent,
+    "loan_collection_failed": LoanCollectionFailedEvent,
     "test": EndpointTestEvent,
 }

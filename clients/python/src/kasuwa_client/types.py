@@ -17,6 +17,22 @@ from kasuwa_client._result import Result, no_fields
 Amount = Union[Decimal, str, int]
 
 
+class _AmountRangeRequired(TypedDict):
+    min: Amount
+    """The smallest amount, in naira. Digits with at most two decimals, above zero, at most 15 digits."""
+    max: Amount
+    """The largest amount, in naira. Digits with at most two decimals, above zero, at most 15 digits."""
+
+
+class AmountRange(_AmountRangeRequired, total=False):
+    """The amounts that loans of a product may have."""
+
+    default: Amount
+    """The amount of a request that names none. Without it a request must name one. Digits with at most two decimals,
+    above zero, at most 15 digits.
+    """
+
+
 class CardBilling(TypedDict):
     """The cardholder and the billing address of a card."""
 
@@ -50,6 +66,51 @@ class CardDetails(_CardDetailsRequired, total=False):
 
     pin: str
     """PIN of the card. Required by `charge` if `apply_auth` is `PIN`. Never stored. Four digits."""
+
+
+class CardEvidence(TypedDict, total=False):
+    """The words and files of the cardholder. They may be left out."""
+
+    explanation: str
+    """What happened, in the cardholder's words. At most 5,000 characters."""
+    files: Sequence[EvidenceFile]
+    """At most 5 files, such as a receipt, a mail to the shop or a photograph. At most 5 files."""
+
+
+class _ChargeTermsRequired(TypedDict):
+    name: str
+    """What the charge is called. 1 to 100 characters."""
+    when: Literal["disbursement", "installment", "late", "named_day"]
+    """`disbursement`: once, with the first installment, or deducted. `installment`: with every one. `late`: with
+    each one that becomes late, once. `named_day`: once, with the installment in whose interval the day `due`
+    lies.
+    """
+
+
+class ChargeTerms(_ChargeTermsRequired, total=False):
+    """A charge to agree on with a loan: `amount` or `percent`."""
+
+    amount: Amount
+    """The charge in naira, without its VAT. Digits with at most two decimals, above zero, at most 15 digits."""
+    percent: Amount
+    """The charge in percent of `of`, from 0 to 100, without its VAT. A percentage from 0 to 1000 with at most six
+    decimals.
+    """
+    of: Literal["installment", "overdue", "principal"]
+    """With `percent`. `principal`: of the loan. `installment`: principal and interest of the installment. `overdue`:
+    what is not paid of them on the day on which the installment becomes late. Default: `overdue` of a late
+    charge, `installment` of one with every installment, else `principal`.
+    """
+    deduct: bool
+    """With `disbursement`: the client receives the principal without the charge and owes all of the principal, and
+    the charge is paid. Default false.
+    """
+    vat: Amount
+    """VAT in percent of the charge, from 0 to 100, on top of it. Default 0. A percentage from 0 to 1000 with at most
+    six decimals.
+    """
+    due: dt.date | str
+    """The day of a charge of `named_day`. Not before today. A date such as 2026-01-05."""
 
 
 class ClientAddress(TypedDict, total=False):
@@ -127,6 +188,10 @@ class ClientChanges(TypedDict, total=False):
     """Bank account that loans and cash-outs are paid to. Merged with the stored one."""
     meta: Mapping[str, Any]
     """An object of your own. Merged with the stored one."""
+    identification: IdentificationFields | Mapping[str, Any]
+    """A document that identifies the client. Merged with the stored one."""
+    photo: str
+    """SHA-256 of the client's photograph, which you keep. A SHA-256 hash of 64 hexadecimal digits."""
 
 
 class _ClientFieldsRequired(TypedDict):
@@ -161,6 +226,21 @@ class ClientFields(_ClientFieldsRequired, total=False):
     """Bank account that loans and cash-outs are paid to. It may be added later."""
     meta: Mapping[str, Any]
     """An object of your own, such as the number of an identity card. At most 64 KiB."""
+    identification: IdentificationFields | Mapping[str, Any]
+    """A document that identifies the client, which the limits by tier may need."""
+    photo: str
+    """SHA-256 of the client's photograph, which you keep. A SHA-256 hash of 64 hexadecimal digits."""
+
+
+class CollectedAmount(TypedDict):
+    """An amount that was collected for one loan."""
+
+    loan_id: str
+    """The member's loan of the group. 1 to 100 characters."""
+    amount: Amount
+    """What was paid, in naira: any part of what is owed, at most what closes the loan. Digits with at most two
+    decimals, above zero, at most 15 digits.
+    """
 
 
 class Evidence(TypedDict, total=False):
@@ -195,6 +275,45 @@ class EvidenceFile(TypedDict):
     """The file in base64: PDF, PNG or JPEG, at most 2 MiB. The type is read from the content. A PDF, PNG or JPEG
     file of at most 2 MiB in base64.
     """
+
+
+class GraceTerms(TypedDict, total=False):
+    """A grace period at the beginning of a schedule."""
+
+    principal: int
+    """Number of first installments without principal. Default 0, or `interest` if that is given. A whole number, not
+    negative.
+    """
+    interest: int
+    """Number of first installments that do not ask for their interest either, at most `principal`. It grows, and
+    later installments ask for it. Default 0. A whole number, not negative.
+    """
+    capitalize: bool
+    """Whether that interest becomes principal on the due date of its installment, with its tax, and earns interest.
+    Default false: the installments after the grace ask for it in equal parts.
+    """
+    first_due: dt.date | str
+    """The first due date, within 366 days from today. The later ones follow it. The first interval earns interest in
+    proportion to its days. Default: one interval after the payout. A date such as 2026-01-05.
+    """
+
+
+class GroupLoanPart(TypedDict):
+    """The loan of one member."""
+
+    client_id: str
+    """The member. 1 to 100 characters."""
+    amount: Amount
+    """Principal of the member's loan, in naira. Digits with at most two decimals, above zero, at most 15 digits."""
+
+
+class IdentificationFields(TypedDict):
+    """A document that identifies a client. Other fields are stored unchecked."""
+
+    type: Literal["drivers_license", "nin", "passport", "voters_card"]
+    """Kind of the document: `nin` is the National Identification Number."""
+    number: str
+    """Number of the document. At most 200 characters."""
 
 
 class InstallmentSchedule(TypedDict):
@@ -261,6 +380,24 @@ class LimitFields(TypedDict, total=False):
     """
 
 
+class _OwnFiguresRequired(TypedDict):
+    tier: int
+    """The tier. 0 to 3."""
+
+
+class OwnFigures(_OwnFiguresRequired, total=False):
+    """Figures of a tier that replace those of the regulator. What is left out keeps them."""
+
+    single_deposit: str
+    """Most that one deposit may bring. An amount in naira such as 50000.00, or unlimited."""
+    balance: str
+    """Most that a client may hold in all savings and cards together. An amount in naira such as 50000.00, or
+    unlimited.
+    """
+    daily: str
+    """Most that a client may be paid out in a day of Lagos. An amount in naira such as 50000.00, or unlimited."""
+
+
 class Payer(TypedDict, total=False):
     """The payer, as far as the merchant knows."""
 
@@ -286,6 +423,67 @@ class PayerAccount(TypedDict):
     bankcode: str
     """Code of the account's bank, one of `supported_chargable_banks` of `/resources`. A bank code of 3, 5 or 6
     digits.
+    """
+
+
+class _PenaltyTermsRequired(TypedDict):
+    rate: Amount
+    """Penalty in percent of the overdue principal for each day, from 0 to 100. A percentage from 0 to 1000 with at
+    most six decimals.
+    """
+
+
+class PenaltyTerms(_PenaltyTermsRequired, total=False):
+    """The cost of lateness."""
+
+    tolerance_days: int
+    """Days after the due date before an installment is late, at most 365. Default 0. A whole number, not negative."""
+    first: Literal["due", "tolerance"]
+    """`tolerance`: the days of tolerance are free, also of an installment that becomes late. `due`: once it is late,
+    they are charged too. Default `tolerance`.
+    """
+
+
+class _PeriodRangeRequired(TypedDict):
+    min: int
+    """The smallest number of installments. A whole number, not negative."""
+    max: int
+    """The largest number of installments, at most 366. A whole number, not negative."""
+
+
+class PeriodRange(_PeriodRangeRequired, total=False):
+    """The numbers of installments that loans of a product may have."""
+
+    default: int
+    """The number of a request that names none. Without it a request must name one. A whole number, not negative."""
+
+
+class ProductRanges(TypedDict):
+    """The ranges within which a request may choose."""
+
+    amount: AmountRange
+    """The amounts."""
+    period: PeriodRange
+    """The numbers of installments."""
+    interest_rate: RateRange
+    """The interest rates."""
+
+
+class _RateRangeRequired(TypedDict):
+    min: Amount
+    """The lowest rate, in percent per interval of `interestFrequency`. A percentage from 0 to 1000 with at most six
+    decimals.
+    """
+    max: Amount
+    """The highest rate. A percentage from 0 to 1000 with at most six decimals."""
+
+
+class RateRange(_RateRangeRequired, total=False):
+    """The interest rates that loans of a product may have."""
+
+    default: Amount
+    """The rate of a request that names none. Without it a request must name one. A percentage from 0 to 1000 with at
+    most six decimals.
     """
 
 
@@ -533,6 +731,55 @@ class AdvanceReply(Result):
 
 
 @dataclass(frozen=True)
+class AgreedChargeRecord(Result):
+    """A charge that was agreed with a loan."""
+
+    name: str
+    """What the charge is called."""
+    when: Literal["disbursement", "installment", "late", "named_day"]
+    """When it is made, as in the request."""
+    vat: Decimal
+    """VAT in percent of the charge."""
+    deduct: bool
+    """Whether it is deducted from what the client receives."""
+    amount: Decimal | None = None
+    """The charge in naira, without its VAT. Absent if it is a percentage."""
+    percent: Decimal | None = None
+    """The charge in percent of `of`. Absent if it is an amount."""
+    of: Literal["installment", "overdue", "principal"] | None = None
+    """What the percentage is of. Absent if the charge is an amount."""
+    due: dt.date | None = None
+    """The day of a charge of `named_day`, as YYYY-MM-DD. Else absent."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "name": "name",
+        "when": "when",
+        "amount": "amount",
+        "percent": "percent",
+        "of": "of",
+        "vat": "vat",
+        "deduct": "deduct",
+        "due": "due",
+    }
+
+
+@dataclass(frozen=True)
+class AmountRangeRecord(Result):
+    """The amounts of a product, in naira."""
+
+    min: Decimal
+    """The smallest amount."""
+    max: Decimal
+    """The largest amount."""
+    default: Decimal | None = None
+    """The amount of a request that names none. Absent if a request must name one."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"min": "min", "max": "max", "default": "default"}
+
+
+@dataclass(frozen=True)
 class ApprovalLine(Result):
     """The approval of a transfer that waits, or waited, for one."""
 
@@ -629,6 +876,121 @@ class AuthorizeReply(Result):
         "txn_ref": "txnRef",
         "bank_message": "bank_message",
         "message": "message",
+    }
+
+
+@dataclass(frozen=True)
+class AutoRepayRecord(Result):
+    """The automatic collection of a loan."""
+
+    loan_id: str
+    """The loan."""
+    client_id: str
+    """The client who borrows."""
+    state: Literal["active", "ended", "paused", "stopped"]
+    """`active`: what falls due is collected. `paused`: nothing is, until you send `auto_repay` again; `reason` says
+    why. `stopped`: by `stop_auto_repay`. `ended`: the loan is closed.
+    """
+    source: Literal["savings", "token", "wallet"]
+    """Where the money comes from."""
+    at: str
+    """Hour of the day in Lagos, from 00 to 23, at which it is collected."""
+    retry: tuple[int, ...]
+    """Days after a due date on which a declined attempt is made again."""
+    attempts: int
+    """Number of attempts so far. `collections` lists them."""
+    collections: int
+    """Number of those that succeeded."""
+    collected: Decimal
+    """Sum of what was collected, in naira, also if a part of it was taken back later."""
+    missed: int
+    """Number of due dates that were given up after all retries."""
+    date_created: dt.datetime
+    """Time at which it was first agreed on, in UTC."""
+    auto_repay_id: str | None = None
+    """Identifier of the collection, made by the service: its repayments have it as `customer_txnref`. Null in a dry
+    run of a first agreement.
+    """
+    token: str | None = field(default=None, repr=False)
+    """The first characters of the token of the saved card that is charged. Absent for another source."""
+    savings_id: str | None = None
+    """The savings that pay. Absent for another source."""
+    next_step: Literal["charging", "collect", "notice", "payout", "retry"] | None = None
+    """What comes next. `payout`: the loan is not paid out yet. `notice`: the client is told, by the event
+    `loan_due`. `collect`: what is due is collected. `retry`: so it is after it was declined. `charging`: the card
+    is being charged. Null unless it is active.
+    """
+    next_date: dt.date | None = None
+    """Day on which that happens, as YYYY-MM-DD. Null while the card is charged, and unless it is active."""
+    collect_date: str | None = None
+    """Day that is collected next, or now, as YYYY-MM-DD. Null unless it is active and the loan was paid out."""
+    next_amount: str | None = None
+    """What will be due on that day if nothing is paid before, in naira. Only in `view` of the loan and in replies of
+    `auto_repay`, and absent if nothing is collected.
+    """
+    reason: (
+        Literal[
+            "card_declined",
+            "card_erased",
+            "card_refused",
+            "no_due_date",
+            "repayment_reversed",
+            "savings_closed",
+            "savings_dormant",
+            "savings_held",
+            "savings_short",
+            "wallet_short",
+        ]
+        | None
+    ) = None
+    """Why the last attempt failed, or why it is paused. Absent if there is nothing to say."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "auto_repay_id": "auto_repay_id",
+        "loan_id": "loan_id",
+        "client_id": "client_id",
+        "state": "state",
+        "source": "source",
+        "token": "token",
+        "savings_id": "savings_id",
+        "at": "at",
+        "retry": "retry",
+        "next_step": "next_step",
+        "next_date": "next_date",
+        "collect_date": "collect_date",
+        "next_amount": "next_amount",
+        "attempts": "attempts",
+        "collections": "collections",
+        "collected": "collected",
+        "missed": "missed",
+        "reason": "reason",
+        "date_created": "dateCreated",
+    }
+
+
+@dataclass(frozen=True)
+class AutoRepayReply(Result):
+    """The automatic collection of a loan after a change. A dry run explains what it would collect."""
+
+    status: int
+    """200."""
+    message: str
+    """The outcome in words."""
+    data: AutoRepayRecord
+    """The automatic collection."""
+    dry_run: bool | None = None
+    """True in a dry run: nothing was changed. Else absent."""
+    explained: tuple[DryRunFigure, ...] | None = None
+    """The figures of a dry run, each with its calculation. Else absent."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "message": "message",
+        "data": "data",
+        "dry_run": "dry_run",
+        "explained": "explained",
     }
 
 
@@ -1027,6 +1389,208 @@ class BvnVerification(Result):
 
 
 @dataclass(frozen=True)
+class CallGuaranteeReply(Result):
+    """A loan that was paid out of the savings that guarantee it."""
+
+    status: int
+    """200."""
+    message: str
+    """The outcome in words."""
+    loan_id: str
+    """The loan."""
+    amount: Decimal
+    """Amount that was taken from the savings and paid on the loan, in naira."""
+    allocation: RepaymentAllocation
+    """The parts of the loan that it covers."""
+    guarantees: tuple[GuaranteeRecord, ...]
+    """The guarantees of the loan after it."""
+    data: LoanRecord
+    """The loan after it."""
+    txn_ref: str | None = None
+    """Reference of the repayment. Absent in a dry run."""
+    dry_run: bool | None = None
+    """True in a dry run: nothing was changed. Else absent."""
+    explained: tuple[DryRunFigure, ...] | None = None
+    """The figures of a dry run, each with its calculation. Else absent."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "message": "message",
+        "txn_ref": "txnRef",
+        "loan_id": "loan_id",
+        "amount": "amount",
+        "allocation": "allocation",
+        "guarantees": "guarantees",
+        "data": "data",
+        "dry_run": "dry_run",
+        "explained": "explained",
+    }
+
+
+@dataclass(frozen=True)
+class CardDisputeChanged(Result):
+    """The dispute after the request."""
+
+    status: int
+    """200: it was done."""
+    message: str
+    """The outcome in words."""
+    data: CardDisputeSummary
+    """The dispute."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
+
+
+@dataclass(frozen=True)
+class CardDisputeDetail(Result):
+    """A dispute of a card purchase with its evidence and its steps."""
+
+    dispute_id: str
+    """Reference of the dispute."""
+    reference: str
+    """The card."""
+    txn_ref: str
+    """The purchase that is disputed."""
+    state: Literal["closed", "lost", "submitted", "withdrawn", "won"]
+    """`submitted`: it is not decided yet. `won`: the card has the money, or your wallet if the card is terminated.
+    `lost`: the shop keeps it. `withdrawn`: by you. `closed`: nothing is left of the purchase to decide on.
+    """
+    reason: str
+    """The cardholder's reason."""
+    amount: Decimal
+    """What is disputed, in the shop's currency. What the shop refunds meanwhile is subtracted."""
+    currency: str
+    """Currency of the shop."""
+    credited: Decimal
+    """What the card got for it, in the card's currency. 0.00 unless it is won."""
+    card_currency: str
+    """Currency of the card."""
+    filed_at: dt.datetime
+    """Time at which it was filed, in UTC."""
+    timeline: tuple[CardDisputeStep, ...]
+    """Its steps so far, oldest first. An event was sent at each."""
+    outcome: str | None = None
+    """How it ended, in words. Null while it is open."""
+    ended_at: dt.datetime | None = None
+    """Time at which it ended, in UTC. Null while it is open."""
+    refund_ref: str | None = None
+    """The `txnRef` of the refund by which the card got the money. Null if it got none."""
+    evidence: CardEvidenceView | None = None
+    """The evidence that was sent with it. Null if there was none."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "dispute_id": "dispute_id",
+        "reference": "reference",
+        "txn_ref": "txnRef",
+        "state": "state",
+        "reason": "reason",
+        "amount": "amount",
+        "currency": "currency",
+        "credited": "credited",
+        "card_currency": "card_currency",
+        "outcome": "outcome",
+        "filed_at": "filed_at",
+        "ended_at": "ended_at",
+        "refund_ref": "refundRef",
+        "evidence": "evidence",
+        "timeline": "timeline",
+    }
+
+
+@dataclass(frozen=True)
+class CardDisputeReply(Result):
+    """The dispute."""
+
+    status: int
+    """200."""
+    data: CardDisputeDetail
+    """The dispute."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "data": "data"}
+
+
+@dataclass(frozen=True)
+class CardDisputeStep(Result):
+    """One step in the life of a dispute."""
+
+    at: dt.datetime
+    """Time of the step, in UTC."""
+    step: str
+    """What happened: `submitted`, `reduced` by a refund of the shop, or the state that it got."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"at": "at", "step": "step"}
+
+
+@dataclass(frozen=True)
+class CardDisputeSummary(Result):
+    """A dispute of a card purchase."""
+
+    dispute_id: str
+    """Reference of the dispute."""
+    reference: str
+    """The card."""
+    txn_ref: str
+    """The purchase that is disputed."""
+    state: Literal["closed", "lost", "submitted", "withdrawn", "won"]
+    """`submitted`: it is not decided yet. `won`: the card has the money, or your wallet if the card is terminated.
+    `lost`: the shop keeps it. `withdrawn`: by you. `closed`: nothing is left of the purchase to decide on.
+    """
+    reason: str
+    """The cardholder's reason."""
+    amount: Decimal
+    """What is disputed, in the shop's currency. What the shop refunds meanwhile is subtracted."""
+    currency: str
+    """Currency of the shop."""
+    credited: Decimal
+    """What the card got for it, in the card's currency. 0.00 unless it is won."""
+    card_currency: str
+    """Currency of the card."""
+    filed_at: dt.datetime
+    """Time at which it was filed, in UTC."""
+    outcome: str | None = None
+    """How it ended, in words. Null while it is open."""
+    ended_at: dt.datetime | None = None
+    """Time at which it ended, in UTC. Null while it is open."""
+    refund_ref: str | None = None
+    """The `txnRef` of the refund by which the card got the money. Null if it got none."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "dispute_id": "dispute_id",
+        "reference": "reference",
+        "txn_ref": "txnRef",
+        "state": "state",
+        "reason": "reason",
+        "amount": "amount",
+        "currency": "currency",
+        "credited": "credited",
+        "card_currency": "card_currency",
+        "outcome": "outcome",
+        "filed_at": "filed_at",
+        "ended_at": "ended_at",
+        "refund_ref": "refundRef",
+    }
+
+
+@dataclass(frozen=True)
+class CardEvidenceView(Result):
+    """The evidence that was sent."""
+
+    files: tuple[EvidenceFileLine, ...]
+    """The files, in the order in which they were sent."""
+    explanation: str | None = None
+    """What happened, in the cardholder's words. Null if there is none, or it was erased."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"explanation": "explanation", "files": "files"}
+
+
+@dataclass(frozen=True)
 class CardFacts(Result):
     """The known facts of a card. If its issuer is unknown, only `bin` and perhaps `brand` have a value."""
 
@@ -1106,12 +1670,15 @@ class CardTransaction(Result):
             "channel_not_allowed",
             "country_not_allowed",
             "currency_not_supported",
+            "declined_by_merchant",
             "insufficient_funds",
             "issuer_declined",
             "merchant_blocked",
             "merchant_not_allowed",
+            "no_decision",
             "no_longer_valid",
             "not_yet_valid",
+            "over_client_limit",
             "over_daily_limit",
             "over_monthly_limit",
             "over_transaction_limit",
@@ -1123,6 +1690,10 @@ class CardTransaction(Result):
         | None
     ) = None
     """Why the purchase was declined. Absent for other records."""
+    decision: DecisionShown | None = None
+    """What your decider said of the purchase or authorization. Absent if none was asked."""
+    dispute_id: str | None = None
+    """The last dispute of the purchase. Absent if there was none."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
@@ -1140,6 +1711,8 @@ class CardTransaction(Result):
         "refund_of": "refundOf",
         "authorization_ref": "authorizationRef",
         "decline_reason": "declineReason",
+        "decision": "decision",
+        "dispute_id": "dispute_id",
     }
 
 
@@ -1516,6 +2089,10 @@ class ClientRecord(Result):
     """Bank account that loans and cash-outs are paid to, with all fields that were sent. Absent if there is none."""
     meta: Mapping[str, Any] | None = None
     """Your own object. Absent if there is none."""
+    identification: Mapping[str, Any] | None = None
+    """Document that identifies the client, with all fields that were sent. Absent if there is none."""
+    photo: str | None = None
+    """SHA-256 of the client's photograph. Absent if unknown."""
     date_erased: dt.datetime | None = None
     """Time at which the personal data were erased, in UTC. Absent if they were not."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
@@ -1536,6 +2113,8 @@ class ClientRecord(Result):
         "addresses": "addresses",
         "bank_account": "bankAccount",
         "meta": "meta",
+        "identification": "identification",
+        "photo": "photo",
         "date_created": "dateCreated",
         "date_erased": "dateErased",
     }
@@ -1555,6 +2134,10 @@ class ClientReply(Result):
     """The client."""
     dry_run: bool | None = None
     """True in a dry run: nothing was stored. Else absent."""
+    tier: ClientTier | None = None
+    """The client's tier and limits, in the reply to `view`. Absent if the limits by tier do not apply to your
+    clients.
+    """
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
@@ -1562,7 +2145,25 @@ class ClientReply(Result):
         "message": "message",
         "data": "data",
         "dry_run": "dry_run",
+        "tier": "tier",
     }
+
+
+@dataclass(frozen=True)
+class ClientTier(Result):
+    """The tier of a client and its limits."""
+
+    tier: int
+    """The tier: 0 to 3. Tier 0 lacks something of tier 1."""
+    limits: TierLimitsShown
+    """The limits of the tier."""
+    used: TierUse
+    """What of them is used."""
+    next: NextTier | None = None
+    """What the next tier needs. Absent in tier 3."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"tier": "tier", "limits": "limits", "used": "used", "next": "next"}
 
 
 @dataclass(frozen=True)
@@ -1616,6 +2217,206 @@ class CloseReply(Result):
         "root": "root",
         "public_key": "public_key",
     }
+
+
+@dataclass(frozen=True)
+class CollateralRecord(Result):
+    """A thing that secures a loan, as you described it. No money is held for it."""
+
+    loan_id: str
+    """The loan."""
+    client_id: str
+    """The client who borrows."""
+    description: str
+    """What it is. `(erased)` once the client's personal data were erased."""
+    value: Decimal
+    """What it is worth, in naira."""
+    documents: tuple[str, ...]
+    """SHA-256 hashes of its documents, in hexadecimal digits."""
+    state: Literal["held", "returned"]
+    """Whether you hold it, or have given it back."""
+    date_created: dt.datetime
+    """Time at which it was recorded, in UTC."""
+    collateral_id: str | None = None
+    """Identifier of the collateral, made by the service. Null in a dry run of `collateral`."""
+    date_returned: dt.datetime | None = None
+    """Time at which it was given back, in UTC. Absent before."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "collateral_id": "collateral_id",
+        "loan_id": "loan_id",
+        "client_id": "client_id",
+        "description": "description",
+        "value": "value",
+        "documents": "documents",
+        "state": "state",
+        "date_created": "dateCreated",
+        "date_returned": "dateReturned",
+    }
+
+
+@dataclass(frozen=True)
+class CollateralReply(Result):
+    """Collateral, after a change."""
+
+    status: int
+    """200."""
+    message: str
+    """The outcome in words."""
+    data: CollateralRecord
+    """The collateral."""
+    dry_run: bool | None = None
+    """True in a dry run: nothing was changed. Else absent."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "message": "message",
+        "data": "data",
+        "dry_run": "dry_run",
+    }
+
+
+@dataclass(frozen=True)
+class CollectLine(Result):
+    """An amount after it was recorded or refused."""
+
+    loan_id: str
+    """The loan."""
+    amount: Decimal
+    """The amount, in naira."""
+    state: Literal["collected", "refused"]
+    """Whether it was recorded."""
+    client_id: str | None = None
+    """The member. Absent if the loan is unknown."""
+    txn_ref: str | None = None
+    """Reference of the repayment. Absent in a dry run, and if it was refused."""
+    allocation: RepaymentAllocation | None = None
+    """The parts of the loan that it covers. Absent if it was refused."""
+    outstanding: Decimal | None = None
+    """What the loan owes by its schedule then, in naira. Absent if it was refused."""
+    code: str | None = None
+    """Why it was refused, as the code of an error. Absent if it was recorded."""
+    message: str | None = None
+    """The same in words. Absent if it was recorded."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "loan_id": "loan_id",
+        "client_id": "client_id",
+        "amount": "amount",
+        "state": "state",
+        "txn_ref": "txnRef",
+        "allocation": "allocation",
+        "outstanding": "outstanding",
+        "code": "code",
+        "message": "message",
+    }
+
+
+@dataclass(frozen=True)
+class CollectReply(Result):
+    """The amounts of a meeting after they were recorded or refused."""
+
+    status: int
+    """200."""
+    message: str
+    """The outcome in words."""
+    group_id: str
+    """The group."""
+    amount: Decimal
+    """Sum of what was recorded, in naira."""
+    data: tuple[CollectLine, ...]
+    """One line an amount, in their order."""
+    dry_run: bool | None = None
+    """True in a dry run: nothing was recorded. Else absent."""
+    explained: tuple[DryRunFigure, ...] | None = None
+    """The figures of a dry run, each with its calculation. Else absent."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "message": "message",
+        "group_id": "group_id",
+        "amount": "amount",
+        "data": "data",
+        "dry_run": "dry_run",
+        "explained": "explained",
+    }
+
+
+@dataclass(frozen=True)
+class CollectionRecord(Result):
+    """One attempt to collect what was due of a loan."""
+
+    loan_id: str
+    """The loan."""
+    n: int
+    """Number of the attempt, from 1 for the loan."""
+    due: dt.date
+    """Day that was collected, as YYYY-MM-DD."""
+    source: Literal["savings", "token", "wallet"]
+    """Where the money was to come from."""
+    amount: Decimal
+    """What was due, in naira."""
+    state: Literal["charging", "collected", "declined"]
+    """`charging`: the card is being charged."""
+    date_created: dt.datetime
+    """Time of the attempt, in UTC."""
+    reason: (
+        Literal[
+            "card_declined",
+            "card_erased",
+            "card_refused",
+            "no_due_date",
+            "repayment_reversed",
+            "savings_closed",
+            "savings_dormant",
+            "savings_held",
+            "savings_short",
+            "wallet_short",
+        ]
+        | None
+    ) = None
+    """Why it was declined. Absent unless it was."""
+    message: str | None = None
+    """The same in words, of a card as its bank said it. Absent unless it was declined."""
+    is_final: bool | None = None
+    """Whether nothing is tried again for that day. Absent unless it was declined."""
+    txn_ref: str | None = None
+    """Reference of the repayment, or of the charge. Absent if the savings or the wallet were short."""
+    next_date: dt.date | None = None
+    """Day of the next step that was planned then, as YYYY-MM-DD. Absent if there was none."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "loan_id": "loan_id",
+        "n": "n",
+        "due": "due",
+        "source": "source",
+        "amount": "amount",
+        "state": "state",
+        "reason": "reason",
+        "message": "message",
+        "is_final": "is_final",
+        "txn_ref": "txnRef",
+        "next_date": "next_date",
+        "date_created": "dateCreated",
+    }
+
+
+@dataclass(frozen=True)
+class CollectionSheetReply(Result):
+    """The sheet of a meeting of a group."""
+
+    status: int
+    """200."""
+    data: SheetRecord
+    """The sheet."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "data": "data"}
 
 
 @dataclass(frozen=True)
@@ -1841,6 +2642,69 @@ class CustomerTotal(Result):
         "refunded": "refunded",
         "failed": "failed",
         "open": "open",
+    }
+
+
+@dataclass(frozen=True)
+class DeciderReply(Result):
+    """The decider of purchases after a change."""
+
+    status: int
+    """200: it decides from now on."""
+    message: str
+    """The outcome in words."""
+    data: DeciderShown
+    """Who decides."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
+
+
+@dataclass(frozen=True)
+class DeciderShown(Result):
+    """The decider of purchases, besides the card's own limits."""
+
+    on_timeout: Literal["approve", "decline"]
+    """What counts if there is no answer in time."""
+    reference: str | None = None
+    """The card that it is set for. Absent: all cards that have none of their own."""
+    decision_url: str | None = None
+    """Address that is asked. Null: nobody is asked."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "reference": "reference",
+        "decision_url": "decision_url",
+        "on_timeout": "on_timeout",
+    }
+
+
+@dataclass(frozen=True)
+class DecisionShown(Result):
+    """The answer of your decider to a purchase."""
+
+    id: str
+    """Identifier of the request that it was asked with."""
+    answer: Literal["approved", "declined", "none"]
+    """Its answer. `none`: there was no answer that counts, and what `on_timeout` says was done."""
+    latency_ms: int
+    """Milliseconds until the answer, or until the wait ended."""
+    fault: Literal["busy", "paused", "refused", "timeout", "unreachable", "unreadable", "unsigned"] | None = None
+    """Why no answer counts. `timeout`: none within 2 seconds. `unreachable`: no connection, or it broke.
+    `unreadable`: not HTTP 2xx with the JSON that is asked for. `refused`: the address is not allowed. `paused`:
+    it failed several times in a row, and is left alone for 15 seconds. `busy`: too many purchases of yours wait.
+    `unsigned`: no secret of yours can be read. Absent if there was an answer.
+    """
+    reason: str | None = None
+    """The `reason` of its answer, at most 200 characters. Absent if it gave none."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "id": "id",
+        "answer": "answer",
+        "fault": "fault",
+        "reason": "reason",
+        "latency_ms": "latency_ms",
     }
 
 
@@ -2285,6 +3149,80 @@ class DisputeSummary(Result):
 
 
 @dataclass(frozen=True)
+class DividendRecord(Result):
+    """A dividend."""
+
+    class_id: str
+    """The class."""
+    rate: str
+    """Dividend in percent of the price of the shares."""
+    record_date: dt.date
+    """The day at whose end the shares were counted, as YYYY-MM-DD."""
+    state: Literal["paid", "paying"]
+    """`paying` until every member has the dividend."""
+    members: int
+    """Number of members who get a dividend."""
+    members_paid: int
+    """Number of them who have it."""
+    gross: Decimal
+    """Sum of all dividends before tax, in naira. It left the wallet when the dividend was declared."""
+    paid: Decimal
+    """Sum of the dividends that were paid, before tax, in naira."""
+    withheld_tax: Decimal
+    """Tax that was withheld from these, in naira."""
+    returned: Decimal
+    """Sum of the dividends of members whose savings account has closed, in naira. It is back in the wallet."""
+    date_declared: dt.datetime
+    """Time of the declaration, in UTC."""
+    dividend_id: str | None = None
+    """Identifier of the dividend, made by the service. Null in a dry run."""
+    date_paid: dt.datetime | None = None
+    """Time at which every member had the dividend, in UTC. Absent before."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "dividend_id": "dividend_id",
+        "class_id": "class_id",
+        "rate": "rate",
+        "record_date": "record_date",
+        "state": "state",
+        "members": "members",
+        "members_paid": "members_paid",
+        "gross": "gross",
+        "paid": "paid",
+        "withheld_tax": "withheld_tax",
+        "returned": "returned",
+        "date_declared": "dateDeclared",
+        "date_paid": "datePaid",
+    }
+
+
+@dataclass(frozen=True)
+class DividendReply(Result):
+    """A dividend after it was declared. A dry run explains each figure."""
+
+    status: int
+    """200."""
+    message: str
+    """The outcome in words."""
+    data: DividendRecord
+    """The dividend."""
+    dry_run: bool | None = None
+    """True in a dry run: nothing was changed. Else absent."""
+    explained: tuple[DryRunFigure, ...] | None = None
+    """The figures of a dry run, each with its calculation. Else absent."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "message": "message",
+        "data": "data",
+        "dry_run": "dry_run",
+        "explained": "explained",
+    }
+
+
+@dataclass(frozen=True)
 class DryRunFigure(Result):
     """One figure of a dry run, and how it was calculated."""
 
@@ -2297,6 +3235,31 @@ class DryRunFigure(Result):
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {"what": "what", "amount": "amount", "how": "how"}
+
+
+@dataclass(frozen=True)
+class EarlierSchedule(Result):
+    """The schedule that a loan had until it was rescheduled."""
+
+    n: int
+    """Place among the schedules of the loan, from 1."""
+    until: dt.datetime
+    """Time of the reschedule, in UTC."""
+    interest_rate: Decimal
+    """Interest rate that it had, in percent."""
+    reason: str
+    """Why the loan was rescheduled."""
+    schedule: tuple[LoanScheduleLine, ...]
+    """The installments as they were then."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "n": "n",
+        "until": "until",
+        "interest_rate": "interestRate",
+        "reason": "reason",
+        "schedule": "schedule",
+    }
 
 
 @dataclass(frozen=True)
@@ -2411,6 +3374,21 @@ class ExplainReply(Result):
 
 
 @dataclass(frozen=True)
+class ExportWorldReply(Result):
+    """The file of a world."""
+
+    status: int
+    """200."""
+    data: World
+    """The world. The file has all its rows but those of API keys and signing secrets."""
+    file: str
+    """The file, in base64. At most 10 MiB."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "data": "data", "file": "file"}
+
+
+@dataclass(frozen=True)
 class ForkReply(Result):
     """The new merchant."""
 
@@ -2431,8 +3409,8 @@ class FoundRecord(Result):
 
     kind: str
     """A kind of transaction, or `batch`, `loan`, `savings`, `thrift_plan`, `virtual_card`, `saved_card`, `plan`,
-    `beneficiary`, `personalized_account`, `client`, `customer`, `dispute`, `settlement`, `checkout`, `link`,
-    `invoice`.
+    `beneficiary`, `personalized_account`, `client`, `customer`, `dispute`, `card_dispute`, `settlement`,
+    `checkout`, `link`, `invoice`.
     """
     reference: str
     """Reference of the service: the `txnRef` of a transaction, the id of anything else."""
@@ -2496,6 +3474,471 @@ class FoundReply(Result):
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "data": "data"}
+
+
+@dataclass(frozen=True)
+class GraceRecord(Result):
+    """The grace period that was agreed with a loan."""
+
+    principal: int
+    """Number of first installments without principal."""
+    interest: int
+    """Number of those that do not ask for their interest either."""
+    capitalize: bool
+    """Whether that interest becomes principal. Else the installments after the grace ask for it."""
+    first_due: str | None = None
+    """The agreed first due date, as YYYY-MM-DD. Absent if it is one interval after the payout."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "principal": "principal",
+        "interest": "interest",
+        "capitalize": "capitalize",
+        "first_due": "first_due",
+    }
+
+
+@dataclass(frozen=True)
+class GroupLoanLine(Result):
+    """One member's loan in the loan of a group."""
+
+    client_id: str
+    """The member."""
+    amount: Decimal
+    """Its principal, in naira."""
+    state: Literal[
+        "active",
+        "active_in_arrears",
+        "approved",
+        "closed_rejected",
+        "closed_repaid",
+        "closed_withdrawn",
+        "closed_written_off",
+        "disbursing",
+        "pending_approval",
+    ]
+    """Its state."""
+    loan_id: str | None = None
+    """The member's loan. Null in a dry run of `request_group_loan`."""
+    code: str | None = None
+    """Why it could not be processed, as the code of an error. Absent if it could."""
+    message: str | None = None
+    """The same in words. Absent if it could be processed."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "loan_id": "loan_id",
+        "client_id": "client_id",
+        "amount": "amount",
+        "state": "state",
+        "code": "code",
+        "message": "message",
+    }
+
+
+@dataclass(frozen=True)
+class GroupLoanRecord(Result):
+    """A loan of a group."""
+
+    group_id: str
+    """The group."""
+    disbursement: Literal["each", "one"]
+    """How it is paid out: by one transfer to the leader, or by one to each member."""
+    amount: Decimal
+    """Sum of the principals, in naira."""
+    loans: tuple[GroupLoanLine, ...]
+    """The members' loans."""
+    date_created: dt.datetime
+    """Time at which it was requested, in UTC."""
+    group_loan_id: str | None = None
+    """Identifier of the loan of the group, made by the service. Null in a dry run of `request_group_loan`."""
+    client_id: str | None = None
+    """Who receives the one transfer. Absent if each member receives one."""
+    txn_ref: str | None = None
+    """Reference of the newest transfer of all. Absent if there is none."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "group_loan_id": "group_loan_id",
+        "group_id": "group_id",
+        "disbursement": "disbursement",
+        "client_id": "client_id",
+        "amount": "amount",
+        "loans": "loans",
+        "txn_ref": "txnRef",
+        "date_created": "dateCreated",
+    }
+
+
+@dataclass(frozen=True)
+class GroupLoanReply(Result):
+    """A loan of a group after it was requested or processed."""
+
+    status: int
+    """200."""
+    message: str
+    """The outcome in words."""
+    data: GroupLoanRecord
+    """The loan of the group."""
+    dry_run: bool | None = None
+    """True in a dry run: nothing was changed. Else absent."""
+    explained: tuple[DryRunFigure, ...] | None = None
+    """The figures of a dry run, each with its calculation. Else absent."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "message": "message",
+        "data": "data",
+        "dry_run": "dry_run",
+        "explained": "explained",
+    }
+
+
+@dataclass(frozen=True)
+class GroupMemberRecord(Result):
+    """A member of a group, or a client who has left it and still owes it something."""
+
+    client_id: str
+    """The client."""
+    is_leader: bool
+    """Whether the client leads the group."""
+    loans: int
+    """Number of the member's loans of the group that are paid out and open."""
+    outstanding: Decimal
+    """What the member owes of them by their schedules, in naira."""
+    overdue: Decimal
+    """What is late of them, penalties included, in naira."""
+    written_off: Decimal
+    """What was written off of them and not recovered, in naira."""
+    date_joined: dt.datetime
+    """Time at which the client joined, in UTC."""
+    date_left: str | None = None
+    """Time at which the client left, in UTC. Absent for a member."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "client_id": "client_id",
+        "is_leader": "is_leader",
+        "loans": "loans",
+        "outstanding": "outstanding",
+        "overdue": "overdue",
+        "written_off": "written_off",
+        "date_joined": "dateJoined",
+        "date_left": "dateLeft",
+    }
+
+
+@dataclass(frozen=True)
+class GroupRecord(Result):
+    """A group."""
+
+    name: str
+    """What you call it."""
+    state: Literal["active", "closed"]
+    """Its state."""
+    member_count: int
+    """Number of its members."""
+    loan_count: int
+    """Number of loans that it has had."""
+    date_created: dt.datetime
+    """Time at which it was made, in UTC."""
+    members: tuple[str, ...]
+    """Its members, by `client_id`."""
+    group_id: str | None = None
+    """Identifier of the group, made by the service. Null in a dry run of `create_group`."""
+    leader: str | None = None
+    """The member who leads it, by `client_id`. Null once it is closed."""
+    date_closed: dt.datetime | None = None
+    """Time at which it was closed, in UTC. Absent unless it was."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "group_id": "group_id",
+        "name": "name",
+        "state": "state",
+        "leader": "leader",
+        "member_count": "member_count",
+        "loan_count": "loan_count",
+        "date_created": "dateCreated",
+        "date_closed": "dateClosed",
+        "members": "members",
+    }
+
+
+@dataclass(frozen=True)
+class GroupReply(Result):
+    """A group after it was made or changed."""
+
+    status: int
+    """200."""
+    message: str
+    """The outcome in words."""
+    data: GroupRecord
+    """The group."""
+    dry_run: bool | None = None
+    """True in a dry run: nothing was changed. Else absent."""
+    explained: tuple[DryRunFigure, ...] | None = None
+    """The figures of a dry run, each with its calculation. Else absent."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "message": "message",
+        "data": "data",
+        "dry_run": "dry_run",
+        "explained": "explained",
+    }
+
+
+@dataclass(frozen=True)
+class GroupStandingRecord(Result):
+    """The standing of a group, which is that of each of its members: one member's arrears are everyone's."""
+
+    state: Literal["good", "in_arrears", "written_off"]
+    """`good`: nothing is late. `in_arrears`: a member's loan is late. `written_off`: nothing is late, but something
+    was written off and not recovered.
+    """
+    loans: int
+    """Number of members' loans that are paid out and open."""
+    outstanding: Decimal
+    """What is owed of them by their schedules, in naira."""
+    overdue: Decimal
+    """What is late of them, penalties included, in naira."""
+    days_late: int
+    """Days since the oldest due date that is late. 0 if nothing is late."""
+    written_off: Decimal
+    """What was written off of members' loans and not recovered, in naira."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "state": "state",
+        "loans": "loans",
+        "outstanding": "outstanding",
+        "overdue": "overdue",
+        "days_late": "days_late",
+        "written_off": "written_off",
+    }
+
+
+@dataclass(frozen=True)
+class GroupSummary(Result):
+    """A group in a list."""
+
+    name: str
+    """What you call it."""
+    state: Literal["active", "closed"]
+    """Its state."""
+    member_count: int
+    """Number of its members."""
+    loan_count: int
+    """Number of loans that it has had."""
+    date_created: dt.datetime
+    """Time at which it was made, in UTC."""
+    group_id: str | None = None
+    """Identifier of the group, made by the service. Null in a dry run of `create_group`."""
+    leader: str | None = None
+    """The member who leads it, by `client_id`. Null once it is closed."""
+    date_closed: dt.datetime | None = None
+    """Time at which it was closed, in UTC. Absent unless it was."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "group_id": "group_id",
+        "name": "name",
+        "state": "state",
+        "leader": "leader",
+        "member_count": "member_count",
+        "loan_count": "loan_count",
+        "date_created": "dateCreated",
+        "date_closed": "dateClosed",
+    }
+
+
+@dataclass(frozen=True)
+class GroupView(Result):
+    """A group with its standing, its members and its loans."""
+
+    name: str
+    """What you call it."""
+    state: Literal["active", "closed"]
+    """Its state."""
+    member_count: int
+    """Number of its members."""
+    loan_count: int
+    """Number of loans that it has had."""
+    date_created: dt.datetime
+    """Time at which it was made, in UTC."""
+    standing: GroupStandingRecord
+    """How the loans of the group are repaid."""
+    members: tuple[GroupMemberRecord, ...]
+    """Its members, and the clients who have left it and still owe it something."""
+    loans: tuple[GroupLoanRecord, ...]
+    """Its newest loans."""
+    group_id: str | None = None
+    """Identifier of the group, made by the service. Null in a dry run of `create_group`."""
+    leader: str | None = None
+    """The member who leads it, by `client_id`. Null once it is closed."""
+    date_closed: dt.datetime | None = None
+    """Time at which it was closed, in UTC. Absent unless it was."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "group_id": "group_id",
+        "name": "name",
+        "state": "state",
+        "leader": "leader",
+        "member_count": "member_count",
+        "loan_count": "loan_count",
+        "date_created": "dateCreated",
+        "date_closed": "dateClosed",
+        "standing": "standing",
+        "members": "members",
+        "loans": "loans",
+    }
+
+
+@dataclass(frozen=True)
+class GuaranteeRecord(Result):
+    """A part of a client's savings that guarantees another client's loan."""
+
+    loan_id: str
+    """The loan."""
+    borrower_id: str
+    """The client who borrows."""
+    client_id: str
+    """The guarantor: the client whose savings are pledged."""
+    savings_id: str
+    """The savings."""
+    state: Literal["active", "called", "ended", "released"]
+    """`active`: a part of the savings is held. `called`: nothing is held, and the borrower owes the guarantor what
+    was called. `ended`: nothing is held and nothing is owed. `released`: by you, for good; something may still be
+    owed.
+    """
+    amount: Decimal
+    """What the guarantor answers for at most, in naira."""
+    held: Decimal
+    """What is held on the savings now, in naira: it cannot be taken out of them."""
+    called: Decimal
+    """What was called so far, in naira."""
+    owed: Decimal
+    """What the borrower owes the guarantor for it, in naira."""
+    shortfall: Decimal
+    """What would be held if the savings had it, in naira: a repayment was reversed after its part of the guarantee
+    had been released and used.
+    """
+    date_created: dt.datetime
+    """Time at which the savings were pledged, in UTC."""
+    guarantee_id: str | None = None
+    """Identifier of the guarantee, made by the service. Null in a dry run of `guarantee`."""
+    date_released: dt.datetime | None = None
+    """Time at which you released it, in UTC. Absent if you did not."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "guarantee_id": "guarantee_id",
+        "loan_id": "loan_id",
+        "borrower_id": "borrower_id",
+        "client_id": "client_id",
+        "savings_id": "savings_id",
+        "state": "state",
+        "amount": "amount",
+        "held": "held",
+        "called": "called",
+        "owed": "owed",
+        "shortfall": "shortfall",
+        "date_created": "dateCreated",
+        "date_released": "dateReleased",
+    }
+
+
+@dataclass(frozen=True)
+class GuaranteeReply(Result):
+    """A guarantee, after a change."""
+
+    status: int
+    """200."""
+    message: str
+    """The outcome in words."""
+    data: GuaranteeRecord
+    """The guarantee."""
+    dry_run: bool | None = None
+    """True in a dry run: nothing was changed. Else absent."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "message": "message",
+        "data": "data",
+        "dry_run": "dry_run",
+    }
+
+
+@dataclass(frozen=True)
+class HoldingRecord(Result):
+    """A member's shares of one class."""
+
+    class_id: str
+    """The class."""
+    client_id: str
+    """The member."""
+    savings_id: str
+    """The savings account that receives dividends and what is paid for redeemed shares."""
+    shares: int
+    """Shares of the member, with those of redemptions that wait."""
+    reserved: int
+    """Shares of redemptions that wait: they cannot be transferred."""
+    votes: int
+    """Votes of the member."""
+    capital: Decimal
+    """What these shares were sold for, in naira."""
+    since: dt.date
+    """Day of the first purchase, as YYYY-MM-DD in Lagos."""
+    holding_id: str | None = None
+    """Identifier of the holding, made by the service: the origin of its lines in statements. Null in a dry run."""
+    name: str | None = None
+    """First and last name of the member. Absent unless the list of shareholders was asked for, or if they were
+    erased.
+    """
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "holding_id": "holding_id",
+        "class_id": "class_id",
+        "client_id": "client_id",
+        "savings_id": "savings_id",
+        "shares": "shares",
+        "reserved": "reserved",
+        "votes": "votes",
+        "capital": "capital",
+        "since": "since",
+        "name": "name",
+    }
+
+
+@dataclass(frozen=True)
+class HoldingReply(Result):
+    """A holding after a purchase."""
+
+    status: int
+    """200."""
+    message: str
+    """The outcome in words."""
+    amount: Decimal
+    """What was paid, in naira."""
+    data: HoldingRecord
+    """The holding."""
+    dry_run: bool | None = None
+    """True in a dry run: nothing was changed. Else absent."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "message": "message",
+        "amount": "amount",
+        "data": "data",
+        "dry_run": "dry_run",
+    }
 
 
 @dataclass(frozen=True)
@@ -2689,6 +4132,37 @@ class InvoicePayment(Result):
 
 
 @dataclass(frozen=True)
+class InvoiceReceipt(Result):
+    """An amount that you received for an invoice yourself. Nothing of it is in your wallet."""
+
+    amount: Decimal
+    """What was received."""
+    method: Literal["bank", "cash", "other"]
+    """How it was received."""
+    received_on: dt.date
+    """The day on which it was received."""
+    recorded_at: dt.datetime
+    """Time at which it was recorded, in UTC."""
+    recorded_by: str
+    """The key or the person that recorded it."""
+    reference: str | None = None
+    """Your reference. Null if the customer was erased."""
+    undone_at: dt.datetime | None = None
+    """Time at which the record was taken back, in UTC. Else null."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "reference": "reference",
+        "amount": "amount",
+        "method": "method",
+        "received_on": "received_on",
+        "recorded_at": "recorded_at",
+        "recorded_by": "recorded_by",
+        "undone_at": "undone_at",
+    }
+
+
+@dataclass(frozen=True)
 class InvoiceRecord(Result):
     """An invoice."""
 
@@ -2720,6 +4194,8 @@ class InvoiceRecord(Result):
     """What is left to pay. 0.00 if the invoice is void."""
     status: Literal["overdue", "paid", "partly_paid", "unpaid", "void"]
     """State of the invoice."""
+    reminders: bool
+    """Whether the customer is reminded of it by mail."""
     created_at: dt.datetime
     """Time at which the invoice was made, in UTC."""
     items: tuple[InvoiceLine, ...]
@@ -2744,6 +4220,8 @@ class InvoiceRecord(Result):
     """The customer as of the last change of the invoice. Null if the customer was erased."""
     voided_at: dt.datetime | None = None
     """Time at which it was voided, in UTC. Else null."""
+    received: tuple[InvoiceReceipt, ...] | None = None
+    """What you received yourself, outside of your wallet, oldest first. Absent if nothing was recorded."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
@@ -2762,6 +4240,7 @@ class InvoiceRecord(Result):
         "outstanding": "outstanding",
         "status": "status",
         "date_due": "date_due",
+        "reminders": "reminders",
         "created_at": "created_at",
         "paid_at": "paid_at",
         "items": "items",
@@ -2773,6 +4252,7 @@ class InvoiceRecord(Result):
         "customer": "customer",
         "voided_at": "voided_at",
         "payments": "payments",
+        "received": "received",
     }
 
 
@@ -2789,6 +4269,49 @@ class InvoiceReply(Result):
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
+
+
+@dataclass(frozen=True)
+class InvoiceSendReply(Result):
+    """The mail of an invoice."""
+
+    status: int
+    """200."""
+    message: str
+    """The outcome in words."""
+    data: InvoiceSending
+    """The mail."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
+
+
+@dataclass(frozen=True)
+class InvoiceSending(Result):
+    """The mail of an invoice, and the next reminder."""
+
+    invoice_id: str
+    """Identifier of the invoice."""
+    number: str
+    """Number of the invoice."""
+    mail_id: str
+    """Identifier of the mail. The same invoice is mailed once a day: the second request returns the first mail."""
+    mail_status: Literal["failed", "queued", "sent", "unknown"]
+    """State of the mail."""
+    reminders: bool
+    """Whether the customer is reminded."""
+    next_reminder: str | None = None
+    """Time of the next reminder, in UTC. Null if there is none."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "invoice_id": "invoice_id",
+        "number": "number",
+        "mail_id": "mail_id",
+        "mail_status": "mail_status",
+        "reminders": "reminders",
+        "next_reminder": "next_reminder",
+    }
 
 
 @dataclass(frozen=True)
@@ -2823,6 +4346,8 @@ class InvoiceSummary(Result):
     """What is left to pay. 0.00 if the invoice is void."""
     status: Literal["overdue", "paid", "partly_paid", "unpaid", "void"]
     """State of the invoice."""
+    reminders: bool
+    """Whether the customer is reminded of it by mail."""
     created_at: dt.datetime
     """Time at which the invoice was made, in UTC."""
     date_due: dt.date | None = None
@@ -2847,6 +4372,7 @@ class InvoiceSummary(Result):
         "outstanding": "outstanding",
         "status": "status",
         "date_due": "date_due",
+        "reminders": "reminders",
         "created_at": "created_at",
         "paid_at": "paid_at",
     }
@@ -2918,6 +4444,43 @@ class KeysReply(Result):
 
 
 @dataclass(frozen=True)
+class LoanChargeRecord(Result):
+    """A charge that was made on a loan, or will be by its schedule."""
+
+    charge_id: str
+    """Identifier of the charge in its loan."""
+    name: str
+    """What the charge is called."""
+    n: int
+    """Number of the installment with which it is asked for."""
+    due: dt.date
+    """Date from which it is asked for, in Lagos, as YYYY-MM-DD."""
+    amount: Decimal
+    """The charge in naira, without its VAT."""
+    vat: Decimal
+    """The VAT on it, in naira."""
+    paid: Decimal
+    """Part of both that was paid, in naira."""
+    waived: Decimal
+    """Part of both that was waived, or was not asked for because the loan was paid off before, in naira."""
+    outstanding: Decimal
+    """Part of both that is owed, in naira."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "charge_id": "charge_id",
+        "name": "name",
+        "n": "n",
+        "due": "due",
+        "amount": "amount",
+        "vat": "vat",
+        "paid": "paid",
+        "waived": "waived",
+        "outstanding": "outstanding",
+    }
+
+
+@dataclass(frozen=True)
 class LoanInstallments(Result):
     """The numbers of a loan's installments."""
 
@@ -2962,11 +4525,13 @@ class LoanOutstanding(Result):
     penalty: Decimal
     """Penalties for lateness that are not paid yet, in naira."""
     total: Decimal
-    """Sum of the four, in naira: what the client pays if nothing is paid early."""
+    """Sum of them, in naira: what the client pays if nothing is paid early."""
     payoff: Decimal
     """Amount that closes the loan today, in naira. Before the last due date it is less than `total`, because
-    interest that is not earned yet is not asked for.
+    interest that is not earned yet and charges of later days are not asked for.
     """
+    charges: Decimal | None = None
+    """Charges of all installments that are not paid yet, with their VAT, in naira. Absent if the loan has none."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
@@ -2974,6 +4539,7 @@ class LoanOutstanding(Result):
         "interest": "interest",
         "tax": "tax",
         "penalty": "penalty",
+        "charges": "charges",
         "total": "total",
         "payoff": "payoff",
     }
@@ -3030,17 +4596,54 @@ class LoanRecord(Result):
     """The installments by date."""
     loan_id: str | None = None
     """Identifier of the loan, made by the service. Null in the dry run of `request`."""
+    officer: str | None = None
+    """Who answers for the loan, as in the request. Null if nobody was named."""
+    branch: str | None = None
+    """The branch that made the loan, as in the request. Null if none was named."""
+    product_id: str | None = None
+    """The product that the terms were copied from. Absent if the loan has none."""
     txn_ref: str | None = None
     """Reference of the newest disbursement. Null if the loan was never approved."""
     disbursed_at: dt.datetime | None = None
     """Time at which the loan was paid out, in UTC. Null before."""
     closed_at: dt.datetime | None = None
     """Time at which the loan was closed, in UTC. Null before."""
+    net_amount: Decimal | None = None
+    """What the client receives, in naira: the principal without deducted charges. Absent if none is deducted."""
+    agreed_charges: tuple[AgreedChargeRecord, ...] | None = None
+    """The charges that were agreed with the loan. Absent if none were."""
+    grace: GraceRecord | None = None
+    """The grace period that was agreed with the loan. Absent if none was."""
+    charges: tuple[LoanChargeRecord, ...] | None = None
+    """The charges of its installments, by their days. Absent if it has none."""
+    written_off: WrittenOff | None = None
+    """What was written off and not recovered. Absent if there is nothing of it."""
+    waiting_write_off: WaitingWriteOff | None = None
+    """The write-off that waits for the approval of another party. Absent if none does."""
+    schedules: tuple[EarlierSchedule, ...] | None = None
+    """The schedules that it had before, in `view`. Absent if it was never rescheduled."""
+    tops_up: str | None = None
+    """The loan that it pays off, or has paid off. Absent if it is no top-up."""
+    topped_up_by: str | None = None
+    """The newest loan that is to pay it off, or has paid it off. Absent if there is none."""
+    guarantees: tuple[GuaranteeRecord, ...] | None = None
+    """Its guarantees by savings of other clients, in `view` and in `call_guarantee`. Absent if it never had one."""
+    collateral: tuple[CollateralRecord, ...] | None = None
+    """What else secures it, in `view`. Absent if it never had any."""
+    group_id: str | None = None
+    """The group whose member borrows it. Absent for a loan of nobody else."""
+    group_loan_id: str | None = None
+    """The loan of the group that it is a part of. Absent if it is of none."""
+    auto_repay: AutoRepayRecord | None = None
+    """How it is collected by itself, in `view`. Absent if that was never agreed on."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
         "loan_id": "loan_id",
         "client_id": "client_id",
+        "officer": "officer",
+        "branch": "branch",
+        "product_id": "product_id",
         "state": "state",
         "amount": "amount",
         "currency": "currency",
@@ -3058,6 +4661,20 @@ class LoanRecord(Result):
         "disbursed_at": "disbursed_at",
         "closed_at": "closed_at",
         "schedule": "schedule",
+        "net_amount": "net_amount",
+        "agreed_charges": "agreed_charges",
+        "grace": "grace",
+        "charges": "charges",
+        "written_off": "written_off",
+        "waiting_write_off": "waiting_write_off",
+        "schedules": "schedules",
+        "tops_up": "tops_up",
+        "topped_up_by": "topped_up_by",
+        "guarantees": "guarantees",
+        "collateral": "collateral",
+        "group_id": "group_id",
+        "group_loan_id": "group_loan_id",
+        "auto_repay": "auto_repay",
     }
 
 
@@ -3112,12 +4729,22 @@ class LoanScheduleLine(Result):
     tax: Decimal
     """Tax on that interest, in naira."""
     total: Decimal
-    """Sum of principal, interest and tax, in naira."""
+    """Sum of principal, interest, tax and charges, in naira."""
     paid: Decimal
     """Part of `total` that was paid, in naira."""
     state: Literal["late", "paid", "partially_paid", "pending", "written_off"]
     """`pending`: nothing was paid yet. `partially_paid`, `paid`. `late`: not fully paid after the due date and the
-    tolerance. `written_off`: with its loan.
+    tolerance. `written_off`: with its loan, or what was left of it.
+    """
+    charges: Decimal | None = None
+    """Charges that are due with it, with their VAT, in naira. Absent if it has none."""
+    grace: Literal["capitalize", "principal", "spread"] | None = None
+    """What is left out of it. `principal`: its principal. `spread`: its interest too, which later installments ask
+    for. `capitalize`: its interest too, which becomes principal on the due date. Absent if it has no grace.
+    """
+    grown: str | None = None
+    """Interest that grows in its interval and that it does not ask for, in naira; with its tax if it becomes
+    principal. Absent if there is none.
     """
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
@@ -3127,9 +4754,12 @@ class LoanScheduleLine(Result):
         "principal": "principal",
         "interest": "interest",
         "tax": "tax",
+        "charges": "charges",
         "total": "total",
         "paid": "paid",
         "state": "state",
+        "grace": "grace",
+        "grown": "grown",
     }
 
 
@@ -3141,9 +4771,9 @@ class LoanStatementLine(Result):
     """Time of the posting, in UTC."""
     origin: str
     """The `txnRef` of the transaction that caused it, or the `loan_id` if none did."""
-    part: Literal["credit", "interest", "penalty", "principal", "tax"]
-    """What the posting is about: `principal`, `interest`, `tax` or `penalty` that the client owes, or the client's
-    `credit`.
+    part: Literal["charge", "credit", "interest", "penalty", "principal", "tax", "vat"]
+    """What the posting is about: `principal`, `interest`, `tax`, `penalty`, `charge` or the `vat` on it that the
+    client owes, or the client's `credit`.
     """
     narration: str
     """Kind of the posting in words."""
@@ -3212,8 +4842,16 @@ class LoanSummary(Result):
     """Time of the request, in UTC."""
     installments: LoanInstallments
     """The numbers of the installments: all, paid and late."""
+    overdue: Decimal
+    """Amount that is owed of late installments, penalties included, in naira."""
     loan_id: str | None = None
     """Identifier of the loan, made by the service. Null in the dry run of `request`."""
+    officer: str | None = None
+    """Who answers for the loan, as in the request. Null if nobody was named."""
+    branch: str | None = None
+    """The branch that made the loan, as in the request. Null if none was named."""
+    product_id: str | None = None
+    """The product that the terms were copied from. Absent if the loan has none."""
     txn_ref: str | None = None
     """Reference of the newest disbursement. Null if the loan was never approved."""
     disbursed_at: dt.datetime | None = None
@@ -3227,6 +4865,9 @@ class LoanSummary(Result):
     wire_names: ClassVar[Mapping[str, str]] = {
         "loan_id": "loan_id",
         "client_id": "client_id",
+        "officer": "officer",
+        "branch": "branch",
+        "product_id": "product_id",
         "state": "state",
         "amount": "amount",
         "currency": "currency",
@@ -3245,6 +4886,172 @@ class LoanSummary(Result):
         "closed_at": "closed_at",
         "installments": "installments",
         "next_due": "next_due",
+        "overdue": "overdue",
+    }
+
+
+@dataclass(frozen=True)
+class LoggedRequest(Result):
+    """A request and its reply. Secrets are `***`."""
+
+    number: int
+    """Number of the request in the order of recording. It counts those of all merchants, so a merchant's have gaps."""
+    answered_at: str
+    """Time of the reply by the server's clock, ISO 8601, UTC."""
+    request_id: str
+    """The header `x-request-id` of the reply."""
+    path: str
+    """What was called, such as `/disburse`."""
+    action: str
+    """The action. Empty if the request named none that exists."""
+    http_status: int
+    """Status of HTTP."""
+    result: int
+    """Status in the reply's body."""
+    milliseconds: Decimal
+    """From the arrival of the headers to the reply."""
+    request_body: str
+    """What was sent, as JSON. `[40,000 bytes]` if it was longer than 32 KiB."""
+    reply_body: str
+    """What was answered, in the same way."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "number": "number",
+        "answered_at": "answered_at",
+        "request_id": "request_id",
+        "path": "path",
+        "action": "action",
+        "http_status": "http_status",
+        "result": "result",
+        "milliseconds": "milliseconds",
+        "request_body": "request_body",
+        "reply_body": "reply_body",
+    }
+
+
+@dataclass(frozen=True)
+class MailRecord(Result):
+    """A mail."""
+
+    mail_id: str
+    """Identifier of the mail."""
+    purpose: str
+    """What it is for: `invoice`, `invoice_reminder` or `payment_receipt`."""
+    reference: str
+    """What it is about: the `invoice_id`, or the `txnRef` of a receipt."""
+    customer_id: str
+    """The customer that it is for. Empty for a receipt: it is for whoever paid."""
+    status: Literal["failed", "queued", "sent", "unknown"]
+    """State of the mail."""
+    attempts: int
+    """How often it was given to the mail system."""
+    created_at: dt.datetime
+    """Time at which it was made, in UTC."""
+    changed_at: dt.datetime
+    """Time at which its state changed last, in UTC."""
+    reply_code: str | None = None
+    """Code of the mail system's last reply, such as `550 5.1.1`. Null if there was none, or none that it explained."""
+    last: str | None = None
+    """Address that it is for. Null if the customer was erased."""
+    to_name: str | None = None
+    """Name of whom it is for. Null if the customer was erased."""
+    subject: str | None = None
+    """Subject. Null if the customer was erased."""
+    sent_at: dt.datetime | None = None
+    """Time at which the mail system took it, in UTC. Else null."""
+    sender_name: str | None = None
+    """Name that it is sent with. Null if the customer was erased."""
+    reply_to: str | None = None
+    """Address that answers go to. Null if you have set none, or if the customer was erased."""
+    text: str | None = None
+    """The mail as plain text. Null if the customer was erased."""
+    html: str | None = None
+    """The mail as HTML, with the same words. Null if the customer was erased."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "mail_id": "mail_id",
+        "purpose": "purpose",
+        "reference": "reference",
+        "customer_id": "customer_id",
+        "status": "status",
+        "attempts": "attempts",
+        "reply_code": "reply_code",
+        "last": "to",
+        "to_name": "to_name",
+        "subject": "subject",
+        "created_at": "created_at",
+        "changed_at": "changed_at",
+        "sent_at": "sent_at",
+        "sender_name": "sender_name",
+        "reply_to": "reply_to",
+        "text": "text",
+        "html": "html",
+    }
+
+
+@dataclass(frozen=True)
+class MailReply(Result):
+    """One mail."""
+
+    status: int
+    """200."""
+    message: str
+    """The outcome in words."""
+    data: MailRecord
+    """The mail."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
+
+
+@dataclass(frozen=True)
+class MailSummary(Result):
+    """A mail without its text."""
+
+    mail_id: str
+    """Identifier of the mail."""
+    purpose: str
+    """What it is for: `invoice`, `invoice_reminder` or `payment_receipt`."""
+    reference: str
+    """What it is about: the `invoice_id`, or the `txnRef` of a receipt."""
+    customer_id: str
+    """The customer that it is for. Empty for a receipt: it is for whoever paid."""
+    status: Literal["failed", "queued", "sent", "unknown"]
+    """State of the mail."""
+    attempts: int
+    """How often it was given to the mail system."""
+    created_at: dt.datetime
+    """Time at which it was made, in UTC."""
+    changed_at: dt.datetime
+    """Time at which its state changed last, in UTC."""
+    reply_code: str | None = None
+    """Code of the mail system's last reply, such as `550 5.1.1`. Null if there was none, or none that it explained."""
+    last: str | None = None
+    """Address that it is for. Null if the customer was erased."""
+    to_name: str | None = None
+    """Name of whom it is for. Null if the customer was erased."""
+    subject: str | None = None
+    """Subject. Null if the customer was erased."""
+    sent_at: dt.datetime | None = None
+    """Time at which the mail system took it, in UTC. Else null."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "mail_id": "mail_id",
+        "purpose": "purpose",
+        "reference": "reference",
+        "customer_id": "customer_id",
+        "status": "status",
+        "attempts": "attempts",
+        "reply_code": "reply_code",
+        "last": "to",
+        "to_name": "to_name",
+        "subject": "subject",
+        "created_at": "created_at",
+        "changed_at": "changed_at",
+        "sent_at": "sent_at",
     }
 
 
@@ -3278,6 +5085,51 @@ class NewMerchantReply(Result):
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "mid": "mid", "key": "key"}
+
+
+@dataclass(frozen=True)
+class NextTier(Result):
+    """The tier above the client's."""
+
+    tier: int
+    """The tier."""
+    missing: tuple[Literal["addresses", "bvn_or_nin", "bvn_verified", "dob", "identification", "phone", "photo"], ...]
+    """What the client lacks for it. `bvn_or_nin`: a BVN, or an identification of the type `nin`. `bvn_verified`: by
+    `verify_bvn`. `addresses`: one with `line1` and `city`.
+    """
+    limits: TierLimitsShown
+    """Its limits."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"tier": "tier", "missing": "missing", "limits": "limits"}
+
+
+@dataclass(frozen=True)
+class PayGuarantorReply(Result):
+    """A guarantee of which the borrower owes less."""
+
+    status: int
+    """200."""
+    message: str
+    """The outcome in words."""
+    data: GuaranteeRecord
+    """The guarantee."""
+    amount: Decimal
+    """Amount that is owed no more, in naira."""
+    dry_run: bool | None = None
+    """True in a dry run: nothing was changed. Else absent."""
+    txn_ref: str | None = None
+    """Reference of the deposit into the guarantor's savings. Absent if it was waived, and in a dry run."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "message": "message",
+        "data": "data",
+        "dry_run": "dry_run",
+        "txn_ref": "txnRef",
+        "amount": "amount",
+    }
 
 
 @dataclass(frozen=True)
@@ -3736,6 +5588,73 @@ class PaymentState(Result):
 
 
 @dataclass(frozen=True)
+class PenaltyRecord(Result):
+    """The cost of lateness with a product."""
+
+    rate: Decimal
+    """Penalty in percent of the overdue principal for each day."""
+    tolerance_days: int
+    """Days after the due date before an installment is late."""
+    first: Literal["due", "tolerance"]
+    """Whether the days of tolerance are charged once an installment is late (`due`), or never (`tolerance`)."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"rate": "rate", "tolerance_days": "tolerance_days", "first": "from"}
+
+
+@dataclass(frozen=True)
+class PeopleMail(Result):
+    """A mail to a person of the console. It is in this outbox and goes nowhere else."""
+
+    number: int
+    """Number of the mail in the order of queueing. It counts those of all merchants, so a merchant's have gaps."""
+    mail_id: str
+    """Identifier of the mail."""
+    purpose: str
+    """What it is for, such as `invitation`, `sign_in_alert` or `approvals_waiting`."""
+    status: Literal["failed", "queued", "sent", "unknown"]
+    """State of the mail."""
+    last: str
+    """Address of the person."""
+    created_at: dt.datetime
+    """Time at which it was queued, by the server's clock, in UTC."""
+    subject: str | None = None
+    """Subject. Null if the mail was replaced before it was sent."""
+    text: str | None = None
+    """The mail as plain text. Null if the mail was replaced before it was sent."""
+    html: str | None = None
+    """The mail as HTML, with the same words. Null if the mail was replaced before it was sent."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "number": "number",
+        "mail_id": "mail_id",
+        "purpose": "purpose",
+        "status": "status",
+        "last": "to",
+        "subject": "subject",
+        "text": "text",
+        "html": "html",
+        "created_at": "created_at",
+    }
+
+
+@dataclass(frozen=True)
+class PeriodRangeRecord(Result):
+    """The numbers of installments of a product."""
+
+    min: int
+    """The smallest number."""
+    max: int
+    """The largest number."""
+    default: int | None = None
+    """The number of a request that names none. Absent if a request must name one."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"min": "min", "max": "max", "default": "default"}
+
+
+@dataclass(frozen=True)
 class PersonalizedAccount(Result):
     """An account number of its own for one reference. Every transfer into it is a successful payment."""
 
@@ -3849,6 +5768,290 @@ class PolicyReply(Result):
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message"}
+
+
+@dataclass(frozen=True)
+class Portfolio(Result):
+    """All loans of a day together."""
+
+    as_of: dt.date
+    """The day, as YYYY-MM-DD."""
+    currency: Literal["NGN"]
+    """Currency of all amounts."""
+    loans: int
+    """Number of loans that were paid out and owe something."""
+    principal: Decimal
+    """Principal that they owe, in naira."""
+    buckets: tuple[PortfolioBucket, ...]
+    """The loans by days late. All six buckets, also empty ones."""
+    par1: PortfolioAtRisk
+    """Loans that are at least 1 day late."""
+    par30: PortfolioAtRisk
+    """Loans that are more than 30 days late."""
+    par90: PortfolioAtRisk
+    """Loans that are more than 90 days late."""
+    period: PortfolioPeriod
+    """What happened from the first day of the month up to the day."""
+    expected: PortfolioExpected
+    """What installments still ask for: those that are due already, and those of the next days."""
+    provision: Decimal
+    """Set aside for losses at the end of the day, in naira, by your lending setting `provision_rates`. It follows a
+    change in the night after it.
+    """
+    groups: tuple[PortfolioGroup, ...] | None = None
+    """The loans by officer, branch or product: the 200 with the most principal, the largest first. Present if the
+    request has `by`.
+    """
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "as_of": "as_of",
+        "currency": "currency",
+        "loans": "loans",
+        "principal": "principal",
+        "buckets": "buckets",
+        "par1": "par1",
+        "par30": "par30",
+        "par90": "par90",
+        "period": "period",
+        "expected": "expected",
+        "groups": "groups",
+        "provision": "provision",
+    }
+
+
+@dataclass(frozen=True)
+class PortfolioAtRisk(Result):
+    """The principal of loans that are late."""
+
+    principal: Decimal
+    """Principal that late loans owe, in naira, also what is not due yet."""
+    share: Decimal
+    """That principal in percent of all principal, with two decimals."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"principal": "principal", "share": "share"}
+
+
+@dataclass(frozen=True)
+class PortfolioBucket(Result):
+    """The loans that are late by about as many days."""
+
+    days_late: Literal["0", "1-30", "181+", "31-60", "61-90", "91-180"]
+    """Days since the oldest due date that is not fully paid. `0`: nothing is late, because nothing is due and unpaid
+    or because the tolerance of the loan is not over. Penalties do not count.
+    """
+    loans: int
+    """Number of loans."""
+    principal: Decimal
+    """Principal that they owe, in naira."""
+    share: Decimal
+    """That principal in percent of all principal, with two decimals."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "days_late": "days_late",
+        "loans": "loans",
+        "principal": "principal",
+        "share": "share",
+    }
+
+
+@dataclass(frozen=True)
+class PortfolioExpected(Result):
+    """Amounts owed of installments, without penalties."""
+
+    overdue: Decimal
+    """Owed of installments that were due up to the day, in naira."""
+    days_7: Decimal
+    """Owed of installments that are due in the 7 days after the day, in naira."""
+    days_30: Decimal
+    """Owed of installments that are due in the 30 days after the day, in naira."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"overdue": "overdue", "days_7": "days_7", "days_30": "days_30"}
+
+
+@dataclass(frozen=True)
+class PortfolioGroup(Result):
+    """The loans of one officer, branch or product."""
+
+    loans: int
+    """Number of loans that owe something."""
+    principal: Decimal
+    """Principal that they owe, in naira."""
+    par1: PortfolioAtRisk
+    """Of these, loans that are at least 1 day late."""
+    par30: PortfolioAtRisk
+    """Of these, loans that are more than 30 days late."""
+    par90: PortfolioAtRisk
+    """Of these, loans that are more than 90 days late."""
+    name: str | None = None
+    """The officer or branch, or the `product_id`, as in the requests of the loans. Null: the loans that name none."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "name": "name",
+        "loans": "loans",
+        "principal": "principal",
+        "par1": "par1",
+        "par30": "par30",
+        "par90": "par90",
+    }
+
+
+@dataclass(frozen=True)
+class PortfolioPeriod(Result):
+    """The month up to the day."""
+
+    first: dt.date
+    """First day of the month, as YYYY-MM-DD."""
+    last: dt.date
+    """The day, as YYYY-MM-DD."""
+    amount_due: Decimal
+    """Sum of the installments that were due in the period, in naira, without penalties."""
+    paid_of_due: Decimal
+    """Part of `amount_due` that was paid by the end of the day, in naira."""
+    collected: Decimal
+    """Repayments of the period, in naira: of what was due, of what was late before, ahead of time, and penalties.
+    Less what was reversed in the period. What was recovered after a write-off is in `recovered`.
+    """
+    written_off: Decimal
+    """What was written off in the period, in naira: principal, interest, tax and penalties."""
+    recovered: Decimal
+    """What was paid in the period of loans that had been written off, in naira."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "first": "from",
+        "last": "to",
+        "amount_due": "amount_due",
+        "paid_of_due": "paid_of_due",
+        "collected": "collected",
+        "written_off": "written_off",
+        "recovered": "recovered",
+    }
+
+
+@dataclass(frozen=True)
+class PortfolioReply(Result):
+    """The portfolio of a day."""
+
+    status: int
+    """200."""
+    data: Portfolio
+    """The portfolio."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "data": "data"}
+
+
+@dataclass(frozen=True)
+class ProductLoans(Result):
+    """The numbers of a product's loans."""
+
+    requested: int
+    """Loans that are not paid out yet."""
+    active: int
+    """Loans that owe something, with those that are late."""
+    in_arrears: int
+    """Of these, loans that are late, by the state of last night."""
+    closed: int
+    """Loans that are closed."""
+    lent: Decimal
+    """Sum of the amounts that were paid out, in naira."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "requested": "requested",
+        "active": "active",
+        "in_arrears": "in_arrears",
+        "closed": "closed",
+        "lent": "lent",
+    }
+
+
+@dataclass(frozen=True)
+class ProductRecord(Result):
+    """A loan product."""
+
+    code: str
+    """Your code of the product."""
+    name: str
+    """What the product is called."""
+    state: Literal["closed", "open"]
+    """Whether loans of it can be requested."""
+    ranges: RangeRecords
+    """What a request may choose."""
+    interest_frequency: Literal["annualized", "every_day", "every_four_weeks", "every_month", "every_week"]
+    """The interval that the rates are for."""
+    method: Literal["declining_equal_instalments", "equal_principal", "flat"]
+    """How installments are calculated."""
+    tax_rate: Decimal
+    """Tax in percent of the interest."""
+    allocation: tuple[Literal["charge", "interest", "penalty", "principal"], ...]
+    """The order in which a repayment covers an installment that is due."""
+    date_created: dt.datetime
+    """Time at which it was created, in UTC."""
+    product_id: str | None = None
+    """Identifier of the product, made by the service. Null in the dry run of `create_product`."""
+    penalty: PenaltyRecord | None = None
+    """What lateness costs. Absent if your lending setting says it."""
+    grace: GraceRecord | None = None
+    """The grace period of its loans. Absent if they have none."""
+    charges: tuple[AgreedChargeRecord, ...] | None = None
+    """The charges of its loans. Absent if they have none."""
+    loans: ProductLoans | None = None
+    """The numbers of its loans, in `list_products` and `view_product`."""
+    date_changed: dt.datetime | None = None
+    """Time of the newest change, in UTC. Absent if there was none."""
+    date_closed: dt.datetime | None = None
+    """Time at which it was closed, in UTC. Absent while it is open."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "product_id": "product_id",
+        "code": "code",
+        "name": "name",
+        "state": "state",
+        "ranges": "ranges",
+        "interest_frequency": "interestFrequency",
+        "method": "method",
+        "tax_rate": "tax_rate",
+        "penalty": "penalty",
+        "grace": "grace",
+        "charges": "charges",
+        "allocation": "allocation",
+        "loans": "loans",
+        "date_created": "dateCreated",
+        "date_changed": "dateChanged",
+        "date_closed": "dateClosed",
+    }
+
+
+@dataclass(frozen=True)
+class ProductReply(Result):
+    """A product, after a change if the request had one."""
+
+    status: int
+    """200."""
+    message: str
+    """The outcome in words."""
+    data: ProductRecord
+    """The product."""
+    dry_run: bool | None = None
+    """True in a dry run: nothing was changed. Else absent."""
+    explained: tuple[DryRunFigure, ...] | None = None
+    """The figures of a loan of its defaults, in a dry run. Absent if a range has no default."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "message": "message",
+        "data": "data",
+        "dry_run": "dry_run",
+        "explained": "explained",
+    }
 
 
 @dataclass(frozen=True)
@@ -4072,6 +6275,36 @@ class PurchaseReply(Result):
 
 
 @dataclass(frozen=True)
+class RangeRecords(Result):
+    """The ranges of a product."""
+
+    amount: AmountRangeRecord
+    """Amounts, in naira."""
+    period: PeriodRangeRecord
+    """Numbers of installments."""
+    interest_rate: RateRangeRecord
+    """Interest rates, in percent."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"amount": "amount", "period": "period", "interest_rate": "interestRate"}
+
+
+@dataclass(frozen=True)
+class RateRangeRecord(Result):
+    """The interest rates of a product, in percent."""
+
+    min: Decimal
+    """The lowest rate."""
+    max: Decimal
+    """The highest rate."""
+    default: Decimal | None = None
+    """The rate of a request that names none. Absent if a request must name one."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"min": "min", "max": "max", "default": "default"}
+
+
+@dataclass(frozen=True)
 class RecurrentChangedReply(Result):
     """One recurrent payment, after a change if the request had one."""
 
@@ -4140,6 +6373,86 @@ class RecurrentPlan(Result):
         "email": "email",
         "date_created": "dateCreated",
     }
+
+
+@dataclass(frozen=True)
+class RedemptionRecord(Result):
+    """A redemption of shares."""
+
+    class_id: str
+    """The class."""
+    client_id: str
+    """The member."""
+    shares: int
+    """Number of shares."""
+    amount: Decimal
+    """What is paid into the member's savings account, in naira."""
+    state: Literal["approved", "expired", "rejected", "waiting"]
+    """`waiting` for consent. `approved`: paid. `rejected`, and `expired` after 30 days: the member keeps the shares."""
+    requested_by: str
+    """The key or the person that asked for it."""
+    date_created: dt.datetime
+    """Time of the request, in UTC."""
+    expires_at: dt.datetime
+    """Time until which it can be approved, in UTC."""
+    redemption_id: str | None = None
+    """Identifier of the redemption, made by the service. Null in a dry run."""
+    decided_by: str | None = None
+    """The key or the person that decided it. Absent while it waits, and if nobody did."""
+    date_decided: dt.datetime | None = None
+    """Time of the decision or of the expiry, in UTC. Absent while it waits."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "redemption_id": "redemption_id",
+        "class_id": "class_id",
+        "client_id": "client_id",
+        "shares": "shares",
+        "amount": "amount",
+        "state": "state",
+        "requested_by": "requestedBy",
+        "decided_by": "decidedBy",
+        "date_created": "dateCreated",
+        "expires_at": "expires_at",
+        "date_decided": "dateDecided",
+    }
+
+
+@dataclass(frozen=True)
+class RedemptionReply(Result):
+    """A redemption after it was asked for."""
+
+    status: int
+    """200."""
+    message: str
+    """The outcome in words."""
+    data: RedemptionRecord
+    """The redemption."""
+    dry_run: bool | None = None
+    """True in a dry run: nothing was stored. Else absent."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "message": "message",
+        "data": "data",
+        "dry_run": "dry_run",
+    }
+
+
+@dataclass(frozen=True)
+class RedemptionVerdictReply(Result):
+    """A redemption after it was decided."""
+
+    status: int
+    """200."""
+    message: str
+    """The outcome in words."""
+    data: RedemptionRecord
+    """The redemption."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
 
 
 @dataclass(frozen=True)
@@ -4391,6 +6704,8 @@ class RepaymentAllocation(Result):
     """Tax on interest that was paid, in naira."""
     principal: Decimal
     """Principal that was repaid, in naira."""
+    charges: Decimal | None = None
+    """Charges that were paid, with their VAT, in naira. Absent if none were."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
@@ -4398,6 +6713,7 @@ class RepaymentAllocation(Result):
         "interest": "interest",
         "tax": "tax",
         "principal": "principal",
+        "charges": "charges",
     }
 
 
@@ -4648,6 +6964,31 @@ class RolloverReply(Result):
 
 
 @dataclass(frozen=True)
+class RunningWorld(Result):
+    """A snapshot, a restore or a copy that takes longer than a second, and is not done."""
+
+    action: str
+    """`snapshot`, `restore` or `fork`."""
+    name: str
+    """Name of the world; empty for a copy of the merchant as it is."""
+    rows_done: int
+    """Rows that were read or written so far."""
+    rows_total: int
+    """All rows; 0 while they are being counted."""
+    began_at: str
+    """The time of the server's clock when it began, in UTC."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "action": "action",
+        "name": "name",
+        "rows_done": "rows_done",
+        "rows_total": "rows_total",
+        "began_at": "began_at",
+    }
+
+
+@dataclass(frozen=True)
 class SandboxReply(Result):
     """The confirmation of a sandbox action."""
 
@@ -4712,9 +7053,10 @@ class SavingsRecord(Result):
     """The client who saves."""
     name: str
     """Name of the savings account."""
-    state: Literal["active", "closed", "matured", "pending"]
+    state: Literal["active", "closed", "dormant", "matured", "pending"]
     """`pending` until the first deposit. `active`: earns interest. `matured`: the period is over, and no interest
-    accrues any more. `closed`: emptied.
+    accrues any more. `dormant`: the client has not moved money of it for long, and nothing can be taken out until
+    it is reactivated. `closed`: emptied.
     """
     balance: Decimal
     """Money that can be taken out, in naira. Money held for open cash-outs is not included."""
@@ -4746,6 +7088,10 @@ class SavingsRecord(Result):
     """Part of the balance that is interest of earlier terms and not part of the running one, in naira: it earns
     nothing, and taking it out forfeits nothing. Absent unless it is a fixed deposit.
     """
+    dormant_since: dt.date | None = None
+    """Day since which it is dormant, as YYYY-MM-DD. Absent unless it is."""
+    waiting_reactivation: WaitingReactivation | None = None
+    """The reactivation that waits for the approval of another party. Absent if none does, and from lists."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
@@ -4766,6 +7112,8 @@ class SavingsRecord(Result):
         "term_days": "term_days",
         "rollover": "rollover",
         "unlocked": "unlocked",
+        "dormant_since": "dormant_since",
+        "waiting_reactivation": "waiting_reactivation",
     }
 
 
@@ -4830,6 +7178,14 @@ class SavingsTotals(Result):
     """Contributions to thrift plans and repaid thrift debts, in naira."""
     thrift_received: Decimal
     """Pots and repaid thrift debts that were received, in naira."""
+    dividends: Decimal
+    """Dividends on shares, before tax, in naira."""
+    dividend_tax: Decimal
+    """Tax that was withheld from the dividends, in naira."""
+    shares_bought: Decimal
+    """What was paid for shares, in naira."""
+    shares_redeemed: Decimal
+    """What was received for redeemed shares, in naira."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
@@ -4837,6 +7193,10 @@ class SavingsTotals(Result):
         "withheld_tax": "withheld_tax",
         "thrift_paid": "thrift_paid",
         "thrift_received": "thrift_received",
+        "dividends": "dividends",
+        "dividend_tax": "dividend_tax",
+        "shares_bought": "shares_bought",
+        "shares_redeemed": "shares_redeemed",
     }
 
 
@@ -4854,6 +7214,10 @@ class SavingsViewReply(Result):
     """Totals of all postings other than deposits and cash-outs."""
     dry_run: bool | None = None
     """True in a dry run: nothing was stored. Else absent."""
+    pledged: str | None = None
+    """What is held of the savings for loans of others, in naira: it earns interest, and cannot be taken out. Absent
+    if nothing is.
+    """
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
@@ -4862,6 +7226,7 @@ class SavingsViewReply(Result):
         "data": "data",
         "dry_run": "dry_run",
         "moved": "moved",
+        "pledged": "pledged",
     }
 
 
@@ -5096,6 +7461,171 @@ class SettlementSummary(Result):
 
 
 @dataclass(frozen=True)
+class ShareClassRecord(Result):
+    """A class of shares."""
+
+    name: str
+    """Name of the class."""
+    price: Decimal
+    """Price of one share, in naira."""
+    votes: Literal["member", "share"]
+    """What has a vote: each `member` with shares, or each `share`."""
+    tax_rate: Decimal
+    """Tax that is withheld from dividends, in percent of them."""
+    members: int
+    """Number of clients on the register, also those who have no shares any more."""
+    shares: int
+    """Shares of all members."""
+    capital: Decimal
+    """What these shares were sold for, in naira."""
+    date_created: dt.datetime
+    """Time at which the class was created, in UTC."""
+    class_id: str | None = None
+    """Identifier of the class, made by the service. Null in a dry run."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "class_id": "class_id",
+        "name": "name",
+        "price": "price",
+        "votes": "votes",
+        "tax_rate": "tax_rate",
+        "members": "members",
+        "shares": "shares",
+        "capital": "capital",
+        "date_created": "dateCreated",
+    }
+
+
+@dataclass(frozen=True)
+class ShareClassReply(Result):
+    """A class of shares after it was created."""
+
+    status: int
+    """200."""
+    message: str
+    """The outcome in words."""
+    data: ShareClassRecord
+    """The class."""
+    dry_run: bool | None = None
+    """True in a dry run: nothing was stored. Else absent."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "message": "message",
+        "data": "data",
+        "dry_run": "dry_run",
+    }
+
+
+@dataclass(frozen=True)
+class ShareRegisterReply(Result):
+    """The link to a register of members. It needs no key: whoever has it can read the register."""
+
+    status: int
+    """200."""
+    message: str
+    """The outcome in words."""
+    link: str
+    """Address of the file."""
+    expires: dt.datetime
+    """Time until which the link works, in UTC: an hour from now."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "message": "message",
+        "link": "link",
+        "expires": "expires",
+    }
+
+
+@dataclass(frozen=True)
+class SheetLine(Result):
+    """A line of the sheet: one loan."""
+
+    client_id: str
+    """The member."""
+    loan_id: str
+    """The member's loan of the group."""
+    arrears: Decimal
+    """Of what fell due before the day, what is not paid, penalties included, in naira."""
+    installment: Decimal
+    """Of what falls due on the day itself, what is not paid, in naira."""
+    due: Decimal
+    """Both together, in naira."""
+    collected: Decimal
+    """What was repaid on the day and counts, in naira."""
+    outstanding: Decimal
+    """What is owed by the schedule, in naira."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "client_id": "client_id",
+        "loan_id": "loan_id",
+        "arrears": "arrears",
+        "installment": "installment",
+        "due": "due",
+        "collected": "collected",
+        "outstanding": "outstanding",
+    }
+
+
+@dataclass(frozen=True)
+class SheetRecord(Result):
+    """The sheet of a meeting."""
+
+    group_id: str
+    """The group."""
+    name: str
+    """What you call it."""
+    date: dt.date
+    """Day of the meeting, as YYYY-MM-DD."""
+    lines: tuple[SheetLine, ...]
+    """One line a loan that is open, or that was repaid on the day."""
+    totals: SheetTotals
+    """Their sums."""
+    leader: str | None = None
+    """The member who leads it, by `client_id`. Null once it is closed."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "group_id": "group_id",
+        "name": "name",
+        "leader": "leader",
+        "date": "date",
+        "lines": "lines",
+        "totals": "totals",
+    }
+
+
+@dataclass(frozen=True)
+class SheetTotals(Result):
+    """The sums of a sheet."""
+
+    arrears: Decimal
+    """Sum of the arrears, in naira."""
+    installment: Decimal
+    """Sum of the installments, in naira."""
+    due: Decimal
+    """Sum of both, in naira."""
+    collected: Decimal
+    """Sum of what was repaid on the day, in naira."""
+    outstanding: Decimal
+    """Sum of what is owed, in naira."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "arrears": "arrears",
+        "installment": "installment",
+        "due": "due",
+        "collected": "collected",
+        "outstanding": "outstanding",
+    }
+
+
+@dataclass(frozen=True)
 class SnapshotReply(Result):
     """The world that was stored."""
 
@@ -5147,7 +7677,7 @@ class SpendingLimitsShown(Result):
     """How many purchases, and how much, in how many hours. Absent: no such limit."""
     single_use: bool | None = None
     """True if the card pays one purchase. Else absent."""
-    from_date: str | None = None
+    from_date: dt.date | None = None
     """First day in Lagos on which the card pays. Absent: from its creation."""
     to_date: str | None = None
     """Last day in Lagos on which the card pays. Absent: until it expires."""
@@ -5169,6 +7699,91 @@ class SpendingLimitsShown(Result):
         "from_date": "from_date",
         "to_date": "to_date",
         "channels": "channels",
+    }
+
+
+@dataclass(frozen=True)
+class StandingOrderRecord(Result):
+    """A standing order."""
+
+    client_id: str
+    """The client whose money moves."""
+    savings_id: str
+    """The savings account that pays."""
+    target: str
+    """What is paid: a `savings_id`, `loan_id` or `thrift_id`."""
+    pays: Literal["loan", "savings", "thrift"]
+    """What `to` is."""
+    amount: Decimal
+    """Amount of each payment, in naira."""
+    frequency: Literal["every_day", "every_four_weeks", "every_month", "every_week"]
+    """Time between two payments."""
+    from_date: dt.date
+    """Day of the first payment, as YYYY-MM-DD."""
+    state: Literal["active", "cancelled", "ended", "paused"]
+    """`active`: it pays. `paused`: it waits to be resumed. `ended`: what it paid is repaid, closed or over, or its
+    savings are closed. `cancelled`: by `change_standing_order`.
+    """
+    is_retry: bool
+    """Whether `next_date` tries a payment again that the savings did not cover."""
+    payments: int
+    """Number of payments that were made."""
+    paid: Decimal
+    """Sum of these payments, in naira."""
+    missed: int
+    """Number of days that passed without a payment because the savings never covered it."""
+    date_created: dt.datetime
+    """Time at which it was created, in UTC."""
+    order_id: str | None = None
+    """Identifier of the standing order, made by the service. Null in a dry run."""
+    next_date: dt.date | None = None
+    """Day on which it pays next, or tries again, as YYYY-MM-DD. Null unless it is active."""
+    reason: str | None = None
+    """Why the last attempt failed, or why the standing order ended. Absent if there is nothing to say."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "order_id": "order_id",
+        "client_id": "client_id",
+        "savings_id": "savings_id",
+        "target": "to",
+        "pays": "pays",
+        "amount": "amount",
+        "frequency": "frequency",
+        "from_date": "from_date",
+        "state": "state",
+        "next_date": "next_date",
+        "is_retry": "is_retry",
+        "payments": "payments",
+        "paid": "paid",
+        "missed": "missed",
+        "reason": "reason",
+        "date_created": "dateCreated",
+    }
+
+
+@dataclass(frozen=True)
+class StandingOrderReply(Result):
+    """A standing order after it was created or changed. A dry run explains what it would pay."""
+
+    status: int
+    """200."""
+    message: str
+    """The outcome in words."""
+    data: StandingOrderRecord
+    """The standing order."""
+    dry_run: bool | None = None
+    """True in a dry run: nothing was changed. Else absent."""
+    explained: tuple[DryRunFigure, ...] | None = None
+    """The figures of a dry run, each with its calculation. Else absent."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "message": "message",
+        "data": "data",
+        "dry_run": "dry_run",
+        "explained": "explained",
     }
 
 
@@ -5463,6 +8078,53 @@ class TicketReply(Result):
 
 
 @dataclass(frozen=True)
+class TierLimitsShown(Result):
+    """The limits of a tier, in naira. Null for no limit."""
+
+    single_deposit: str | None = None
+    """Most that one deposit may bring."""
+    balance: Decimal | None = None
+    """Most that the client may hold in all savings and cards together."""
+    daily: str | None = None
+    """Most that the client may be paid out and spend in a day of Lagos."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "single_deposit": "single_deposit",
+        "balance": "balance",
+        "daily": "daily",
+    }
+
+
+@dataclass(frozen=True)
+class TierUse(Result):
+    """The use of the limits, in naira."""
+
+    balance: Decimal
+    """What the client holds in all savings and cards together, with what cash-outs in progress hold."""
+    today: str
+    """What was paid out to the client today."""
+    held: tuple[str, ...]
+    """Payments whose money is held because it is above a limit, by `txnRef`: the newest 100."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"balance": "balance", "today": "today", "held": "held"}
+
+
+@dataclass(frozen=True)
+class TiersReply(Result):
+    """The confirmation of the setting."""
+
+    status: int
+    """200."""
+    message: str
+    """The outcome in words."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message"}
+
+
+@dataclass(frozen=True)
 class TimelineLine(Result):
     """One step in the life of what was found."""
 
@@ -5571,6 +8233,31 @@ class TransferReply(Result):
 
 
 @dataclass(frozen=True)
+class TransferSharesReply(Result):
+    """Both holdings after a transfer of shares."""
+
+    status: int
+    """200."""
+    message: str
+    """The outcome in words."""
+    data: HoldingRecord
+    """The holding that gave the shares."""
+    last: HoldingRecord
+    """The holding that got them."""
+    dry_run: bool | None = None
+    """True in a dry run: nothing was changed. Else absent."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "message": "message",
+        "data": "data",
+        "last": "to",
+        "dry_run": "dry_run",
+    }
+
+
+@dataclass(frozen=True)
 class TransferState(Result):
     """The current state of a transfer, or of a bulk with its batchRef and one line of `data` per order, as sent."""
 
@@ -5639,6 +8326,19 @@ class VelocityShown(Result):
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {"count": "count", "amount": "amount", "hours": "hours"}
+
+
+@dataclass(frozen=True)
+class ViewGroupReply(Result):
+    """A group with all that belongs to it."""
+
+    status: int
+    """200."""
+    data: GroupView
+    """The group."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "data": "data"}
 
 
 @dataclass(frozen=True)
@@ -5743,6 +8443,8 @@ class VirtualCardReply(Result):
     """The card."""
     limits: SpendingLimitsShown | None = None
     """The limits of the card. Absent if it has none."""
+    decider: DeciderShown | None = None
+    """Who decides on the card's purchases besides its limits. Absent if nobody does, and in the reply of a creation."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
@@ -5750,6 +8452,57 @@ class VirtualCardReply(Result):
         "message": "message",
         "card_data": "card_data",
         "limits": "limits",
+        "decider": "decider",
+    }
+
+
+@dataclass(frozen=True)
+class WaitingReactivation(Result):
+    """A reactivation that waits for the approval of another party."""
+
+    reason: str
+    """The reason that was given."""
+    proposed_by: str
+    """The key or person that proposed it."""
+    proposed_at: dt.datetime
+    """Time of the proposal, in UTC."""
+    expires_at: dt.datetime
+    """Time from which it cannot be approved any more, in UTC."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "reason": "reason",
+        "proposed_by": "proposed_by",
+        "proposed_at": "proposed_at",
+        "expires_at": "expires_at",
+    }
+
+
+@dataclass(frozen=True)
+class WaitingWriteOff(Result):
+    """A write-off that waits for the approval of another party."""
+
+    amount: Decimal
+    """Amount that would have been written off when it was proposed, in naira. What is owed at the approval counts."""
+    reason: str
+    """The reason that was given."""
+    proposed_by: str
+    """The key or person that proposed it."""
+    proposed_at: dt.datetime
+    """Time of the proposal, in UTC."""
+    expires_at: dt.datetime
+    """Time from which it cannot be approved any more, in UTC."""
+    parts: tuple[Literal["charge", "interest", "penalty", "principal", "tax"], ...] | None = None
+    """The parts that it names. Absent if all of the loan is to be written off."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "amount": "amount",
+        "parts": "parts",
+        "reason": "reason",
+        "proposed_by": "proposed_by",
+        "proposed_at": "proposed_at",
+        "expires_at": "expires_at",
     }
 
 
@@ -5846,6 +8599,36 @@ class WorldsReply(Result):
     """200."""
     data: tuple[World, ...]
     """The worlds."""
+    running: tuple[RunningWorld, ...] | None = None
+    """What is running now. Left out if that is nothing."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
-    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "data": "data"}
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "data": "data", "running": "running"}
+
+
+@dataclass(frozen=True)
+class WrittenOff(Result):
+    """The parts of a loan that were written off and not recovered."""
+
+    penalty: Decimal
+    """Penalties, in naira."""
+    interest: Decimal
+    """Interest, in naira."""
+    tax: Decimal
+    """Tax on interest, in naira."""
+    principal: Decimal
+    """Principal, in naira."""
+    total: Decimal
+    """Sum of them, in naira: what later repayments recover."""
+    charges: Decimal | None = None
+    """Charges with their VAT, in naira. Absent if there are none of them."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "penalty": "penalty",
+        "interest": "interest",
+        "tax": "tax",
+        "principal": "principal",
+        "charges": "charges",
+        "total": "total",
+    }

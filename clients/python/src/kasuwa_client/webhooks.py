@@ -1,4 +1,4 @@
-"""Verifies the events that the service sends to a merchant's endpoint."""
+"""Verifies the events that the service sends to a merchant's endpoint, and signs some for unit tests."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timezone
 from decimal import Decimal
 from functools import partial
+from typing import Any, NamedTuple
 
 from kasuwa_client._json import as_object, is_filled_text
 from kasuwa_client._notation import Decoder
@@ -21,6 +22,8 @@ from kasuwa_client.events import EVENT_KINDS, Event, UnknownEvent
 
 TOLERANCE_SECONDS = 300.0
 SERVICE_HASH = "service-hash"
+# Appended to the name of that header: the hash by the key before the newest one, while a key is being rolled.
+PREVIOUS_SUFFIX = "-previous"
 
 
 def verify_event(
@@ -45,9 +48,7 @@ def verify_event(
     now: the present as a Unix time, for tests.
     """
     body = raw_body.encode() if isinstance(raw_body, str) else bytes(raw_body)
-    keys = [key] if isinstance(key, str) else list(key)
-    if not keys or not all(map(is_filled_text, keys)):
-        raise ValueError("key: must be a text or several texts that are not empty")
+    keys = _list_keys(key)
     lowered = {str(name).lower(): str(value).strip() for name, value in headers.items()}
     message_id, sent_at = lowered.get("webhook-id"), None
     has_standard = "webhook-signature" in lowered
@@ -58,9 +59,57 @@ def verify_event(
     service_hash = lowered.get(hash_header.lower())
     if service_hash is None and not has_standard:
         raise InvalidSignature(f"The delivery has neither a webhook-signature nor a {hash_header} header")
-    if service_hash is not None and not _is_service_hash(body, service_hash, keys):
+    hashes = [service_hash, lowered.get(hash_header.lower() + PREVIOUS_SUFFIX)]
+    if service_hash is not None and not any(_is_service_hash(body, one, keys) for one in hashes if one is not None):
         raise InvalidSignature(f"The {hash_header} header does not fit the body and the key")
     return _read_event(body, message_id, sent_at)
+
+
+class SignedEvent(NamedTuple):
+    """A delivery as the service would send it."""
+
+    body: bytes
+    headers: dict[str, str]
+
+
+def sign_event(
+    payload: Mapping[str, Any] | bytes,
+    key: str | Iterable[str],
+    *,
+    event_id: str = "evt_00000001",
+    hash_header: str = SERVICE_HASH,
+    now: float | None = None,
+) -> SignedEvent:
+    """Returns a delivery of an event, signed in both ways: for unit tests of what receives events, without a server.
+
+    payload: the fields of the event by their names on the wire, or a body that is ready.
+    key: the merchant's key, or several, the newest first, while a key is being rolled.
+    event_id: the `webhook-id`, the same for each delivery of one event.
+    hash_header: the header of the service hash, if the operator has named it differently.
+    now: the time of the delivery as a Unix time. Default: the present.
+    """
+    body = payload if isinstance(payload, bytes) else json.dumps(payload, default=str, separators=(",", ":")).encode()
+    keys = _list_keys(key)
+    timestamp = str(int(time.time() if now is None else now))
+    signed = f"{event_id}.{timestamp}.".encode() + body
+    signatures = [base64.b64encode(hmac.new(_secret(one), signed, hashlib.sha256).digest()).decode() for one in keys]
+    headers = {
+        "content-type": "application/json",
+        hash_header: _service_hash(body, keys[0]),
+        "webhook-id": event_id,
+        "webhook-timestamp": timestamp,
+        "webhook-signature": " ".join(f"v1,{signature}" for signature in signatures),
+    }
+    if len(keys) > 1:
+        headers[f"{hash_header}-previous"] = _service_hash(body, keys[1])
+    return SignedEvent(body, headers)
+
+
+def _list_keys(key: str | Iterable[str]) -> list[str]:
+    keys = [key] if isinstance(key, str) else list(key)
+    if not keys or not all(map(is_filled_text, keys)):
+        raise ValueError("key: must be a text or several texts that are not empty")
+    return keys
 
 
 def _check_standard(body: bytes, headers: Mapping[str, str], keys: list[str], tolerance: float, now: float) -> datetime:
@@ -100,8 +149,12 @@ def _read_signature(part: str) -> bytes | None:
         return None
 
 
+def _service_hash(body: bytes, key: str) -> str:
+    return hashlib.sha512(body + _secret(key)).hexdigest()
+
+
 def _is_service_hash(body: bytes, given: str, keys: list[str]) -> bool:
-    expected = [hashlib.sha512(body + _secret(key)).hexdigest() for key in keys]
+    expected = [_service_hash(body, key) for key in keys]
     matches = [hmac.compare_digest(one.encode(), given.lower().encode()) for one in expected]
     return any(matches)
 

@@ -2,7 +2,7 @@
 
 import type { DeliveryFacts } from "../delivery.js";
 import type { Amount } from "../exact.js";
-import type { Time } from "../times.js";
+import type { CalendarDate, Time } from "../times.js";
 
 /** The fields of every event. */
 export interface EventPayload extends DeliveryFacts {
@@ -10,7 +10,8 @@ export interface EventPayload extends DeliveryFacts {
   readonly status: 200;
   /**
    * The state of what the event is about. That of a transaction is final and never changes after the event; `pending`
-   * only in events of an invoice, of a transfer that waits for approval, or of an authorization of a virtual card.
+   * only in events of an invoice, of a transfer that waits for approval, of a loan that will be collected, or of an
+   * authorization of a virtual card.
    */
   readonly txnStatus: "failed" | "pending" | "successful";
   /** Reference of the transaction, made by the service. Verify it before you act on the event. */
@@ -148,12 +149,15 @@ export interface CardPurchaseEvent extends EventPayload {
     | "channel_not_allowed"
     | "country_not_allowed"
     | "currency_not_supported"
+    | "declined_by_merchant"
     | "insufficient_funds"
     | "issuer_declined"
     | "merchant_blocked"
     | "merchant_not_allowed"
+    | "no_decision"
     | "no_longer_valid"
     | "not_yet_valid"
+    | "over_client_limit"
     | "over_daily_limit"
     | "over_monthly_limit"
     | "over_transaction_limit"
@@ -190,12 +194,15 @@ export interface CardAuthorizationEvent extends EventPayload {
     | "channel_not_allowed"
     | "country_not_allowed"
     | "currency_not_supported"
+    | "declined_by_merchant"
     | "insufficient_funds"
     | "issuer_declined"
     | "merchant_blocked"
     | "merchant_not_allowed"
+    | "no_decision"
     | "no_longer_valid"
     | "not_yet_valid"
+    | "over_client_limit"
     | "over_daily_limit"
     | "over_monthly_limit"
     | "over_transaction_limit"
@@ -213,6 +220,28 @@ export interface CardRefundEvent extends EventPayload {
   readonly reference: string;
   /** The `txnRef` of the purchase that is refunded. */
   readonly refundOf: string;
+  /** The dispute that the cardholder has won with it. Absent if the shop refunded the purchase. */
+  readonly dispute_id?: string;
+}
+
+/** A dispute of a card purchase was filed, or has changed. One event for each. */
+export interface CardDisputeEvent extends EventPayload {
+  /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
+  readonly kind: "card_dispute";
+  /** Reference of the virtual card. */
+  readonly reference: string;
+  /** The `txnRef` of the purchase that is disputed. The purchase itself stays `successful`, as `txnStatus` says. */
+  readonly disputeOf: string;
+  /** The state of the dispute. */
+  readonly state: "closed" | "lost" | "submitted" | "withdrawn" | "won";
+  /** What happened: `submitted`, `reduced` by a refund of the shop, or the state that it got. */
+  readonly step: string;
+  /** The cardholder's reason. */
+  readonly reason: string;
+  /** What the card got, in its currency; 0.00 unless the dispute is won. */
+  readonly credited: Amount;
+  /** Currency of the card. */
+  readonly card_currency: string;
 }
 
 /** A loan was repaid from the wallet. A repayment by a payer has the event of its payment. */
@@ -261,6 +290,130 @@ export interface FixedDepositEvent extends EventPayload {
   readonly tax: Amount;
   /** Balance after the event, in naira, held money included. */
   readonly balance: Amount;
+}
+
+/**
+ * A deposit arrived above the limits of its client's tier and is held, or was released or sent back. One event for
+ * each. The payment that brought it has an event of its own.
+ */
+export interface HeldDepositEvent extends EventPayload {
+  /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
+  readonly kind: "held_deposit";
+  /** The savings account that it is for. Absent if it came into a personalized account of the client. */
+  readonly savings_id?: string;
+  /** The client. */
+  readonly client_id: string;
+  /** `released`: the savings or your wallet have it. `returned`: a refund sends it back, with an event of its own. */
+  readonly step: "held" | "released" | "returned";
+  /** The limit that it was above, in words. */
+  readonly reason: string;
+  /** When it goes back unless the client's tier rises before, in UTC. */
+  readonly held_until: string;
+}
+
+/**
+ * A dividend was declared, or every member has it. One event for each; what each member got is in the statement of
+ * their savings.
+ */
+export interface DividendEvent extends EventPayload {
+  /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
+  readonly kind: "dividend";
+  /** The class of shares. */
+  readonly class_id: string;
+  /** `declared`: the sum has left the wallet. `paid`: every member has the dividend. */
+  readonly step: "declared" | "paid";
+  /** Dividend in percent of the price of the shares. */
+  readonly rate: string;
+  /** The day at whose end the shares were counted, as YYYY-MM-DD. */
+  readonly record_date: CalendarDate;
+  /** Number of members who get a dividend. */
+  readonly members: number;
+  /** Sum of all dividends before tax, in naira. */
+  readonly gross: Amount;
+  /** Tax that was withheld, in naira; 0.00 when it was declared. */
+  readonly withheld_tax: Amount;
+  /** Sum of the dividends of members whose savings account has closed, in naira. It is back in the wallet. */
+  readonly returned: Amount;
+}
+
+/** A redemption of shares waits for approval, or was approved, rejected, or not decided in time. */
+export interface ShareRedemptionEvent extends EventPayload {
+  /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
+  readonly kind: "share_redemption";
+  /** The class of shares. */
+  readonly class_id: string;
+  /** The member. */
+  readonly client_id: string;
+  /** Number of shares. */
+  readonly shares: number;
+  /** What the shares are paid out for, in naira. */
+  readonly amount: Amount;
+  /** What became of the redemption. */
+  readonly approval: "approved" | "expired" | "rejected" | "waiting";
+  /** The key or the person that asked for it. */
+  readonly requestedBy: string;
+  /** The key or the person that approved or rejected it. Absent while it waits, and if it was not decided in time. */
+  readonly decidedBy?: string;
+}
+
+/** The reactivation of a dormant savings account waits for approval, or was approved or rejected. */
+export interface ReactivationEvent extends EventPayload {
+  /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
+  readonly kind: "reactivation";
+  /** The savings account. */
+  readonly savings_id: string;
+  /** The client who saves. */
+  readonly client_id: string;
+  /** What became of the reactivation. */
+  readonly approval: "approved" | "rejected" | "waiting";
+  /** The reason that was given. */
+  readonly reason: string;
+  /** The key or the person that asked for it. */
+  readonly requestedBy: string;
+  /** The key or the person that approved or rejected it. Absent while it waits. */
+  readonly decidedBy?: string;
+}
+
+/** A loan product was created, changed for new loans, or closed. `txnRef` is the `product_id`. */
+export interface LoanProductEvent extends EventPayload {
+  /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
+  readonly kind: "loan_product";
+  /** The product. */
+  readonly product_id: string;
+  /** Your code of the product. */
+  readonly code: string;
+  /** What the product is called. */
+  readonly name: string;
+  /** What happened. */
+  readonly step: "changed" | "closed" | "created";
+  /** State of the product after the step. */
+  readonly state: string;
+}
+
+/**
+ * A standing order could not pay, gave a date up, or has ended. A payment that it made has the event of the deposit
+ * or repayment, with its `order_id` as `customer_txnref`.
+ */
+export interface StandingOrderEvent extends EventPayload {
+  /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
+  readonly kind: "standing_order";
+  /** The client whose savings pay. */
+  readonly client_id: string;
+  /** The savings account that pays. */
+  readonly savings_id: string;
+  /** What is paid: a `savings_id`, `loan_id` or `thrift_id`. */
+  readonly to: string;
+  /**
+   * `failed`: it is tried again on `next_date`. `missed`: that payment is given up, and `next_date` is the next one.
+   * `ended`: it pays no more.
+   */
+  readonly step: "ended" | "failed" | "missed";
+  /** Amount of each payment, in naira. */
+  readonly amount: Amount;
+  /** Why it failed or ended, in words. */
+  readonly reason: string;
+  /** Day of the next attempt, as YYYY-MM-DD. Absent if it has ended. */
+  readonly next_date?: CalendarDate;
 }
 
 /** A payment is disputed, the time to respond runs out, or a dispute has changed its state. One event for each. */
@@ -393,8 +546,9 @@ export interface InvoiceEvent extends EventPayload {
 }
 
 /**
- * A loan became late, a repayment of it was reversed or counted again, or it was written off. Repayments have events
- * of their own. `txnRef` is the `loan_id`.
+ * A loan became late, was charged or something of it was waived; a repayment of it was reversed or counted again; it
+ * was written off, whole or in part, or a write-off waits or was rejected; its guarantees were called; or it was
+ * rescheduled, or repaid by a new loan. Repayments have events of their own. `txnRef` is the `loan_id`.
  */
 export interface LoanEvent extends EventPayload {
   /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
@@ -405,17 +559,132 @@ export interface LoanEvent extends EventPayload {
   readonly client_id: string;
   /**
    * What happened. `repayment_reversed`: by you, by a lost dispute, or by its rail; `repayment_reinstated`: the
-   * dispute was won in the end, and the repayment counts again.
+   * dispute was won in the end, and the repayment counts again; `guarantee_called`: guarantors paid out of their
+   * savings; `topped_up`: a new loan, which `repayment_ref` paid out, repaid it.
    */
-  readonly step: "late" | "repayment_reinstated" | "repayment_reversed" | "written_off";
+  readonly step:
+    | "charged"
+    | "guarantee_called"
+    | "late"
+    | "partly_written_off"
+    | "repayment_reinstated"
+    | "repayment_reversed"
+    | "rescheduled"
+    | "topped_up"
+    | "waived"
+    | "write_off_rejected"
+    | "write_off_waiting"
+    | "written_off";
   /** State of the loan after the step. */
   readonly state: string;
   /** What is owed after the step by the schedule, in major units. 0.00 once the loan is closed. */
   readonly outstanding: Amount;
   /** The `txnRef` of the repayment that the step is about. Absent for others. */
   readonly repaymentRef?: string;
-  /** Why a repayment was reversed. Absent for other steps. */
+  /** Why a repayment was reversed, or is to be written off. Absent for other steps. */
   readonly reason?: string;
+}
+
+/**
+ * A group of borrowers was made or changed, its loan was requested or processed, or a meeting has collected.
+ * Disbursements and repayments have events of their own.
+ */
+export interface GroupEvent extends EventPayload {
+  /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
+  readonly kind: "group";
+  /** The group. */
+  readonly group_id: string;
+  /** The thing that happened. */
+  readonly step:
+    | "closed"
+    | "collected"
+    | "created"
+    | "leader_changed"
+    | "loan_approved"
+    | "loan_cancelled"
+    | "loan_rejected"
+    | "loan_requested"
+    | "member_joined"
+    | "member_left"
+    | "renamed";
+  /** State of the group after the step. */
+  readonly state: "active" | "closed";
+  /** Number of its members after the step. */
+  readonly members: number;
+  /** The client who joined, left or leads it now. Absent for other steps. */
+  readonly client_id?: string;
+  /** The loan of the group. Absent for steps that are about none. */
+  readonly group_loan_id?: string;
+}
+
+/** A loan falls due and will be collected. The event comes a day before, or at once if that is over. */
+export interface LoanDueEvent extends EventPayload {
+  /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
+  readonly kind: "loan_due";
+  /** The loan. */
+  readonly loan_id: string;
+  /** The client who borrows, and is to be told. */
+  readonly client_id: string;
+  /** What is or was due, in naira. */
+  readonly amount: Amount;
+  /** Day of what comes next, as YYYY-MM-DD. Absent if nothing does. */
+  readonly next_date?: CalendarDate;
+  /** Day on which it will be collected, as YYYY-MM-DD. What is paid before is not collected. */
+  readonly date: string;
+}
+
+/**
+ * A loan was collected. The repayment has an event of its own, with the `auto_repay_id` as its `customer_txnref`.
+ */
+export interface LoanCollectedEvent extends EventPayload {
+  /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
+  readonly kind: "loan_collected";
+  /** The loan. */
+  readonly loan_id: string;
+  /** The client who borrows, and is to be told. */
+  readonly client_id: string;
+  /** What is or was due, in naira. */
+  readonly amount: Amount;
+  /** Day of what comes next, as YYYY-MM-DD. Absent if nothing does. */
+  readonly next_date?: CalendarDate;
+  /** Day that was collected, as YYYY-MM-DD. */
+  readonly date: string;
+  /** The `txnRef` of the repayment. */
+  readonly repaymentRef: string;
+  /** State of the loan with the repayment. */
+  readonly state: string;
+  /** What is owed with the repayment by the schedule, in naira. 0.00 once the loan is closed. */
+  readonly outstanding: Amount;
+}
+
+/** A loan could not be collected, or a repayment that was collected was taken back. */
+export interface LoanCollectionFailedEvent extends EventPayload {
+  /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
+  readonly kind: "loan_collection_failed";
+  /** The loan. */
+  readonly loan_id: string;
+  /** The client who borrows, and is to be told. */
+  readonly client_id: string;
+  /** What is or was due, in naira. */
+  readonly amount: Amount;
+  /** Day of what comes next, as YYYY-MM-DD. Absent if nothing does. */
+  readonly next_date?: CalendarDate;
+  /**
+   * `failed`: it is tried again on `next_date`. `missed`: that day is given up, and what is due is collected with the
+   * next due date. `paused`: nothing is collected until you send `auto_repay` again.
+   */
+  readonly step: "failed" | "missed" | "paused";
+  /**
+   * Why: `card_declined`, `card_refused`, `card_erased`, `savings_short`, `savings_held`, `savings_dormant`,
+   * `savings_closed`, `wallet_short` or `repayment_reversed`.
+   */
+  readonly reason: string;
+  /** The same in words, of a card as its bank said it. */
+  readonly message: string;
+  /** Day that was to be collected, as YYYY-MM-DD. Absent if a repayment was taken back. */
+  readonly date?: string;
+  /** The `txnRef` of the charge that failed, or of the repayment that was taken back. Absent if there is none. */
+  readonly repaymentRef?: string;
 }
 
 /** A merchant sent a test event to its own endpoint from the console. There is no transaction. */
@@ -449,9 +718,16 @@ export type KasuwaEvent =
   | CardPurchaseEvent
   | CardAuthorizationEvent
   | CardRefundEvent
+  | CardDisputeEvent
   | RepaymentEvent
   | SavingsMovementEvent
   | FixedDepositEvent
+  | HeldDepositEvent
+  | DividendEvent
+  | ShareRedemptionEvent
+  | ReactivationEvent
+  | LoanProductEvent
+  | StandingOrderEvent
   | DisputeEvent
   | SettlementEvent
   | CheckoutEvent
@@ -460,6 +736,10 @@ export type KasuwaEvent =
   | AccountClosedEvent
   | InvoiceEvent
   | LoanEvent
+  | GroupEvent
+  | LoanDueEvent
+  | LoanCollectedEvent
+  | LoanCollectionFailedEvent
   | EndpointTestEvent
   | UnknownEvent;
 
@@ -474,10 +754,17 @@ export const EVENT_KINDS: ReadonlySet<unknown> = new Set([
   "card_purchase",
   "card_authorization",
   "card_refund",
+  "card_dispute",
   "repayment",
   "deposit",
   "cashout",
   "fixed_deposit",
+  "held_deposit",
+  "dividend",
+  "share_redemption",
+  "reactivation",
+  "loan_product",
+  "standing_order",
   "dispute",
   "settlement",
   "checkout",
@@ -486,5 +773,9 @@ export const EVENT_KINDS: ReadonlySet<unknown> = new Set([
   "account_closed",
   "invoice",
   "loan",
+  "group",
+  "loan_due",
+  "loan_collected",
+  "loan_collection_failed",
   "test",
 ]);

@@ -23,18 +23,48 @@ import {
   CASHOUT_REPLY_SHAPE,
   DEPOSIT_REPLY_SHAPE,
   DEPOSIT_VALIDATE_REPLY_SHAPE,
+  DIVIDEND_LIST_REPLY_SHAPE,
+  DIVIDEND_REPLY_SHAPE,
+  HOLDING_LIST_REPLY_SHAPE,
+  HOLDING_REPLY_SHAPE,
   INTEREST_SETTINGS_SHAPE,
   PLAN_PAGE_SHAPE,
   PLAN_REPLY_SHAPE,
+  REDEMPTION_LIST_REPLY_SHAPE,
+  REDEMPTION_REPLY_SHAPE,
+  REDEMPTION_VERDICT_REPLY_SHAPE,
   ROLLOVER_REPLY_SHAPE,
   SAVINGS_CASHCODE_REPLY_SHAPE,
   SAVINGS_PAGE_SHAPE,
   SAVINGS_REPLY_SHAPE,
   SAVINGS_STATEMENT_PAGE_SHAPE,
   SAVINGS_VIEW_REPLY_SHAPE,
+  SHARE_CLASS_LIST_REPLY_SHAPE,
+  SHARE_CLASS_REPLY_SHAPE,
+  STANDING_ORDER_LIST_REPLY_SHAPE,
+  STANDING_ORDER_REPLY_SHAPE,
   SUBSCRIPTION_PAGE_SHAPE,
   SUBSCRIPTION_REPLY_SHAPE,
+  TRANSFER_SHARES_REPLY_SHAPE,
 } from "./shapes.js";
+import {
+  type DividendListReply,
+  type DividendRecord,
+  type DividendReply,
+  type HoldingListReply,
+  type HoldingRecord,
+  type HoldingReply,
+  type RedemptionListReply,
+  type RedemptionRecord,
+  type RedemptionReply,
+  type RedemptionVerdictReply,
+  type ShareClassListReply,
+  type ShareClassRecord,
+  type ShareClassReply,
+  type ShareRegisterReply,
+  type TransferSharesReply,
+} from "./shares.js";
+import { type StandingOrderListReply, type StandingOrderRecord, type StandingOrderReply } from "./standing_orders.js";
 
 /** The result of a cash-out. A dry run explains each figure and has no txnRef. */
 export interface CashoutReply {
@@ -389,9 +419,10 @@ export interface SavingsRecord {
   readonly name: string;
   /**
    * `pending` until the first deposit. `active`: earns interest. `matured`: the period is over, and no interest
-   * accrues any more. `closed`: emptied.
+   * accrues any more. `dormant`: the client has not moved money of it for long, and nothing can be taken out until it
+   * is reactivated. `closed`: emptied.
    */
-  readonly state: "active" | "closed" | "matured" | "pending";
+  readonly state: "active" | "closed" | "dormant" | "matured" | "pending";
   /** Money that can be taken out, in naira. Money held for open cash-outs is not included. */
   readonly balance: Amount;
   /** Interest that was earned and is not posted yet, before tax, in naira. */
@@ -421,6 +452,10 @@ export interface SavingsRecord {
    * and taking it out forfeits nothing. Absent unless it is a fixed deposit.
    */
   readonly unlocked?: Amount;
+  /** Day since which it is dormant, as YYYY-MM-DD. Absent unless it is. */
+  readonly dormant_since?: CalendarDate;
+  /** The reactivation that waits for the approval of another party. Absent if none does, and from lists. */
+  readonly waiting_reactivation?: WaitingReactivation;
 }
 
 /** A savings account after it was created or asked for. */
@@ -476,6 +511,14 @@ export interface SavingsTotals {
   readonly thrift_paid: Amount;
   /** Pots and repaid thrift debts that were received, in naira. */
   readonly thrift_received: Amount;
+  /** Dividends on shares, before tax, in naira. */
+  readonly dividends: Amount;
+  /** Tax that was withheld from the dividends, in naira. */
+  readonly dividend_tax: Amount;
+  /** What was paid for shares, in naira. */
+  readonly shares_bought: Amount;
+  /** What was received for redeemed shares, in naira. */
+  readonly shares_redeemed: Amount;
 }
 
 /** A savings account with the totals of interest, tax and thrift in `moved`. `statement` shows each posting. */
@@ -490,6 +533,11 @@ export interface SavingsViewReply {
   readonly dry_run?: boolean;
   /** Totals of all postings other than deposits and cash-outs. */
   readonly moved: SavingsTotals;
+  /**
+   * What is held of the savings for loans of others, in naira: it earns interest, and cannot be taken out. Absent if
+   * nothing is.
+   */
+  readonly pledged?: string;
 }
 
 /** The members of a thrift plan, in the order in which they receive the pot. */
@@ -536,6 +584,18 @@ export interface SubscriptionReply {
   readonly dry_run?: boolean;
   /** The figures of a dry run, each with its calculation. Else absent. */
   readonly explained?: readonly DryRunFigure[];
+}
+
+/** A reactivation that waits for the approval of another party. */
+export interface WaitingReactivation {
+  /** The reason that was given. */
+  readonly reason: string;
+  /** The key or person that proposed it. */
+  readonly proposed_by: string;
+  /** Time of the proposal, in UTC. */
+  readonly proposed_at: Time;
+  /** Time from which it cannot be approved any more, in UTC. */
+  readonly expires_at: Time;
 }
 
 /** Request of investments createSavings. A new savings account of a client. */
@@ -683,6 +743,8 @@ export interface InvestmentsListSavingsRequest {
   readonly limit?: number | null | undefined;
   /** Lists the savings of this client alone. 1 to 100 characters. */
   readonly client_id?: string | null | undefined;
+  /** Lists the savings in this state alone. */
+  readonly state?: "active" | "closed" | "dormant" | "matured" | "pending" | null | undefined;
 }
 
 /** Request of investments statement. Names the savings account whose postings are listed, newest first. */
@@ -816,6 +878,246 @@ export interface InvestmentsSetRolloverRequest {
 export interface InvestmentsCertificateRequest {
   /** The fixed deposit. It must hold money. 1 to 100 characters. */
   readonly savings_id: string;
+}
+
+/**
+ * Request of investments reactivateSavings. Asks that a dormant savings account is reactivated without a deposit.
+ * Another key or person must approve it.
+ */
+export interface InvestmentsReactivateSavingsRequest {
+  /** The dormant savings account. 1 to 100 characters. */
+  readonly savings_id: string;
+  /** Why it is reactivated, such as how the client was identified. The event has it. 1 to 200 characters. */
+  readonly reason: string;
+  /** If true, the reply says whether it could be asked for, and nothing is stored. */
+  readonly dry_run?: boolean | null | undefined;
+}
+
+/**
+ * Request of investments decideReactivation. Approves or rejects a reactivation that waits, with another key than
+ * the one that asked for it.
+ */
+export interface InvestmentsDecideReactivationRequest {
+  /** The savings account whose reactivation waits. 1 to 100 characters. */
+  readonly savings_id: string;
+  /** `approve`: money can be taken out again. `reject`: it stays dormant. */
+  readonly status: "approve" | "reject";
+  /** If true, the reply says what would happen, and nothing is changed. */
+  readonly dry_run?: boolean | null | undefined;
+}
+
+/** Request of investments createShareClass. A new class of shares. */
+export interface InvestmentsCreateShareClassRequest {
+  /** Name of the class, such as Ordinary. 1 to 200 characters. */
+  readonly name: string;
+  /**
+   * Price of one share, in naira. It never changes. Digits with at most two decimals, above zero, at most 15 digits.
+   */
+  readonly price: Amount;
+  /** What has a vote: each `member` with shares, which is the default, or each `share`. */
+  readonly votes?: "member" | "share" | null | undefined;
+  /**
+   * Tax that is withheld from dividends, in percent of them, from 0 to 100. Default 10. A percentage from 0 to 1000
+   * with at most six decimals.
+   */
+  readonly tax_rate?: Decimal | null | undefined;
+  /** If true, the reply shows the class, and nothing is stored. */
+  readonly dry_run?: boolean | null | undefined;
+}
+
+/** Request of investments listShareClasses. Lists classes of shares, newest first. */
+export interface InvestmentsListShareClassesRequest {
+  /** Number of records to skip. Default 0. A whole number, not negative. */
+  readonly offset?: number | null | undefined;
+  /** Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200. */
+  readonly limit?: number | null | undefined;
+}
+
+/** Request of investments buyShares. A purchase of shares by a member. */
+export interface InvestmentsBuySharesRequest {
+  /** The class. 1 to 100 characters. */
+  readonly class_id: string;
+  /** The member, who must be active. 1 to 100 characters. */
+  readonly client_id: string;
+  /** Number of shares, from 1 to 1,000,000. A whole number, not negative. */
+  readonly shares: number;
+  /**
+   * `wallet`: you have the member's money already, such as in cash, and your wallet brings it. `savings`: out of the
+   * savings account.
+   */
+  readonly payment_method: "savings" | "wallet";
+  /**
+   * The member's savings account that pays with `savings`, and that receives dividends and what is paid for redeemed
+   * shares. Required for a member without shares of the class; afterwards it must be the same. 1 to 100 characters.
+   */
+  readonly savings_id?: string | null | undefined;
+  /** If true, the reply shows the holding as it would be, and nothing is changed. */
+  readonly dry_run?: boolean | null | undefined;
+}
+
+/**
+ * Request of investments transferShares. A transfer of shares to another member. What the other pays for them is not
+ * part of it.
+ */
+export interface InvestmentsTransferSharesRequest {
+  /** The class. 1 to 100 characters. */
+  readonly class_id: string;
+  /** The member who gives the shares. 1 to 100 characters. */
+  readonly client_id: string;
+  /** The member who gets them, who must be active. 1 to 100 characters. */
+  readonly to_client_id: string;
+  /** Number of shares, from 1 to 1,000,000. A whole number, not negative. */
+  readonly shares: number;
+  /**
+   * The savings account of the member who gets them, which receives dividends. Required if that member has no shares
+   * of the class; afterwards it must be the same. 1 to 100 characters.
+   */
+  readonly savings_id?: string | null | undefined;
+  /** If true, the reply shows the holdings as they would be, and nothing is changed. */
+  readonly dry_run?: boolean | null | undefined;
+}
+
+/**
+ * Request of investments redeemShares. Shares that a member gives back. Another party must consent before anything
+ * is paid.
+ */
+export interface InvestmentsRedeemSharesRequest {
+  /** The class. 1 to 100 characters. */
+  readonly class_id: string;
+  /** The member. 1 to 100 characters. */
+  readonly client_id: string;
+  /** Number of shares, from 1 to 1,000,000. A whole number, not negative. */
+  readonly shares: number;
+  /** If true, the reply shows the redemption, and nothing is stored. */
+  readonly dry_run?: boolean | null | undefined;
+}
+
+/** Request of investments approveRedemption. Names the redemption that is decided. */
+export interface InvestmentsApproveRedemptionRequest {
+  /** The redemption. 1 to 100 characters. */
+  readonly redemption_id: string;
+}
+
+/** Request of investments rejectRedemption. Names the redemption that is decided. */
+export interface InvestmentsRejectRedemptionRequest {
+  /** The redemption. 1 to 100 characters. */
+  readonly redemption_id: string;
+}
+
+/** Request of investments listRedemptions. Lists redemptions, newest first. */
+export interface InvestmentsListRedemptionsRequest {
+  /** Number of records to skip. Default 0. A whole number, not negative. */
+  readonly offset?: number | null | undefined;
+  /** Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200. */
+  readonly limit?: number | null | undefined;
+  /** Lists redemptions of this class. 1 to 100 characters. */
+  readonly class_id?: string | null | undefined;
+  /** Lists redemptions in this state. */
+  readonly state?: "approved" | "expired" | "rejected" | "waiting" | null | undefined;
+}
+
+/**
+ * Request of investments listShareholders. Lists shareholders in the order in which they joined: of a class, or with
+ * all holdings of a client.
+ */
+export interface InvestmentsListShareholdersRequest {
+  /** Number of records to skip. Default 0. A whole number, not negative. */
+  readonly offset?: number | null | undefined;
+  /** Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200. */
+  readonly limit?: number | null | undefined;
+  /** Lists the shareholders of this class. 1 to 100 characters. */
+  readonly class_id?: string | null | undefined;
+  /** Lists the holdings of this client. 1 to 100 characters. */
+  readonly client_id?: string | null | undefined;
+}
+
+/** Request of investments shareRegister. Names the class whose register is made. */
+export interface InvestmentsShareRegisterRequest {
+  /** The class. 1 to 100 characters. */
+  readonly class_id: string;
+  /** Format of the file. */
+  readonly format: "csv" | "pdf";
+}
+
+/** Request of investments declareDividend. A dividend for all who had shares of a class at the end of a day. */
+export interface InvestmentsDeclareDividendRequest {
+  /** The class. 1 to 100 characters. */
+  readonly class_id: string;
+  /**
+   * Dividend in percent of the price of the shares, above 0. A percentage from 0 to 1000 with at most six decimals.
+   */
+  readonly rate: Decimal;
+  /**
+   * The day at whose end the shares are counted: before today, and at most 366 days ago. A date such as 2026-01-05.
+   */
+  readonly record_date: CalendarDate;
+  /** If true, the reply shows the dividend with its figures, and nothing is changed. */
+  readonly dry_run?: boolean | null | undefined;
+}
+
+/** Request of investments listDividends. Lists dividends, newest first. */
+export interface InvestmentsListDividendsRequest {
+  /** Number of records to skip. Default 0. A whole number, not negative. */
+  readonly offset?: number | null | undefined;
+  /** Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200. */
+  readonly limit?: number | null | undefined;
+  /** Lists dividends of this class. 1 to 100 characters. */
+  readonly class_id?: string | null | undefined;
+}
+
+/**
+ * Request of investments standingOrder. A new standing order: an amount that leaves a client's savings on a
+ * schedule.
+ */
+export interface InvestmentsStandingOrderRequest {
+  /** The savings account that pays, by `savings_id`. It cannot be a fixed deposit. 1 to 100 characters. */
+  readonly from: string;
+  /**
+   * What is paid: a `savings_id`, a `loan_id`, or a `thrift_id`, which pays the savings that take part in the plan. It
+   * must be the same client's. 1 to 100 characters.
+   */
+  readonly to: string;
+  /**
+   * Amount of each payment, in naira. The last one to a loan is what the loan still owes. Digits with at most two
+   * decimals, above zero, at most 15 digits.
+   */
+  readonly amount: Amount;
+  /** Time between two payments. */
+  readonly frequency: "every_day" | "every_four_weeks" | "every_month" | "every_week";
+  /**
+   * Day of the first payment, in Lagos, today or within ten years. Payments are made at midnight as the day begins. A
+   * day as YYYY-MM-DD.
+   */
+  readonly from_date: CalendarDate;
+  /** If true, the reply shows the standing order and explains what it would pay, and nothing is stored. */
+  readonly dry_run?: boolean | null | undefined;
+}
+
+/** Request of investments changeStandingOrder. Pauses, resumes or cancels a standing order. */
+export interface InvestmentsChangeStandingOrderRequest {
+  /** The standing order. 1 to 100 characters. */
+  readonly order_id: string;
+  /**
+   * `pause`: nothing is paid until it is resumed. `resume`: it goes on with its next day; the days of the pause are
+   * left out. `cancel`: it ends for good.
+   */
+  readonly change: "cancel" | "pause" | "resume";
+  /** If true, the reply shows the standing order as it would be, and nothing is changed. */
+  readonly dry_run?: boolean | null | undefined;
+}
+
+/** Request of investments listStandingOrders. Lists standing orders, newest first. */
+export interface InvestmentsListStandingOrdersRequest {
+  /** Number of records to skip. Default 0. A whole number, not negative. */
+  readonly offset?: number | null | undefined;
+  /** Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200. */
+  readonly limit?: number | null | undefined;
+  /** Lists those of this client alone. 1 to 100 characters. */
+  readonly client_id?: string | null | undefined;
+  /** Lists those alone that this savings account pays. 1 to 100 characters. */
+  readonly savings_id?: string | null | undefined;
+  /** Lists those in this state alone. */
+  readonly state?: "active" | "cancelled" | "ended" | "paused" | null | undefined;
 }
 
 const CREATE_SAVINGS: Operation = {
@@ -961,6 +1263,166 @@ const CERTIFICATE: Operation = {
   path: "investments",
   select: { action: "certificate" },
   repeat: "read",
+};
+
+const REACTIVATE_SAVINGS: Operation = {
+  name: "investments.reactivateSavings",
+  path: "investments",
+  select: { action: "reactivate_savings" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  reply: SAVINGS_REPLY_SHAPE,
+};
+
+const DECIDE_REACTIVATION: Operation = {
+  name: "investments.decideReactivation",
+  path: "investments",
+  select: { action: "decide_reactivation" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  reply: SAVINGS_REPLY_SHAPE,
+};
+
+const CREATE_SHARE_CLASS: Operation = {
+  name: "investments.createShareClass",
+  path: "investments",
+  select: { action: "create_share_class" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  request: { amounts: ["price"], decimals: ["tax_rate"] },
+  reply: SHARE_CLASS_REPLY_SHAPE,
+};
+
+const LIST_SHARE_CLASSES: Operation = {
+  name: "investments.listShareClasses",
+  path: "investments",
+  select: { action: "list_share_classes" },
+  repeat: "read",
+  reply: SHARE_CLASS_LIST_REPLY_SHAPE,
+};
+
+const BUY_SHARES: Operation = {
+  name: "investments.buyShares",
+  path: "investments",
+  select: { action: "buy_shares" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  reply: HOLDING_REPLY_SHAPE,
+};
+
+const TRANSFER_SHARES: Operation = {
+  name: "investments.transferShares",
+  path: "investments",
+  select: { action: "transfer_shares" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  reply: TRANSFER_SHARES_REPLY_SHAPE,
+};
+
+const REDEEM_SHARES: Operation = {
+  name: "investments.redeemShares",
+  path: "investments",
+  select: { action: "redeem_shares" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  reply: REDEMPTION_REPLY_SHAPE,
+};
+
+const APPROVE_REDEMPTION: Operation = {
+  name: "investments.approveRedemption",
+  path: "investments",
+  select: { action: "approve_redemption" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  reply: REDEMPTION_VERDICT_REPLY_SHAPE,
+};
+
+const REJECT_REDEMPTION: Operation = {
+  name: "investments.rejectRedemption",
+  path: "investments",
+  select: { action: "reject_redemption" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  reply: REDEMPTION_VERDICT_REPLY_SHAPE,
+};
+
+const LIST_REDEMPTIONS: Operation = {
+  name: "investments.listRedemptions",
+  path: "investments",
+  select: { action: "list_redemptions" },
+  repeat: "read",
+  reply: REDEMPTION_LIST_REPLY_SHAPE,
+};
+
+const LIST_SHAREHOLDERS: Operation = {
+  name: "investments.listShareholders",
+  path: "investments",
+  select: { action: "list_shareholders" },
+  repeat: "read",
+  reply: HOLDING_LIST_REPLY_SHAPE,
+};
+
+const SHARE_REGISTER: Operation = {
+  name: "investments.shareRegister",
+  path: "investments",
+  select: { action: "share_register" },
+  repeat: "read",
+};
+
+const DECLARE_DIVIDEND: Operation = {
+  name: "investments.declareDividend",
+  path: "investments",
+  select: { action: "declare_dividend" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  request: { decimals: ["rate"] },
+  reply: DIVIDEND_REPLY_SHAPE,
+};
+
+const LIST_DIVIDENDS: Operation = {
+  name: "investments.listDividends",
+  path: "investments",
+  select: { action: "list_dividends" },
+  repeat: "read",
+  reply: DIVIDEND_LIST_REPLY_SHAPE,
+};
+
+const STANDING_ORDER: Operation = {
+  name: "investments.standingOrder",
+  path: "investments",
+  select: { action: "standing_order" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  request: { amounts: ["amount"] },
+  reply: STANDING_ORDER_REPLY_SHAPE,
+};
+
+const CHANGE_STANDING_ORDER: Operation = {
+  name: "investments.changeStandingOrder",
+  path: "investments",
+  select: { action: "change_standing_order" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  reply: STANDING_ORDER_REPLY_SHAPE,
+};
+
+const LIST_STANDING_ORDERS: Operation = {
+  name: "investments.listStandingOrders",
+  path: "investments",
+  select: { action: "list_standing_orders" },
+  repeat: "read",
+  reply: STANDING_ORDER_LIST_REPLY_SHAPE,
 };
 
 /** The actions of `PUT /investments`. */
@@ -1132,6 +1594,10 @@ export class InvestmentsMethods {
    * //     withheld_tax: "0.00",
    * //     thrift_paid: "0.00",
    * //     thrift_received: "0.00",
+   * //     dividends: "0.00",
+   * //     dividend_tax: "0.00",
+   * //     shares_bought: "0.00",
+   * //     shares_redeemed: "0.00",
    * //   },
    * // }
    * ```
@@ -1553,6 +2019,693 @@ export class InvestmentsMethods {
    */
   certificate(request: InvestmentsCertificateRequest, options?: CallOptions): Promise<CertificateReply> {
     return callAction(this.#caller, CERTIFICATE, request, options);
+  }
+
+  /**
+   * Ask that dormant savings are reactivated: another key or person must approve it.
+   *
+   * Asks that a dormant savings account is reactivated without a deposit. Another key or person must approve it.
+   *
+   * Needs a key of scope `lend`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.investments.reactivateSavings({
+   *   savings_id: "<savings_id>",
+   *   reason: "The client came with her passport",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "The reactivation waits for the approval of another key or person",
+   * //   data: {
+   * //     savings_id: "<savings_id>",
+   * //     client_id: "<client_id>",
+   * //     name: "Rent",
+   * //     state: "dormant",
+   * //     balance: "500.00",
+   * //     accrued_interest: "0.00",
+   * //     interestSettings: {
+   * //       interestRate: "0",
+   * //       interestFrequency: "annualized",
+   * //     },
+   * //     tax_applied: false,
+   * //     tax_rate: "10",
+   * //     period: 36,
+   * //     opened_at: "2026-01-07T08:30:00.000Z",
+   * //     matures_at: "2029-01-06T23:00:00.000Z",
+   * //     plans: [],
+   * //     plans_total: 0,
+   * //     dormant_since: "2027-01-08",
+   * //     waiting_reactivation: {
+   * //       reason: "The client came with her passport",
+   * //       proposed_by: "<proposed_by>",
+   * //       proposed_at: "2027-01-09T08:30:00.000Z",
+   * //       expires_at: "2027-01-12T08:30:00.000Z",
+   * //     },
+   * //   },
+   * // }
+   * ```
+   */
+  reactivateSavings(request: InvestmentsReactivateSavingsRequest, options?: CallOptions): Promise<SavingsReply> {
+    return callAction(this.#caller, REACTIVATE_SAVINGS, request, options);
+  }
+
+  /**
+   * Approve or reject a reactivation of savings with another key than the one that asked for it.
+   *
+   * Approves or rejects a reactivation that waits, with another key than the one that asked for it.
+   *
+   * Needs a key of scope `approve`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.investments.decideReactivation({
+   *   savings_id: "<savings_id>",
+   *   status: "approve",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Savings Reactivated",
+   * //   data: {
+   * //     savings_id: "<savings_id>",
+   * //     client_id: "<client_id>",
+   * //     name: "Rent",
+   * //     state: "active",
+   * //     balance: "500.00",
+   * //     accrued_interest: "0.00",
+   * //     interestSettings: {
+   * //       interestRate: "0",
+   * //       interestFrequency: "annualized",
+   * //     },
+   * //     tax_applied: false,
+   * //     tax_rate: "10",
+   * //     period: 36,
+   * //     opened_at: "2027-01-09T08:30:00.000Z",
+   * //     matures_at: "2030-01-08T23:00:00.000Z",
+   * //     plans: [],
+   * //     plans_total: 0,
+   * //   },
+   * // }
+   * ```
+   */
+  decideReactivation(request: InvestmentsDecideReactivationRequest, options?: CallOptions): Promise<SavingsReply> {
+    return callAction(this.#caller, DECIDE_REACTIVATION, request, options);
+  }
+
+  /**
+   * Create a class of shares, with its price and what has a vote.
+   *
+   * A new class of shares.
+   *
+   * Needs a key of scope `lend`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.investments.createShareClass({
+   *   name: "Ordinary",
+   *   price: "1000.00",
+   *   votes: "member",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Share Class Created",
+   * //   data: {
+   * //     class_id: "<class_id>",
+   * //     name: "Ordinary",
+   * //     price: "1000.00",
+   * //     votes: "member",
+   * //     tax_rate: "10",
+   * //     members: 0,
+   * //     shares: 0,
+   * //     capital: "0.00",
+   * //     dateCreated: "2026-01-05T08:30:00.000Z",
+   * //   },
+   * // }
+   * ```
+   */
+  createShareClass(request: InvestmentsCreateShareClassRequest, options?: CallOptions): Promise<ShareClassReply> {
+    return callAction(this.#caller, CREATE_SHARE_CLASS, request, options);
+  }
+
+  /**
+   * All classes of shares, newest first.
+   *
+   * Lists classes of shares, newest first.
+   *
+   * Needs a key of scope `lend` or `read`.
+   *
+   * `await` returns one page, `for await` yields the records of all pages.
+   *
+   * @example
+   * ```ts
+   * await shop.investments.listShareClasses({
+   *   limit: 10,
+   * });
+   * // {
+   * //   status: 200,
+   * //   data: [
+   * //     {
+   * //       class_id: "<class_id>",
+   * //       name: "Ordinary",
+   * //       price: "1000.00",
+   * //       votes: "member",
+   * //       tax_rate: "10",
+   * //       members: 0,
+   * //       shares: 0,
+   * //       capital: "0.00",
+   * //       dateCreated: "2026-01-05T08:30:00.000Z",
+   * //     },
+   * //   ],
+   * //   total: 1,
+   * //   offset: 0,
+   * //   limit: 10,
+   * // }
+   * ```
+   */
+  listShareClasses(
+    request: InvestmentsListShareClassesRequest = {},
+    options?: CallOptions,
+  ): List<ShareClassListReply, ShareClassRecord> {
+    const kind = { paging: "offset", isNewestFirst: true } as const;
+    return listRecords(this.#caller, LIST_SHARE_CLASSES, kind, request, options);
+  }
+
+  /**
+   * Sell shares to a member, for cash or out of savings; dry_run shows what would happen.
+   *
+   * A purchase of shares by a member.
+   *
+   * Needs a key of scope `lend`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.investments.buyShares({
+   *   class_id: "<class_id>",
+   *   client_id: "<client_id>",
+   *   shares: 5,
+   *   payment_method: "wallet",
+   *   savings_id: "<savings_id>",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Shares Bought",
+   * //   amount: "5000.00",
+   * //   data: {
+   * //     holding_id: "<holding_id>",
+   * //     class_id: "<class_id>",
+   * //     client_id: "<client_id>",
+   * //     savings_id: "<savings_id>",
+   * //     shares: 5,
+   * //     reserved: 0,
+   * //     votes: 1,
+   * //     capital: "5000.00",
+   * //     since: "2026-01-05",
+   * //   },
+   * // }
+   * ```
+   */
+  buyShares(request: InvestmentsBuySharesRequest, options?: CallOptions): Promise<HoldingReply> {
+    return callAction(this.#caller, BUY_SHARES, request, options);
+  }
+
+  /**
+   * Transfer shares to another member; dry_run shows what would happen.
+   *
+   * A transfer of shares to another member. What the other pays for them is not part of it.
+   *
+   * Needs a key of scope `lend`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.investments.transferShares({
+   *   class_id: "<class_id>",
+   *   client_id: "<client_id>",
+   *   to_client_id: "<to_client_id>",
+   *   shares: 2,
+   *   savings_id: "<to_savings_id>",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Shares Transferred",
+   * //   data: {
+   * //     holding_id: "<holding_id>",
+   * //     class_id: "<class_id>",
+   * //     client_id: "<client_id>",
+   * //     savings_id: "<savings_id>",
+   * //     shares: 8,
+   * //     reserved: 2,
+   * //     votes: 1,
+   * //     capital: "800.00",
+   * //     since: "2026-01-05",
+   * //   },
+   * //   to: {
+   * //     holding_id: "<holding_id>",
+   * //     class_id: "<class_id>",
+   * //     client_id: "<client_id>",
+   * //     savings_id: "<savings_id>",
+   * //     shares: 2,
+   * //     reserved: 0,
+   * //     votes: 1,
+   * //     capital: "200.00",
+   * //     since: "2026-01-05",
+   * //   },
+   * // }
+   * ```
+   */
+  transferShares(request: InvestmentsTransferSharesRequest, options?: CallOptions): Promise<TransferSharesReply> {
+    return callAction(this.#caller, TRANSFER_SHARES, request, options);
+  }
+
+  /**
+   * Ask that a member's shares are paid out: another key or person must approve it.
+   *
+   * Shares that a member gives back. Another party must consent before anything is paid.
+   *
+   * Needs a key of scope `lend`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.investments.redeemShares({
+   *   class_id: "<class_id>",
+   *   client_id: "<client_id>",
+   *   shares: 2,
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Waiting for Approval",
+   * //   data: {
+   * //     redemption_id: "<redemption_id>",
+   * //     class_id: "<class_id>",
+   * //     client_id: "<client_id>",
+   * //     shares: 2,
+   * //     amount: "2000.00",
+   * //     state: "waiting",
+   * //     requestedBy: "<requestedBy>",
+   * //     dateCreated: "2026-01-05T08:30:00.000Z",
+   * //     expires_at: "2026-02-04T08:30:00.000Z",
+   * //   },
+   * // }
+   * ```
+   */
+  redeemShares(request: InvestmentsRedeemSharesRequest, options?: CallOptions): Promise<RedemptionReply> {
+    return callAction(this.#caller, REDEEM_SHARES, request, options);
+  }
+
+  /**
+   * Approve a redemption of shares with another key than the one that asked for it.
+   *
+   * Names the redemption that is decided.
+   *
+   * Needs a key of scope `approve`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.investments.approveRedemption({
+   *   redemption_id: "<redemption_id>",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Redemption Approved",
+   * //   data: {
+   * //     redemption_id: "<redemption_id>",
+   * //     class_id: "<class_id>",
+   * //     client_id: "<client_id>",
+   * //     shares: 2,
+   * //     amount: "200.00",
+   * //     state: "approved",
+   * //     requestedBy: "<requestedBy>",
+   * //     decidedBy: "<decidedBy>",
+   * //     dateCreated: "2026-01-05T08:30:00.000Z",
+   * //     expires_at: "2026-02-04T08:30:00.000Z",
+   * //     dateDecided: "2026-01-05T08:30:00.000Z",
+   * //   },
+   * // }
+   * ```
+   */
+  approveRedemption(
+    request: InvestmentsApproveRedemptionRequest,
+    options?: CallOptions,
+  ): Promise<RedemptionVerdictReply> {
+    return callAction(this.#caller, APPROVE_REDEMPTION, request, options);
+  }
+
+  /**
+   * Reject a redemption of shares: the member keeps them.
+   *
+   * Names the redemption that is decided.
+   *
+   * Needs a key of scope `approve`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.investments.rejectRedemption({
+   *   redemption_id: "<redemption_id>",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Redemption Rejected",
+   * //   data: {
+   * //     redemption_id: "<redemption_id>",
+   * //     class_id: "<class_id>",
+   * //     client_id: "<client_id>",
+   * //     shares: 2,
+   * //     amount: "200.00",
+   * //     state: "rejected",
+   * //     requestedBy: "<requestedBy>",
+   * //     decidedBy: "<decidedBy>",
+   * //     dateCreated: "2026-01-05T08:30:00.000Z",
+   * //     expires_at: "2026-02-04T08:30:00.000Z",
+   * //     dateDecided: "2026-01-05T08:30:00.000Z",
+   * //   },
+   * // }
+   * ```
+   */
+  rejectRedemption(
+    request: InvestmentsRejectRedemptionRequest,
+    options?: CallOptions,
+  ): Promise<RedemptionVerdictReply> {
+    return callAction(this.#caller, REJECT_REDEMPTION, request, options);
+  }
+
+  /**
+   * Redemptions of shares, newest first.
+   *
+   * Lists redemptions, newest first.
+   *
+   * Needs a key of scope `lend` or `read`.
+   *
+   * `await` returns one page, `for await` yields the records of all pages.
+   *
+   * @example
+   * ```ts
+   * await shop.investments.listRedemptions({
+   *   state: "waiting",
+   * });
+   * // {
+   * //   status: 200,
+   * //   data: [
+   * //     {
+   * //       redemption_id: "<redemption_id>",
+   * //       class_id: "<class_id>",
+   * //       client_id: "<client_id>",
+   * //       shares: 2,
+   * //       amount: "2000.00",
+   * //       state: "waiting",
+   * //       requestedBy: "<requestedBy>",
+   * //       dateCreated: "2026-01-05T08:30:00.000Z",
+   * //       expires_at: "2026-02-04T08:30:00.000Z",
+   * //     },
+   * //   ],
+   * //   total: 1,
+   * //   offset: 0,
+   * //   limit: 50,
+   * // }
+   * ```
+   */
+  listRedemptions(
+    request: InvestmentsListRedemptionsRequest = {},
+    options?: CallOptions,
+  ): List<RedemptionListReply, RedemptionRecord> {
+    const kind = { paging: "offset", isNewestFirst: true } as const;
+    return listRecords(this.#caller, LIST_REDEMPTIONS, kind, request, options);
+  }
+
+  /**
+   * The shareholders of a class with shares and votes, or the shares of one client.
+   *
+   * Lists shareholders in the order in which they joined: of a class, or with all holdings of a client.
+   *
+   * Needs a key of scope `lend` or `read`.
+   *
+   * `await` returns one page, `for await` yields the records of all pages.
+   *
+   * @example
+   * ```ts
+   * await shop.investments.listShareholders({
+   *   class_id: "<class_id>",
+   *   limit: 10,
+   * });
+   * // {
+   * //   status: 200,
+   * //   data: [
+   * //     {
+   * //       holding_id: "<holding_id>",
+   * //       class_id: "<class_id>",
+   * //       client_id: "<client_id>",
+   * //       savings_id: "<savings_id>",
+   * //       shares: 5,
+   * //       reserved: 2,
+   * //       votes: 1,
+   * //       capital: "5000.00",
+   * //       since: "2026-01-05",
+   * //       name: "Ada Obi",
+   * //     },
+   * //   ],
+   * //   total: 1,
+   * //   offset: 0,
+   * //   limit: 10,
+   * // }
+   * ```
+   */
+  listShareholders(
+    request: InvestmentsListShareholdersRequest = {},
+    options?: CallOptions,
+  ): List<HoldingListReply, HoldingRecord> {
+    const kind = { paging: "offset", isNewestFirst: true } as const;
+    return listRecords(this.#caller, LIST_SHAREHOLDERS, kind, request, options);
+  }
+
+  /**
+   * The register of members with shares and votes, as CSV or PDF.
+   *
+   * Names the class whose register is made.
+   *
+   * Needs a key of scope `lend` or `read`.
+   *
+   * @example
+   * ```ts
+   * await shop.investments.shareRegister({
+   *   class_id: "<class_id>",
+   *   format: "pdf",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Register",
+   * //   link: "<link>",
+   * //   expires: "2026-01-05T09:30:00.000Z",
+   * // }
+   * ```
+   */
+  shareRegister(request: InvestmentsShareRegisterRequest, options?: CallOptions): Promise<ShareRegisterReply> {
+    return callAction(this.#caller, SHARE_REGISTER, request, options);
+  }
+
+  /**
+   * Declare a dividend and pay it to every member, less tax; dry_run shows what it would come to.
+   *
+   * A dividend for all who had shares of a class at the end of a day.
+   *
+   * Needs a key of scope `lend`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.investments.declareDividend({
+   *   class_id: "<class_id>",
+   *   rate: "10",
+   *   record_date: "2026-01-05",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Dividend Declared",
+   * //   data: {
+   * //     dividend_id: "<dividend_id>",
+   * //     class_id: "<class_id>",
+   * //     rate: "10",
+   * //     record_date: "2026-01-05",
+   * //     state: "paying",
+   * //     members: 1,
+   * //     members_paid: 0,
+   * //     gross: "100.00",
+   * //     paid: "0.00",
+   * //     withheld_tax: "0.00",
+   * //     returned: "0.00",
+   * //     dateDeclared: "2026-01-07T08:30:00.000Z",
+   * //   },
+   * // }
+   * ```
+   */
+  declareDividend(request: InvestmentsDeclareDividendRequest, options?: CallOptions): Promise<DividendReply> {
+    return callAction(this.#caller, DECLARE_DIVIDEND, request, options);
+  }
+
+  /**
+   * Dividends, newest first, with what was paid and withheld.
+   *
+   * Lists dividends, newest first.
+   *
+   * Needs a key of scope `lend` or `read`.
+   *
+   * `await` returns one page, `for await` yields the records of all pages.
+   *
+   * @example
+   * ```ts
+   * await shop.investments.listDividends({
+   *   class_id: "<class_id>",
+   * });
+   * // {
+   * //   status: 200,
+   * //   data: [],
+   * //   total: 0,
+   * //   offset: 0,
+   * //   limit: 50,
+   * // }
+   * ```
+   */
+  listDividends(
+    request: InvestmentsListDividendsRequest = {},
+    options?: CallOptions,
+  ): List<DividendListReply, DividendRecord> {
+    const kind = { paging: "offset", isNewestFirst: true } as const;
+    return listRecords(this.#caller, LIST_DIVIDENDS, kind, request, options);
+  }
+
+  /**
+   * Pay from savings on a schedule: other savings, a loan or a thrift; dry_run shows what it would pay.
+   *
+   * A new standing order: an amount that leaves a client's savings on a schedule.
+   *
+   * Needs a key of scope `lend`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.investments.standingOrder({
+   *   from: "<savings_id>",
+   *   to: "<loan_id>",
+   *   amount: "5000.00",
+   *   frequency: "every_month",
+   *   from_date: "2035-12-31",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Standing Order Created",
+   * //   data: {
+   * //     order_id: "<order_id>",
+   * //     client_id: "<client_id>",
+   * //     savings_id: "<savings_id>",
+   * //     to: "<to>",
+   * //     pays: "loan",
+   * //     amount: "5000.00",
+   * //     frequency: "every_month",
+   * //     from_date: "2035-12-31",
+   * //     state: "active",
+   * //     next_date: "2035-12-31",
+   * //     is_retry: false,
+   * //     payments: 0,
+   * //     paid: "0.00",
+   * //     missed: 0,
+   * //     dateCreated: "2026-01-05T08:30:00.000Z",
+   * //   },
+   * // }
+   * ```
+   */
+  standingOrder(request: InvestmentsStandingOrderRequest, options?: CallOptions): Promise<StandingOrderReply> {
+    return callAction(this.#caller, STANDING_ORDER, request, options);
+  }
+
+  /**
+   * Pause, resume or cancel a standing order.
+   *
+   * Pauses, resumes or cancels a standing order.
+   *
+   * Needs a key of scope `lend`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.investments.changeStandingOrder({
+   *   order_id: "<order_id>",
+   *   change: "pause",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Standing Order Paused",
+   * //   data: {
+   * //     order_id: "<order_id>",
+   * //     client_id: "<client_id>",
+   * //     savings_id: "<savings_id>",
+   * //     to: "<to>",
+   * //     pays: "loan",
+   * //     amount: "5000.00",
+   * //     frequency: "every_month",
+   * //     from_date: "2035-12-31",
+   * //     state: "paused",
+   * //     next_date: null,
+   * //     is_retry: false,
+   * //     payments: 0,
+   * //     paid: "0.00",
+   * //     missed: 0,
+   * //     dateCreated: "2026-01-05T08:30:00.000Z",
+   * //   },
+   * // }
+   * ```
+   */
+  changeStandingOrder(
+    request: InvestmentsChangeStandingOrderRequest,
+    options?: CallOptions,
+  ): Promise<StandingOrderReply> {
+    return callAction(this.#caller, CHANGE_STANDING_ORDER, request, options);
+  }
+
+  /**
+   * Standing orders, newest first.
+   *
+   * Lists standing orders, newest first.
+   *
+   * Needs a key of scope `lend` or `read`.
+   *
+   * `await` returns one page, `for await` yields the records of all pages.
+   *
+   * @example
+   * ```ts
+   * await shop.investments.listStandingOrders({
+   *   state: "active",
+   * });
+   * // {
+   * //   status: 200,
+   * //   data: [],
+   * //   total: 0,
+   * //   offset: 0,
+   * //   limit: 50,
+   * // }
+   * ```
+   */
+  listStandingOrders(
+    request: InvestmentsListStandingOrdersRequest = {},
+    options?: CallOptions,
+  ): List<StandingOrderListReply, StandingOrderRecord> {
+    const kind = { paging: "offset", isNewestFirst: true } as const;
+    return listRecords(this.#caller, LIST_STANDING_ORDERS, kind, request, options);
   }
 
   /**

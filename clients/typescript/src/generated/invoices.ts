@@ -57,6 +57,24 @@ export interface InvoicePayment {
   readonly paid_at: Time;
 }
 
+/** An amount that you received for an invoice yourself. Nothing of it is in your wallet. */
+export interface InvoiceReceipt {
+  /** Your reference. Null if the customer was erased. */
+  readonly reference: string | null;
+  /** What was received. */
+  readonly amount: Amount;
+  /** How it was received. */
+  readonly method: "bank" | "cash" | "other";
+  /** The day on which it was received. */
+  readonly received_on: CalendarDate;
+  /** Time at which it was recorded, in UTC. */
+  readonly recorded_at: Time;
+  /** The key or the person that recorded it. */
+  readonly recorded_by: string;
+  /** Time at which the record was taken back, in UTC. Else null. */
+  readonly undone_at: Time | null;
+}
+
 /** An invoice. */
 export interface InvoiceRecord {
   /** Identifier of the invoice. */
@@ -89,6 +107,8 @@ export interface InvoiceRecord {
   readonly status: "overdue" | "paid" | "partly_paid" | "unpaid" | "void";
   /** Last day to pay. Null if there is none. */
   readonly date_due: CalendarDate | null;
+  /** Whether the customer is reminded of it by mail. */
+  readonly reminders: boolean;
   /** Time at which the invoice was made, in UTC. */
   readonly created_at: Time;
   /** Time at which it was paid in full, in UTC. Else null. */
@@ -111,6 +131,8 @@ export interface InvoiceRecord {
   readonly voided_at: Time | null;
   /** The newest 100 successful payments, newest first. */
   readonly payments: readonly InvoicePayment[];
+  /** What you received yourself, outside of your wallet, oldest first. Absent if nothing was recorded. */
+  readonly received?: readonly InvoiceReceipt[];
 }
 
 /** One invoice. */
@@ -121,6 +143,32 @@ export interface InvoiceReply {
   readonly message: string;
   /** The invoice. */
   readonly data: InvoiceRecord;
+}
+
+/** The mail of an invoice. */
+export interface InvoiceSendReply {
+  /** 200. */
+  readonly status: 200;
+  /** The outcome in words. */
+  readonly message: string;
+  /** The mail. */
+  readonly data: InvoiceSending;
+}
+
+/** The mail of an invoice, and the next reminder. */
+export interface InvoiceSending {
+  /** Identifier of the invoice. */
+  readonly invoice_id: string;
+  /** Number of the invoice. */
+  readonly number: string;
+  /** Identifier of the mail. The same invoice is mailed once a day: the second request returns the first mail. */
+  readonly mail_id: string;
+  /** State of the mail. */
+  readonly mail_status: "failed" | "queued" | "sent" | "unknown";
+  /** Whether the customer is reminded. */
+  readonly reminders: boolean;
+  /** Time of the next reminder, in UTC. Null if there is none. */
+  readonly next_reminder: string | null;
 }
 
 /** An invoice without its items. */
@@ -155,6 +203,8 @@ export interface InvoiceSummary {
   readonly status: "overdue" | "paid" | "partly_paid" | "unpaid" | "void";
   /** Last day to pay. Null if there is none. */
   readonly date_due: CalendarDate | null;
+  /** Whether the customer is reminded of it by mail. */
+  readonly reminders: boolean;
   /** Time at which the invoice was made, in UTC. */
   readonly created_at: Time;
   /** Time at which it was paid in full, in UTC. Else null. */

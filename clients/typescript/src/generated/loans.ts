@@ -8,8 +8,34 @@ import { type JsonObject, type Operation } from "../operation.js";
 import { type CallOptions } from "../options.js";
 import { type CalendarDate, type Time } from "../times.js";
 import { type WaitOptions } from "../waiting.js";
+import { type AutoRepayReply, type CollectionRecord, type CollectionsReply } from "./auto_repay.js";
 import { type DryRunFigure, type InterestReply, type InterestSettings } from "./core.js";
 import { DisburseMethods, type TransferState } from "./disburse.js";
+import {
+  type CollectReply,
+  type CollectedAmount,
+  type CollectionSheetReply,
+  type GroupListReply,
+  type GroupLoanPart,
+  type GroupLoanReply,
+  type GroupReply,
+  type GroupSummary,
+  type ViewGroupReply,
+} from "./groups.js";
+import {
+  type CallGuaranteeReply,
+  type CollateralReply,
+  type GuaranteeListReply,
+  type GuaranteeReply,
+  type PayGuarantorReply,
+} from "./guarantees.js";
+import {
+  type PenaltyTerms,
+  type ProductListReply,
+  type ProductRanges,
+  type ProductRecord,
+  type ProductReply,
+} from "./loan_products.js";
 import {
   type CardDetails,
   type Charges,
@@ -20,14 +46,285 @@ import {
   type PaymentState,
 } from "./payment.js";
 import {
+  AUTO_REPAY_REPLY_SHAPE,
+  CALL_GUARANTEE_REPLY_SHAPE,
+  CHARGE_TERMS_SHAPE,
+  COLLATERAL_REPLY_SHAPE,
+  COLLECTED_AMOUNT_SHAPE,
+  COLLECTIONS_REPLY_SHAPE,
+  COLLECTION_SHEET_REPLY_SHAPE,
+  COLLECT_REPLY_SHAPE,
+  GROUP_LOAN_PART_SHAPE,
+  GROUP_LOAN_REPLY_SHAPE,
+  GROUP_REPLY_SHAPE,
+  GUARANTEE_LIST_REPLY_SHAPE,
+  GUARANTEE_REPLY_SHAPE,
   INTEREST_SETTINGS_SHAPE,
   LOAN_PAGE_SHAPE,
   LOAN_REPLY_SHAPE,
   LOAN_STATEMENT_PAGE_SHAPE,
+  PAY_GUARANTOR_REPLY_SHAPE,
+  PENALTY_TERMS_SHAPE,
+  PORTFOLIO_REPLY_SHAPE,
+  PRODUCT_LIST_REPLY_SHAPE,
+  PRODUCT_RANGES_SHAPE,
+  PRODUCT_REPLY_SHAPE,
   REPAYMENT_VALIDATE_REPLY_SHAPE,
   REPAY_REPLY_SHAPE,
   REVERSE_REPLY_SHAPE,
+  VIEW_GROUP_REPLY_SHAPE,
 } from "./shapes.js";
+
+/** A charge that was agreed with a loan. */
+export interface AgreedChargeRecord {
+  /** What the charge is called. */
+  readonly name: string;
+  /** When it is made, as in the request. */
+  readonly when: "disbursement" | "installment" | "late" | "named_day";
+  /** The charge in naira, without its VAT. Absent if it is a percentage. */
+  readonly amount?: Amount;
+  /** The charge in percent of `of`. Absent if it is an amount. */
+  readonly percent?: Decimal;
+  /** What the percentage is of. Absent if the charge is an amount. */
+  readonly of?: "installment" | "overdue" | "principal";
+  /** VAT in percent of the charge. */
+  readonly vat: Decimal;
+  /** Whether it is deducted from what the client receives. */
+  readonly deduct: boolean;
+  /** The day of a charge of `named_day`, as YYYY-MM-DD. Else absent. */
+  readonly due?: CalendarDate;
+}
+
+/** The automatic collection of a loan. */
+export interface AutoRepayRecord {
+  /**
+   * Identifier of the collection, made by the service: its repayments have it as `customer_txnref`. Null in a dry run
+   * of a first agreement.
+   */
+  readonly auto_repay_id: string | null;
+  /** The loan. */
+  readonly loan_id: string;
+  /** The client who borrows. */
+  readonly client_id: string;
+  /**
+   * `active`: what falls due is collected. `paused`: nothing is, until you send `auto_repay` again; `reason` says why.
+   * `stopped`: by `stop_auto_repay`. `ended`: the loan is closed.
+   */
+  readonly state: "active" | "ended" | "paused" | "stopped";
+  /** Where the money comes from. */
+  readonly source: "savings" | "token" | "wallet";
+  /** The first characters of the token of the saved card that is charged. Absent for another source. */
+  readonly token?: string;
+  /** The savings that pay. Absent for another source. */
+  readonly savings_id?: string;
+  /** Hour of the day in Lagos, from 00 to 23, at which it is collected. */
+  readonly at: string;
+  /** Days after a due date on which a declined attempt is made again. */
+  readonly retry: readonly number[];
+  /**
+   * What comes next. `payout`: the loan is not paid out yet. `notice`: the client is told, by the event `loan_due`.
+   * `collect`: what is due is collected. `retry`: so it is after it was declined. `charging`: the card is being
+   * charged. Null unless it is active.
+   */
+  readonly next_step: "charging" | "collect" | "notice" | "payout" | "retry" | null;
+  /** Day on which that happens, as YYYY-MM-DD. Null while the card is charged, and unless it is active. */
+  readonly next_date: CalendarDate | null;
+  /** Day that is collected next, or now, as YYYY-MM-DD. Null unless it is active and the loan was paid out. */
+  readonly collect_date: string | null;
+  /**
+   * What will be due on that day if nothing is paid before, in naira. Only in `view` of the loan and in replies of
+   * `auto_repay`, and absent if nothing is collected.
+   */
+  readonly next_amount?: string;
+  /** Number of attempts so far. `collections` lists them. */
+  readonly attempts: number;
+  /** Number of those that succeeded. */
+  readonly collections: number;
+  /** Sum of what was collected, in naira, also if a part of it was taken back later. */
+  readonly collected: Amount;
+  /** Number of due dates that were given up after all retries. */
+  readonly missed: number;
+  /** Why the last attempt failed, or why it is paused. Absent if there is nothing to say. */
+  readonly reason?:
+    | "card_declined"
+    | "card_erased"
+    | "card_refused"
+    | "no_due_date"
+    | "repayment_reversed"
+    | "savings_closed"
+    | "savings_dormant"
+    | "savings_held"
+    | "savings_short"
+    | "wallet_short";
+  /** Time at which it was first agreed on, in UTC. */
+  readonly dateCreated: Time;
+}
+
+/** A charge to agree on with a loan: `amount` or `percent`. */
+export interface ChargeTerms {
+  /** What the charge is called. 1 to 100 characters. */
+  readonly name: string;
+  /** The charge in naira, without its VAT. Digits with at most two decimals, above zero, at most 15 digits. */
+  readonly amount?: Amount | null | undefined;
+  /**
+   * The charge in percent of `of`, from 0 to 100, without its VAT. A percentage from 0 to 1000 with at most six
+   * decimals.
+   */
+  readonly percent?: Decimal | null | undefined;
+  /**
+   * With `percent`. `principal`: of the loan. `installment`: principal and interest of the installment. `overdue`:
+   * what is not paid of them on the day on which the installment becomes late. Default: `overdue` of a late charge,
+   * `installment` of one with every installment, else `principal`.
+   */
+  readonly of?: "installment" | "overdue" | "principal" | null | undefined;
+  /**
+   * `disbursement`: once, with the first installment, or deducted. `installment`: with every one. `late`: with each
+   * one that becomes late, once. `named_day`: once, with the installment in whose interval the day `due` lies.
+   */
+  readonly when: "disbursement" | "installment" | "late" | "named_day";
+  /**
+   * With `disbursement`: the client receives the principal without the charge and owes all of the principal, and the
+   * charge is paid. Default false.
+   */
+  readonly deduct?: boolean | null | undefined;
+  /**
+   * VAT in percent of the charge, from 0 to 100, on top of it. Default 0. A percentage from 0 to 1000 with at most six
+   * decimals.
+   */
+  readonly vat?: Decimal | null | undefined;
+  /** The day of a charge of `named_day`. Not before today. A date such as 2026-01-05. */
+  readonly due?: CalendarDate | null | undefined;
+}
+
+/** A thing that secures a loan, as you described it. No money is held for it. */
+export interface CollateralRecord {
+  /** Identifier of the collateral, made by the service. Null in a dry run of `collateral`. */
+  readonly collateral_id: string | null;
+  /** The loan. */
+  readonly loan_id: string;
+  /** The client who borrows. */
+  readonly client_id: string;
+  /** What it is. `(erased)` once the client's personal data were erased. */
+  readonly description: string;
+  /** What it is worth, in naira. */
+  readonly value: Amount;
+  /** SHA-256 hashes of its documents, in hexadecimal digits. */
+  readonly documents: readonly string[];
+  /** Whether you hold it, or have given it back. */
+  readonly state: "held" | "returned";
+  /** Time at which it was recorded, in UTC. */
+  readonly dateCreated: Time;
+  /** Time at which it was given back, in UTC. Absent before. */
+  readonly dateReturned?: Time;
+}
+
+/** The schedule that a loan had until it was rescheduled. */
+export interface EarlierSchedule {
+  /** Place among the schedules of the loan, from 1. */
+  readonly n: number;
+  /** Time of the reschedule, in UTC. */
+  readonly until: Time;
+  /** Interest rate that it had, in percent. */
+  readonly interestRate: Decimal;
+  /** Why the loan was rescheduled. */
+  readonly reason: string;
+  /** The installments as they were then. */
+  readonly schedule: readonly LoanScheduleLine[];
+}
+
+/** The grace period that was agreed with a loan. */
+export interface GraceRecord {
+  /** Number of first installments without principal. */
+  readonly principal: number;
+  /** Number of those that do not ask for their interest either. */
+  readonly interest: number;
+  /** Whether that interest becomes principal. Else the installments after the grace ask for it. */
+  readonly capitalize: boolean;
+  /** The agreed first due date, as YYYY-MM-DD. Absent if it is one interval after the payout. */
+  readonly first_due?: string;
+}
+
+/** A grace period at the beginning of a schedule. */
+export interface GraceTerms {
+  /**
+   * Number of first installments without principal. Default 0, or `interest` if that is given. A whole number, not
+   * negative.
+   */
+  readonly principal?: number | null | undefined;
+  /**
+   * Number of first installments that do not ask for their interest either, at most `principal`. It grows, and later
+   * installments ask for it. Default 0. A whole number, not negative.
+   */
+  readonly interest?: number | null | undefined;
+  /**
+   * Whether that interest becomes principal on the due date of its installment, with its tax, and earns interest.
+   * Default false: the installments after the grace ask for it in equal parts.
+   */
+  readonly capitalize?: boolean | null | undefined;
+  /**
+   * The first due date, within 366 days from today. The later ones follow it. The first interval earns interest in
+   * proportion to its days. Default: one interval after the payout. A date such as 2026-01-05.
+   */
+  readonly first_due?: CalendarDate | null | undefined;
+}
+
+/** A part of a client's savings that guarantees another client's loan. */
+export interface GuaranteeRecord {
+  /** Identifier of the guarantee, made by the service. Null in a dry run of `guarantee`. */
+  readonly guarantee_id: string | null;
+  /** The loan. */
+  readonly loan_id: string;
+  /** The client who borrows. */
+  readonly borrower_id: string;
+  /** The guarantor: the client whose savings are pledged. */
+  readonly client_id: string;
+  /** The savings. */
+  readonly savings_id: string;
+  /**
+   * `active`: a part of the savings is held. `called`: nothing is held, and the borrower owes the guarantor what was
+   * called. `ended`: nothing is held and nothing is owed. `released`: by you, for good; something may still be owed.
+   */
+  readonly state: "active" | "called" | "ended" | "released";
+  /** What the guarantor answers for at most, in naira. */
+  readonly amount: Amount;
+  /** What is held on the savings now, in naira: it cannot be taken out of them. */
+  readonly held: Amount;
+  /** What was called so far, in naira. */
+  readonly called: Amount;
+  /** What the borrower owes the guarantor for it, in naira. */
+  readonly owed: Amount;
+  /**
+   * What would be held if the savings had it, in naira: a repayment was reversed after its part of the guarantee had
+   * been released and used.
+   */
+  readonly shortfall: Amount;
+  /** Time at which the savings were pledged, in UTC. */
+  readonly dateCreated: Time;
+  /** Time at which you released it, in UTC. Absent if you did not. */
+  readonly dateReleased?: Time;
+}
+
+/** A charge that was made on a loan, or will be by its schedule. */
+export interface LoanChargeRecord {
+  /** Identifier of the charge in its loan. */
+  readonly charge_id: string;
+  /** What the charge is called. */
+  readonly name: string;
+  /** Number of the installment with which it is asked for. */
+  readonly n: number;
+  /** Date from which it is asked for, in Lagos, as YYYY-MM-DD. */
+  readonly due: CalendarDate;
+  /** The charge in naira, without its VAT. */
+  readonly amount: Amount;
+  /** The VAT on it, in naira. */
+  readonly vat: Amount;
+  /** Part of both that was paid, in naira. */
+  readonly paid: Amount;
+  /** Part of both that was waived, or was not asked for because the loan was paid off before, in naira. */
+  readonly waived: Amount;
+  /** Part of both that is owed, in naira. */
+  readonly outstanding: Amount;
+}
 
 /** The numbers of a loan's installments. */
 export interface LoanInstallments {
@@ -62,11 +359,13 @@ export interface LoanOutstanding {
   readonly tax: Amount;
   /** Penalties for lateness that are not paid yet, in naira. */
   readonly penalty: Amount;
-  /** Sum of the four, in naira: what the client pays if nothing is paid early. */
+  /** Charges of all installments that are not paid yet, with their VAT, in naira. Absent if the loan has none. */
+  readonly charges?: Amount;
+  /** Sum of them, in naira: what the client pays if nothing is paid early. */
   readonly total: Amount;
   /**
    * Amount that closes the loan today, in naira. Before the last due date it is less than `total`, because interest
-   * that is not earned yet is not asked for.
+   * that is not earned yet and charges of later days are not asked for.
    */
   readonly payoff: Amount;
 }
@@ -91,6 +390,12 @@ export interface LoanRecord {
   readonly loan_id: string | null;
   /** The client who borrows. */
   readonly client_id: string;
+  /** Who answers for the loan, as in the request. Null if nobody was named. */
+  readonly officer: string | null;
+  /** The branch that made the loan, as in the request. Null if none was named. */
+  readonly branch: string | null;
+  /** The product that the terms were copied from. Absent if the loan has none. */
+  readonly product_id?: string;
   /**
    * `pending_approval`: not decided. `disbursing`: being paid out. `approved`: the payout failed, approve again.
    * `active`: paid out. `active_in_arrears`: an installment is late. All states that begin with `closed_` are final.
@@ -139,6 +444,34 @@ export interface LoanRecord {
   readonly closed_at: Time | null;
   /** The installments by date. */
   readonly schedule: readonly LoanScheduleLine[];
+  /** What the client receives, in naira: the principal without deducted charges. Absent if none is deducted. */
+  readonly net_amount?: Amount;
+  /** The charges that were agreed with the loan. Absent if none were. */
+  readonly agreed_charges?: readonly AgreedChargeRecord[];
+  /** The grace period that was agreed with the loan. Absent if none was. */
+  readonly grace?: GraceRecord;
+  /** The charges of its installments, by their days. Absent if it has none. */
+  readonly charges?: readonly LoanChargeRecord[];
+  /** What was written off and not recovered. Absent if there is nothing of it. */
+  readonly written_off?: WrittenOff;
+  /** The write-off that waits for the approval of another party. Absent if none does. */
+  readonly waiting_write_off?: WaitingWriteOff;
+  /** The schedules that it had before, in `view`. Absent if it was never rescheduled. */
+  readonly schedules?: readonly EarlierSchedule[];
+  /** The loan that it pays off, or has paid off. Absent if it is no top-up. */
+  readonly tops_up?: string;
+  /** The newest loan that is to pay it off, or has paid it off. Absent if there is none. */
+  readonly topped_up_by?: string;
+  /** Its guarantees by savings of other clients, in `view` and in `call_guarantee`. Absent if it never had one. */
+  readonly guarantees?: readonly GuaranteeRecord[];
+  /** What else secures it, in `view`. Absent if it never had any. */
+  readonly collateral?: readonly CollateralRecord[];
+  /** The group whose member borrows it. Absent for a loan of nobody else. */
+  readonly group_id?: string;
+  /** The loan of the group that it is a part of. Absent if it is of none. */
+  readonly group_loan_id?: string;
+  /** How it is collected by itself, in `view`. Absent if that was never agreed on. */
+  readonly auto_repay?: AutoRepayRecord;
 }
 
 /** A loan, after a change if the request had one. */
@@ -176,15 +509,27 @@ export interface LoanScheduleLine {
   readonly interest: Amount;
   /** Tax on that interest, in naira. */
   readonly tax: Amount;
-  /** Sum of principal, interest and tax, in naira. */
+  /** Charges that are due with it, with their VAT, in naira. Absent if it has none. */
+  readonly charges?: Amount;
+  /** Sum of principal, interest, tax and charges, in naira. */
   readonly total: Amount;
   /** Part of `total` that was paid, in naira. */
   readonly paid: Amount;
   /**
    * `pending`: nothing was paid yet. `partially_paid`, `paid`. `late`: not fully paid after the due date and the
-   * tolerance. `written_off`: with its loan.
+   * tolerance. `written_off`: with its loan, or what was left of it.
    */
   readonly state: "late" | "paid" | "partially_paid" | "pending" | "written_off";
+  /**
+   * What is left out of it. `principal`: its principal. `spread`: its interest too, which later installments ask for.
+   * `capitalize`: its interest too, which becomes principal on the due date. Absent if it has no grace.
+   */
+  readonly grace?: "capitalize" | "principal" | "spread";
+  /**
+   * Interest that grows in its interval and that it does not ask for, in naira; with its tax if it becomes principal.
+   * Absent if there is none.
+   */
+  readonly grown?: string;
 }
 
 /** One posting on one of the loan's accounts. */
@@ -194,10 +539,10 @@ export interface LoanStatementLine {
   /** The `txnRef` of the transaction that caused it, or the `loan_id` if none did. */
   readonly origin: string;
   /**
-   * What the posting is about: `principal`, `interest`, `tax` or `penalty` that the client owes, or the client's
-   * `credit`.
+   * What the posting is about: `principal`, `interest`, `tax`, `penalty`, `charge` or the `vat` on it that the client
+   * owes, or the client's `credit`.
    */
-  readonly part: "credit" | "interest" | "penalty" | "principal" | "tax";
+  readonly part: "charge" | "credit" | "interest" | "penalty" | "principal" | "tax" | "vat";
   /** Kind of the posting in words. */
   readonly narration: string;
   /** Amount, in naira: positive if it raises the balance of the part, negative if it lowers it. */
@@ -226,6 +571,12 @@ export interface LoanSummary {
   readonly loan_id: string | null;
   /** The client who borrows. */
   readonly client_id: string;
+  /** Who answers for the loan, as in the request. Null if nobody was named. */
+  readonly officer: string | null;
+  /** The branch that made the loan, as in the request. Null if none was named. */
+  readonly branch: string | null;
+  /** The product that the terms were copied from. Absent if the loan has none. */
+  readonly product_id?: string;
   /**
    * `pending_approval`: not decided. `disbursing`: being paid out. `approved`: the payout failed, approve again.
    * `active`: paid out. `active_in_arrears`: an installment is late. All states that begin with `closed_` are final.
@@ -276,6 +627,120 @@ export interface LoanSummary {
   readonly installments: LoanInstallments;
   /** The oldest installment that is not fully paid. Null if nothing is owed. */
   readonly next_due: LoanNextDue | null;
+  /** Amount that is owed of late installments, penalties included, in naira. */
+  readonly overdue: Amount;
+}
+
+/** All loans of a day together. */
+export interface Portfolio {
+  /** The day, as YYYY-MM-DD. */
+  readonly as_of: CalendarDate;
+  /** Currency of all amounts. */
+  readonly currency: "NGN";
+  /** Number of loans that were paid out and owe something. */
+  readonly loans: number;
+  /** Principal that they owe, in naira. */
+  readonly principal: Amount;
+  /** The loans by days late. All six buckets, also empty ones. */
+  readonly buckets: readonly PortfolioBucket[];
+  /** Loans that are at least 1 day late. */
+  readonly par1: PortfolioAtRisk;
+  /** Loans that are more than 30 days late. */
+  readonly par30: PortfolioAtRisk;
+  /** Loans that are more than 90 days late. */
+  readonly par90: PortfolioAtRisk;
+  /** What happened from the first day of the month up to the day. */
+  readonly period: PortfolioPeriod;
+  /** What installments still ask for: those that are due already, and those of the next days. */
+  readonly expected: PortfolioExpected;
+  /**
+   * The loans by officer, branch or product: the 200 with the most principal, the largest first. Present if the
+   * request has `by`.
+   */
+  readonly groups?: readonly PortfolioGroup[];
+  /**
+   * Set aside for losses at the end of the day, in naira, by your lending setting `provision_rates`. It follows a
+   * change in the night after it.
+   */
+  readonly provision: Amount;
+}
+
+/** The principal of loans that are late. */
+export interface PortfolioAtRisk {
+  /** Principal that late loans owe, in naira, also what is not due yet. */
+  readonly principal: Amount;
+  /** That principal in percent of all principal, with two decimals. */
+  readonly share: Decimal;
+}
+
+/** The loans that are late by about as many days. */
+export interface PortfolioBucket {
+  /**
+   * Days since the oldest due date that is not fully paid. `0`: nothing is late, because nothing is due and unpaid or
+   * because the tolerance of the loan is not over. Penalties do not count.
+   */
+  readonly days_late: "0" | "1-30" | "181+" | "31-60" | "61-90" | "91-180";
+  /** Number of loans. */
+  readonly loans: number;
+  /** Principal that they owe, in naira. */
+  readonly principal: Amount;
+  /** That principal in percent of all principal, with two decimals. */
+  readonly share: Decimal;
+}
+
+/** Amounts owed of installments, without penalties. */
+export interface PortfolioExpected {
+  /** Owed of installments that were due up to the day, in naira. */
+  readonly overdue: Amount;
+  /** Owed of installments that are due in the 7 days after the day, in naira. */
+  readonly days_7: Amount;
+  /** Owed of installments that are due in the 30 days after the day, in naira. */
+  readonly days_30: Amount;
+}
+
+/** The loans of one officer, branch or product. */
+export interface PortfolioGroup {
+  /** The officer or branch, or the `product_id`, as in the requests of the loans. Null: the loans that name none. */
+  readonly name: string | null;
+  /** Number of loans that owe something. */
+  readonly loans: number;
+  /** Principal that they owe, in naira. */
+  readonly principal: Amount;
+  /** Of these, loans that are at least 1 day late. */
+  readonly par1: PortfolioAtRisk;
+  /** Of these, loans that are more than 30 days late. */
+  readonly par30: PortfolioAtRisk;
+  /** Of these, loans that are more than 90 days late. */
+  readonly par90: PortfolioAtRisk;
+}
+
+/** The month up to the day. */
+export interface PortfolioPeriod {
+  /** First day of the month, as YYYY-MM-DD. */
+  readonly from: CalendarDate;
+  /** The day, as YYYY-MM-DD. */
+  readonly to: CalendarDate;
+  /** Sum of the installments that were due in the period, in naira, without penalties. */
+  readonly amount_due: Amount;
+  /** Part of `amount_due` that was paid by the end of the day, in naira. */
+  readonly paid_of_due: Amount;
+  /**
+   * Repayments of the period, in naira: of what was due, of what was late before, ahead of time, and penalties. Less
+   * what was reversed in the period. What was recovered after a write-off is in `recovered`.
+   */
+  readonly collected: Amount;
+  /** What was written off in the period, in naira: principal, interest, tax and penalties. */
+  readonly written_off: Amount;
+  /** What was paid in the period of loans that had been written off, in naira. */
+  readonly recovered: Amount;
+}
+
+/** The portfolio of a day. */
+export interface PortfolioReply {
+  /** 200. */
+  readonly status: 200;
+  /** The portfolio. */
+  readonly data: Portfolio;
 }
 
 /**
@@ -386,6 +851,8 @@ export interface RepaymentAllocation {
   readonly tax: Amount;
   /** Principal that was repaid, in naira. */
   readonly principal: Amount;
+  /** Charges that were paid, with their VAT, in naira. Absent if none were. */
+  readonly charges?: Amount;
 }
 
 /** A later repayment that covers other parts of its loan than before a reversal. */
@@ -515,6 +982,38 @@ export interface ReverseReply {
   readonly explained?: readonly DryRunFigure[];
 }
 
+/** A write-off that waits for the approval of another party. */
+export interface WaitingWriteOff {
+  /** Amount that would have been written off when it was proposed, in naira. What is owed at the approval counts. */
+  readonly amount: Amount;
+  /** The parts that it names. Absent if all of the loan is to be written off. */
+  readonly parts?: readonly ("charge" | "interest" | "penalty" | "principal" | "tax")[];
+  /** The reason that was given. */
+  readonly reason: string;
+  /** The key or person that proposed it. */
+  readonly proposed_by: string;
+  /** Time of the proposal, in UTC. */
+  readonly proposed_at: Time;
+  /** Time from which it cannot be approved any more, in UTC. */
+  readonly expires_at: Time;
+}
+
+/** The parts of a loan that were written off and not recovered. */
+export interface WrittenOff {
+  /** Penalties, in naira. */
+  readonly penalty: Amount;
+  /** Interest, in naira. */
+  readonly interest: Amount;
+  /** Tax on interest, in naira. */
+  readonly tax: Amount;
+  /** Principal, in naira. */
+  readonly principal: Amount;
+  /** Charges with their VAT, in naira. Absent if there are none of them. */
+  readonly charges?: Amount;
+  /** Sum of them, in naira: what later repayments recover. */
+  readonly total: Amount;
+}
+
 /**
  * Request of loans request. Requests a loan for an active client. With `dry_run` the reply shows the loan and its
  * schedule, and nothing is stored.
@@ -522,6 +1021,10 @@ export interface ReverseReply {
 export interface LoansRequestRequest {
   /** The client who borrows. The client must be active. 1 to 100 characters. */
   readonly client_id: string;
+  /** Who of your people answers for the loan, in a code of yours. `portfolio` counts by it. 1 to 100 characters. */
+  readonly officer?: string | null | undefined;
+  /** Your branch that makes the loan, in a code of yours. `portfolio` counts by it. 1 to 100 characters. */
+  readonly branch?: string | null | undefined;
   /** The interest rate, and with it the interval between installments. */
   readonly interestSettings: InterestSettings;
   /**
@@ -546,6 +1049,10 @@ export interface LoansRequestRequest {
    * interest on the balance. `flat`: interest on the whole loan. Default: your lending setting.
    */
   readonly method?: "declining_equal_instalments" | "equal_principal" | "flat" | null | undefined;
+  /** Charges besides the interest: amounts or percentages, when the loan is paid out or later. At most 5 charges. */
+  readonly charges?: readonly ChargeTerms[] | null | undefined;
+  /** A grace period: first installments without principal or interest, or a first due date of its own. */
+  readonly grace?: GraceTerms | null | undefined;
   /** If true, the reply shows the loan and explains its figures, and nothing is stored. */
   readonly dry_run?: boolean | null | undefined;
 }
@@ -703,6 +1210,8 @@ export interface LoansListRequest {
     | "pending_approval"
     | null
     | undefined;
+  /** Lists the loans of this product alone. 1 to 100 characters. */
+  readonly product_id?: string | null | undefined;
 }
 
 /** Request of loans statement. Names the loan whose postings are listed, newest first. */
@@ -715,6 +1224,598 @@ export interface LoansStatementRequest {
   readonly loan_id: string;
 }
 
+/** Request of loans portfolio. Asks for all loans of a day together. */
+export interface LoansPortfolioRequest {
+  /**
+   * The day, at whose end the loans are counted. Not later than today. Default: today, as it is now. A date such as
+   * 2026-01-05.
+   */
+  readonly as_of?: CalendarDate | null | undefined;
+  /** Counts also by what loans were requested with: `officer`, `branch` or `product`. */
+  readonly by?: "branch" | "officer" | "product" | null | undefined;
+}
+
+/**
+ * Request of loans charge. Makes a charge on a loan that was paid out. It is asked for with the installment in whose
+ * interval its day lies, and paid before interest.
+ */
+export interface LoansChargeRequest {
+  /** The loan to charge. 1 to 100 characters. */
+  readonly loan_id: string;
+  /** What the charge is called. 1 to 100 characters. */
+  readonly name: string;
+  /** The charge in naira, without its VAT. Digits with at most two decimals, above zero, at most 15 digits. */
+  readonly amount: Amount;
+  /**
+   * VAT in percent of the charge, from 0 to 100, on top of it. Default 0. A percentage from 0 to 1000 with at most six
+   * decimals.
+   */
+  readonly vat?: Decimal | null | undefined;
+  /**
+   * The day from which it is asked for, from today to the last due date. Default: today. A date such as 2026-01-05.
+   */
+  readonly due?: CalendarDate | null | undefined;
+  /** If true, the reply says what the charge would do, and nothing is changed. */
+  readonly dry_run?: boolean | null | undefined;
+}
+
+/**
+ * Request of loans waive. Waives a charge, penalties or interest that is due: the client does not owe them any more.
+ * Name exactly one of `charge_id`, `penalty` and `interest`.
+ */
+export interface LoansWaiveRequest {
+  /** The loan. 1 to 100 characters. */
+  readonly loan_id: string;
+  /** Waives this charge of the loan, with its VAT. 1 to 100 characters. */
+  readonly charge_id?: string | null | undefined;
+  /** If true, waives penalties, the oldest first. */
+  readonly penalty?: boolean | null | undefined;
+  /** If true, waives interest that is due up to today with the tax on it, the oldest first. */
+  readonly interest?: boolean | null | undefined;
+  /**
+   * What to waive, in naira, with VAT or tax. Default: all that is owed of it. Digits with at most two decimals, above
+   * zero, at most 15 digits.
+   */
+  readonly amount?: Amount | null | undefined;
+  /** Why it is waived, in words. The event has it. 1 to 200 characters. */
+  readonly reason?: string | null | undefined;
+  /** If true, the reply says what the waiver would do, and nothing is changed. */
+  readonly dry_run?: boolean | null | undefined;
+}
+
+/**
+ * Request of loans reschedule. Makes the installments of a loan anew that are not due yet and are due on a day or
+ * later. What was paid stays, and what is due stays due unless it is capitalized.
+ */
+export interface LoansRescheduleRequest {
+  /** The loan. 1 to 100 characters. */
+  readonly loan_id: string;
+  /**
+   * Installments that are due on this day or later are made anew: a day from today to the last due date. Default:
+   * today. A date such as 2026-01-05.
+   */
+  readonly from?: CalendarDate | null | undefined;
+  /** Number of installments to add. A loan has at most 366. Default 0. A whole number, not negative. */
+  readonly extra_installments?: number | null | undefined;
+  /**
+   * The new rate, in percent per interval of the loan's `interestFrequency`. What was earned before keeps its rate.
+   * Default: the rate stays. A percentage from 0 to 1000 with at most six decimals.
+   */
+  readonly interestRate?: Decimal | null | undefined;
+  /** A grace period of the installments that are made anew, without `first_due`. Default: none. */
+  readonly grace?: GraceTerms | null | undefined;
+  /**
+   * Whether interest and charges that are due become principal, with tax and VAT, and the principal that is due moves
+   * to the new installments. Penalties stay. Default false.
+   */
+  readonly capitalize_arrears?: boolean | null | undefined;
+  /**
+   * The due date of the first installment that is made anew; the others follow it. Default: the dates stay. A date
+   * such as 2026-01-05.
+   */
+  readonly first_due?: CalendarDate | null | undefined;
+  /** Why it is rescheduled, in words. The earlier schedule and the event have it. 1 to 200 characters. */
+  readonly reason: string;
+  /** If true, the reply shows the new schedule and explains it, and nothing is changed. */
+  readonly dry_run?: boolean | null | undefined;
+}
+
+/**
+ * Request of loans topUp. Pays a loan off with a new one of the same client, and the rest of it out, in one commit.
+ * The new loan is approved at once. Its terms are those of the old one as far as the request names no others.
+ */
+export interface LoansTopUpRequest {
+  /** The loan that is paid off. It must owe something. 1 to 100 characters. */
+  readonly loan_id: string;
+  /**
+   * Principal of the new loan, in naira: more than the payoff of the old one and the deducted charges. Digits with at
+   * most two decimals, above zero, at most 15 digits.
+   */
+  readonly amount: Amount;
+  /**
+   * Number of installments of the new loan, from 1 to 366. Default: that which was agreed with the old one. A whole
+   * number, not negative.
+   */
+  readonly period?: number | null | undefined;
+  /** The interest of the new loan. Default: that of the old one. */
+  readonly interestSettings?: InterestSettings | null | undefined;
+  /** How installments of the new loan are calculated. Default: as those of the old one. */
+  readonly method?: "declining_equal_instalments" | "equal_principal" | "flat" | null | undefined;
+  /** Charges of the new loan. Default: none. At most 5 charges. */
+  readonly charges?: readonly ChargeTerms[] | null | undefined;
+  /** A grace period of the new loan. Default: none. */
+  readonly grace?: GraceTerms | null | undefined;
+  /** Who of your people answers for the new loan. Default: as of the old one. 1 to 100 characters. */
+  readonly officer?: string | null | undefined;
+  /** Your branch that makes the new loan. Default: as of the old one. 1 to 100 characters. */
+  readonly branch?: string | null | undefined;
+  /** If true, the reply shows the new loan and explains what is paid off and out, and nothing is changed. */
+  readonly dry_run?: boolean | null | undefined;
+}
+
+/**
+ * Request of loans writeOff. Writes off what a client will not pay: all of a loan, which closes it, or what is due
+ * of some parts, and the loan goes on. Above the amount of your policy it waits until another key or person approves
+ * it.
+ */
+export interface LoansWriteOffRequest {
+  /** The loan to write off. 1 to 100 characters. */
+  readonly loan_id: string;
+  /**
+   * Writes off only what is due of these parts up to today; `charge` is charges with their VAT. Default: all that is
+   * owed, and the loan is closed. 1 to 5 parts.
+   */
+  readonly parts?: readonly ("charge" | "interest" | "penalty" | "principal" | "tax")[] | null | undefined;
+  /** Why it is written off, in words. The event has it. 1 to 200 characters. */
+  readonly reason: string;
+  /** If true, the reply says what the write-off would do, and nothing is changed. */
+  readonly dry_run?: boolean | null | undefined;
+}
+
+/**
+ * Request of loans decideWriteOff. Approves or rejects a write-off that waits, with another key than the one that
+ * proposed it.
+ */
+export interface LoansDecideWriteOffRequest {
+  /** The loan whose write-off waits. 1 to 100 characters. */
+  readonly loan_id: string;
+  /** `approve` writes off what is owed by now; `reject` leaves the loan as it is. */
+  readonly status: "approve" | "reject";
+  /** If true, the reply says what would happen, and nothing is changed. */
+  readonly dry_run?: boolean | null | undefined;
+}
+
+/** Request of loans guarantee. Pledges a part of a client's savings for the loan of another client. */
+export interface LoansGuaranteeRequest {
+  /** The loan: not yet paid out, or not yet repaid. 1 to 100 characters. */
+  readonly loan_id: string;
+  /** The guarantor. The client must be active, and another one than the borrower. 1 to 100 characters. */
+  readonly client_id: string;
+  /** Savings of the guarantor. 1 to 100 characters. */
+  readonly savings_id: string;
+  /**
+   * What the guarantor answers for at most, in naira. The savings must have it. Digits with at most two decimals,
+   * above zero, at most 15 digits.
+   */
+  readonly amount: Amount;
+  /** If true, the reply shows the guarantee, and nothing is held. */
+  readonly dry_run?: boolean | null | undefined;
+}
+
+/** Request of loans guarantees. Lists guarantees, newest first. The fields filter. */
+export interface LoansGuaranteesRequest {
+  /** Number of records to skip. Default 0. A whole number, not negative. */
+  readonly offset?: number | null | undefined;
+  /** Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200. */
+  readonly limit?: number | null | undefined;
+  /** Lists the guarantees of this loan alone. 1 to 100 characters. */
+  readonly loan_id?: string | null | undefined;
+  /** Lists what this client guarantees for others. 1 to 100 characters. */
+  readonly client_id?: string | null | undefined;
+  /** Lists what others guarantee for this client. 1 to 100 characters. */
+  readonly borrower_id?: string | null | undefined;
+}
+
+/**
+ * Request of loans callGuarantee. Pays what is due of a loan in arrears, or what was written off, out of the savings
+ * that guarantee it.
+ */
+export interface LoansCallGuaranteeRequest {
+  /** The loan: in arrears, or written off. 1 to 100 characters. */
+  readonly loan_id: string;
+  /**
+   * Calls this guarantee alone. Default: all of the loan, each in proportion to what it holds. 1 to 100 characters.
+   */
+  readonly guarantee_id?: string | null | undefined;
+  /**
+   * What to take, in naira: at most what is due, and what the guarantees hold. Default: as much as that. Digits with
+   * at most two decimals, above zero, at most 15 digits.
+   */
+  readonly amount?: Amount | null | undefined;
+  /** If true, the reply says what would happen, and nothing is changed. */
+  readonly dry_run?: boolean | null | undefined;
+}
+
+/**
+ * Request of loans payGuarantor. Gives a guarantor back what was called, in whole or in part, or records that the
+ * guarantor waives it.
+ */
+export interface LoansPayGuarantorRequest {
+  /** The guarantee that was called. 1 to 100 characters. */
+  readonly guarantee_id: string;
+  /** How much, in naira: at most what is owed. Digits with at most two decimals, above zero, at most 15 digits. */
+  readonly amount: Amount;
+  /**
+   * `wallet`: the borrower has paid it to you, and it goes from the wallet into the guarantor's savings. `waived`: the
+   * guarantor gives it up, and no money moves.
+   */
+  readonly payment_method: "waived" | "wallet";
+  /** If true, the reply shows the guarantee as it would be, and nothing is changed. */
+  readonly dry_run?: boolean | null | undefined;
+}
+
+/**
+ * Request of loans releaseGuarantee. Releases what a guarantee holds, for good. What the borrower owes the guarantor
+ * stays owed.
+ */
+export interface LoansReleaseGuaranteeRequest {
+  /** The guarantee to release. 1 to 100 characters. */
+  readonly guarantee_id: string;
+  /** If true, the reply shows the guarantee as it would be, and nothing is changed. */
+  readonly dry_run?: boolean | null | undefined;
+}
+
+/**
+ * Request of loans collateral. Records a thing that secures a loan. Its documents stay with you: only their hashes
+ * are kept.
+ */
+export interface LoansCollateralRequest {
+  /** The loan: not yet paid out, or not yet repaid. 1 to 100 characters. */
+  readonly loan_id: string;
+  /** What it is, such as a vehicle with its chassis number. 1 to 500 characters. */
+  readonly description: string;
+  /** What it is worth, in naira. Digits with at most two decimals, above zero, at most 15 digits. */
+  readonly value: Amount;
+  /** SHA-256 hashes of its documents, in lowercase hexadecimal digits. At most 20 hashes. */
+  readonly documents?: readonly string[] | null | undefined;
+  /** If true, the reply shows the collateral, and nothing is stored. */
+  readonly dry_run?: boolean | null | undefined;
+}
+
+/** Request of loans returnCollateral. Records that collateral was given back. */
+export interface LoansReturnCollateralRequest {
+  /** The collateral. 1 to 100 characters. */
+  readonly collateral_id: string;
+  /** If true, the reply shows the collateral as it would be, and nothing is changed. */
+  readonly dry_run?: boolean | null | undefined;
+}
+
+/**
+ * Request of loans createProduct. Creates a product: the terms that loans of it have, and the ranges within which a
+ * request may choose.
+ */
+export interface LoansCreateProductRequest {
+  /** What the product is called. 1 to 100 characters. */
+  readonly name: string;
+  /** Your code of the product. No other product has it, also not a closed one. 1 to 100 characters. */
+  readonly code: string;
+  /** What a request may choose. */
+  readonly ranges: ProductRanges;
+  /** The interval that the rates are for, and with it the interval between installments. */
+  readonly interestFrequency: "annualized" | "every_day" | "every_four_weeks" | "every_month" | "every_week";
+  /** How installments are calculated. Default: your lending setting when the product is created. */
+  readonly method?: "declining_equal_instalments" | "equal_principal" | "flat" | null | undefined;
+  /**
+   * Tax in percent of the interest, from 0 to 100. Default: no tax. A percentage from 0 to 1000 with at most six
+   * decimals.
+   */
+  readonly tax_rate?: Decimal | null | undefined;
+  /** What lateness costs. Default: your lending setting when a loan is requested. */
+  readonly penalty?: PenaltyTerms | null | undefined;
+  /** A grace period that every loan of the product has. Without `first_due`, which a request may have. */
+  readonly grace?: GraceTerms | null | undefined;
+  /** Charges that every loan of the product has. None on a named day. At most 5 charges. */
+  readonly charges?: readonly ChargeTerms[] | null | undefined;
+  /**
+   * The order in which a repayment covers an installment that is due: `penalty`, `charge` with its VAT, `interest`
+   * with its tax, `principal`. Default: in this order, and the penalties of all installments first. Each of the four
+   * parts once.
+   */
+  readonly allocation?: readonly ("charge" | "interest" | "penalty" | "principal")[] | null | undefined;
+  /** If true, the reply shows the product and a loan of its defaults, and nothing is stored. */
+  readonly dry_run?: boolean | null | undefined;
+}
+
+/**
+ * Request of loans updateProduct. Changes a product for new loans. Loans that were requested before keep their
+ * terms. What is left out stays.
+ */
+export interface LoansUpdateProductRequest {
+  /** The product. 1 to 100 characters. */
+  readonly product_id: string;
+  /** What the product is called. 1 to 100 characters. */
+  readonly name?: string | null | undefined;
+  /** What a request may choose. */
+  readonly ranges?: ProductRanges | null | undefined;
+  /** The interval that the rates are for, and with it the interval between installments. */
+  readonly interestFrequency?:
+    | "annualized"
+    | "every_day"
+    | "every_four_weeks"
+    | "every_month"
+    | "every_week"
+    | null
+    | undefined;
+  /** How installments are calculated. */
+  readonly method?: "declining_equal_instalments" | "equal_principal" | "flat" | null | undefined;
+  /** Tax in percent of the interest, from 0 to 100. A percentage from 0 to 1000 with at most six decimals. */
+  readonly tax_rate?: Decimal | null | undefined;
+  /** What lateness costs. */
+  readonly penalty?: PenaltyTerms | null | undefined;
+  /** The grace period. An empty object ends it. */
+  readonly grace?: GraceTerms | null | undefined;
+  /** The charges. An empty array ends them. At most 5 charges. */
+  readonly charges?: readonly ChargeTerms[] | null | undefined;
+  /** The order in which a repayment covers an installment that is due. Each of the four parts once. */
+  readonly allocation?: readonly ("charge" | "interest" | "penalty" | "principal")[] | null | undefined;
+  /** If true, the reply shows the product as it would be, and nothing is changed. */
+  readonly dry_run?: boolean | null | undefined;
+}
+
+/** Request of loans listProducts. Lists products, newest first. */
+export interface LoansListProductsRequest {
+  /** Number of records to skip. Default 0. A whole number, not negative. */
+  readonly offset?: number | null | undefined;
+  /** Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200. */
+  readonly limit?: number | null | undefined;
+  /** Lists those in this state alone. */
+  readonly state?: "closed" | "open" | null | undefined;
+}
+
+/** Request of loans viewProduct. Names the product to view. */
+export interface LoansViewProductRequest {
+  /** The product. 1 to 100 characters. */
+  readonly product_id: string;
+}
+
+/**
+ * Request of loans requestOfProduct. Requests a loan of a product for an active client. What the request leaves out
+ * comes from the product, and what is outside its ranges is refused. The terms are copied into the loan.
+ */
+export interface LoansRequestOfProductRequest {
+  /** The client who borrows. The client must be active. 1 to 100 characters. */
+  readonly client_id: string;
+  /** The product. It must be open. 1 to 100 characters. */
+  readonly product_id: string;
+  /** Who of your people answers for the loan, in a code of yours. `portfolio` counts by it. 1 to 100 characters. */
+  readonly officer?: string | null | undefined;
+  /** Your branch that makes the loan, in a code of yours. `portfolio` counts by it. 1 to 100 characters. */
+  readonly branch?: string | null | undefined;
+  /**
+   * Principal of the loan, in naira, within the range of the product. Default: as the product says. Digits with at
+   * most two decimals, above zero, at most 15 digits.
+   */
+  readonly amount?: Amount | null | undefined;
+  /**
+   * Number of installments, within the range of the product. Default: as the product says. A whole number, not
+   * negative.
+   */
+  readonly period?: number | null | undefined;
+  /**
+   * The interest rate, within the range of the product, for its `interestFrequency`. Default: as the product says.
+   */
+  readonly interestSettings?: InterestSettings | null | undefined;
+  /** A grace period with at most as many installments as that of the product, or a first due date. */
+  readonly grace?: GraceTerms | null | undefined;
+  /** If true, the reply shows the loan and explains its figures, and nothing is stored. */
+  readonly dry_run?: boolean | null | undefined;
+}
+
+/**
+ * Request of loans closeProduct. Closes a product: no loan of it can be requested any more. Those that were
+ * requested go on.
+ */
+export interface LoansCloseProductRequest {
+  /** The product. 1 to 100 characters. */
+  readonly product_id: string;
+  /** If true, the reply says what would happen, and nothing is changed. */
+  readonly dry_run?: boolean | null | undefined;
+}
+
+/**
+ * Request of loans autoRepay. Agrees on collecting what falls due of a loan, from now on. Sent again, it takes the
+ * place of what was agreed before, and a collection that was paused or stopped goes on.
+ */
+export interface LoansAutoRepayRequest {
+  /** The loan. It owes something, or is not paid out yet. 1 to 100 characters. */
+  readonly loan_id: string;
+  /**
+   * Where the money comes from. `token`: a saved card is charged. `savings`: savings of the client pay. `wallet`: the
+   * repayment is recorded out of money that you have received already, such as wages that an employer deducted.
+   */
+  readonly source: "savings" | "token" | "wallet";
+  /** The `cardToken` of the card. Required for `token`, and for nothing else. 1 to 100 characters. */
+  readonly token?: string | null | undefined;
+  /**
+   * The savings that pay. Required for `savings`, and for nothing else. They are the client's own. 1 to 100
+   * characters.
+   */
+  readonly savings_id?: string | null | undefined;
+  /** Hour of the day in Lagos, from 0 to 23, at which it is collected. Default 9. A whole number, not negative. */
+  readonly at?: number | null | undefined;
+  /**
+   * Days after a due date on which a declined attempt is made again, ascending, each from 1 to 30. Default 1, 3 and 7.
+   * Empty: never. At most 5 numbers of days.
+   */
+  readonly retry?: readonly number[] | null | undefined;
+  /** If true, the reply shows what would be collected and when, and nothing is stored. */
+  readonly dry_run?: boolean | null | undefined;
+}
+
+/**
+ * Request of loans stopAutoRepay. Stops the automatic collection of a loan. A charge that is in progress goes on,
+ * and its repayment counts.
+ */
+export interface LoansStopAutoRepayRequest {
+  /** The loan. 1 to 100 characters. */
+  readonly loan_id: string;
+  /** If true, the reply shows the collection as it would be, and nothing is changed. */
+  readonly dry_run?: boolean | null | undefined;
+}
+
+/** Request of loans collections. Lists the attempts to collect loans, newest first. */
+export interface LoansCollectionsRequest {
+  /** Number of records to skip. Default 0. A whole number, not negative. */
+  readonly offset?: number | null | undefined;
+  /** Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200. */
+  readonly limit?: number | null | undefined;
+  /** Lists those of this loan alone. 1 to 100 characters. */
+  readonly loan_id?: string | null | undefined;
+  /** Lists those in this state alone. */
+  readonly state?: "charging" | "collected" | "declined" | null | undefined;
+}
+
+/** Request of loans createGroup. Makes a group of clients who borrow together and answer for each other. */
+export interface LoansCreateGroupRequest {
+  /** What you call the group. 1 to 100 characters. */
+  readonly name: string;
+  /** Its members, by `client_id`. They must be active. 2 to 30 clients. */
+  readonly members: readonly string[];
+  /** The member who leads it, by `client_id`. 1 to 100 characters. */
+  readonly leader: string;
+  /** If true, the reply shows the group, and nothing is stored. */
+  readonly dry_run?: boolean | null | undefined;
+}
+
+/** Request of loans updateGroup. Changes a group: its name, its members, its leader; or closes it. */
+export interface LoansUpdateGroupRequest {
+  /** The group. 1 to 100 characters. */
+  readonly group_id: string;
+  /** Its new name. 1 to 100 characters. */
+  readonly name?: string | null | undefined;
+  /** Clients who join it, by `client_id`. They must be active. 1 to 30 clients. */
+  readonly add?: readonly string[] | null | undefined;
+  /**
+   * Members who leave it, by `client_id`. A member whose loan of the group is open stays, and so does everybody while
+   * a loan of the group is in arrears. A leader leaves only if `leader` names another member. 1 to 30 clients.
+   */
+  readonly remove?: readonly string[] | null | undefined;
+  /** The member who leads it from now on, by `client_id`. 1 to 100 characters. */
+  readonly leader?: string | null | undefined;
+  /** If true, the group is closed for good. None of its loans may be open. */
+  readonly close?: boolean | null | undefined;
+  /** If true, the reply shows the group as it would be, and nothing is changed. */
+  readonly dry_run?: boolean | null | undefined;
+}
+
+/** Request of loans viewGroup. Returns a group with its standing, its members and its loans. */
+export interface LoansViewGroupRequest {
+  /** The group. 1 to 100 characters. */
+  readonly group_id: string;
+}
+
+/** Request of loans listGroups. Lists groups, newest first. */
+export interface LoansListGroupsRequest {
+  /** Number of records to skip. Default 0. A whole number, not negative. */
+  readonly offset?: number | null | undefined;
+  /** Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200. */
+  readonly limit?: number | null | undefined;
+  /** Lists those alone that this client is a member of. 1 to 100 characters. */
+  readonly client_id?: string | null | undefined;
+  /** Lists those in this state alone. */
+  readonly state?: "active" | "closed" | null | undefined;
+}
+
+/**
+ * Request of loans requestGroupLoan. Requests a loan for a group: a loan of each member who borrows, all on the same
+ * terms. Each has a schedule of its own.
+ */
+export interface LoansRequestGroupLoanRequest {
+  /** The group. 1 to 100 characters. */
+  readonly group_id: string;
+  /** What each member borrows. A member has one loan in it. 1 to 30 members. */
+  readonly loans: readonly GroupLoanPart[];
+  /**
+   * `one`: the sum goes to the leader's `bankAccount` by one transfer. `each`, the default: each member receives one.
+   */
+  readonly disbursement?: "each" | "one" | null | undefined;
+  /** Who of your people answers for the loans, in a code of yours. 1 to 100 characters. */
+  readonly officer?: string | null | undefined;
+  /** Your branch that makes the loans, in a code of yours. 1 to 100 characters. */
+  readonly branch?: string | null | undefined;
+  /** The interest rate, and with it the interval between installments. */
+  readonly interestSettings: InterestSettings;
+  /**
+   * Number of installments of each loan, from 1 to 366. All loans together have at most 2,000 installments. A whole
+   * number, not negative.
+   */
+  readonly period: number;
+  /** Whether tax on the interest is added to the installments. Default false. */
+  readonly tax_applied?: boolean | null | undefined;
+  /**
+   * Tax in percent of the interest, from 0 to 100. Required if `tax_applied` is true. A percentage from 0 to 1000 with
+   * at most six decimals.
+   */
+  readonly tax_rate?: Decimal | null | undefined;
+  /** How installments are computed, as in `request`. Default: your lending setting. */
+  readonly method?: "declining_equal_instalments" | "equal_principal" | "flat" | null | undefined;
+  /** Charges of each loan besides the interest, as in `request`. At most 5 charges. */
+  readonly charges?: readonly ChargeTerms[] | null | undefined;
+  /** If true, the reply shows the loans and explains what each owes in all, and nothing is stored. */
+  readonly dry_run?: boolean | null | undefined;
+}
+
+/**
+ * Request of loans processGroupLoan. Approves, rejects or cancels the loan of a group, or one member's part of it.
+ */
+export interface LoansProcessGroupLoanRequest {
+  /** The loan of the group. 1 to 100 characters. */
+  readonly group_loan_id: string;
+  /**
+   * `approve` pays it out; `reject` and `cancel` close it. After a failed disbursement, `approve` tries again what was
+   * not paid out.
+   */
+  readonly status: "approve" | "cancel" | "reject";
+  /**
+   * Only this member's loan. Left out: all of those that the status is possible for. A loan that is paid out by one
+   * transfer is approved as a whole. 1 to 100 characters.
+   */
+  readonly loan_id?: string | null | undefined;
+  /** If true, the reply shows the loans as they would be, and nothing is changed. */
+  readonly dry_run?: boolean | null | undefined;
+}
+
+/**
+ * Request of loans collectionSheet. Returns what each member of a group is to pay at a meeting, and what was paid on
+ * its day.
+ */
+export interface LoansCollectionSheetRequest {
+  /** The group. 1 to 100 characters. */
+  readonly group_id: string;
+  /** Day of the meeting, at most 366 days before or after today. Default: today. A day as YYYY-MM-DD. */
+  readonly date?: CalendarDate | null | undefined;
+}
+
+/**
+ * Request of loans collect. Records what a meeting has collected, in one request: a repayment of each loan, out of
+ * money that you have received.
+ */
+export interface LoansCollectRequest {
+  /** The group. 1 to 100 characters. */
+  readonly group_id: string;
+  /** What was paid, by loan. A loan is named once. 1 to 60 amounts. */
+  readonly amounts: readonly CollectedAmount[];
+  /**
+   * `all`, the default: if one amount is refused, none is recorded. `each`: those that are possible are recorded, and
+   * the reply says why the others are not.
+   */
+  readonly apply?: "all" | "each" | null | undefined;
+  /** Your reference of the meeting, which each of the repayments has. It need not be unique. 1 to 100 characters. */
+  readonly customer_txnref?: string | null | undefined;
+  /** If true, the reply shows what each amount would cover, and nothing is recorded. */
+  readonly dry_run?: boolean | null | undefined;
+}
+
 const REQUEST: Operation = {
   name: "loans.request",
   path: "loans",
@@ -725,7 +1826,10 @@ const REQUEST: Operation = {
   request: {
   amounts: ["amount"],
   decimals: ["tax_rate"],
-  inside: { interestSettings: INTEREST_SETTINGS_SHAPE },
+  inside: {
+    interestSettings: INTEREST_SETTINGS_SHAPE,
+    charges: CHARGE_TERMS_SHAPE,
+  },
 },
   reply: LOAN_REPLY_SHAPE,
 };
@@ -795,6 +1899,342 @@ const STATEMENT: Operation = {
   reply: LOAN_STATEMENT_PAGE_SHAPE,
 };
 
+const PORTFOLIO: Operation = {
+  name: "loans.portfolio",
+  path: "loans",
+  select: { action: "portfolio" },
+  repeat: "read",
+  reply: PORTFOLIO_REPLY_SHAPE,
+};
+
+const CHARGE: Operation = {
+  name: "loans.charge",
+  path: "loans",
+  select: { action: "charge" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  request: { amounts: ["amount"], decimals: ["vat"] },
+  reply: LOAN_REPLY_SHAPE,
+};
+
+const WAIVE: Operation = {
+  name: "loans.waive",
+  path: "loans",
+  select: { action: "waive" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  request: { amounts: ["amount"] },
+  reply: LOAN_REPLY_SHAPE,
+};
+
+const RESCHEDULE: Operation = {
+  name: "loans.reschedule",
+  path: "loans",
+  select: { action: "reschedule" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  request: { decimals: ["interestRate"] },
+  reply: LOAN_REPLY_SHAPE,
+};
+
+const TOP_UP: Operation = {
+  name: "loans.topUp",
+  path: "loans",
+  select: { action: "top_up" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  request: {
+  amounts: ["amount"],
+  inside: {
+    interestSettings: INTEREST_SETTINGS_SHAPE,
+    charges: CHARGE_TERMS_SHAPE,
+  },
+},
+  reply: LOAN_REPLY_SHAPE,
+};
+
+const WRITE_OFF: Operation = {
+  name: "loans.writeOff",
+  path: "loans",
+  select: { action: "write_off" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  reply: LOAN_REPLY_SHAPE,
+};
+
+const DECIDE_WRITE_OFF: Operation = {
+  name: "loans.decideWriteOff",
+  path: "loans",
+  select: { action: "decide_write_off" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  reply: LOAN_REPLY_SHAPE,
+};
+
+const GUARANTEE: Operation = {
+  name: "loans.guarantee",
+  path: "loans",
+  select: { action: "guarantee" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  request: { amounts: ["amount"] },
+  reply: GUARANTEE_REPLY_SHAPE,
+};
+
+const GUARANTEES: Operation = {
+  name: "loans.guarantees",
+  path: "loans",
+  select: { action: "guarantees" },
+  repeat: "read",
+  reply: GUARANTEE_LIST_REPLY_SHAPE,
+};
+
+const CALL_GUARANTEE: Operation = {
+  name: "loans.callGuarantee",
+  path: "loans",
+  select: { action: "call_guarantee" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  request: { amounts: ["amount"] },
+  reply: CALL_GUARANTEE_REPLY_SHAPE,
+};
+
+const PAY_GUARANTOR: Operation = {
+  name: "loans.payGuarantor",
+  path: "loans",
+  select: { action: "pay_guarantor" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  request: { amounts: ["amount"] },
+  reply: PAY_GUARANTOR_REPLY_SHAPE,
+};
+
+const RELEASE_GUARANTEE: Operation = {
+  name: "loans.releaseGuarantee",
+  path: "loans",
+  select: { action: "release_guarantee" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  reply: GUARANTEE_REPLY_SHAPE,
+};
+
+const COLLATERAL: Operation = {
+  name: "loans.collateral",
+  path: "loans",
+  select: { action: "collateral" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  request: { amounts: ["value"] },
+  reply: COLLATERAL_REPLY_SHAPE,
+};
+
+const RETURN_COLLATERAL: Operation = {
+  name: "loans.returnCollateral",
+  path: "loans",
+  select: { action: "return_collateral" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  reply: COLLATERAL_REPLY_SHAPE,
+};
+
+const CREATE_PRODUCT: Operation = {
+  name: "loans.createProduct",
+  path: "loans",
+  select: { action: "create_product" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  request: {
+  decimals: ["tax_rate"],
+  inside: {
+    ranges: PRODUCT_RANGES_SHAPE,
+    penalty: PENALTY_TERMS_SHAPE,
+    charges: CHARGE_TERMS_SHAPE,
+  },
+},
+  reply: PRODUCT_REPLY_SHAPE,
+};
+
+const UPDATE_PRODUCT: Operation = {
+  name: "loans.updateProduct",
+  path: "loans",
+  select: { action: "update_product" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  request: {
+  decimals: ["tax_rate"],
+  inside: {
+    ranges: PRODUCT_RANGES_SHAPE,
+    penalty: PENALTY_TERMS_SHAPE,
+    charges: CHARGE_TERMS_SHAPE,
+  },
+},
+  reply: PRODUCT_REPLY_SHAPE,
+};
+
+const LIST_PRODUCTS: Operation = {
+  name: "loans.listProducts",
+  path: "loans",
+  select: { action: "list_products" },
+  repeat: "read",
+  reply: PRODUCT_LIST_REPLY_SHAPE,
+};
+
+const VIEW_PRODUCT: Operation = {
+  name: "loans.viewProduct",
+  path: "loans",
+  select: { action: "view_product" },
+  repeat: "read",
+  reply: PRODUCT_REPLY_SHAPE,
+};
+
+const REQUEST_OF_PRODUCT: Operation = {
+  name: "loans.requestOfProduct",
+  path: "loans",
+  select: { action: "request" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  request: {
+  amounts: ["amount"],
+  inside: { interestSettings: INTEREST_SETTINGS_SHAPE },
+},
+  reply: LOAN_REPLY_SHAPE,
+};
+
+const CLOSE_PRODUCT: Operation = {
+  name: "loans.closeProduct",
+  path: "loans",
+  select: { action: "close_product" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  reply: PRODUCT_REPLY_SHAPE,
+};
+
+const AUTO_REPAY: Operation = {
+  name: "loans.autoRepay",
+  path: "loans",
+  select: { action: "auto_repay" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  reply: AUTO_REPAY_REPLY_SHAPE,
+};
+
+const STOP_AUTO_REPAY: Operation = {
+  name: "loans.stopAutoRepay",
+  path: "loans",
+  select: { action: "stop_auto_repay" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  reply: AUTO_REPAY_REPLY_SHAPE,
+};
+
+const COLLECTIONS: Operation = {
+  name: "loans.collections",
+  path: "loans",
+  select: { action: "collections" },
+  repeat: "read",
+  reply: COLLECTIONS_REPLY_SHAPE,
+};
+
+const CREATE_GROUP: Operation = {
+  name: "loans.createGroup",
+  path: "loans",
+  select: { action: "create_group" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  reply: GROUP_REPLY_SHAPE,
+};
+
+const UPDATE_GROUP: Operation = {
+  name: "loans.updateGroup",
+  path: "loans",
+  select: { action: "update_group" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  reply: GROUP_REPLY_SHAPE,
+};
+
+const VIEW_GROUP: Operation = {
+  name: "loans.viewGroup",
+  path: "loans",
+  select: { action: "view_group" },
+  repeat: "read",
+  reply: VIEW_GROUP_REPLY_SHAPE,
+};
+
+const LIST_GROUPS: Operation = {
+  name: "loans.listGroups",
+  path: "loans",
+  select: { action: "list_groups" },
+  repeat: "read",
+};
+
+const REQUEST_GROUP_LOAN: Operation = {
+  name: "loans.requestGroupLoan",
+  path: "loans",
+  select: { action: "request_group_loan" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  request: {
+  decimals: ["tax_rate"],
+  inside: {
+    loans: GROUP_LOAN_PART_SHAPE,
+    interestSettings: INTEREST_SETTINGS_SHAPE,
+    charges: CHARGE_TERMS_SHAPE,
+  },
+},
+  reply: GROUP_LOAN_REPLY_SHAPE,
+};
+
+const PROCESS_GROUP_LOAN: Operation = {
+  name: "loans.processGroupLoan",
+  path: "loans",
+  select: { action: "process_group_loan" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  reply: GROUP_LOAN_REPLY_SHAPE,
+};
+
+const COLLECTION_SHEET: Operation = {
+  name: "loans.collectionSheet",
+  path: "loans",
+  select: { action: "collection_sheet" },
+  repeat: "read",
+  reply: COLLECTION_SHEET_REPLY_SHAPE,
+};
+
+const COLLECT: Operation = {
+  name: "loans.collect",
+  path: "loans",
+  select: { action: "collect" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  request: { inside: { amounts: COLLECTED_AMOUNT_SHAPE } },
+  reply: COLLECT_REPLY_SHAPE,
+};
+
 /** The actions of `PUT /loans`. */
 export class LoansMethods {
   readonly #caller: Caller;
@@ -833,6 +2273,8 @@ export class LoansMethods {
    * //   data: {
    * //     loan_id: "<loan_id>",
    * //     client_id: "<client_id>",
+   * //     officer: null,
+   * //     branch: null,
    * //     state: "pending_approval",
    * //     amount: "120000.00",
    * //     currency: "NGN",
@@ -865,8 +2307,6 @@ export class LoansMethods {
    * //         due: "2026-02-05",
    * //         principal: "8947.15",
    * //         interest: "2400.00",
-   * //         tax: "180.00",
-   * //         total: "11527.15",
    * // …
    * ```
    */
@@ -898,6 +2338,8 @@ export class LoansMethods {
    * //   data: {
    * //     loan_id: "<loan_id>",
    * //     client_id: "<client_id>",
+   * //     officer: null,
+   * //     branch: null,
    * //     state: "active",
    * //     amount: "120000.00",
    * //     currency: "NGN",
@@ -927,8 +2369,6 @@ export class LoansMethods {
    * //     schedule: [
    * //       {
    * //         n: 1,
-   * //         due: "2026-02-05",
-   * //         principal: "8947.15",
    * // …
    * ```
    */
@@ -1039,6 +2479,8 @@ export class LoansMethods {
    * //   data: {
    * //     loan_id: "<loan_id>",
    * //     client_id: "<client_id>",
+   * //     officer: null,
+   * //     branch: null,
    * //     state: "active",
    * //     amount: "120000.00",
    * //     currency: "NGN",
@@ -1060,8 +2502,6 @@ export class LoansMethods {
    * //       total: "137378.29",
    * //       payoff: "120000.00",
    * //     },
-   * //     credit: "0.00",
-   * //     txnRef: "<txnRef>",
    * // …
    * ```
    */
@@ -1087,6 +2527,8 @@ export class LoansMethods {
    * //   data: {
    * //     loan_id: "<loan_id>",
    * //     client_id: "<client_id>",
+   * //     officer: null,
+   * //     branch: null,
    * //     state: "active",
    * //     amount: "120000.00",
    * //     currency: "NGN",
@@ -1119,8 +2561,6 @@ export class LoansMethods {
    * //         due: "2026-02-05",
    * //         principal: "8947.15",
    * //         interest: "2400.00",
-   * //         tax: "180.00",
-   * //         total: "11527.15",
    * // …
    * ```
    */
@@ -1149,6 +2589,8 @@ export class LoansMethods {
    * //     {
    * //       loan_id: "<loan_id>",
    * //       client_id: "<client_id>",
+   * //       officer: null,
+   * //       branch: null,
    * //       state: "active",
    * //       amount: "120000.00",
    * //       currency: "NGN",
@@ -1181,8 +2623,6 @@ export class LoansMethods {
    * //         late: 0,
    * //       },
    * //       next_due: {
-   * //         n: 1,
-   * //         due: "2026-02-05",
    * // …
    * ```
    */
@@ -1251,6 +2691,1671 @@ export class LoansMethods {
   statement(request: LoansStatementRequest, options?: CallOptions): List<LoanStatementPage, LoanStatementLine> {
     const kind = { paging: "offset", isNewestFirst: true } as const;
     return listRecords(this.#caller, STATEMENT, kind, request, options);
+  }
+
+  /**
+   * All loans of a day together: by days late, at risk, due and collected, expected, set aside.
+   *
+   * Asks for all loans of a day together.
+   *
+   * Needs a key of scope `lend` or `read`.
+   *
+   * @example
+   * ```ts
+   * await shop.loans.portfolio();
+   * // {
+   * //   status: 200,
+   * //   data: {
+   * //     as_of: "2026-01-05",
+   * //     currency: "NGN",
+   * //     loans: 1,
+   * //     principal: "120000.00",
+   * //     buckets: [
+   * //       {
+   * //         days_late: "0",
+   * //         loans: 1,
+   * //         principal: "120000.00",
+   * //         share: "100.00",
+   * //       },
+   * //       {
+   * //         days_late: "1-30",
+   * //         loans: 0,
+   * //         principal: "0.00",
+   * //         share: "0.00",
+   * //       },
+   * //       {
+   * //         days_late: "31-60",
+   * //         loans: 0,
+   * //         principal: "0.00",
+   * //         share: "0.00",
+   * //       },
+   * //       {
+   * //         days_late: "61-90",
+   * //         loans: 0,
+   * //         principal: "0.00",
+   * //         share: "0.00",
+   * //       },
+   * //       {
+   * //         days_late: "91-180",
+   * //         loans: 0,
+   * //         principal: "0.00",
+   * //         share: "0.00",
+   * //       },
+   * //       {
+   * //         days_late: "181+",
+   * // …
+   * ```
+   */
+  portfolio(request: LoansPortfolioRequest = {}, options?: CallOptions): Promise<PortfolioReply> {
+    return callAction(this.#caller, PORTFOLIO, request, options);
+  }
+
+  /**
+   * Charge a loan that was paid out, with an installment.
+   *
+   * Makes a charge on a loan that was paid out. It is asked for with the installment in whose interval its day lies,
+   * and paid before interest.
+   *
+   * Needs a key of scope `lend`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.loans.charge({
+   *   loan_id: "<loan_id>",
+   *   name: "Returned check",
+   *   amount: "1500.00",
+   *   vat: "7.5",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Loan Charged",
+   * //   data: {
+   * //     loan_id: "<loan_id>",
+   * //     client_id: "<client_id>",
+   * //     officer: null,
+   * //     branch: null,
+   * //     state: "active",
+   * //     amount: "120000.00",
+   * //     currency: "NGN",
+   * //     interestSettings: {
+   * //       interestRate: "24",
+   * //       interestFrequency: "annualized",
+   * //     },
+   * //     method: "declining_equal_instalments",
+   * //     period: 12,
+   * //     tax_applied: true,
+   * //     tax_rate: 7.5,
+   * //     penalty_rate: "0",
+   * //     tolerance_days: 0,
+   * //     outstanding: {
+   * //       principal: "120000.00",
+   * //       interest: "16165.83",
+   * //       tax: "1212.46",
+   * //       penalty: "0.00",
+   * //       charges: "1612.50",
+   * //       total: "138990.79",
+   * //       payoff: "121612.50",
+   * //     },
+   * //     credit: "0.00",
+   * //     txnRef: "<txnRef>",
+   * //     created_at: "2026-01-05T08:30:00.000Z",
+   * //     disbursed_at: "2026-01-05T08:30:00.000Z",
+   * //     closed_at: null,
+   * //     schedule: [
+   * //       {
+   * //         n: 1,
+   * //         due: "2026-02-05",
+   * //         principal: "8947.15",
+   * // …
+   * ```
+   */
+  charge(request: LoansChargeRequest, options?: CallOptions): Promise<LoanReply> {
+    return callAction(this.#caller, CHARGE, request, options);
+  }
+
+  /**
+   * Waive a charge, penalties or interest that is due, whole or in part.
+   *
+   * Waives a charge, penalties or interest that is due: the client does not owe them any more. Name exactly one of
+   * `charge_id`, `penalty` and `interest`.
+   *
+   * Needs a key of scope `lend`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.loans.waive({
+   *   loan_id: "<loan_id>",
+   *   charge_id: "<charge_id>",
+   *   reason: "The bank erred",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Debt Waived",
+   * //   data: {
+   * //     loan_id: "<loan_id>",
+   * //     client_id: "<client_id>",
+   * //     officer: null,
+   * //     branch: null,
+   * //     state: "active",
+   * //     amount: "120000.00",
+   * //     currency: "NGN",
+   * //     interestSettings: {
+   * //       interestRate: "24",
+   * //       interestFrequency: "annualized",
+   * //     },
+   * //     method: "declining_equal_instalments",
+   * //     period: 12,
+   * //     tax_applied: true,
+   * //     tax_rate: 7.5,
+   * //     penalty_rate: "0",
+   * //     tolerance_days: 0,
+   * //     outstanding: {
+   * //       principal: "120000.00",
+   * //       interest: "16165.83",
+   * //       tax: "1212.46",
+   * //       penalty: "0.00",
+   * //       charges: "0.00",
+   * //       total: "137378.29",
+   * //       payoff: "120000.00",
+   * //     },
+   * //     credit: "0.00",
+   * //     txnRef: "<txnRef>",
+   * //     created_at: "2026-01-05T08:30:00.000Z",
+   * //     disbursed_at: "2026-01-05T08:30:00.000Z",
+   * //     closed_at: null,
+   * //     schedule: [
+   * //       {
+   * //         n: 1,
+   * //         due: "2026-02-05",
+   * //         principal: "8947.15",
+   * // …
+   * ```
+   */
+  waive(request: LoansWaiveRequest, options?: CallOptions): Promise<LoanReply> {
+    return callAction(this.#caller, WAIVE, request, options);
+  }
+
+  /**
+   * Make the installments of a loan that are not due anew, and capitalize its arrears if wanted.
+   *
+   * Makes the installments of a loan anew that are not due yet and are due on a day or later. What was paid stays, and
+   * what is due stays due unless it is capitalized.
+   *
+   * Needs a key of scope `lend`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.loans.reschedule({
+   *   loan_id: "<loan_id>",
+   *   extra_installments: 6,
+   *   reason: "The harvest failed",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Loan Rescheduled",
+   * //   data: {
+   * //     loan_id: "<loan_id>",
+   * //     client_id: "<client_id>",
+   * //     officer: null,
+   * //     branch: null,
+   * //     state: "active",
+   * //     amount: "120000.00",
+   * //     currency: "NGN",
+   * //     interestSettings: {
+   * //       interestRate: "24",
+   * //       interestFrequency: "annualized",
+   * //     },
+   * //     method: "declining_equal_instalments",
+   * //     period: 18,
+   * //     tax_applied: true,
+   * //     tax_rate: 7.5,
+   * //     penalty_rate: "0",
+   * //     tolerance_days: 0,
+   * //     outstanding: {
+   * //       principal: "120000.00",
+   * //       interest: "24076.58",
+   * //       tax: "1805.73",
+   * //       penalty: "0.00",
+   * //       charges: "0.00",
+   * //       total: "145882.31",
+   * //       payoff: "120000.00",
+   * //     },
+   * //     credit: "0.00",
+   * //     txnRef: "<txnRef>",
+   * //     created_at: "2026-01-05T08:30:00.000Z",
+   * //     disbursed_at: "2026-01-05T08:30:00.000Z",
+   * //     closed_at: null,
+   * //     schedule: [
+   * //       {
+   * //         n: 1,
+   * //         due: "2026-02-05",
+   * //         principal: "5604.25",
+   * // …
+   * ```
+   */
+  reschedule(request: LoansRescheduleRequest, options?: CallOptions): Promise<LoanReply> {
+    return callAction(this.#caller, RESCHEDULE, request, options);
+  }
+
+  /**
+   * Pay a loan off with a new one of the same client, and the rest of it out.
+   *
+   * Pays a loan off with a new one of the same client, and the rest of it out, in one commit. The new loan is approved
+   * at once. Its terms are those of the old one as far as the request names no others.
+   *
+   * Needs a key of scope `lend`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.loans.topUp({
+   *   loan_id: "<loan_id>",
+   *   amount: "200000",
+   *   period: 12,
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Loan Disbursed",
+   * //   txnRef: "<txnRef>",
+   * //   txnStatus: "successful",
+   * //   loan_id: "<loan_id>",
+   * //   data: {
+   * //     loan_id: "<loan_id>",
+   * //     client_id: "<client_id>",
+   * //     officer: null,
+   * //     branch: null,
+   * //     state: "active",
+   * //     amount: "200000.00",
+   * //     currency: "NGN",
+   * //     interestSettings: {
+   * //       interestRate: "24",
+   * //       interestFrequency: "annualized",
+   * //     },
+   * //     method: "declining_equal_instalments",
+   * //     period: 12,
+   * //     tax_applied: true,
+   * //     tax_rate: 7.5,
+   * //     penalty_rate: "0",
+   * //     tolerance_days: 0,
+   * //     outstanding: {
+   * //       principal: "200000.00",
+   * //       interest: "26943.04",
+   * //       tax: "2020.74",
+   * //       penalty: "0.00",
+   * //       total: "228963.78",
+   * //       payoff: "200000.00",
+   * //     },
+   * //     credit: "0.00",
+   * //     txnRef: "<txnRef>",
+   * //     created_at: "2026-01-05T08:30:00.000Z",
+   * //     disbursed_at: "2026-01-05T08:30:00.000Z",
+   * //     closed_at: null,
+   * //     schedule: [
+   * //       {
+   * //         n: 1,
+   * // …
+   * ```
+   */
+  topUp(request: LoansTopUpRequest, options?: CallOptions): Promise<LoanReply> {
+    return callAction(this.#caller, TOP_UP, request, options);
+  }
+
+  /**
+   * Write off a loan, or what is due of some of its parts.
+   *
+   * Writes off what a client will not pay: all of a loan, which closes it, or what is due of some parts, and the loan
+   * goes on. Above the amount of your policy it waits until another key or person approves it.
+   *
+   * Needs a key of scope `lend`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.loans.writeOff({
+   *   loan_id: "<loan_id>",
+   *   reason: "The client has died",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Loan Written Off",
+   * //   data: {
+   * //     loan_id: "<loan_id>",
+   * //     client_id: "<client_id>",
+   * //     officer: null,
+   * //     branch: null,
+   * //     state: "closed_written_off",
+   * //     amount: "200000.00",
+   * //     currency: "NGN",
+   * //     interestSettings: {
+   * //       interestRate: "24",
+   * //       interestFrequency: "annualized",
+   * //     },
+   * //     method: "declining_equal_instalments",
+   * //     period: 12,
+   * //     tax_applied: true,
+   * //     tax_rate: 7.5,
+   * //     penalty_rate: "0",
+   * //     tolerance_days: 0,
+   * //     outstanding: {
+   * //       principal: "0.00",
+   * //       interest: "0.00",
+   * //       tax: "0.00",
+   * //       penalty: "0.00",
+   * //       total: "0.00",
+   * //       payoff: "0.00",
+   * //     },
+   * //     credit: "0.00",
+   * //     txnRef: "<txnRef>",
+   * //     created_at: "2026-01-05T08:30:00.000Z",
+   * //     disbursed_at: "2026-01-05T08:30:00.000Z",
+   * //     closed_at: "2026-01-05T08:30:00.000Z",
+   * //     schedule: [
+   * //       {
+   * //         n: 1,
+   * //         due: "2026-02-05",
+   * //         principal: "14911.92",
+   * //         interest: "4000.00",
+   * // …
+   * ```
+   */
+  writeOff(request: LoansWriteOffRequest, options?: CallOptions): Promise<LoanReply> {
+    return callAction(this.#caller, WRITE_OFF, request, options);
+  }
+
+  /**
+   * Approve or reject a write-off that waits, with another key than the one that proposed it.
+   *
+   * Approves or rejects a write-off that waits, with another key than the one that proposed it.
+   *
+   * Needs a key of scope `approve`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.loans.decideWriteOff({
+   *   loan_id: "<loan_id>",
+   *   status: "approve",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Loan Written Off",
+   * //   data: {
+   * //     loan_id: "<loan_id>",
+   * //     client_id: "<client_id>",
+   * //     officer: null,
+   * //     branch: null,
+   * //     state: "closed_written_off",
+   * //     amount: "120000.00",
+   * //     currency: "NGN",
+   * //     interestSettings: {
+   * //       interestRate: "24",
+   * //       interestFrequency: "annualized",
+   * //     },
+   * //     method: "declining_equal_instalments",
+   * //     period: 12,
+   * //     tax_applied: true,
+   * //     tax_rate: 7.5,
+   * //     penalty_rate: "0",
+   * //     tolerance_days: 0,
+   * //     outstanding: {
+   * //       principal: "0.00",
+   * //       interest: "0.00",
+   * //       tax: "0.00",
+   * //       penalty: "0.00",
+   * //       total: "0.00",
+   * //       payoff: "0.00",
+   * //     },
+   * //     credit: "0.00",
+   * //     txnRef: "<txnRef>",
+   * //     created_at: "2026-01-05T08:30:00.000Z",
+   * //     disbursed_at: "2026-01-05T08:30:00.000Z",
+   * //     closed_at: "2026-01-05T08:30:00.000Z",
+   * //     schedule: [
+   * //       {
+   * //         n: 1,
+   * //         due: "2026-02-05",
+   * //         principal: "8947.15",
+   * //         interest: "2400.00",
+   * // …
+   * ```
+   */
+  decideWriteOff(request: LoansDecideWriteOffRequest, options?: CallOptions): Promise<LoanReply> {
+    return callAction(this.#caller, DECIDE_WRITE_OFF, request, options);
+  }
+
+  /**
+   * Pledge a part of a client's savings for the loan of another client.
+   *
+   * Pledges a part of a client's savings for the loan of another client.
+   *
+   * Needs a key of scope `lend`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.loans.guarantee({
+   *   loan_id: "<loan_id>",
+   *   client_id: "<client_id>",
+   *   savings_id: "<savings_id>",
+   *   amount: "20000.00",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Savings Pledged",
+   * //   data: {
+   * //     guarantee_id: "<guarantee_id>",
+   * //     loan_id: "<loan_id>",
+   * //     borrower_id: "<borrower_id>",
+   * //     client_id: "<client_id>",
+   * //     savings_id: "<savings_id>",
+   * //     state: "active",
+   * //     amount: "20000.00",
+   * //     held: "20000.00",
+   * //     called: "0.00",
+   * //     owed: "0.00",
+   * //     shortfall: "0.00",
+   * //     dateCreated: "2026-01-05T08:30:00.000Z",
+   * //   },
+   * // }
+   * ```
+   */
+  guarantee(request: LoansGuaranteeRequest, options?: CallOptions): Promise<GuaranteeReply> {
+    return callAction(this.#caller, GUARANTEE, request, options);
+  }
+
+  /**
+   * Guarantees, newest first: of a loan, or by a client for others, or for a client by others.
+   *
+   * Lists guarantees, newest first. The fields filter.
+   *
+   * Needs a key of scope `lend` or `read`.
+   *
+   * `await` returns one page, `for await` yields the records of all pages.
+   *
+   * @example
+   * ```ts
+   * await shop.loans.guarantees({
+   *   loan_id: "<loan_id>",
+   * });
+   * // {
+   * //   status: 200,
+   * //   data: [
+   * //     {
+   * //       guarantee_id: "<guarantee_id>",
+   * //       loan_id: "<loan_id>",
+   * //       borrower_id: "<borrower_id>",
+   * //       client_id: "<client_id>",
+   * //       savings_id: "<savings_id>",
+   * //       state: "active",
+   * //       amount: "20000.00",
+   * //       held: "20000.00",
+   * //       called: "0.00",
+   * //       owed: "0.00",
+   * //       shortfall: "0.00",
+   * //       dateCreated: "2026-01-05T08:30:00.000Z",
+   * //     },
+   * //   ],
+   * //   total: 1,
+   * //   offset: 0,
+   * //   limit: 50,
+   * // }
+   * ```
+   */
+  guarantees(request: LoansGuaranteesRequest = {}, options?: CallOptions): List<GuaranteeListReply, GuaranteeRecord> {
+    const kind = { paging: "offset", isNewestFirst: true } as const;
+    return listRecords(this.#caller, GUARANTEES, kind, request, options);
+  }
+
+  /**
+   * Pay what is due of a loan in arrears out of the savings that guarantee it.
+   *
+   * Pays what is due of a loan in arrears, or what was written off, out of the savings that guarantee it.
+   *
+   * Needs a key of scope `lend`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.loans.callGuarantee({
+   *   loan_id: "<loan_id>",
+   *   amount: "5000.00",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Guarantee Called",
+   * //   txnRef: "<txnRef>",
+   * //   loan_id: "<loan_id>",
+   * //   amount: "5000.00",
+   * //   allocation: {
+   * //     penalty: "0.00",
+   * //     interest: "0.00",
+   * //     tax: "0.00",
+   * //     principal: "5000.00",
+   * //   },
+   * //   guarantees: [
+   * //     {
+   * //       guarantee_id: "<guarantee_id>",
+   * //       loan_id: "<loan_id>",
+   * //       borrower_id: "<borrower_id>",
+   * //       client_id: "<client_id>",
+   * //       savings_id: "<savings_id>",
+   * //       state: "active",
+   * //       amount: "20000.00",
+   * //       held: "15000.00",
+   * //       called: "5000.00",
+   * //       owed: "5000.00",
+   * //       shortfall: "0.00",
+   * //       dateCreated: "2026-01-05T08:30:00.000Z",
+   * //     },
+   * //   ],
+   * //   data: {
+   * //     loan_id: "<loan_id>",
+   * //     client_id: "<client_id>",
+   * //     officer: null,
+   * //     branch: null,
+   * //     state: "closed_written_off",
+   * //     amount: "50000.00",
+   * //     currency: "NGN",
+   * //     interestSettings: {
+   * //       interestRate: "0",
+   * //       interestFrequency: "annualized",
+   * //     },
+   * // …
+   * ```
+   */
+  callGuarantee(request: LoansCallGuaranteeRequest, options?: CallOptions): Promise<CallGuaranteeReply> {
+    return callAction(this.#caller, CALL_GUARANTEE, request, options);
+  }
+
+  /**
+   * Give a guarantor back what was called, or record that the guarantor waives it.
+   *
+   * Gives a guarantor back what was called, in whole or in part, or records that the guarantor waives it.
+   *
+   * Needs a key of scope `lend`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.loans.payGuarantor({
+   *   guarantee_id: "<guarantee_id>",
+   *   amount: "1000.00",
+   *   payment_method: "wallet",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Guarantor Repaid",
+   * //   data: {
+   * //     guarantee_id: "<guarantee_id>",
+   * //     loan_id: "<loan_id>",
+   * //     borrower_id: "<borrower_id>",
+   * //     client_id: "<client_id>",
+   * //     savings_id: "<savings_id>",
+   * //     state: "active",
+   * //     amount: "20000.00",
+   * //     held: "15000.00",
+   * //     called: "5000.00",
+   * //     owed: "4000.00",
+   * //     shortfall: "0.00",
+   * //     dateCreated: "2026-01-05T08:30:00.000Z",
+   * //   },
+   * //   txnRef: "<txnRef>",
+   * //   amount: "1000.00",
+   * // }
+   * ```
+   */
+  payGuarantor(request: LoansPayGuarantorRequest, options?: CallOptions): Promise<PayGuarantorReply> {
+    return callAction(this.#caller, PAY_GUARANTOR, request, options);
+  }
+
+  /**
+   * Release what a guarantee holds on the guarantor's savings, for good.
+   *
+   * Releases what a guarantee holds, for good. What the borrower owes the guarantor stays owed.
+   *
+   * Needs a key of scope `lend`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.loans.releaseGuarantee({
+   *   guarantee_id: "<guarantee_id>",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Guarantee Released",
+   * //   data: {
+   * //     guarantee_id: "<guarantee_id>",
+   * //     loan_id: "<loan_id>",
+   * //     borrower_id: "<borrower_id>",
+   * //     client_id: "<client_id>",
+   * //     savings_id: "<savings_id>",
+   * //     state: "released",
+   * //     amount: "20000.00",
+   * //     held: "0.00",
+   * //     called: "0.00",
+   * //     owed: "0.00",
+   * //     shortfall: "0.00",
+   * //     dateCreated: "2026-01-05T08:30:00.000Z",
+   * //     dateReleased: "2026-01-05T08:30:00.000Z",
+   * //   },
+   * // }
+   * ```
+   */
+  releaseGuarantee(request: LoansReleaseGuaranteeRequest, options?: CallOptions): Promise<GuaranteeReply> {
+    return callAction(this.#caller, RELEASE_GUARANTEE, request, options);
+  }
+
+  /**
+   * Record a thing that secures a loan, with its value and the hashes of its documents.
+   *
+   * Records a thing that secures a loan. Its documents stay with you: only their hashes are kept.
+   *
+   * Needs a key of scope `lend`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.loans.collateral({
+   *   loan_id: "<loan_id>",
+   *   description: "Tricycle, chassis MD2A45AZ9DWC00001",
+   *   value: "850000.00",
+   *   documents: [
+   *     "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+   *   ],
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Collateral Recorded",
+   * //   data: {
+   * //     collateral_id: "<collateral_id>",
+   * //     loan_id: "<loan_id>",
+   * //     client_id: "<client_id>",
+   * //     description: "Tricycle, chassis MD2A45AZ9DWC00001",
+   * //     value: "850000.00",
+   * //     documents: [
+   * //       "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+   * //     ],
+   * //     state: "held",
+   * //     dateCreated: "2026-01-05T08:30:00.000Z",
+   * //   },
+   * // }
+   * ```
+   */
+  collateral(request: LoansCollateralRequest, options?: CallOptions): Promise<CollateralReply> {
+    return callAction(this.#caller, COLLATERAL, request, options);
+  }
+
+  /**
+   * Record that collateral was given back.
+   *
+   * Records that collateral was given back.
+   *
+   * Needs a key of scope `lend`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.loans.returnCollateral({
+   *   collateral_id: "<collateral_id>",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Collateral Returned",
+   * //   data: {
+   * //     collateral_id: "<collateral_id>",
+   * //     loan_id: "<loan_id>",
+   * //     client_id: "<client_id>",
+   * //     description: "A tricycle",
+   * //     value: "850000.00",
+   * //     documents: [],
+   * //     state: "returned",
+   * //     dateCreated: "2026-01-05T08:30:00.000Z",
+   * //     dateReturned: "2026-01-05T08:30:00.000Z",
+   * //   },
+   * // }
+   * ```
+   */
+  returnCollateral(request: LoansReturnCollateralRequest, options?: CallOptions): Promise<CollateralReply> {
+    return callAction(this.#caller, RETURN_COLLATERAL, request, options);
+  }
+
+  /**
+   * Create a loan product: the terms of its loans, and the ranges within which a request may choose.
+   *
+   * Creates a product: the terms that loans of it have, and the ranges within which a request may choose.
+   *
+   * Needs a key of scope `lend`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.loans.createProduct({
+   *   name: "Market women",
+   *   code: "MW-12",
+   *   ranges: {
+   *     amount: {
+   *       min: "10000.00",
+   *       max: "500000.00",
+   *       default: "120000.00",
+   *     },
+   *     period: {
+   *       min: 3,
+   *       max: 24,
+   *       default: 12,
+   *     },
+   *     interestRate: {
+   *       min: "18",
+   *       max: "36",
+   *       default: "24",
+   *     },
+   *   },
+   *   interestFrequency: "annualized",
+   *   tax_rate: "7.5",
+   *   penalty: {
+   *     rate: "0.1",
+   *     tolerance_days: 3,
+   *   },
+   *   grace: {
+   *     principal: 1,
+   *   },
+   *   charges: [
+   *     {
+   *       name: "Processing fee",
+   *       percent: "1",
+   *       when: "disbursement",
+   *       deduct: true,
+   *       vat: "7.5",
+   *     },
+   *   ],
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Product Created",
+   * //   data: {
+   * //     product_id: "<product_id>",
+   * //     code: "MW-12",
+   * //     name: "Market women",
+   * //     state: "open",
+   * //     ranges: {
+   * //       amount: {
+   * //         min: "10000.00",
+   * //         max: "500000.00",
+   * //         default: "120000.00",
+   * //       },
+   * //       period: {
+   * //         min: 3,
+   * //         max: 24,
+   * //         default: 12,
+   * //       },
+   * //       interestRate: {
+   * //         min: "18",
+   * //         max: "36",
+   * //         default: "24",
+   * //       },
+   * //     },
+   * //     interestFrequency: "annualized",
+   * //     method: "declining_equal_instalments",
+   * //     tax_rate: "7.5",
+   * //     penalty: {
+   * //       rate: "0.1",
+   * //       tolerance_days: 3,
+   * //       from: "tolerance",
+   * //     },
+   * //     grace: {
+   * //       principal: 1,
+   * //       interest: 0,
+   * //       capitalize: false,
+   * //     },
+   * //     charges: [
+   * //       {
+   * // …
+   * ```
+   */
+  createProduct(request: LoansCreateProductRequest, options?: CallOptions): Promise<ProductReply> {
+    return callAction(this.#caller, CREATE_PRODUCT, request, options);
+  }
+
+  /**
+   * Change a loan product for new loans.
+   *
+   * Changes a product for new loans. Loans that were requested before keep their terms. What is left out stays.
+   *
+   * Needs a key of scope `lend`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.loans.updateProduct({
+   *   product_id: "<product_id>",
+   *   tax_rate: "0",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Product Changed",
+   * //   data: {
+   * //     product_id: "<product_id>",
+   * //     code: "MW-12",
+   * //     name: "Market women",
+   * //     state: "open",
+   * //     ranges: {
+   * //       amount: {
+   * //         min: "10000.00",
+   * //         max: "500000.00",
+   * //         default: "120000.00",
+   * //       },
+   * //       period: {
+   * //         min: 3,
+   * //         max: 24,
+   * //         default: 12,
+   * //       },
+   * //       interestRate: {
+   * //         min: "18",
+   * //         max: "36",
+   * //         default: "24",
+   * //       },
+   * //     },
+   * //     interestFrequency: "annualized",
+   * //     method: "declining_equal_instalments",
+   * //     tax_rate: "0",
+   * //     penalty: {
+   * //       rate: "0.1",
+   * //       tolerance_days: 3,
+   * //       from: "tolerance",
+   * //     },
+   * //     grace: {
+   * //       principal: 1,
+   * //       interest: 0,
+   * //       capitalize: false,
+   * //     },
+   * //     charges: [
+   * //       {
+   * // …
+   * ```
+   */
+  updateProduct(request: LoansUpdateProductRequest, options?: CallOptions): Promise<ProductReply> {
+    return callAction(this.#caller, UPDATE_PRODUCT, request, options);
+  }
+
+  /**
+   * Loan products, newest first, with the numbers of their loans.
+   *
+   * Lists products, newest first.
+   *
+   * Needs a key of scope `lend` or `read`.
+   *
+   * `await` returns one page, `for await` yields the records of all pages.
+   *
+   * @example
+   * ```ts
+   * await shop.loans.listProducts({
+   *   state: "open",
+   * });
+   * // {
+   * //   status: 200,
+   * //   data: [
+   * //     {
+   * //       product_id: "<product_id>",
+   * //       code: "MW-12",
+   * //       name: "Market women",
+   * //       state: "open",
+   * //       ranges: {
+   * //         amount: {
+   * //           min: "10000.00",
+   * //           max: "500000.00",
+   * //           default: "120000.00",
+   * //         },
+   * //         period: {
+   * //           min: 3,
+   * //           max: 24,
+   * //           default: 12,
+   * //         },
+   * //         interestRate: {
+   * //           min: "18",
+   * //           max: "36",
+   * //           default: "24",
+   * //         },
+   * //       },
+   * //       interestFrequency: "annualized",
+   * //       method: "declining_equal_instalments",
+   * //       tax_rate: "0",
+   * //       penalty: {
+   * //         rate: "0.1",
+   * //         tolerance_days: 3,
+   * //         from: "tolerance",
+   * //       },
+   * //       grace: {
+   * //         principal: 1,
+   * //         interest: 0,
+   * //         capitalize: false,
+   * //       },
+   * //       charges: [
+   * //         {
+   * // …
+   * ```
+   */
+  listProducts(request: LoansListProductsRequest = {}, options?: CallOptions): List<ProductListReply, ProductRecord> {
+    const kind = { paging: "offset", isNewestFirst: true } as const;
+    return listRecords(this.#caller, LIST_PRODUCTS, kind, request, options);
+  }
+
+  /**
+   * One loan product with the numbers of its loans.
+   *
+   * Names the product to view.
+   *
+   * Needs a key of scope `lend` or `read`.
+   *
+   * @example
+   * ```ts
+   * await shop.loans.viewProduct({
+   *   product_id: "<product_id>",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Product",
+   * //   data: {
+   * //     product_id: "<product_id>",
+   * //     code: "MW-12",
+   * //     name: "Market women",
+   * //     state: "open",
+   * //     ranges: {
+   * //       amount: {
+   * //         min: "10000.00",
+   * //         max: "500000.00",
+   * //         default: "120000.00",
+   * //       },
+   * //       period: {
+   * //         min: 3,
+   * //         max: 24,
+   * //         default: 12,
+   * //       },
+   * //       interestRate: {
+   * //         min: "18",
+   * //         max: "36",
+   * //         default: "24",
+   * //       },
+   * //     },
+   * //     interestFrequency: "annualized",
+   * //     method: "declining_equal_instalments",
+   * //     tax_rate: "0",
+   * //     penalty: {
+   * //       rate: "0.1",
+   * //       tolerance_days: 3,
+   * //       from: "tolerance",
+   * //     },
+   * //     grace: {
+   * //       principal: 1,
+   * //       interest: 0,
+   * //       capitalize: false,
+   * //     },
+   * //     charges: [
+   * //       {
+   * // …
+   * ```
+   */
+  viewProduct(request: LoansViewProductRequest, options?: CallOptions): Promise<ProductReply> {
+    return callAction(this.#caller, VIEW_PRODUCT, request, options);
+  }
+
+  /**
+   * Request a loan of a product; what is left out comes from the product.
+   *
+   * Requests a loan of a product for an active client. What the request leaves out comes from the product, and what is
+   * outside its ranges is refused. The terms are copied into the loan.
+   *
+   * Needs a key of scope `lend`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.loans.requestOfProduct({
+   *   client_id: "<client_id>",
+   *   product_id: "<product_id>",
+   *   amount: "120000",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Loan Requested",
+   * //   data: {
+   * //     loan_id: "<loan_id>",
+   * //     client_id: "<client_id>",
+   * //     officer: null,
+   * //     branch: null,
+   * //     product_id: "<product_id>",
+   * //     state: "pending_approval",
+   * //     amount: "120000.00",
+   * //     currency: "NGN",
+   * //     interestSettings: {
+   * //       interestRate: "24",
+   * //       interestFrequency: "annualized",
+   * //     },
+   * //     method: "declining_equal_instalments",
+   * //     period: 12,
+   * //     tax_applied: false,
+   * //     tax_rate: 0,
+   * //     penalty_rate: "0.1",
+   * //     tolerance_days: 3,
+   * //     outstanding: {
+   * //       principal: "0.00",
+   * //       interest: "0.00",
+   * //       tax: "0.00",
+   * //       penalty: "0.00",
+   * //       charges: "0.00",
+   * //       total: "0.00",
+   * //       payoff: "0.00",
+   * //     },
+   * //     credit: "0.00",
+   * //     txnRef: "<txnRef>",
+   * //     created_at: "2026-01-05T08:30:00.000Z",
+   * //     disbursed_at: null,
+   * //     closed_at: null,
+   * //     schedule: [
+   * //       {
+   * //         n: 1,
+   * //         due: "2026-02-05",
+   * // …
+   * ```
+   */
+  requestOfProduct(request: LoansRequestOfProductRequest, options?: CallOptions): Promise<LoanReply> {
+    return callAction(this.#caller, REQUEST_OF_PRODUCT, request, options);
+  }
+
+  /**
+   * Close a loan product: no loan of it can be requested any more.
+   *
+   * Closes a product: no loan of it can be requested any more. Those that were requested go on.
+   *
+   * Needs a key of scope `lend`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.loans.closeProduct({
+   *   product_id: "<product_id>",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Product Closed",
+   * //   data: {
+   * //     product_id: "<product_id>",
+   * //     code: "MW-12",
+   * //     name: "Market women",
+   * //     state: "closed",
+   * //     ranges: {
+   * //       amount: {
+   * //         min: "10000.00",
+   * //         max: "500000.00",
+   * //         default: "120000.00",
+   * //       },
+   * //       period: {
+   * //         min: 3,
+   * //         max: 24,
+   * //         default: 12,
+   * //       },
+   * //       interestRate: {
+   * //         min: "18",
+   * //         max: "36",
+   * //         default: "24",
+   * //       },
+   * //     },
+   * //     interestFrequency: "annualized",
+   * //     method: "declining_equal_instalments",
+   * //     tax_rate: "0",
+   * //     penalty: {
+   * //       rate: "0.1",
+   * //       tolerance_days: 3,
+   * //       from: "tolerance",
+   * //     },
+   * //     grace: {
+   * //       principal: 1,
+   * //       interest: 0,
+   * //       capitalize: false,
+   * //     },
+   * //     charges: [
+   * //       {
+   * // …
+   * ```
+   */
+  closeProduct(request: LoansCloseProductRequest, options?: CallOptions): Promise<ProductReply> {
+    return callAction(this.#caller, CLOSE_PRODUCT, request, options);
+  }
+
+  /**
+   * Collect what falls due of a loan: from a saved card, savings or the wallet.
+   *
+   * Agrees on collecting what falls due of a loan, from now on. Sent again, it takes the place of what was agreed
+   * before, and a collection that was paused or stopped goes on.
+   *
+   * Needs a key of scope `lend`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.loans.autoRepay({
+   *   loan_id: "<loan_id>",
+   *   source: "savings",
+   *   savings_id: "<savings_id>",
+   *   retry: [
+   *     1,
+   *     3,
+   *     7,
+   *   ],
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Automatic Collection Agreed",
+   * //   data: {
+   * //     auto_repay_id: "<auto_repay_id>",
+   * //     loan_id: "<loan_id>",
+   * //     client_id: "<client_id>",
+   * //     state: "active",
+   * //     source: "savings",
+   * //     savings_id: "<savings_id>",
+   * //     at: "09",
+   * //     retry: [
+   * //       1,
+   * //       3,
+   * //       7,
+   * //     ],
+   * //     next_step: "payout",
+   * //     next_date: "2026-01-06",
+   * //     collect_date: null,
+   * //     attempts: 0,
+   * //     collections: 0,
+   * //     collected: "0.00",
+   * //     missed: 0,
+   * //     dateCreated: "2026-01-05T08:30:00.000Z",
+   * //   },
+   * // }
+   * ```
+   */
+  autoRepay(request: LoansAutoRepayRequest, options?: CallOptions): Promise<AutoRepayReply> {
+    return callAction(this.#caller, AUTO_REPAY, request, options);
+  }
+
+  /**
+   * Stop collecting a loan.
+   *
+   * Stops the automatic collection of a loan. A charge that is in progress goes on, and its repayment counts.
+   *
+   * Needs a key of scope `lend`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.loans.stopAutoRepay({
+   *   loan_id: "<loan_id>",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Automatic Collection Stopped",
+   * //   data: {
+   * //     auto_repay_id: "<auto_repay_id>",
+   * //     loan_id: "<loan_id>",
+   * //     client_id: "<client_id>",
+   * //     state: "stopped",
+   * //     source: "savings",
+   * //     savings_id: "<savings_id>",
+   * //     at: "09",
+   * //     retry: [
+   * //       1,
+   * //       3,
+   * //       7,
+   * //     ],
+   * //     next_step: null,
+   * //     next_date: null,
+   * //     collect_date: null,
+   * //     attempts: 0,
+   * //     collections: 0,
+   * //     collected: "0.00",
+   * //     missed: 0,
+   * //     dateCreated: "2026-01-05T08:30:00.000Z",
+   * //   },
+   * // }
+   * ```
+   */
+  stopAutoRepay(request: LoansStopAutoRepayRequest, options?: CallOptions): Promise<AutoRepayReply> {
+    return callAction(this.#caller, STOP_AUTO_REPAY, request, options);
+  }
+
+  /**
+   * Attempts to collect loans, newest first: what was collected and what was declined, and why.
+   *
+   * Lists the attempts to collect loans, newest first.
+   *
+   * Needs a key of scope `lend` or `read`.
+   *
+   * `await` returns one page, `for await` yields the records of all pages.
+   *
+   * @example
+   * ```ts
+   * await shop.loans.collections({
+   *   state: "declined",
+   * });
+   * // {
+   * //   status: 200,
+   * //   data: [],
+   * //   total: 0,
+   * //   offset: 0,
+   * //   limit: 50,
+   * // }
+   * ```
+   */
+  collections(request: LoansCollectionsRequest = {}, options?: CallOptions): List<CollectionsReply, CollectionRecord> {
+    const kind = { paging: "offset", isNewestFirst: true } as const;
+    return listRecords(this.#caller, COLLECTIONS, kind, request, options);
+  }
+
+  /**
+   * Make a group of clients who borrow together and answer for each other.
+   *
+   * Makes a group of clients who borrow together and answer for each other.
+   *
+   * Needs a key of scope `lend`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.loans.createGroup({
+   *   name: "Kasuwa Women",
+   *   members: [
+   *     "<client_id>",
+   *     "<member_id>",
+   *   ],
+   *   leader: "<client_id>",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Group Created",
+   * //   data: {
+   * //     group_id: "<group_id>",
+   * //     name: "Kasuwa Women",
+   * //     state: "active",
+   * //     leader: "<leader>",
+   * //     member_count: 2,
+   * //     loan_count: 0,
+   * //     dateCreated: "2026-01-05T08:30:00.000Z",
+   * //     members: [
+   * //       "<reference>",
+   * //       "<reference>",
+   * //     ],
+   * //   },
+   * // }
+   * ```
+   */
+  createGroup(request: LoansCreateGroupRequest, options?: CallOptions): Promise<GroupReply> {
+    return callAction(this.#caller, CREATE_GROUP, request, options);
+  }
+
+  /**
+   * Change a group: its name, its members, its leader; or close it.
+   *
+   * Changes a group: its name, its members, its leader; or closes it.
+   *
+   * Needs a key of scope `lend`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.loans.updateGroup({
+   *   group_id: "<group_id>",
+   *   name: "Kasuwa Traders",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Group Changed",
+   * //   data: {
+   * //     group_id: "<group_id>",
+   * //     name: "Kasuwa Traders",
+   * //     state: "active",
+   * //     leader: "<leader>",
+   * //     member_count: 2,
+   * //     loan_count: 0,
+   * //     dateCreated: "2026-01-05T08:30:00.000Z",
+   * //     members: [
+   * //       "<reference>",
+   * //       "<reference>",
+   * //     ],
+   * //   },
+   * // }
+   * ```
+   */
+  updateGroup(request: LoansUpdateGroupRequest, options?: CallOptions): Promise<GroupReply> {
+    return callAction(this.#caller, UPDATE_GROUP, request, options);
+  }
+
+  /**
+   * One group with its standing, its members and its loans.
+   *
+   * Returns a group with its standing, its members and its loans.
+   *
+   * Needs a key of scope `lend` or `read`.
+   *
+   * @example
+   * ```ts
+   * await shop.loans.viewGroup({
+   *   group_id: "<group_id>",
+   * });
+   * // {
+   * //   status: 200,
+   * //   data: {
+   * //     group_id: "<group_id>",
+   * //     name: "Weavers",
+   * //     state: "active",
+   * //     leader: "<leader>",
+   * //     member_count: 2,
+   * //     loan_count: 0,
+   * //     dateCreated: "2026-01-05T08:30:00.000Z",
+   * //     standing: {
+   * //       state: "good",
+   * //       loans: 0,
+   * //       outstanding: "0.00",
+   * //       overdue: "0.00",
+   * //       days_late: 0,
+   * //       written_off: "0.00",
+   * //     },
+   * //     members: [
+   * //       {
+   * //         client_id: "<client_id>",
+   * //         is_leader: true,
+   * //         loans: 0,
+   * //         outstanding: "0.00",
+   * //         overdue: "0.00",
+   * //         written_off: "0.00",
+   * //         dateJoined: "2026-01-05T08:30:00.000Z",
+   * //       },
+   * //       {
+   * //         client_id: "<client_id>",
+   * //         is_leader: false,
+   * //         loans: 0,
+   * //         outstanding: "0.00",
+   * //         overdue: "0.00",
+   * //         written_off: "0.00",
+   * //         dateJoined: "2026-01-05T08:30:00.000Z",
+   * //       },
+   * //     ],
+   * //     loans: [],
+   * //   },
+   * // …
+   * ```
+   */
+  viewGroup(request: LoansViewGroupRequest, options?: CallOptions): Promise<ViewGroupReply> {
+    return callAction(this.#caller, VIEW_GROUP, request, options);
+  }
+
+  /**
+   * Groups, newest first: all, or a client's, or those in a state.
+   *
+   * Lists groups, newest first.
+   *
+   * Needs a key of scope `lend` or `read`.
+   *
+   * `await` returns one page, `for await` yields the records of all pages.
+   *
+   * @example
+   * ```ts
+   * await shop.loans.listGroups({
+   *   state: "active",
+   * });
+   * // {
+   * //   status: 200,
+   * //   data: [
+   * //     {
+   * //       group_id: "<group_id>",
+   * //       name: "Weavers",
+   * //       state: "active",
+   * //       leader: "<leader>",
+   * //       member_count: 2,
+   * //       loan_count: 0,
+   * //       dateCreated: "2026-01-05T08:30:00.000Z",
+   * //     },
+   * //     {
+   * //       group_id: "<group_id>",
+   * //       name: "Weavers",
+   * //       state: "active",
+   * //       leader: "<leader>",
+   * //       member_count: 2,
+   * //       loan_count: 0,
+   * //       dateCreated: "2026-01-05T08:30:00.000Z",
+   * //     },
+   * //     {
+   * //       group_id: "<group_id>",
+   * //       name: "Kasuwa Traders",
+   * //       state: "active",
+   * //       leader: "<leader>",
+   * //       member_count: 2,
+   * //       loan_count: 0,
+   * //       dateCreated: "2026-01-05T08:30:00.000Z",
+   * //     },
+   * //     {
+   * //       group_id: "<group_id>",
+   * //       name: "Kasuwa Women",
+   * //       state: "active",
+   * //       leader: "<leader>",
+   * //       member_count: 2,
+   * //       loan_count: 0,
+   * //       dateCreated: "2026-01-05T08:30:00.000Z",
+   * //     },
+   * //   ],
+   * // …
+   * ```
+   */
+  listGroups(request: LoansListGroupsRequest = {}, options?: CallOptions): List<GroupListReply, GroupSummary> {
+    const kind = { paging: "offset", isNewestFirst: true } as const;
+    return listRecords(this.#caller, LIST_GROUPS, kind, request, options);
+  }
+
+  /**
+   * Request a loan for a group: one for each member who borrows, on the same terms.
+   *
+   * Requests a loan for a group: a loan of each member who borrows, all on the same terms. Each has a schedule of its
+   * own.
+   *
+   * Needs a key of scope `lend`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.loans.requestGroupLoan({
+   *   group_id: "<group_id>",
+   *   loans: [
+   *     {
+   *       client_id: "<client_id>",
+   *       amount: "50000.00",
+   *     },
+   *   ],
+   *   disbursement: "one",
+   *   interestSettings: {
+   *     interestRate: "2",
+   *     interestFrequency: "every_week",
+   *   },
+   *   period: 12,
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Group Loan Requested",
+   * //   data: {
+   * //     group_loan_id: "<group_loan_id>",
+   * //     group_id: "<group_id>",
+   * //     disbursement: "one",
+   * //     client_id: "<client_id>",
+   * //     amount: "50000.00",
+   * //     loans: [
+   * //       {
+   * //         loan_id: "<loan_id>",
+   * //         client_id: "<client_id>",
+   * //         amount: "50000.00",
+   * //         state: "pending_approval",
+   * //       },
+   * //     ],
+   * //     dateCreated: "2026-01-05T08:30:00.000Z",
+   * //   },
+   * // }
+   * ```
+   */
+  requestGroupLoan(request: LoansRequestGroupLoanRequest, options?: CallOptions): Promise<GroupLoanReply> {
+    return callAction(this.#caller, REQUEST_GROUP_LOAN, request, options);
+  }
+
+  /**
+   * Approve the loan of a group and pay it out, by one transfer or one to each; reject or cancel it.
+   *
+   * Approves, rejects or cancels the loan of a group, or one member's part of it.
+   *
+   * Needs a key of scope `lend`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.loans.processGroupLoan({
+   *   group_loan_id: "<group_loan_id>",
+   *   status: "approve",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Loan Disbursed",
+   * //   data: {
+   * //     group_loan_id: "<group_loan_id>",
+   * //     group_id: "<group_id>",
+   * //     disbursement: "one",
+   * //     client_id: "<client_id>",
+   * //     amount: "50000.00",
+   * //     loans: [
+   * //       {
+   * //         loan_id: "<loan_id>",
+   * //         client_id: "<client_id>",
+   * //         amount: "50000.00",
+   * //         state: "active",
+   * //       },
+   * //     ],
+   * //     txnRef: "<txnRef>",
+   * //     dateCreated: "2026-01-05T08:30:00.000Z",
+   * //   },
+   * // }
+   * ```
+   */
+  processGroupLoan(request: LoansProcessGroupLoanRequest, options?: CallOptions): Promise<GroupLoanReply> {
+    return callAction(this.#caller, PROCESS_GROUP_LOAN, request, options);
+  }
+
+  /**
+   * What each member of a group is to pay at a meeting, and what was paid on its day.
+   *
+   * Returns what each member of a group is to pay at a meeting, and what was paid on its day.
+   *
+   * Needs a key of scope `lend` or `read`.
+   *
+   * @example
+   * ```ts
+   * await shop.loans.collectionSheet({
+   *   group_id: "<group_id>",
+   * });
+   * // {
+   * //   status: 200,
+   * //   data: {
+   * //     group_id: "<group_id>",
+   * //     name: "Weavers",
+   * //     leader: "<leader>",
+   * //     date: "2026-01-05",
+   * //     lines: [
+   * //       {
+   * //         client_id: "<client_id>",
+   * //         loan_id: "<loan_id>",
+   * //         arrears: "0.00",
+   * //         installment: "0.00",
+   * //         due: "0.00",
+   * //         collected: "0.00",
+   * //         outstanding: "50000.00",
+   * //       },
+   * //     ],
+   * //     totals: {
+   * //       arrears: "0.00",
+   * //       installment: "0.00",
+   * //       due: "0.00",
+   * //       collected: "0.00",
+   * //       outstanding: "50000.00",
+   * //     },
+   * //   },
+   * // }
+   * ```
+   */
+  collectionSheet(request: LoansCollectionSheetRequest, options?: CallOptions): Promise<CollectionSheetReply> {
+    return callAction(this.#caller, COLLECTION_SHEET, request, options);
+  }
+
+  /**
+   * Record what a meeting of a group has collected: a repayment of each loan, in one request.
+   *
+   * Records what a meeting has collected, in one request: a repayment of each loan, out of money that you have
+   * received.
+   *
+   * Needs a key of scope `lend`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.loans.collect({
+   *   group_id: "<group_id>",
+   *   amounts: [
+   *     {
+   *       loan_id: "<loan_id>",
+   *       amount: "4000.00",
+   *     },
+   *   ],
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Collected",
+   * //   group_id: "<group_id>",
+   * //   amount: "4000.00",
+   * //   data: [
+   * //     {
+   * //       loan_id: "<loan_id>",
+   * //       client_id: "<client_id>",
+   * //       amount: "4000.00",
+   * //       state: "collected",
+   * //       txnRef: "<txnRef>",
+   * //       allocation: {
+   * //         penalty: "0.00",
+   * //         interest: "0.00",
+   * //         tax: "0.00",
+   * //         principal: "4000.00",
+   * //       },
+   * //       outstanding: "46000.00",
+   * //     },
+   * //   ],
+   * // }
+   * ```
+   */
+  collect(request: LoansCollectRequest, options?: CallOptions): Promise<CollectReply> {
+    return callAction(this.#caller, COLLECT, request, options);
   }
 
   /**

@@ -25,14 +25,26 @@ export class KasuwaPaths {
   readonly bills: BillsMethods;
   /** `PUT /clients`: create, update, list, view. */
   readonly clients: ClientsMethods;
-  /** `PUT /loans`: request, process, repay, validate, reverse, view, list, statement. */
+  /**
+   * `PUT /loans`: request, process, repay, validate, reverse, view, list, statement, portfolio, charge, waive,
+   * reschedule, topUp, writeOff, decideWriteOff, guarantee, guarantees, callGuarantee, payGuarantor, releaseGuarantee,
+   * collateral, returnCollateral, createProduct, updateProduct, listProducts, viewProduct, requestOfProduct,
+   * closeProduct, autoRepay, stopAutoRepay, collections, createGroup, updateGroup, viewGroup, listGroups,
+   * requestGroupLoan, processGroupLoan, collectionSheet, collect.
+   */
   readonly loans: LoansMethods;
   /**
    * `PUT /investments`: createSavings, deposit, validate, viewSavings, listSavings, statement, cashout,
-   * cashoutCashcode, createPlan, subscribe, subscriptions, listPlans, cancelPlan, setRollover, certificate.
+   * cashoutCashcode, createPlan, subscribe, subscriptions, listPlans, cancelPlan, setRollover, certificate,
+   * reactivateSavings, decideReactivation, createShareClass, listShareClasses, buyShares, transferShares,
+   * redeemShares, approveRedemption, rejectRedemption, listRedemptions, listShareholders, shareRegister,
+   * declareDividend, listDividends, standingOrder, changeStandingOrder, listStandingOrders.
    */
   readonly investments: InvestmentsMethods;
-  /** `PUT /virtualcard`: create, get, fund, withdraw, limits, transactions, block, unblock, terminate. */
+  /**
+   * `PUT /virtualcard`: create, get, fund, withdraw, dispute, disputes, viewDispute, withdrawDispute, limits, decider,
+   * transactions, block, unblock, terminate.
+   */
   readonly virtualcard: VirtualcardMethods;
   /** `PUT /cashcode`: generate, verify, cancel. */
   readonly cashcode: CashcodeMethods;
@@ -41,15 +53,17 @@ export class KasuwaPaths {
    * events, eventFeed, resend, chargeableBanks, charges, recurrents, recurrent, installments, resumeInstallments,
    * pauseInstallments, cancelInstallments, paylink, paylinks, paylinkDetail, paylinkDisable, paylinkEnable, customer,
    * customers, customerDetail, transactions, transaction, statement, settlements, settlement, proof, settlementEvents,
-   * dailySettlementEvents, payoutSchedule, payouts, keys, invoice, invoices, invoiceDetail, invoiceVoid, ticket,
-   * ticketLinks, ticketSales, ticketByCode, ticketUse.
+   * dailySettlementEvents, payoutSchedule, payouts, keys, invoice, invoices, invoiceDetail, invoiceSend,
+   * invoiceReceived, invoiceNotReceived, invoiceVoid, ticket, ticketLinks, ticketSales, ticketByCode, ticketUse,
+   * mails, mailDetail, mail.
    */
   readonly resources: ResourcesMethods;
   /**
-   * `PUT /sandbox`: beneficiary, payAccount, dispute, disputeOutcome, cardPurchase, cardRefund, cardAuthorize,
-   * cardCapture, cardReverse, redeemCashcode, newMerchant, fundWallet, settle, webhook, explain, clock, advance,
-   * freeze, audit, close, fault, reset, snapshot, restore, fork, worlds, compareWorlds, deleteWorld, newKey,
-   * payoutPolicy. The test environment alone has this path.
+   * `PUT /sandbox`: beneficiary, payAccount, dispute, disputeOutcome, cardPurchase, cardDisputeOutcome, cardRefund,
+   * cardAuthorize, cardCapture, cardReverse, redeemCashcode, newMerchant, fundWallet, settle, webhook, explain,
+   * requests, peopleMails, clock, advance, freeze, audit, close, fault, reset, snapshot, restore, fork, worlds,
+   * compareWorlds, exportWorld, importWorld, deleteWorld, newKey, payoutPolicy, clientTiers. The test environment
+   * alone has this path.
    */
   readonly sandbox: SandboxMethods;
 
@@ -67,14 +81,21 @@ export class KasuwaPaths {
   }
 }
 
+export * from "./auto_repay.js";
 export * from "./checkout.js";
 export * from "./core.js";
 export * from "./customers.js";
 export * from "./disputes.js";
+export * from "./groups.js";
+export * from "./guarantees.js";
 export * from "./invoices.js";
 export * from "./keys.js";
+export * from "./loan_products.js";
+export * from "./mail.js";
 export * from "./payouts.js";
 export * from "./references.js";
+export * from "./shares.js";
+export * from "./standing_orders.js";
 export * from "./statements.js";
 export * from "./tickets.js";
 export * from "./transactions.js";

@@ -7,8 +7,8 @@ import { type Time } from "../times.js";
 export interface FoundRecord {
   /**
    * A kind of transaction, or `batch`, `loan`, `savings`, `thrift_plan`, `virtual_card`, `saved_card`, `plan`,
-   * `beneficiary`, `personalized_account`, `client`, `customer`, `dispute`, `settlement`, `checkout`, `link`,
-   * `invoice`.
+   * `beneficiary`, `personalized_account`, `client`, `customer`, `dispute`, `card_dispute`, `settlement`, `checkout`,
+   * `link`, `invoice`.
    */
   readonly kind: string;
   /** Reference of the service: the `txnRef` of a transaction, the id of anything else. */

@@ -14,8 +14,15 @@ import {
   type CustomerRecord,
   type CustomerRegisteredReply,
 } from "./customers.js";
-import { type InvoicePage, type InvoiceReply, type InvoiceSummary, type ItemFields } from "./invoices.js";
+import {
+  type InvoicePage,
+  type InvoiceReply,
+  type InvoiceSendReply,
+  type InvoiceSummary,
+  type ItemFields,
+} from "./invoices.js";
 import { type KeysReply } from "./keys.js";
+import { type MailReply, type MailSummary, type MailsReply } from "./mail.js";
 import {
   type ChargeableBanksReply,
   type ChargesReply,
@@ -361,6 +368,11 @@ export interface ResourcesPersonalizedAccountRequest {
   readonly bvn?: string | null | undefined;
   /** Preferred bank of the account, by name or code. If that bank cannot issue the number, your inbound bank does. */
   readonly bank?: unknown | undefined;
+  /**
+   * Client whom the account is for. What comes in is then held if it is above the limits of the client's tier. 1 to
+   * 100 characters.
+   */
+  readonly client_id?: string | null | undefined;
 }
 
 /** Request of resources closePersonalizedAccount. Names the account to close. Closing it again changes nothing. */
@@ -730,7 +742,8 @@ export interface ResourcesTransactionRequest {
   /**
    * A reference of ours or of yours: `txnRef`, `orderRef`, `customer_txnref`, `refundRef`, `batchRef`, an event id,
    * the code of a cashcode, or the id of a loan, savings account, thrift plan, card, saved card, payment plan,
-   * beneficiary, client, customer, personalized account, dispute or settlement. 1 to 100 characters.
+   * beneficiary, client, customer, personalized account, dispute (of a payment or of a card purchase) or settlement. 1
+   * to 100 characters.
    */
   readonly reference: string;
 }
@@ -902,6 +915,55 @@ export interface ResourcesInvoiceDetailRequest {
 }
 
 /**
+ * Request of resources invoiceSend. Mails an invoice to its customer, with the link to its page and the one to its
+ * PDF file.
+ */
+export interface ResourcesInvoiceSendRequest {
+  /** Identifier of the invoice. 1 to 100 characters. */
+  readonly invoice_id: string;
+  /**
+   * Whether the customer is reminded by mail as long as it is not paid: three days before the due date, the day after
+   * it and a week after it, at 9:00 in Lagos. Default: as it was; at first false.
+   */
+  readonly reminders?: boolean | null | undefined;
+}
+
+/**
+ * Request of resources invoiceReceived. Records what you received for an invoice yourself, in cash or at your bank.
+ * It moves no money.
+ */
+export interface ResourcesInvoiceReceivedRequest {
+  /** Identifier of the invoice. 1 to 100 characters. */
+  readonly invoice_id: string;
+  /**
+   * What you received: at most what is outstanding. Digits with at most two decimals, above zero, at most 15 digits.
+   */
+  readonly amount: Amount;
+  /** How you received it. */
+  readonly method: "bank" | "cash" | "other";
+  /**
+   * Your reference, such as the number of a receipt or a teller. An amount is counted once under it. 1 to 100
+   * characters.
+   */
+  readonly reference: string;
+  /**
+   * The day on which you received it, in Lagos, not after today. Default: today. A date as YYYY-MM-DD or DD-MM-YYYY.
+   */
+  readonly received_on?: CalendarDate | null | undefined;
+}
+
+/**
+ * Request of resources invoiceNotReceived. Takes back what was recorded as received by mistake. The invoice is to be
+ * paid again.
+ */
+export interface ResourcesInvoiceNotReceivedRequest {
+  /** Identifier of the invoice. 1 to 100 characters. */
+  readonly invoice_id: string;
+  /** The reference under which it was recorded. 1 to 100 characters. */
+  readonly reference: string;
+}
+
+/**
  * Request of resources invoiceVoid. Voids an invoice on which nothing was paid. It can then no longer be paid or
  * changed.
  */
@@ -996,6 +1058,30 @@ export interface ResourcesTicketUseRequest {
   readonly code: string;
   /** Admits only a ticket that this link sold. Absent: a ticket of any of your links. 1 to 100 characters. */
   readonly link_id?: string | null | undefined;
+}
+
+/** Request of resources mails. Lists mails, newest first. */
+export interface ResourcesMailsRequest {
+  /** Number of records to skip. Default 0. A whole number, not negative. */
+  readonly offset?: number | null | undefined;
+  /** Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200. */
+  readonly limit?: number | null | undefined;
+  /** Lists only mails in this state. */
+  readonly status?: "failed" | "queued" | "sent" | "unknown" | null | undefined;
+  /** Lists only mails to this customer. 1 to 100 characters. */
+  readonly customer_id?: string | null | undefined;
+}
+
+/** Request of resources mailDetail. Shows one mail. */
+export interface ResourcesMailDetailRequest {
+  /** Identifier of the mail. 1 to 100 characters. */
+  readonly mail_id: string;
+}
+
+/** Request of resources mail. Sends a mail again that failed, or whose outcome is unknown. */
+export interface ResourcesMailRequest {
+  /** Identifier of the mail. 1 to 100 characters. */
+  readonly mail_id: string;
 }
 
 const BANKS: Operation = {
@@ -1348,6 +1434,36 @@ const INVOICE_DETAIL: Operation = {
   reply: INVOICE_REPLY_SHAPE,
 };
 
+const INVOICE_SEND: Operation = {
+  name: "resources.invoiceSend",
+  path: "resources",
+  select: { request: "invoice_send" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+};
+
+const INVOICE_RECEIVED: Operation = {
+  name: "resources.invoiceReceived",
+  path: "resources",
+  select: { request: "invoice_received" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  request: { amounts: ["amount"] },
+  reply: INVOICE_REPLY_SHAPE,
+};
+
+const INVOICE_NOT_RECEIVED: Operation = {
+  name: "resources.invoiceNotReceived",
+  path: "resources",
+  select: { request: "invoice_not_received" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  reply: INVOICE_REPLY_SHAPE,
+};
+
 const INVOICE_VOID: Operation = {
   name: "resources.invoiceVoid",
   path: "resources",
@@ -1399,6 +1515,29 @@ const TICKET_USE: Operation = {
   name: "resources.ticketUse",
   path: "resources",
   select: { request: "ticket_use" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+};
+
+const MAILS: Operation = {
+  name: "resources.mails",
+  path: "resources",
+  select: { inquire: "mail" },
+  repeat: "read",
+};
+
+const MAIL_DETAIL: Operation = {
+  name: "resources.mailDetail",
+  path: "resources",
+  select: { inquire: "mail" },
+  repeat: "read",
+};
+
+const MAIL: Operation = {
+  name: "resources.mail",
+  path: "resources",
+  select: { request: "mail" },
   repeat: "idempotency_key",
   writes: true,
   acceptsIdempotencyKey: true,
@@ -1635,14 +1774,14 @@ export class ResourcesMethods {
    * //   data: [
    * //     {
    * //       currency: "NGN",
-   * //       balance: "9789857.64",
-   * //       available: "9785925.14",
+   * //       balance: "9704803.89",
+   * //       available: "9700871.39",
    * //       held: "3932.50",
    * //     },
    * //     {
    * //       currency: "USD",
-   * //       balance: "9996.77",
-   * //       available: "9996.77",
+   * //       balance: "9990.77",
+   * //       available: "9990.77",
    * //       held: "0.00",
    * //     },
    * //   ],
@@ -1672,7 +1811,7 @@ export class ResourcesMethods {
    * //   data: [
    * //     {
    * //       event_id: "<event_id>",
-   * //       sequence: 17,
+   * //       sequence: 30,
    * //       txnRef: "<txnRef>",
    * //       kind: "account_closed",
    * //       state: "no_endpoint",
@@ -1697,7 +1836,7 @@ export class ResourcesMethods {
    * //     },
    * //     {
    * //       event_id: "<event_id>",
-   * //       sequence: 16,
+   * //       sequence: 29,
    * //       txnRef: "<txnRef>",
    * //       kind: "cashcode",
    * //       state: "no_endpoint",
@@ -2485,7 +2624,7 @@ export class ResourcesMethods {
    * //       kind: "transfer",
    * //       txnStatus: "successful",
    * //       currency: "NGN",
-   * //       amount: "120000.00",
+   * //       amount: "80000.00",
    * //       fee: "50.00",
    * //       vat: "3.75",
    * //       duty: "0.00",
@@ -2496,13 +2635,13 @@ export class ResourcesMethods {
    * //     },
    * //     {
    * //       txnRef: "<txnRef>",
-   * //       orderRef: "order-1042",
+   * //       orderRef: "<reference>",
    * //       kind: "transfer",
    * //       txnStatus: "successful",
    * //       currency: "NGN",
-   * //       amount: "1500.00",
-   * //       fee: "10.00",
-   * //       vat: "0.75",
+   * //       amount: "120000.00",
+   * //       fee: "50.00",
+   * //       vat: "3.75",
    * //       duty: "0.00",
    * //       method: null,
    * //       message: "Transfer Successful",
@@ -2592,7 +2731,7 @@ export class ResourcesMethods {
    * //   message: "Wallet in NGN",
    * //   currency: "NGN",
    * //   opening_balance: "0.00",
-   * //   closing_balance: "9789857.64",
+   * //   closing_balance: "9704803.89",
    * //   totals: [
    * //     {
    * //       kind: "collected",
@@ -2601,13 +2740,13 @@ export class ResourcesMethods {
    * //     },
    * //     {
    * //       kind: "fees",
-   * //       amount: "-2087.91",
-   * //       count: 8,
+   * //       amount: "-2137.91",
+   * //       count: 9,
    * //     },
    * //     {
    * //       kind: "vat",
-   * //       amount: "-156.60",
-   * //       count: 8,
+   * //       amount: "-160.35",
+   * //       count: 9,
    * //     },
    * //     {
    * //       kind: "refunds",
@@ -2616,13 +2755,13 @@ export class ResourcesMethods {
    * //     },
    * //     {
    * //       kind: "payouts",
-   * //       amount: "-126500.00",
-   * //       count: 3,
+   * //       amount: "-206500.00",
+   * //       count: 4,
    * //     },
    * //     {
    * //       kind: "other",
-   * //       amount: "9902575.00",
-   * //       count: 4,
+   * //       amount: "9897575.00",
+   * //       count: 5,
    * //     },
    * //   ],
    * //   data: [
@@ -2988,6 +3127,7 @@ export class ResourcesMethods {
    * //     outstanding: "33427.50",
    * //     status: "unpaid",
    * //     date_due: null,
+   * //     reminders: false,
    * //     created_at: "2026-01-05T08:30:00.000Z",
    * //     paid_at: null,
    * //     items: [
@@ -3008,7 +3148,6 @@ export class ResourcesMethods {
    * //     discount_rate: "10",
    * //     vat_rate: "7.5",
    * //     charge_user: "parts",
-   * //     note: "Thank you, Ada.",
    * // …
    * ```
    */
@@ -3049,6 +3188,7 @@ export class ResourcesMethods {
    * //       outstanding: "33427.50",
    * //       status: "unpaid",
    * //       date_due: null,
+   * //       reminders: false,
    * //       created_at: "2026-01-05T08:30:00.000Z",
    * //       paid_at: null,
    * //     },
@@ -3095,6 +3235,7 @@ export class ResourcesMethods {
    * //     outstanding: "33427.50",
    * //     status: "unpaid",
    * //     date_due: null,
+   * //     reminders: false,
    * //     created_at: "2026-01-05T08:30:00.000Z",
    * //     paid_at: null,
    * //     items: [
@@ -3115,12 +3256,169 @@ export class ResourcesMethods {
    * //     discount_rate: "10",
    * //     vat_rate: "7.5",
    * //     charge_user: "parts",
-   * //     note: "Thank you, Ada.",
    * // …
    * ```
    */
   invoiceDetail(request: ResourcesInvoiceDetailRequest, options?: CallOptions): Promise<InvoiceReply> {
     return callAction(this.#caller, INVOICE_DETAIL, request, options);
+  }
+
+  /**
+   * Mail an invoice to its customer, with reminders if you like.
+   *
+   * Mails an invoice to its customer, with the link to its page and the one to its PDF file.
+   *
+   * Needs a key of scope `collect`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.resources.invoiceSend({
+   *   invoice_id: "<invoice_id>",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Invoice Sent",
+   * //   data: {
+   * //     invoice_id: "<invoice_id>",
+   * //     number: "INV-000001",
+   * //     mail_id: "<mail_id>",
+   * //     mail_status: "queued",
+   * //     reminders: false,
+   * //     next_reminder: null,
+   * //   },
+   * // }
+   * ```
+   */
+  invoiceSend(request: ResourcesInvoiceSendRequest, options?: CallOptions): Promise<InvoiceSendReply> {
+    return callAction(this.#caller, INVOICE_SEND, request, options);
+  }
+
+  /**
+   * Record what you received for an invoice yourself, in cash or at your bank.
+   *
+   * Records what you received for an invoice yourself, in cash or at your bank. It moves no money.
+   *
+   * Needs a key of scope `collect`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.resources.invoiceReceived({
+   *   invoice_id: "<invoice_id>",
+   *   amount: "5000.00",
+   *   method: "cash",
+   *   reference: "receipt 118",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Payment Recorded",
+   * //   data: {
+   * //     invoice_id: "<invoice_id>",
+   * //     number: "INV-000001",
+   * //     link: "<link>",
+   * //     customer_id: "<customer_id>",
+   * //     currency: "NGN",
+   * //     subtotal: "33000.00",
+   * //     discount: "3300.00",
+   * //     vat: "2227.50",
+   * //     shipping: "1500.00",
+   * //     total: "33427.50",
+   * //     paid: "5000.00",
+   * //     refunded: "0.00",
+   * //     outstanding: "28427.50",
+   * //     status: "partly_paid",
+   * //     date_due: null,
+   * //     reminders: false,
+   * //     created_at: "2026-01-05T08:30:00.000Z",
+   * //     paid_at: null,
+   * //     items: [
+   * //       {
+   * //         description: "Ankara fabric, 6 yards",
+   * //         quantity: 2,
+   * //         amount: "12500.00",
+   * //         total: "25000.00",
+   * //       },
+   * //       {
+   * //         description: "Tailoring",
+   * //         quantity: 1,
+   * //         amount: "8000.00",
+   * //         total: "8000.00",
+   * //       },
+   * //     ],
+   * //     discount_type: "percentage",
+   * //     discount_rate: "10",
+   * //     vat_rate: "7.5",
+   * //     charge_user: "parts",
+   * // …
+   * ```
+   */
+  invoiceReceived(request: ResourcesInvoiceReceivedRequest, options?: CallOptions): Promise<InvoiceReply> {
+    return callAction(this.#caller, INVOICE_RECEIVED, request, options);
+  }
+
+  /**
+   * Take back what was recorded as received by mistake.
+   *
+   * Takes back what was recorded as received by mistake. The invoice is to be paid again.
+   *
+   * Needs a key of scope `collect`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.resources.invoiceNotReceived({
+   *   invoice_id: "<invoice_id>",
+   *   reference: "receipt 118",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Record Taken Back",
+   * //   data: {
+   * //     invoice_id: "<invoice_id>",
+   * //     number: "INV-000001",
+   * //     link: "<link>",
+   * //     customer_id: "<customer_id>",
+   * //     currency: "NGN",
+   * //     subtotal: "33000.00",
+   * //     discount: "3300.00",
+   * //     vat: "2227.50",
+   * //     shipping: "1500.00",
+   * //     total: "33427.50",
+   * //     paid: "0.00",
+   * //     refunded: "0.00",
+   * //     outstanding: "33427.50",
+   * //     status: "unpaid",
+   * //     date_due: null,
+   * //     reminders: false,
+   * //     created_at: "2026-01-05T08:30:00.000Z",
+   * //     paid_at: null,
+   * //     items: [
+   * //       {
+   * //         description: "Ankara fabric, 6 yards",
+   * //         quantity: 2,
+   * //         amount: "12500.00",
+   * //         total: "25000.00",
+   * //       },
+   * //       {
+   * //         description: "Tailoring",
+   * //         quantity: 1,
+   * //         amount: "8000.00",
+   * //         total: "8000.00",
+   * //       },
+   * //     ],
+   * //     discount_type: "percentage",
+   * //     discount_rate: "10",
+   * //     vat_rate: "7.5",
+   * //     charge_user: "parts",
+   * // …
+   * ```
+   */
+  invoiceNotReceived(request: ResourcesInvoiceNotReceivedRequest, options?: CallOptions): Promise<InvoiceReply> {
+    return callAction(this.#caller, INVOICE_NOT_RECEIVED, request, options);
   }
 
   /**
@@ -3156,6 +3454,7 @@ export class ResourcesMethods {
    * //     outstanding: "0.00",
    * //     status: "void",
    * //     date_due: null,
+   * //     reminders: false,
    * //     created_at: "2026-01-05T08:30:00.000Z",
    * //     paid_at: null,
    * //     items: [
@@ -3176,7 +3475,6 @@ export class ResourcesMethods {
    * //     discount_rate: "10",
    * //     vat_rate: "7.5",
    * //     charge_user: "parts",
-   * //     note: "Thank you, Ada.",
    * // …
    * ```
    */
@@ -3439,5 +3737,131 @@ export class ResourcesMethods {
    */
   ticketUse(request: ResourcesTicketUseRequest, options?: CallOptions): Promise<TicketReply> {
     return callAction(this.#caller, TICKET_USE, request, options);
+  }
+
+  /**
+   * Mails in your name, newest first: all, or those in a state or to a customer.
+   *
+   * Lists mails, newest first.
+   *
+   * Needs a key of scope `collect` or `read`.
+   *
+   * `await` returns one page, `for await` yields the records of all pages.
+   *
+   * @example
+   * ```ts
+   * await shop.resources.mails();
+   * // {
+   * //   status: 200,
+   * //   data: [
+   * //     {
+   * //       mail_id: "<mail_id>",
+   * //       purpose: "invoice",
+   * //       reference: "<reference>",
+   * //       customer_id: "<customer_id>",
+   * //       status: "sent",
+   * //       attempts: 1,
+   * //       reply_code: "250 2.0.0",
+   * //       to: "ada.obi@example.com",
+   * //       to_name: "Ada Obi",
+   * //       subject: "Invoice INV-000001 from Sandbox merchant",
+   * //       created_at: "2026-01-05T08:30:00.000Z",
+   * //       changed_at: "2026-01-05T08:30:00.000Z",
+   * //       sent_at: "2026-01-05T08:30:00.000Z",
+   * //     },
+   * //   ],
+   * //   total: 1,
+   * //   offset: 0,
+   * //   limit: 50,
+   * // }
+   * ```
+   */
+  mails(request: ResourcesMailsRequest = {}, options?: CallOptions): List<MailsReply, MailSummary> {
+    const kind = { paging: "offset", isNewestFirst: true } as const;
+    return listRecords(this.#caller, MAILS, kind, request, options);
+  }
+
+  /**
+   * One mail with its text.
+   *
+   * Shows one mail.
+   *
+   * Needs a key of scope `collect` or `read`.
+   *
+   * @example
+   * ```ts
+   * await shop.resources.mailDetail({
+   *   mail_id: "<mail_id>",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Mail",
+   * //   data: {
+   * //     mail_id: "<mail_id>",
+   * //     purpose: "invoice",
+   * //     reference: "<reference>",
+   * //     customer_id: "<customer_id>",
+   * //     status: "sent",
+   * //     attempts: 1,
+   * //     reply_code: "250 2.0.0",
+   * //     to: "ada.obi@example.com",
+   * //     to_name: "Ada Obi",
+   * //     subject: "Invoice INV-000001 from Sandbox merchant",
+   * //     created_at: "2026-01-05T08:30:00.000Z",
+   * //     changed_at: "2026-01-05T08:30:00.000Z",
+   * //     sent_at: "2026-01-05T08:30:00.000Z",
+   * //     sender_name: "Sandbox merchant",
+   * //     reply_to: null,
+   * //     text: "<text>",
+   * //     html: "<html>",
+   * //   },
+   * // }
+   * ```
+   */
+  mailDetail(request: ResourcesMailDetailRequest, options?: CallOptions): Promise<MailReply> {
+    return callAction(this.#caller, MAIL_DETAIL, request, options);
+  }
+
+  /**
+   * Send a mail again that failed, or whose outcome is unknown.
+   *
+   * Sends a mail again that failed, or whose outcome is unknown.
+   *
+   * Needs a key of scope `collect`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.resources.mail({
+   *   mail_id: "<mail_id>",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "The mail is queued again",
+   * //   data: {
+   * //     mail_id: "<mail_id>",
+   * //     purpose: "invoice",
+   * //     reference: "<reference>",
+   * //     customer_id: "<customer_id>",
+   * //     status: "queued",
+   * //     attempts: 1,
+   * //     reply_code: "550 5.1.1",
+   * //     to: "bounce@example.com",
+   * //     to_name: "Nobody",
+   * //     subject: "Invoice INV-000002 from Sandbox merchant",
+   * //     created_at: "2026-01-05T08:30:00.000Z",
+   * //     changed_at: "2026-01-05T08:30:00.000Z",
+   * //     sent_at: null,
+   * //     sender_name: "Sandbox merchant",
+   * //     reply_to: null,
+   * //     text: "<text>",
+   * //     html: "<html>",
+   * //   },
+   * // }
+   * ```
+   */
+  mail(request: ResourcesMailRequest, options?: CallOptions): Promise<MailReply> {
+    return callAction(this.#caller, MAIL, request, options);
   }
 }

@@ -2,16 +2,25 @@
 
 import { type Caller } from "../caller.js";
 import { type Amount, type Decimal } from "../exact.js";
-import { callAction } from "../methods.js";
+import { type List } from "../lists.js";
+import { callAction, listRecords } from "../methods.js";
 import { type Operation } from "../operation.js";
 import { type CallOptions } from "../options.js";
 import { type Time } from "../times.js";
 import { type CashcodeRedeemReply } from "./cashcode.js";
+import { type OwnFigures, type TiersReply } from "./clients.js";
 import { type DisputeChanged } from "./disputes.js";
 import { type LimitFields, type NewKeyReply, type PolicyReply, type TierFields } from "./keys.js";
 import { type BeneficiaryReply, type InboundPaymentReply } from "./payment.js";
-import { CASHCODE_REDEEM_REPLY_SHAPE, DISPUTE_CHANGED_SHAPE, LIMIT_FIELDS_SHAPE, TIER_FIELDS_SHAPE } from "./shapes.js";
-import { type AuthorizeReply, type PurchaseReply } from "./virtualcard.js";
+import {
+  CARD_DISPUTE_CHANGED_SHAPE,
+  CASHCODE_REDEEM_REPLY_SHAPE,
+  DISPUTE_CHANGED_SHAPE,
+  LIMIT_FIELDS_SHAPE,
+  REQUESTS_REPLY_SHAPE,
+  TIER_FIELDS_SHAPE,
+} from "./shapes.js";
+import { type AuthorizeReply, type CardDisputeChanged, type PurchaseReply } from "./virtualcard.js";
 
 /** The business time that was reached, and the jobs that ran on the way. */
 export interface AdvanceReply {
@@ -77,6 +86,16 @@ export interface ExplainReply {
   readonly data: readonly { readonly [name: string]: unknown }[];
 }
 
+/** The file of a world. */
+export interface ExportWorldReply {
+  /** 200. */
+  readonly status: 200;
+  /** The world. The file has all its rows but those of API keys and signing secrets. */
+  readonly data: World;
+  /** The file, in base64. At most 10 MiB. */
+  readonly file: string;
+}
+
 /** The new merchant. */
 export interface ForkReply {
   /** 200. */
@@ -85,6 +104,30 @@ export interface ForkReply {
   readonly mid: string;
   /** A key of the copy, for the header `key`, beside those that it has of the merchant. It is shown this once. */
   readonly key: string;
+}
+
+/** A request and its reply. Secrets are `***`. */
+export interface LoggedRequest {
+  /** Number of the request in the order of recording. It counts those of all merchants, so a merchant's have gaps. */
+  readonly number: number;
+  /** Time of the reply by the server's clock, ISO 8601, UTC. */
+  readonly answered_at: string;
+  /** The header `x-request-id` of the reply. */
+  readonly request_id: string;
+  /** What was called, such as `/disburse`. */
+  readonly path: string;
+  /** The action. Empty if the request named none that exists. */
+  readonly action: string;
+  /** Status of HTTP. */
+  readonly http_status: number;
+  /** Status in the reply's body. */
+  readonly result: number;
+  /** From the arrival of the headers to the reply. */
+  readonly milliseconds: Decimal;
+  /** What was sent, as JSON. `[40,000 bytes]` if it was longer than 32 KiB. */
+  readonly request_body: string;
+  /** What was answered, in the same way. */
+  readonly reply_body: string;
 }
 
 /** A new merchant, with 10,000,000.00 NGN and 10,000.00 USD in its wallets. */
@@ -97,6 +140,52 @@ export interface NewMerchantReply {
   readonly key: string;
 }
 
+/** A mail to a person of the console. It is in this outbox and goes nowhere else. */
+export interface PeopleMail {
+  /** Number of the mail in the order of queueing. It counts those of all merchants, so a merchant's have gaps. */
+  readonly number: number;
+  /** Identifier of the mail. */
+  readonly mail_id: string;
+  /** What it is for, such as `invitation`, `sign_in_alert` or `approvals_waiting`. */
+  readonly purpose: string;
+  /** State of the mail. */
+  readonly status: "failed" | "queued" | "sent" | "unknown";
+  /** Address of the person. */
+  readonly to: string;
+  /** Subject. Null if the mail was replaced before it was sent. */
+  readonly subject: string | null;
+  /** The mail as plain text. Null if the mail was replaced before it was sent. */
+  readonly text: string | null;
+  /** The mail as HTML, with the same words. Null if the mail was replaced before it was sent. */
+  readonly html: string | null;
+  /** Time at which it was queued, by the server's clock, in UTC. */
+  readonly created_at: Time;
+}
+
+/** Mails to the people of this merchant. */
+export interface PeopleMailsReply {
+  /** 200. */
+  readonly status: 200;
+  /** The mails. */
+  readonly data: readonly PeopleMail[];
+  /** The `number` of the last mail returned, for `before`. 0 if there was none. */
+  readonly last: number;
+  /** Whether there are further ones now. */
+  readonly more: boolean;
+}
+
+/** Requests of this merchant. */
+export interface RequestsReply {
+  /** 200. */
+  readonly status: 200;
+  /** The requests. */
+  readonly data: readonly LoggedRequest[];
+  /** The `number` of the last request returned, for `before` or `after`. 0 if there was none, or `after` itself. */
+  readonly last: number;
+  /** Whether there are further ones now. */
+  readonly more: boolean;
+}
+
 /** The confirmation of a restore. */
 export interface RestoreReply {
   /** 200: it was done. The next request is answered from the world. */
@@ -105,6 +194,20 @@ export interface RestoreReply {
   readonly message: string;
   /** Number of rows that were restored. */
   readonly rows: number;
+}
+
+/** A snapshot, a restore or a copy that takes longer than a second, and is not done. */
+export interface RunningWorld {
+  /** `snapshot`, `restore` or `fork`. */
+  readonly action: string;
+  /** Name of the world; empty for a copy of the merchant as it is. */
+  readonly name: string;
+  /** Rows that were read or written so far. */
+  readonly rows_done: number;
+  /** All rows; 0 while they are being counted. */
+  readonly rows_total: number;
+  /** The time of the server's clock when it began, in UTC. */
+  readonly began_at: string;
 }
 
 /** The confirmation of a sandbox action. */
@@ -177,6 +280,8 @@ export interface WorldsReply {
   readonly status: 200;
   /** The worlds. */
   readonly data: readonly World[];
+  /** What is running now. Left out if that is nothing. */
+  readonly running?: readonly RunningWorld[];
 }
 
 /** Request of sandbox beneficiary. Adds a payee of split payments. */
@@ -269,6 +374,17 @@ export interface SandboxCardPurchaseRequest {
    * as 2029-01.
    */
   readonly expiry?: string | null | undefined;
+}
+
+/**
+ * Request of sandbox cardDisputeOutcome. Simulates the decision of the card network on a dispute of a card purchase.
+ * That of a shop of this deployment is decided by `dispute_outcome` of the shop.
+ */
+export interface SandboxCardDisputeOutcomeRequest {
+  /** The dispute, by its `dispute_id`. 1 to 100 characters. */
+  readonly dispute_id: string;
+  /** `won`: the network decides for the cardholder; `lost`: for the shop. */
+  readonly outcome: "lost" | "won";
 }
 
 /** Request of sandbox cardRefund. Simulates a shop that refunds a purchase, in the test environment. */
@@ -386,6 +502,11 @@ export interface SandboxNewMerchantRequest {
    * 200 characters.
    */
   readonly seed?: string | null | undefined;
+  /**
+   * Terms of the merchant, as a file of `kasuwa case export` has them: tariff, limits, days of settlement, savings,
+   * lending and the like. Left out: those of every new merchant. An object of at most 100 terms.
+   */
+  readonly terms?: { readonly [name: string]: unknown } | null | undefined;
 }
 
 /** Request of sandbox fundWallet. Credits the merchant's own wallet. */
@@ -416,6 +537,11 @@ export interface SandboxSettleRequest {
    * The rail's answer. A transaction that is final keeps its status, and an operator is notified of a contradiction.
    */
   readonly outcome: "failed" | "successful";
+  /**
+   * Response code of the answer, such as `51`. Default `00` if it is successful, `05` if it failed. A response code of
+   * two digits or capitals.
+   */
+  readonly code?: string | null | undefined;
 }
 
 /** Request of sandbox webhook. The URL that this merchant's events are sent to. An empty text switches them off. */
@@ -458,6 +584,33 @@ export interface SandboxExplainRequest {
   readonly reference?: string | null | undefined;
 }
 
+/** Request of sandbox requests. Requests of this merchant and their replies, newest first. */
+export interface SandboxRequestsRequest {
+  /**
+   * Only those with this text in path, action, request id, or a body, whatever its capitals. At most 200 characters.
+   */
+  readonly search?: string | null | undefined;
+  /** Only those that were refused or failed. */
+  readonly refused?: boolean | undefined;
+  /** Only those whose `number` is below this one. Send a reply's `last` to read on. A whole number, not negative. */
+  readonly before?: number | null | undefined;
+  /**
+   * Lists those whose `number` is above this one, oldest first. Send a reply's `last` to follow the log. A whole
+   * number, not negative.
+   */
+  readonly after?: number | null | undefined;
+  /** Largest number of requests to return. Default 50. 1 to 200. */
+  readonly limit?: number | null | undefined;
+}
+
+/** Request of sandbox peopleMails. Mails to the people of this merchant, newest first. */
+export interface SandboxPeopleMailsRequest {
+  /** Only those whose `number` is below this one. Send a reply's `last` to read on. A whole number, not negative. */
+  readonly before?: number | null | undefined;
+  /** Largest number of mails to return. Default 50. 1 to 200. */
+  readonly limit?: number | null | undefined;
+}
+
 /** Request of sandbox clock. */
 export type SandboxClockRequest = Record<string, never>;
 
@@ -497,18 +650,44 @@ export type SandboxCloseRequest = Record<string, never>;
 export interface SandboxFaultRequest {
   /**
    * The rail whose calls fail: `card`, `bank` (transfers, account payments, names), `biller`, `mobile`, `identity`
-   * (BVN) or `issuer` (virtual cards). Required unless the kind is `none`; then left out for all rails.
+   * (BVN), `issuer` (virtual cards) or `decider` (your service that decides on purchases with them). Required unless
+   * the kind is `none`; then left out for all rails.
    */
-  readonly rail?: "bank" | "biller" | "card" | "identity" | "issuer" | "mobile" | null | undefined;
+  readonly rail?: "bank" | "biller" | "card" | "decider" | "identity" | "issuer" | "mobile" | null | undefined;
   /**
    * `timeout`: done, but the answer is lost. `reset`: it never arrived. `unavailable`: refused before anything was
    * done. `decline`: declined. `none`: clears planned faults.
    */
   readonly kind: "decline" | "none" | "reset" | "timeout" | "unavailable";
+  /**
+   * The operation that the fault is limited to. Left out: every call of the rail. Of `card`: `initiate`, `charge`,
+   * `validate`, `refund`. Of `bank`: `transfer`, `charge`, `validate`, `refund`, `accountname`. Of `biller`: `pay`,
+   * `resolve`. Of `mobile`: `charge`, `validate`, `refund`. Of `identity`: `bvn`. Of `issuer` and `decider`:
+   * `purchase`, `authorize`.
+   */
+  readonly on?:
+    | "accountname"
+    | "authorize"
+    | "bvn"
+    | "charge"
+    | "initiate"
+    | "pay"
+    | "purchase"
+    | "refund"
+    | "resolve"
+    | "transfer"
+    | "validate"
+    | null
+    | undefined;
   /** Number of the next calls that the fault applies to. Default 1. 1 to 1,000,000. */
   readonly times?: number | undefined;
   /** Probability from 0 to 1 with which each of these calls fails. Default 1. A number from 0 to 1. */
   readonly probability?: Decimal | null | undefined;
+  /**
+   * Response code of a decline, such as `51`. Only for the kind `decline`. Default `05`. A response code of two digits
+   * or capitals.
+   */
+  readonly code?: string | null | undefined;
 }
 
 /** Request of sandbox reset. */
@@ -541,6 +720,33 @@ export interface SandboxCompareWorldsRequest {
   readonly name: string;
   /** Name of the other world. 1 to 100 characters. */
   readonly other: string;
+}
+
+/**
+ * Request of sandbox exportWorld. Writes a world to a file that this deployment, and every other with the same
+ * KASUWA_SECRET_KEY, can import.
+ */
+export interface SandboxExportWorldRequest {
+  /** Name of the world. 1 to 100 characters. */
+  readonly name: string;
+  /** Encrypts the file. Whoever imports it sends it again; it is not stored. 12 to 200 characters. */
+  readonly passphrase: string;
+}
+
+/**
+ * Request of sandbox importWorld. Stores the world of a file. The merchant stays as it is until the world is
+ * restored.
+ */
+export interface SandboxImportWorldRequest {
+  /** Name of the world here, one that none of the merchant's worlds has. 1 to 100 characters. */
+  readonly name: string;
+  /** The passphrase that the file was written with. 12 to 200 characters. */
+  readonly passphrase: string;
+  /**
+   * The file, in base64, as `export_world` returned it. A file of at most 10 MiB in base64, as export_world returns
+   * it.
+   */
+  readonly file: string;
 }
 
 /** Request of sandbox deleteWorld. Deletes a world. */
@@ -595,6 +801,21 @@ export interface SandboxPayoutPolicyRequest {
   readonly tier_limits?: TierFields | null | undefined;
   /** What becomes of a transfer beyond a limit: it is refused (the default), or waits for approval. */
   readonly on_limit?: "approve" | "refuse" | null | undefined;
+  /**
+   * Write-offs wait that bring what is written off of a loan above this amount, in naira. Digits with at most two
+   * decimals, at most 15 digits; zero where nothing is left.
+   */
+  readonly approve_write_off_above?: Amount | null | undefined;
+}
+
+/** Request of sandbox clientTiers. The whole setting: figures that are left out are the regulator's. */
+export interface SandboxClientTiersRequest {
+  /** Whether the limits apply. */
+  readonly is_on: boolean;
+  /** Days for which money above a limit is held before it goes back. Default 7. 1 to 90. */
+  readonly held_days?: number | null | undefined;
+  /** Figures of this merchant. An array of at most 4 tiers. */
+  readonly tiers?: readonly OwnFigures[] | null | undefined;
 }
 
 const BENEFICIARY: Operation = {
@@ -645,6 +866,16 @@ const CARD_PURCHASE: Operation = {
   writes: true,
   acceptsIdempotencyKey: true,
   request: { amounts: ["amount"] },
+};
+
+const CARD_DISPUTE_OUTCOME: Operation = {
+  name: "sandbox.cardDisputeOutcome",
+  path: "sandbox",
+  select: { action: "card_dispute_outcome" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  reply: CARD_DISPUTE_CHANGED_SHAPE,
 };
 
 const CARD_REFUND: Operation = {
@@ -735,6 +966,21 @@ const EXPLAIN: Operation = {
   name: "sandbox.explain",
   path: "sandbox",
   select: { action: "explain" },
+  repeat: "read",
+};
+
+const REQUESTS: Operation = {
+  name: "sandbox.requests",
+  path: "sandbox",
+  select: { action: "requests" },
+  repeat: "read",
+  reply: REQUESTS_REPLY_SHAPE,
+};
+
+const PEOPLE_MAILS: Operation = {
+  name: "sandbox.peopleMails",
+  path: "sandbox",
+  select: { action: "people_mails" },
   repeat: "read",
 };
 
@@ -832,6 +1078,21 @@ const COMPARE_WORLDS: Operation = {
   repeat: "read",
 };
 
+const EXPORT_WORLD: Operation = {
+  name: "sandbox.exportWorld",
+  path: "sandbox",
+  select: { action: "export_world" },
+  repeat: "read",
+};
+
+const IMPORT_WORLD: Operation = {
+  name: "sandbox.importWorld",
+  path: "sandbox",
+  select: { action: "import_world" },
+  repeat: "never",
+  writes: true,
+};
+
 const DELETE_WORLD: Operation = {
   name: "sandbox.deleteWorld",
   path: "sandbox",
@@ -855,12 +1116,20 @@ const PAYOUT_POLICY: Operation = {
   repeat: "never",
   writes: true,
   request: {
-  amounts: ["approve_above", "approve_daily_above"],
+  amounts: ["approve_above", "approve_daily_above", "approve_write_off_above"],
   inside: {
     beneficiary_limits: LIMIT_FIELDS_SHAPE,
     tier_limits: TIER_FIELDS_SHAPE,
   },
 },
+};
+
+const CLIENT_TIERS: Operation = {
+  name: "sandbox.clientTiers",
+  path: "sandbox",
+  select: { action: "client_tiers" },
+  repeat: "never",
+  writes: true,
 };
 
 /** The actions of `PUT /sandbox`. */
@@ -1043,6 +1312,49 @@ export class SandboxMethods {
    */
   cardPurchase(request: SandboxCardPurchaseRequest, options?: CallOptions): Promise<PurchaseReply> {
     return callAction(this.#caller, CARD_PURCHASE, request, options);
+  }
+
+  /**
+   * The card network decides a dispute of a card purchase.
+   *
+   * Simulates the decision of the card network on a dispute of a card purchase. That of a shop of this deployment is
+   * decided by `dispute_outcome` of the shop.
+   *
+   * Needs a key of scope `all`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * Exists in the test environment only.
+   *
+   * @example
+   * ```ts
+   * await shop.sandbox.cardDisputeOutcome({
+   *   dispute_id: "<dispute_id>",
+   *   outcome: "lost",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Dispute lost: the shop keeps the money",
+   * //   data: {
+   * //     dispute_id: "<dispute_id>",
+   * //     reference: "<reference>",
+   * //     txnRef: "<txnRef>",
+   * //     state: "lost",
+   * //     reason: "not received",
+   * //     amount: "5.00",
+   * //     currency: "USD",
+   * //     credited: "0.00",
+   * //     card_currency: "USD",
+   * //     outcome: "The card network decided for the shop",
+   * //     filed_at: "2026-01-05T08:30:00.000Z",
+   * //     ended_at: "2026-01-05T08:30:00.000Z",
+   * //     refundRef: "<refundRef>",
+   * //   },
+   * // }
+   * ```
+   */
+  cardDisputeOutcome(request: SandboxCardDisputeOutcomeRequest, options?: CallOptions): Promise<CardDisputeChanged> {
+    return callAction(this.#caller, CARD_DISPUTE_OUTCOME, request, options);
   }
 
   /**
@@ -1367,6 +1679,65 @@ export class SandboxMethods {
   }
 
   /**
+   * The requests of this merchant and their replies, also refused ones, with secrets hidden.
+   *
+   * Requests of this merchant and their replies, newest first.
+   *
+   * Needs a key of scope `all`.
+   *
+   * `await` returns one page, `for await` yields the records of all pages.
+   *
+   * Exists in the test environment only.
+   *
+   * @example
+   * ```ts
+   * await shop.sandbox.requests({
+   *   refused: true,
+   *   limit: 10,
+   * });
+   * // {
+   * //   status: 200,
+   * //   data: [],
+   * //   last: "<last>",
+   * //   more: false,
+   * // }
+   * ```
+   */
+  requests(request: SandboxRequestsRequest = {}, options?: CallOptions): List<RequestsReply, LoggedRequest> {
+    const kind = { paging: "feed", isNewestFirst: true } as const;
+    return listRecords(this.#caller, REQUESTS, kind, request, options);
+  }
+
+  /**
+   * The mails to the people of this merchant: invitations, alerts, and what waits for them.
+   *
+   * Mails to the people of this merchant, newest first.
+   *
+   * Needs a key of scope `all`.
+   *
+   * `await` returns one page, `for await` yields the records of all pages.
+   *
+   * Exists in the test environment only.
+   *
+   * @example
+   * ```ts
+   * await shop.sandbox.peopleMails({
+   *   limit: 10,
+   * });
+   * // {
+   * //   status: 200,
+   * //   data: [],
+   * //   last: "<last>",
+   * //   more: false,
+   * // }
+   * ```
+   */
+  peopleMails(request: SandboxPeopleMailsRequest = {}, options?: CallOptions): List<PeopleMailsReply, PeopleMail> {
+    const kind = { paging: "feed", isNewestFirst: true } as const;
+    return listRecords(this.#caller, PEOPLE_MAILS, kind, request, options);
+  }
+
+  /**
    * This merchant's business time.
    *
    * Needs a key of scope `all`.
@@ -1558,7 +1929,7 @@ export class SandboxMethods {
    * //   status: 200,
    * //   data: {
    * //     name: "before the refund",
-   * //     rows: 8,
+   * //     rows: "<rows>",
    * //     bytes: "<bytes>",
    * //     business_time: "<business_time>",
    * //     made_at: "<made_at>",
@@ -1590,7 +1961,7 @@ export class SandboxMethods {
    * // {
    * //   status: 200,
    * //   message: "The merchant is as it was in before the refund",
-   * //   rows: 8,
+   * //   rows: "<rows>",
    * // }
    * ```
    */
@@ -1640,7 +2011,7 @@ export class SandboxMethods {
    * //   data: [
    * //     {
    * //       name: "before the refund",
-   * //       rows: 8,
+   * //       rows: "<rows>",
    * //       bytes: "<bytes>",
    * //       business_time: "<business_time>",
    * //       made_at: "<made_at>",
@@ -1677,6 +2048,74 @@ export class SandboxMethods {
    */
   compareWorlds(request: SandboxCompareWorldsRequest, options?: CallOptions): Promise<CompareWorldsReply> {
     return callAction(this.#caller, COMPARE_WORLDS, request, options);
+  }
+
+  /**
+   * Write a world to a file, encrypted with a passphrase.
+   *
+   * Writes a world to a file that this deployment, and every other with the same KASUWA_SECRET_KEY, can import.
+   *
+   * Needs a key of scope `all`.
+   *
+   * Exists in the test environment only.
+   *
+   * @example
+   * ```ts
+   * await shop.sandbox.exportWorld({
+   *   name: "before the refund",
+   *   passphrase: "a passphrase of the team",
+   * });
+   * // {
+   * //   status: 200,
+   * //   data: {
+   * //     name: "before the refund",
+   * //     rows: "<rows>",
+   * //     bytes: "<bytes>",
+   * //     business_time: "<business_time>",
+   * //     made_at: "<made_at>",
+   * //     made_by: "1.0.0",
+   * //   },
+   * //   file: "<file>",
+   * // }
+   * ```
+   */
+  exportWorld(request: SandboxExportWorldRequest, options?: CallOptions): Promise<ExportWorldReply> {
+    return callAction(this.#caller, EXPORT_WORLD, request, options);
+  }
+
+  /**
+   * Store the world of a file, which can then be restored or copied.
+   *
+   * Stores the world of a file. The merchant stays as it is until the world is restored.
+   *
+   * Needs a key of scope `all`.
+   *
+   * If its answer is lost, the call is not repeated, and throws OutcomeUnknown.
+   *
+   * Exists in the test environment only.
+   *
+   * @example
+   * ```ts
+   * await shop.sandbox.importWorld({
+   *   name: "from the file",
+   *   passphrase: "a passphrase of the team",
+   *   file: "<file>",
+   * });
+   * // {
+   * //   status: 200,
+   * //   data: {
+   * //     name: "from the file",
+   * //     rows: "<rows>",
+   * //     bytes: "<bytes>",
+   * //     business_time: "<business_time>",
+   * //     made_at: "<made_at>",
+   * //     made_by: "1.0.0",
+   * //   },
+   * // }
+   * ```
+   */
+  importWorld(request: SandboxImportWorldRequest, options?: CallOptions): Promise<SnapshotReply> {
+    return callAction(this.#caller, IMPORT_WORLD, request, options);
   }
 
   /**
@@ -1726,7 +2165,7 @@ export class SandboxMethods {
    * });
    * // {
    * //   status: 200,
-   * //   key_id: 2,
+   * //   key_id: 6,
    * //   key: "<key>",
    * //   scopes: [
    * //     "payout",
@@ -1760,5 +2199,37 @@ export class SandboxMethods {
    */
   payoutPolicy(request: SandboxPayoutPolicyRequest = {}, options?: CallOptions): Promise<PolicyReply> {
     return callAction(this.#caller, PAYOUT_POLICY, request, options);
+  }
+
+  /**
+   * Set whether the limits by tier apply to the clients of this merchant, and with which figures.
+   *
+   * The whole setting: figures that are left out are the regulator's.
+   *
+   * Needs a key of scope `all`.
+   *
+   * If its answer is lost, the call is not repeated, and throws OutcomeUnknown.
+   *
+   * Exists in the test environment only.
+   *
+   * @example
+   * ```ts
+   * await shop.sandbox.clientTiers({
+   *   is_on: true,
+   *   tiers: [
+   *     {
+   *       tier: 1,
+   *       daily: "60000.00",
+   *     },
+   *   ],
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "The limits apply",
+   * // }
+   * ```
+   */
+  clientTiers(request: SandboxClientTiersRequest, options?: CallOptions): Promise<TiersReply> {
+    return callAction(this.#caller, CLIENT_TIERS, request, options);
   }
 }

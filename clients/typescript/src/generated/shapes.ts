@@ -2,6 +2,23 @@
 
 import type { Shape } from "../exact.js";
 
+export const AGREED_CHARGE_RECORD_SHAPE: Shape = { amounts: ["amount"], decimals: ["percent", "vat"] };
+
+export const AMOUNT_RANGE_SHAPE: Shape = { amounts: ["min", "max", "default"] };
+
+export const AMOUNT_RANGE_RECORD_SHAPE: Shape = { amounts: ["min", "max", "default"] };
+
+export const AUTO_REPAY_RECORD_SHAPE: Shape = { amounts: ["collected"] };
+
+export const DRY_RUN_FIGURE_SHAPE: Shape = { amounts: ["amount"] };
+
+export const AUTO_REPAY_REPLY_SHAPE: Shape = {
+  inside: {
+    data: AUTO_REPAY_RECORD_SHAPE,
+    explained: DRY_RUN_FIGURE_SHAPE,
+  },
+};
+
 export const BILL_ITEM_SHAPE: Shape = { amounts: ["amount", "fee"], decimals: ["discount"] };
 
 export const BILL_CATALOGUE_SHAPE: Shape = { inside: { items: BILL_ITEM_SHAPE } };
@@ -14,6 +31,79 @@ export const BILL_STATE_SHAPE: Shape = { amounts: ["amount", "fee", "vat", "comm
 
 export const BULK_ORDER_STATE_SHAPE: Shape = { amounts: ["amount", "fee", "vat"] };
 
+export const REPAYMENT_ALLOCATION_SHAPE: Shape = {
+  amounts: ["penalty", "interest", "tax", "principal", "charges"],
+};
+
+export const GUARANTEE_RECORD_SHAPE: Shape = {
+  amounts: ["amount", "held", "called", "owed", "shortfall"],
+};
+
+export const INTEREST_REPLY_SHAPE: Shape = { decimals: ["interestRate"] };
+
+export const LOAN_OUTSTANDING_SHAPE: Shape = {
+  amounts: ["principal", "interest", "tax", "penalty", "charges", "total", "payoff"],
+};
+
+export const LOAN_SCHEDULE_LINE_SHAPE: Shape = {
+  amounts: ["principal", "interest", "tax", "charges", "total", "paid"],
+};
+
+export const LOAN_CHARGE_RECORD_SHAPE: Shape = {
+  amounts: ["amount", "vat", "paid", "waived", "outstanding"],
+};
+
+export const WRITTEN_OFF_SHAPE: Shape = {
+  amounts: ["penalty", "interest", "tax", "principal", "charges", "total"],
+};
+
+export const WAITING_WRITE_OFF_SHAPE: Shape = { amounts: ["amount"] };
+
+export const EARLIER_SCHEDULE_SHAPE: Shape = {
+  decimals: ["interestRate"],
+  inside: { schedule: LOAN_SCHEDULE_LINE_SHAPE },
+};
+
+export const COLLATERAL_RECORD_SHAPE: Shape = { amounts: ["value"] };
+
+export const LOAN_RECORD_SHAPE: Shape = {
+  amounts: ["amount", "credit", "net_amount"],
+  decimals: ["tax_rate", "penalty_rate"],
+  inside: {
+    interestSettings: INTEREST_REPLY_SHAPE,
+    outstanding: LOAN_OUTSTANDING_SHAPE,
+    schedule: LOAN_SCHEDULE_LINE_SHAPE,
+    agreed_charges: AGREED_CHARGE_RECORD_SHAPE,
+    charges: LOAN_CHARGE_RECORD_SHAPE,
+    written_off: WRITTEN_OFF_SHAPE,
+    waiting_write_off: WAITING_WRITE_OFF_SHAPE,
+    schedules: EARLIER_SCHEDULE_SHAPE,
+    guarantees: GUARANTEE_RECORD_SHAPE,
+    collateral: COLLATERAL_RECORD_SHAPE,
+    auto_repay: AUTO_REPAY_RECORD_SHAPE,
+  },
+};
+
+export const CALL_GUARANTEE_REPLY_SHAPE: Shape = {
+  amounts: ["amount"],
+  inside: {
+    allocation: REPAYMENT_ALLOCATION_SHAPE,
+    guarantees: GUARANTEE_RECORD_SHAPE,
+    data: LOAN_RECORD_SHAPE,
+    explained: DRY_RUN_FIGURE_SHAPE,
+  },
+};
+
+export const CARD_DISPUTE_SUMMARY_SHAPE: Shape = { amounts: ["amount", "credited"] };
+
+export const CARD_DISPUTE_CHANGED_SHAPE: Shape = { inside: { data: CARD_DISPUTE_SUMMARY_SHAPE } };
+
+export const CARD_DISPUTE_DETAIL_SHAPE: Shape = { amounts: ["amount", "credited"] };
+
+export const CARD_DISPUTE_REPLY_SHAPE: Shape = { inside: { data: CARD_DISPUTE_DETAIL_SHAPE } };
+
+export const CARD_DISPUTES_REPLY_SHAPE: Shape = { inside: { data: CARD_DISPUTE_SUMMARY_SHAPE } };
+
 export const CARD_TRANSACTION_SHAPE: Shape = { amounts: ["amount", "fee", "effect"] };
 
 export const CARD_TRANSACTION_PAGE_SHAPE: Shape = { inside: { data: CARD_TRANSACTION_SHAPE } };
@@ -24,12 +114,12 @@ export const CASHCODE_REPLY_SHAPE: Shape = { amounts: ["amount"] };
 
 export const CASHCODE_STATE_SHAPE: Shape = { amounts: ["amount", "paid", "fee", "vat"] };
 
-export const DRY_RUN_FIGURE_SHAPE: Shape = { amounts: ["amount"] };
-
 export const CASHOUT_REPLY_SHAPE: Shape = {
   amounts: ["balance"],
   inside: { explained: DRY_RUN_FIGURE_SHAPE },
 };
+
+export const CHARGE_TERMS_SHAPE: Shape = { amounts: ["amount"], decimals: ["percent", "vat"] };
 
 export const CHARGES_SHAPE: Shape = {
   amounts: ["amount", "fee", "vat", "total_charge", "settled"],
@@ -38,6 +128,57 @@ export const CHARGES_SHAPE: Shape = {
 export const CHARGES_REPLY_SHAPE: Shape = { inside: { data: CHARGES_SHAPE } };
 
 export const CHECKOUT_REPORT_SHAPE: Shape = { amounts: ["amount"] };
+
+export const TIER_LIMITS_SHOWN_SHAPE: Shape = { amounts: ["balance"] };
+
+export const TIER_USE_SHAPE: Shape = { amounts: ["balance"] };
+
+export const NEXT_TIER_SHAPE: Shape = { inside: { limits: TIER_LIMITS_SHOWN_SHAPE } };
+
+export const CLIENT_TIER_SHAPE: Shape = {
+  inside: {
+    limits: TIER_LIMITS_SHOWN_SHAPE,
+    used: TIER_USE_SHAPE,
+    next: NEXT_TIER_SHAPE,
+  },
+};
+
+export const CLIENT_REPLY_SHAPE: Shape = { inside: { tier: CLIENT_TIER_SHAPE } };
+
+export const COLLATERAL_REPLY_SHAPE: Shape = { inside: { data: COLLATERAL_RECORD_SHAPE } };
+
+export const COLLECT_LINE_SHAPE: Shape = {
+  amounts: ["amount", "outstanding"],
+  inside: { allocation: REPAYMENT_ALLOCATION_SHAPE },
+};
+
+export const COLLECT_REPLY_SHAPE: Shape = {
+  amounts: ["amount"],
+  inside: {
+    data: COLLECT_LINE_SHAPE,
+    explained: DRY_RUN_FIGURE_SHAPE,
+  },
+};
+
+export const COLLECTED_AMOUNT_SHAPE: Shape = { amounts: ["amount"] };
+
+export const COLLECTION_RECORD_SHAPE: Shape = { amounts: ["amount"] };
+
+export const SHEET_LINE_SHAPE: Shape = {
+  amounts: ["arrears", "installment", "due", "collected", "outstanding"],
+};
+
+export const SHEET_TOTALS_SHAPE: Shape = {
+  amounts: ["arrears", "installment", "due", "collected", "outstanding"],
+};
+
+export const SHEET_RECORD_SHAPE: Shape = {
+  inside: { lines: SHEET_LINE_SHAPE, totals: SHEET_TOTALS_SHAPE },
+};
+
+export const COLLECTION_SHEET_REPLY_SHAPE: Shape = { inside: { data: SHEET_RECORD_SHAPE } };
+
+export const COLLECTIONS_REPLY_SHAPE: Shape = { inside: { data: COLLECTION_RECORD_SHAPE } };
 
 export const CUSTOMER_TOTAL_SHAPE: Shape = { amounts: ["paid", "refunded"] };
 
@@ -75,9 +216,63 @@ export const DISPUTE_REPLY_SHAPE: Shape = { inside: { data: DISPUTE_DETAIL_SHAPE
 
 export const DISPUTES_REPLY_SHAPE: Shape = { inside: { data: DISPUTE_SUMMARY_SHAPE } };
 
+export const DIVIDEND_RECORD_SHAPE: Shape = { amounts: ["gross", "paid", "withheld_tax", "returned"] };
+
+export const DIVIDEND_LIST_REPLY_SHAPE: Shape = { inside: { data: DIVIDEND_RECORD_SHAPE } };
+
+export const DIVIDEND_REPLY_SHAPE: Shape = {
+  inside: {
+    data: DIVIDEND_RECORD_SHAPE,
+    explained: DRY_RUN_FIGURE_SHAPE,
+  },
+};
+
 export const FOUND_RECORD_SHAPE: Shape = { amounts: ["amount", "fee", "vat", "duty"] };
 
 export const FOUND_REPLY_SHAPE: Shape = { inside: { data: FOUND_RECORD_SHAPE } };
+
+export const GROUP_LOAN_LINE_SHAPE: Shape = { amounts: ["amount"] };
+
+export const GROUP_LOAN_PART_SHAPE: Shape = { amounts: ["amount"] };
+
+export const GROUP_LOAN_RECORD_SHAPE: Shape = {
+  amounts: ["amount"],
+  inside: { loans: GROUP_LOAN_LINE_SHAPE },
+};
+
+export const GROUP_LOAN_REPLY_SHAPE: Shape = {
+  inside: {
+    data: GROUP_LOAN_RECORD_SHAPE,
+    explained: DRY_RUN_FIGURE_SHAPE,
+  },
+};
+
+export const GROUP_MEMBER_RECORD_SHAPE: Shape = { amounts: ["outstanding", "overdue", "written_off"] };
+
+export const GROUP_REPLY_SHAPE: Shape = { inside: { explained: DRY_RUN_FIGURE_SHAPE } };
+
+export const GROUP_STANDING_RECORD_SHAPE: Shape = { amounts: ["outstanding", "overdue", "written_off"] };
+
+export const GROUP_VIEW_SHAPE: Shape = {
+  inside: {
+    standing: GROUP_STANDING_RECORD_SHAPE,
+    members: GROUP_MEMBER_RECORD_SHAPE,
+    loans: GROUP_LOAN_RECORD_SHAPE,
+  },
+};
+
+export const GUARANTEE_LIST_REPLY_SHAPE: Shape = { inside: { data: GUARANTEE_RECORD_SHAPE } };
+
+export const GUARANTEE_REPLY_SHAPE: Shape = { inside: { data: GUARANTEE_RECORD_SHAPE } };
+
+export const HOLDING_RECORD_SHAPE: Shape = { amounts: ["capital"] };
+
+export const HOLDING_LIST_REPLY_SHAPE: Shape = { inside: { data: HOLDING_RECORD_SHAPE } };
+
+export const HOLDING_REPLY_SHAPE: Shape = {
+  amounts: ["amount"],
+  inside: { data: HOLDING_RECORD_SHAPE },
+};
 
 export const INSTALLMENT_LINE_SHAPE: Shape = { amounts: ["amount"] };
 
@@ -89,8 +284,6 @@ export const INSTALLMENT_PLAN_SHAPE: Shape = {
 export const INSTALLMENT_CHANGED_REPLY_SHAPE: Shape = { inside: { data: INSTALLMENT_PLAN_SHAPE } };
 
 export const INSTALLMENT_SCHEDULE_SHAPE: Shape = { amounts: ["total"], decimals: ["payment_schedule"] };
-
-export const INTEREST_REPLY_SHAPE: Shape = { decimals: ["interestRate"] };
 
 export const INTEREST_SETTINGS_SHAPE: Shape = { decimals: ["interestRate"] };
 
@@ -105,12 +298,15 @@ export const INVOICE_PAGE_SHAPE: Shape = { inside: { data: INVOICE_SUMMARY_SHAPE
 
 export const INVOICE_PAYMENT_SHAPE: Shape = { amounts: ["amount", "refunded"] };
 
+export const INVOICE_RECEIPT_SHAPE: Shape = { amounts: ["amount"] };
+
 export const INVOICE_RECORD_SHAPE: Shape = {
   amounts: ["subtotal", "vat", "shipping", "total", "paid", "refunded", "outstanding"],
   decimals: ["discount", "discount_rate", "vat_rate"],
   inside: {
     items: INVOICE_LINE_SHAPE,
     payments: INVOICE_PAYMENT_SHAPE,
+    received: INVOICE_RECEIPT_SHAPE,
   },
 };
 
@@ -122,12 +318,8 @@ export const LIMIT_FIELDS_SHAPE: Shape = { amounts: ["hourly_amount", "daily_amo
 
 export const LOAN_NEXT_DUE_SHAPE: Shape = { amounts: ["amount"] };
 
-export const LOAN_OUTSTANDING_SHAPE: Shape = {
-  amounts: ["principal", "interest", "tax", "penalty", "total", "payoff"],
-};
-
 export const LOAN_SUMMARY_SHAPE: Shape = {
-  amounts: ["amount", "credit"],
+  amounts: ["amount", "credit", "overdue"],
   decimals: ["tax_rate", "penalty_rate"],
   inside: {
     interestSettings: INTEREST_REPLY_SHAPE,
@@ -138,20 +330,6 @@ export const LOAN_SUMMARY_SHAPE: Shape = {
 
 export const LOAN_PAGE_SHAPE: Shape = { inside: { data: LOAN_SUMMARY_SHAPE } };
 
-export const LOAN_SCHEDULE_LINE_SHAPE: Shape = {
-  amounts: ["principal", "interest", "tax", "total", "paid"],
-};
-
-export const LOAN_RECORD_SHAPE: Shape = {
-  amounts: ["amount", "credit"],
-  decimals: ["tax_rate", "penalty_rate"],
-  inside: {
-    interestSettings: INTEREST_REPLY_SHAPE,
-    outstanding: LOAN_OUTSTANDING_SHAPE,
-    schedule: LOAN_SCHEDULE_LINE_SHAPE,
-  },
-};
-
 export const LOAN_REPLY_SHAPE: Shape = {
   inside: { data: LOAN_RECORD_SHAPE, explained: DRY_RUN_FIGURE_SHAPE },
 };
@@ -159,6 +337,13 @@ export const LOAN_REPLY_SHAPE: Shape = {
 export const LOAN_STATEMENT_LINE_SHAPE: Shape = { amounts: ["amount", "balance"] };
 
 export const LOAN_STATEMENT_PAGE_SHAPE: Shape = { inside: { data: LOAN_STATEMENT_LINE_SHAPE } };
+
+export const LOGGED_REQUEST_SHAPE: Shape = { decimals: ["milliseconds"] };
+
+export const PAY_GUARANTOR_REPLY_SHAPE: Shape = {
+  amounts: ["amount"],
+  inside: { data: GUARANTEE_RECORD_SHAPE },
+};
 
 export const PAYLINK_PAYMENT_SHAPE: Shape = { amounts: ["amount"] };
 
@@ -193,21 +378,104 @@ export const PAYMENT_STATE_SHAPE: Shape = {
   },
 };
 
+export const PENALTY_RECORD_SHAPE: Shape = { decimals: ["rate"] };
+
+export const PENALTY_TERMS_SHAPE: Shape = { decimals: ["rate"] };
+
 export const PLAN_RECORD_SHAPE: Shape = { amounts: ["amount"] };
 
 export const PLAN_PAGE_SHAPE: Shape = { inside: { data: PLAN_RECORD_SHAPE } };
 
 export const PLAN_REPLY_SHAPE: Shape = { inside: { data: PLAN_RECORD_SHAPE } };
 
+export const PORTFOLIO_BUCKET_SHAPE: Shape = { amounts: ["principal"], decimals: ["share"] };
+
+export const PORTFOLIO_AT_RISK_SHAPE: Shape = { amounts: ["principal"], decimals: ["share"] };
+
+export const PORTFOLIO_PERIOD_SHAPE: Shape = {
+  amounts: ["amount_due", "paid_of_due", "collected", "written_off", "recovered"],
+};
+
+export const PORTFOLIO_EXPECTED_SHAPE: Shape = { amounts: ["overdue", "days_7", "days_30"] };
+
+export const PORTFOLIO_GROUP_SHAPE: Shape = {
+  amounts: ["principal"],
+  inside: {
+    par1: PORTFOLIO_AT_RISK_SHAPE,
+    par30: PORTFOLIO_AT_RISK_SHAPE,
+    par90: PORTFOLIO_AT_RISK_SHAPE,
+  },
+};
+
+export const PORTFOLIO_SHAPE: Shape = {
+  amounts: ["principal", "provision"],
+  inside: {
+    buckets: PORTFOLIO_BUCKET_SHAPE,
+    par1: PORTFOLIO_AT_RISK_SHAPE,
+    par30: PORTFOLIO_AT_RISK_SHAPE,
+    par90: PORTFOLIO_AT_RISK_SHAPE,
+    period: PORTFOLIO_PERIOD_SHAPE,
+    expected: PORTFOLIO_EXPECTED_SHAPE,
+    groups: PORTFOLIO_GROUP_SHAPE,
+  },
+};
+
+export const PORTFOLIO_REPLY_SHAPE: Shape = { inside: { data: PORTFOLIO_SHAPE } };
+
+export const RATE_RANGE_RECORD_SHAPE: Shape = { decimals: ["min", "max", "default"] };
+
+export const RANGE_RECORDS_SHAPE: Shape = {
+  inside: {
+    amount: AMOUNT_RANGE_RECORD_SHAPE,
+    interestRate: RATE_RANGE_RECORD_SHAPE,
+  },
+};
+
+export const PRODUCT_LOANS_SHAPE: Shape = { amounts: ["lent"] };
+
+export const PRODUCT_RECORD_SHAPE: Shape = {
+  decimals: ["tax_rate"],
+  inside: {
+    ranges: RANGE_RECORDS_SHAPE,
+    penalty: PENALTY_RECORD_SHAPE,
+    charges: AGREED_CHARGE_RECORD_SHAPE,
+    loans: PRODUCT_LOANS_SHAPE,
+  },
+};
+
+export const PRODUCT_LIST_REPLY_SHAPE: Shape = { inside: { data: PRODUCT_RECORD_SHAPE } };
+
+export const RATE_RANGE_SHAPE: Shape = { decimals: ["min", "max", "default"] };
+
+export const PRODUCT_RANGES_SHAPE: Shape = {
+  inside: {
+    amount: AMOUNT_RANGE_SHAPE,
+    interestRate: RATE_RANGE_SHAPE,
+  },
+};
+
+export const PRODUCT_REPLY_SHAPE: Shape = {
+  inside: {
+    data: PRODUCT_RECORD_SHAPE,
+    explained: DRY_RUN_FIGURE_SHAPE,
+  },
+};
+
 export const RECURRENT_PLAN_SHAPE: Shape = { amounts: ["amount", "paid"] };
 
 export const RECURRENT_CHANGED_REPLY_SHAPE: Shape = { inside: { data: RECURRENT_PLAN_SHAPE } };
 
+export const REDEMPTION_RECORD_SHAPE: Shape = { amounts: ["amount"] };
+
+export const REDEMPTION_LIST_REPLY_SHAPE: Shape = { inside: { data: REDEMPTION_RECORD_SHAPE } };
+
+export const REDEMPTION_REPLY_SHAPE: Shape = { inside: { data: REDEMPTION_RECORD_SHAPE } };
+
+export const REDEMPTION_VERDICT_REPLY_SHAPE: Shape = { inside: { data: REDEMPTION_RECORD_SHAPE } };
+
 export const REFUND_REPLY_SHAPE: Shape = {
   amounts: ["amount", "refundedAmount", "refundableAmount"],
 };
-
-export const REPAYMENT_ALLOCATION_SHAPE: Shape = { amounts: ["penalty", "interest", "tax", "principal"] };
 
 export const REPAY_REPLY_SHAPE: Shape = {
   amounts: ["amount", "chargedAmount"],
@@ -228,6 +496,8 @@ export const REPAYMENT_VALIDATE_REPLY_SHAPE: Shape = {
   amounts: ["amount", "chargedAmount"],
   inside: { charges: CHARGES_SHAPE },
 };
+
+export const REQUESTS_REPLY_SHAPE: Shape = { inside: { data: LOGGED_REQUEST_SHAPE } };
 
 export const REVERSE_REPLY_SHAPE: Shape = {
   amounts: ["amount", "refunded_amount"],
@@ -266,7 +536,7 @@ export const SAVINGS_STATEMENT_LINE_SHAPE: Shape = { amounts: ["amount", "balanc
 export const SAVINGS_STATEMENT_PAGE_SHAPE: Shape = { inside: { data: SAVINGS_STATEMENT_LINE_SHAPE } };
 
 export const SAVINGS_TOTALS_SHAPE: Shape = {
-  amounts: ["interest", "withheld_tax", "thrift_paid", "thrift_received"],
+  amounts: ["interest", "withheld_tax", "thrift_paid", "thrift_received", "dividends", "dividend_tax", "shares_bought", "shares_redeemed"],
 };
 
 export const SAVINGS_VIEW_REPLY_SHAPE: Shape = {
@@ -292,6 +562,12 @@ export const SETTLEMENT_SUMMARY_SHAPE: Shape = {
 
 export const SETTLEMENTS_REPLY_SHAPE: Shape = { inside: { data: SETTLEMENT_SUMMARY_SHAPE } };
 
+export const SHARE_CLASS_RECORD_SHAPE: Shape = { amounts: ["price", "capital"], decimals: ["tax_rate"] };
+
+export const SHARE_CLASS_LIST_REPLY_SHAPE: Shape = { inside: { data: SHARE_CLASS_RECORD_SHAPE } };
+
+export const SHARE_CLASS_REPLY_SHAPE: Shape = { inside: { data: SHARE_CLASS_RECORD_SHAPE } };
+
 export const VELOCITY_SHAPE: Shape = { amounts: ["amount"] };
 
 export const SPENDING_LIMITS_SHAPE: Shape = {
@@ -309,6 +585,17 @@ export const SPENDING_LIMITS_SHOWN_SHAPE: Shape = {
 export const SPENDING_LIMITS_REPLY_SHAPE: Shape = { inside: { data: SPENDING_LIMITS_SHOWN_SHAPE } };
 
 export const SPLIT_PART_SHAPE: Shape = { amounts: ["share"], decimals: ["percentage"] };
+
+export const STANDING_ORDER_RECORD_SHAPE: Shape = { amounts: ["amount", "paid"] };
+
+export const STANDING_ORDER_LIST_REPLY_SHAPE: Shape = { inside: { data: STANDING_ORDER_RECORD_SHAPE } };
+
+export const STANDING_ORDER_REPLY_SHAPE: Shape = {
+  inside: {
+    data: STANDING_ORDER_RECORD_SHAPE,
+    explained: DRY_RUN_FIGURE_SHAPE,
+  },
+};
 
 export const STATEMENT_TOTAL_SHAPE: Shape = { amounts: ["amount"] };
 
@@ -355,10 +642,16 @@ export const TRANSACTION_PAGE_SHAPE: Shape = { inside: { data: TRANSACTION_SUMMA
 
 export const TRANSFER_ORDER_SHAPE: Shape = { amounts: ["amount"] };
 
+export const TRANSFER_SHARES_REPLY_SHAPE: Shape = {
+  inside: { data: HOLDING_RECORD_SHAPE, to: HOLDING_RECORD_SHAPE },
+};
+
 export const TRANSFER_STATE_SHAPE: Shape = {
   amounts: ["amount", "fee", "vat"],
   inside: { data: BULK_ORDER_STATE_SHAPE },
 };
+
+export const VIEW_GROUP_REPLY_SHAPE: Shape = { inside: { data: GROUP_VIEW_SHAPE } };
 
 export const VIRTUAL_CARD_SHAPE: Shape = { amounts: ["balance", "held"] };
 

@@ -7,7 +7,11 @@ import { callAction, listRecords } from "../methods.js";
 import { type Operation } from "../operation.js";
 import { type CallOptions } from "../options.js";
 import { type CalendarDate, type Time } from "../times.js";
+import { type EvidenceFile, type EvidenceFileLine } from "./disputes.js";
 import {
+  CARD_DISPUTES_REPLY_SHAPE,
+  CARD_DISPUTE_CHANGED_SHAPE,
+  CARD_DISPUTE_REPLY_SHAPE,
   CARD_TRANSACTION_PAGE_SHAPE,
   SPENDING_LIMITS_REPLY_SHAPE,
   SPENDING_LIMITS_SHAPE,
@@ -40,6 +44,132 @@ export interface CardBilling {
   readonly state: string;
   /** Postal code of the cardholder. 1 to 20 characters, or a whole number. */
   readonly postal_code: string | number;
+}
+
+/** The dispute after the request. */
+export interface CardDisputeChanged {
+  /** 200: it was done. */
+  readonly status: 200;
+  /** The outcome in words. */
+  readonly message: string;
+  /** The dispute. */
+  readonly data: CardDisputeSummary;
+}
+
+/** A dispute of a card purchase with its evidence and its steps. */
+export interface CardDisputeDetail {
+  /** Reference of the dispute. */
+  readonly dispute_id: string;
+  /** The card. */
+  readonly reference: string;
+  /** The purchase that is disputed. */
+  readonly txnRef: string;
+  /**
+   * `submitted`: it is not decided yet. `won`: the card has the money, or your wallet if the card is terminated.
+   * `lost`: the shop keeps it. `withdrawn`: by you. `closed`: nothing is left of the purchase to decide on.
+   */
+  readonly state: "closed" | "lost" | "submitted" | "withdrawn" | "won";
+  /** The cardholder's reason. */
+  readonly reason: string;
+  /** What is disputed, in the shop's currency. What the shop refunds meanwhile is subtracted. */
+  readonly amount: Amount;
+  /** Currency of the shop. */
+  readonly currency: string;
+  /** What the card got for it, in the card's currency. 0.00 unless it is won. */
+  readonly credited: Amount;
+  /** Currency of the card. */
+  readonly card_currency: string;
+  /** How it ended, in words. Null while it is open. */
+  readonly outcome: string | null;
+  /** Time at which it was filed, in UTC. */
+  readonly filed_at: Time;
+  /** Time at which it ended, in UTC. Null while it is open. */
+  readonly ended_at: Time | null;
+  /** The `txnRef` of the refund by which the card got the money. Null if it got none. */
+  readonly refundRef: string | null;
+  /** The evidence that was sent with it. Null if there was none. */
+  readonly evidence: CardEvidenceView | null;
+  /** Its steps so far, oldest first. An event was sent at each. */
+  readonly timeline: readonly CardDisputeStep[];
+}
+
+/** The dispute. */
+export interface CardDisputeReply {
+  /** 200. */
+  readonly status: 200;
+  /** The dispute. */
+  readonly data: CardDisputeDetail;
+}
+
+/** One step in the life of a dispute. */
+export interface CardDisputeStep {
+  /** Time of the step, in UTC. */
+  readonly at: Time;
+  /** What happened: `submitted`, `reduced` by a refund of the shop, or the state that it got. */
+  readonly step: string;
+}
+
+/** A dispute of a card purchase. */
+export interface CardDisputeSummary {
+  /** Reference of the dispute. */
+  readonly dispute_id: string;
+  /** The card. */
+  readonly reference: string;
+  /** The purchase that is disputed. */
+  readonly txnRef: string;
+  /**
+   * `submitted`: it is not decided yet. `won`: the card has the money, or your wallet if the card is terminated.
+   * `lost`: the shop keeps it. `withdrawn`: by you. `closed`: nothing is left of the purchase to decide on.
+   */
+  readonly state: "closed" | "lost" | "submitted" | "withdrawn" | "won";
+  /** The cardholder's reason. */
+  readonly reason: string;
+  /** What is disputed, in the shop's currency. What the shop refunds meanwhile is subtracted. */
+  readonly amount: Amount;
+  /** Currency of the shop. */
+  readonly currency: string;
+  /** What the card got for it, in the card's currency. 0.00 unless it is won. */
+  readonly credited: Amount;
+  /** Currency of the card. */
+  readonly card_currency: string;
+  /** How it ended, in words. Null while it is open. */
+  readonly outcome: string | null;
+  /** Time at which it was filed, in UTC. */
+  readonly filed_at: Time;
+  /** Time at which it ended, in UTC. Null while it is open. */
+  readonly ended_at: Time | null;
+  /** The `txnRef` of the refund by which the card got the money. Null if it got none. */
+  readonly refundRef: string | null;
+}
+
+/** One page of disputes of card purchases. */
+export interface CardDisputesReply {
+  /** 200. */
+  readonly status: 200;
+  /** The disputes. */
+  readonly data: readonly CardDisputeSummary[];
+  /** How many disputes match. */
+  readonly total: number;
+  /** The number of records skipped. */
+  readonly offset: number;
+  /** The largest number of records of a page. */
+  readonly limit: number;
+}
+
+/** The words and files of the cardholder. They may be left out. */
+export interface CardEvidence {
+  /** What happened, in the cardholder's words. At most 5,000 characters. */
+  readonly explanation?: string | null | undefined;
+  /** At most 5 files, such as a receipt, a mail to the shop or a photograph. At most 5 files. */
+  readonly files?: readonly EvidenceFile[] | null | undefined;
+}
+
+/** The evidence that was sent. */
+export interface CardEvidenceView {
+  /** What happened, in the cardholder's words. Null if there is none, or it was erased. */
+  readonly explanation: string | null;
+  /** The files, in the order in which they were sent. */
+  readonly files: readonly EvidenceFileLine[];
 }
 
 /** A transaction of a card: a purchase or refund, a movement between wallet and card, or a fee. */
@@ -83,12 +213,15 @@ export interface CardTransaction {
     | "channel_not_allowed"
     | "country_not_allowed"
     | "currency_not_supported"
+    | "declined_by_merchant"
     | "insufficient_funds"
     | "issuer_declined"
     | "merchant_blocked"
     | "merchant_not_allowed"
+    | "no_decision"
     | "no_longer_valid"
     | "not_yet_valid"
+    | "over_client_limit"
     | "over_daily_limit"
     | "over_monthly_limit"
     | "over_transaction_limit"
@@ -96,6 +229,10 @@ export interface CardTransaction {
     | "velocity_amount"
     | "velocity_count"
     | "wrong_cvv";
+  /** What your decider said of the purchase or authorization. Absent if none was asked. */
+  readonly decision?: DecisionShown;
+  /** The last dispute of the purchase. Absent if there was none. */
+  readonly dispute_id?: string;
 }
 
 /** One page of a card's transactions, newest first. */
@@ -112,6 +249,45 @@ export interface CardTransactionPage {
   readonly offset: number;
   /** Largest number of transactions on this page. The next page begins at `offset` + `limit`. */
   readonly limit: number;
+}
+
+/** The decider of purchases after a change. */
+export interface DeciderReply {
+  /** 200: it decides from now on. */
+  readonly status: 200;
+  /** The outcome in words. */
+  readonly message: string;
+  /** Who decides. */
+  readonly data: DeciderShown;
+}
+
+/** The decider of purchases, besides the card's own limits. */
+export interface DeciderShown {
+  /** The card that it is set for. Absent: all cards that have none of their own. */
+  readonly reference?: string;
+  /** Address that is asked. Null: nobody is asked. */
+  readonly decision_url: string | null;
+  /** What counts if there is no answer in time. */
+  readonly on_timeout: "approve" | "decline";
+}
+
+/** The answer of your decider to a purchase. */
+export interface DecisionShown {
+  /** Identifier of the request that it was asked with. */
+  readonly id: string;
+  /** Its answer. `none`: there was no answer that counts, and what `on_timeout` says was done. */
+  readonly answer: "approved" | "declined" | "none";
+  /**
+   * Why no answer counts. `timeout`: none within 2 seconds. `unreachable`: no connection, or it broke. `unreadable`:
+   * not HTTP 2xx with the JSON that is asked for. `refused`: the address is not allowed. `paused`: it failed several
+   * times in a row, and is left alone for 15 seconds. `busy`: too many purchases of yours wait. `unsigned`: no secret
+   * of yours can be read. Absent if there was an answer.
+   */
+  readonly fault?: "busy" | "paused" | "refused" | "timeout" | "unreachable" | "unreadable" | "unsigned";
+  /** The `reason` of its answer, at most 200 characters. Absent if it gave none. */
+  readonly reason?: string;
+  /** Milliseconds until the answer, or until the wait ended. */
+  readonly latency_ms: number;
 }
 
 /** The result of a purchase or refund, in the test environment. */
@@ -222,7 +398,7 @@ export interface SpendingLimitsShown {
   /** True if the card pays one purchase. Else absent. */
   readonly single_use?: true;
   /** First day in Lagos on which the card pays. Absent: from its creation. */
-  readonly from_date?: string;
+  readonly from_date?: CalendarDate;
   /** Last day in Lagos on which the card pays. Absent: until it expires. */
   readonly to_date?: string;
   /** Ways in which the card may be used. Absent: all. */
@@ -315,6 +491,10 @@ export interface VirtualCardReply {
   readonly card_data: VirtualCard;
   /** The limits of the card. Absent if it has none. */
   readonly limits?: SpendingLimitsShown;
+  /**
+   * Who decides on the card's purchases besides its limits. Absent if nobody does, and in the reply of a creation.
+   */
+  readonly decider?: DeciderShown;
 }
 
 /** Request of virtualcard create. A new card for a customer, with an initial balance from the wallet. */
@@ -326,6 +506,11 @@ export interface VirtualcardCreateRequest {
    * decimals, above zero, at most 15 digits.
    */
   readonly amount: Amount;
+  /**
+   * Client whose card it is: the limits of the client's tier then apply to it. Only for cards in NGN. 1 to 100
+   * characters.
+   */
+  readonly client_id?: string | null | undefined;
   /**
    * Currency of the card. A USD card is paid for from the USD wallet if there is one, else from NGN at the sell rate.
    */
@@ -383,12 +568,78 @@ export interface VirtualcardWithdrawRequest {
   readonly currency?: "USD" | "NGN" | null | undefined;
 }
 
+/**
+ * Request of virtualcard dispute. Disputes a purchase of a card, or a part of it, for the cardholder. A body may
+ * have 15 MiB.
+ */
+export interface VirtualcardDisputeRequest {
+  /** The card, by the `reference` that `create` returned. 1 to 100 characters. */
+  readonly reference: string;
+  /** The purchase, by its `txnRef`. Of an authorization, the purchase that captured it. 1 to 100 characters. */
+  readonly id: string;
+  /** The cardholder's reason, such as `fraudulent`, `not received` or `duplicate`. 1 to 200 characters. */
+  readonly reason: string;
+  /**
+   * The disputed amount, in the shop's currency. Default: all that was not refunded. Digits with at most two decimals,
+   * above zero, at most 15 digits.
+   */
+  readonly amount?: Amount | null | undefined;
+  /** What the cardholder says and shows. */
+  readonly evidence?: CardEvidence | null | undefined;
+}
+
+/** Request of virtualcard disputes. Lists disputes of card purchases, newest first. */
+export interface VirtualcardDisputesRequest {
+  /** Number of records to skip. Default 0. A whole number, not negative. */
+  readonly offset?: number | null | undefined;
+  /** Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200. */
+  readonly limit?: number | null | undefined;
+  /** Lists only disputes of this card. 1 to 100 characters. */
+  readonly reference?: string | null | undefined;
+  /** Lists only disputes in this state. */
+  readonly state?: "closed" | "lost" | "submitted" | "withdrawn" | "won" | null | undefined;
+}
+
+/** Request of virtualcard viewDispute. Names a dispute of a card purchase. */
+export interface VirtualcardViewDisputeRequest {
+  /** The dispute, by its `dispute_id`. 1 to 100 characters. */
+  readonly dispute_id: string;
+}
+
+/**
+ * Request of virtualcard withdrawDispute. Withdraws a dispute that is not decided yet. The purchase may be disputed
+ * again.
+ */
+export interface VirtualcardWithdrawDisputeRequest {
+  /** The dispute, by its `dispute_id`. 1 to 100 characters. */
+  readonly dispute_id: string;
+}
+
 /** Request of virtualcard limits. Replaces all limits of a card. An empty object removes them. */
 export interface VirtualcardLimitsRequest {
   /** The card, by the `reference` that `create` returned. 1 to 100 characters. */
   readonly reference: string;
   /** The new limits. Those that are left out no longer apply: `{}` removes all. */
   readonly limits: SpendingLimits;
+}
+
+/**
+ * Request of virtualcard decider. Has a service of yours decide on purchases, of one card or of all. It is asked
+ * after the card's own limits.
+ */
+export interface VirtualcardDeciderRequest {
+  /**
+   * The card, by the `reference` that `create` returned. Left out: all cards that have no decider of their own. 1 to
+   * 100 characters.
+   */
+  readonly reference?: string | null | undefined;
+  /**
+   * Address that each purchase is sent to, signed as events are. Empty: nobody is asked any more. A card without one
+   * of its own then has that of all cards. A URL of at most 2,048 characters, with https in live, or empty.
+   */
+  readonly decision_url: string;
+  /** What counts if there is no answer within 2 seconds: `approve` or `decline`. Default `decline`. */
+  readonly on_timeout?: "approve" | "decline" | null | undefined;
 }
 
 /**
@@ -469,6 +720,43 @@ const WITHDRAW: Operation = {
   request: { amounts: ["amount"] },
 };
 
+const DISPUTE: Operation = {
+  name: "virtualcard.dispute",
+  path: "virtualcard",
+  select: { action: "dispute" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  request: { amounts: ["amount"] },
+  reply: CARD_DISPUTE_CHANGED_SHAPE,
+};
+
+const DISPUTES: Operation = {
+  name: "virtualcard.disputes",
+  path: "virtualcard",
+  select: { action: "disputes" },
+  repeat: "read",
+  reply: CARD_DISPUTES_REPLY_SHAPE,
+};
+
+const VIEW_DISPUTE: Operation = {
+  name: "virtualcard.viewDispute",
+  path: "virtualcard",
+  select: { action: "view_dispute" },
+  repeat: "read",
+  reply: CARD_DISPUTE_REPLY_SHAPE,
+};
+
+const WITHDRAW_DISPUTE: Operation = {
+  name: "virtualcard.withdrawDispute",
+  path: "virtualcard",
+  select: { action: "withdraw_dispute" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  reply: CARD_DISPUTE_CHANGED_SHAPE,
+};
+
 const LIMITS: Operation = {
   name: "virtualcard.limits",
   path: "virtualcard",
@@ -478,6 +766,15 @@ const LIMITS: Operation = {
   acceptsIdempotencyKey: true,
   request: { inside: { limits: SPENDING_LIMITS_SHAPE } },
   reply: SPENDING_LIMITS_REPLY_SHAPE,
+};
+
+const DECIDER: Operation = {
+  name: "virtualcard.decider",
+  path: "virtualcard",
+  select: { action: "decider" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
 };
 
 const TRANSACTIONS: Operation = {
@@ -665,6 +962,183 @@ export class VirtualcardMethods {
   }
 
   /**
+   * Dispute a purchase of a card, in whole or in part, for the cardholder.
+   *
+   * Disputes a purchase of a card, or a part of it, for the cardholder. A body may have 15 MiB.
+   *
+   * Needs a key of scope `issue`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.virtualcard.dispute({
+   *   reference: "<reference>",
+   *   id: "<txnRef>",
+   *   reason: "not received",
+   *   amount: "5.00",
+   *   evidence: {
+   *     explanation: "The book was due on 3 January and never came.",
+   *   },
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Dispute filed",
+   * //   data: {
+   * //     dispute_id: "<dispute_id>",
+   * //     reference: "<reference>",
+   * //     txnRef: "<txnRef>",
+   * //     state: "submitted",
+   * //     reason: "not received",
+   * //     amount: "5.00",
+   * //     currency: "USD",
+   * //     credited: "0.00",
+   * //     card_currency: "USD",
+   * //     outcome: null,
+   * //     filed_at: "2026-01-05T08:30:00.000Z",
+   * //     ended_at: null,
+   * //     refundRef: "<refundRef>",
+   * //   },
+   * // }
+   * ```
+   */
+  dispute(request: VirtualcardDisputeRequest, options?: CallOptions): Promise<CardDisputeChanged> {
+    return callAction(this.#caller, DISPUTE, request, options);
+  }
+
+  /**
+   * Disputes of card purchases, newest first.
+   *
+   * Lists disputes of card purchases, newest first.
+   *
+   * Needs a key of scope `issue` or `read`.
+   *
+   * `await` returns one page, `for await` yields the records of all pages.
+   *
+   * @example
+   * ```ts
+   * await shop.virtualcard.disputes({
+   *   reference: "<reference>",
+   * });
+   * // {
+   * //   status: 200,
+   * //   data: [
+   * //     {
+   * //       dispute_id: "<dispute_id>",
+   * //       reference: "<reference>",
+   * //       txnRef: "<txnRef>",
+   * //       state: "submitted",
+   * //       reason: "not received",
+   * //       amount: "5.00",
+   * //       currency: "USD",
+   * //       credited: "0.00",
+   * //       card_currency: "USD",
+   * //       outcome: null,
+   * //       filed_at: "2026-01-05T08:30:00.000Z",
+   * //       ended_at: null,
+   * //       refundRef: "<refundRef>",
+   * //     },
+   * //   ],
+   * //   total: 1,
+   * //   offset: 0,
+   * //   limit: 50,
+   * // }
+   * ```
+   */
+  disputes(
+    request: VirtualcardDisputesRequest = {},
+    options?: CallOptions,
+  ): List<CardDisputesReply, CardDisputeSummary> {
+    const kind = { paging: "offset", isNewestFirst: true } as const;
+    return listRecords(this.#caller, DISPUTES, kind, request, options);
+  }
+
+  /**
+   * One dispute of a card purchase with its evidence and its steps.
+   *
+   * Names a dispute of a card purchase.
+   *
+   * Needs a key of scope `issue` or `read`.
+   *
+   * @example
+   * ```ts
+   * await shop.virtualcard.viewDispute({
+   *   dispute_id: "<dispute_id>",
+   * });
+   * // {
+   * //   status: 200,
+   * //   data: {
+   * //     dispute_id: "<dispute_id>",
+   * //     reference: "<reference>",
+   * //     txnRef: "<txnRef>",
+   * //     state: "submitted",
+   * //     reason: "not received",
+   * //     amount: "5.00",
+   * //     currency: "USD",
+   * //     credited: "0.00",
+   * //     card_currency: "USD",
+   * //     outcome: null,
+   * //     filed_at: "2026-01-05T08:30:00.000Z",
+   * //     ended_at: null,
+   * //     refundRef: "<refundRef>",
+   * //     evidence: {
+   * //       explanation: "The book was due on 3 January and never came.",
+   * //       files: [],
+   * //     },
+   * //     timeline: [
+   * //       {
+   * //         at: "2026-01-05T08:30:00.000Z",
+   * //         step: "submitted",
+   * //       },
+   * //     ],
+   * //   },
+   * // }
+   * ```
+   */
+  viewDispute(request: VirtualcardViewDisputeRequest, options?: CallOptions): Promise<CardDisputeReply> {
+    return callAction(this.#caller, VIEW_DISPUTE, request, options);
+  }
+
+  /**
+   * Withdraw a dispute of a card purchase that is not decided yet.
+   *
+   * Withdraws a dispute that is not decided yet. The purchase may be disputed again.
+   *
+   * Needs a key of scope `issue`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.virtualcard.withdrawDispute({
+   *   dispute_id: "<dispute_id>",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Dispute withdrawn",
+   * //   data: {
+   * //     dispute_id: "<dispute_id>",
+   * //     reference: "<reference>",
+   * //     txnRef: "<txnRef>",
+   * //     state: "withdrawn",
+   * //     reason: "not received",
+   * //     amount: "5.00",
+   * //     currency: "USD",
+   * //     credited: "0.00",
+   * //     card_currency: "USD",
+   * //     outcome: "Withdrawn",
+   * //     filed_at: "2026-01-05T08:30:00.000Z",
+   * //     ended_at: "2026-01-05T08:30:00.000Z",
+   * //     refundRef: "<refundRef>",
+   * //   },
+   * // }
+   * ```
+   */
+  withdrawDispute(request: VirtualcardWithdrawDisputeRequest, options?: CallOptions): Promise<CardDisputeChanged> {
+    return callAction(this.#caller, WITHDRAW_DISPUTE, request, options);
+  }
+
+  /**
    * Set or remove a card's limits: amounts, shops, countries, channels, days, and how often it pays.
    *
    * Replaces all limits of a card. An empty object removes them.
@@ -706,6 +1180,37 @@ export class VirtualcardMethods {
   }
 
   /**
+   * Have a service of yours approve or decline purchases, of one card or of all.
+   *
+   * Has a service of yours decide on purchases, of one card or of all. It is asked after the card's own limits.
+   *
+   * Needs a key of scope `issue`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.virtualcard.decider({
+   *   reference: "<reference>",
+   *   decision_url: "https://shop.example/cards/decide",
+   *   on_timeout: "decline",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Purchases are sent there from now on",
+   * //   data: {
+   * //     reference: "<reference>",
+   * //     decision_url: "https://shop.example/cards/decide",
+   * //     on_timeout: "decline",
+   * //   },
+   * // }
+   * ```
+   */
+  decider(request: VirtualcardDeciderRequest, options?: CallOptions): Promise<DeciderReply> {
+    return callAction(this.#caller, DECIDER, request, options);
+  }
+
+  /**
    * The transactions of a card, newest first.
    *
    * Lists the transactions of a card. Both dates are included. Without dates, those of the last 30 days. `end_date` is
@@ -728,6 +1233,20 @@ export class VirtualcardMethods {
    * //   data: [
    * //     {
    * //       id: "<id>",
+   * //       amount: 6.0,
+   * //       fee: 0.0,
+   * //       narration: "Card Purchase",
+   * //       description: "Card Purchase",
+   * //       dateCreated: "2026-01-05T08:30:00.000Z",
+   * //       status: "Successful",
+   * //       currency: "USD",
+   * //       reference: "<reference>",
+   * //       effect: -6.0,
+   * //       txnRef: "<txnRef>",
+   * //       dispute_id: "<dispute_id>",
+   * //     },
+   * //     {
+   * //       id: "<id>",
    * //       amount: 20.0,
    * //       fee: 0.0,
    * //       narration: "Card Withdrawal",
@@ -748,20 +1267,6 @@ export class VirtualcardMethods {
    * //       status: "Successful",
    * //       currency: "USD",
    * //       reference: "<reference>",
-   * //       effect: 50.0,
-   * //     },
-   * //     {
-   * //       id: "<id>",
-   * //       amount: 0.08,
-   * //       fee: 0.0,
-   * //       narration: "VAT on Card Funding Fee",
-   * //       description: "VAT on Card Funding Fee",
-   * //       dateCreated: "2026-01-05T08:30:00.000Z",
-   * //       status: "Successful",
-   * //       currency: "USD",
-   * //       reference: "<reference>",
-   * //       effect: 0.0,
-   * //     },
    * // …
    * ```
    */

@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from decimal import Decimal
 
 import pytest
@@ -67,7 +68,7 @@ def test_an_event_of_somebody_else_is_refused(payouts: Payouts, kasuwa: SandboxM
 
 
 def test_the_exchange_of_a_payout_is_as_recorded(kasuwa: SandboxMerchant) -> None:
-    with kasuwa.golden("payout") as shop, sqlite3.connect(":memory:") as database:
+    with kasuwa.golden("payout") as shop, closing(sqlite3.connect(":memory:")) as database:
         payouts = Payouts(shop.client, database)
         payouts.pay_out("Ada Stores", AMOUNT, "058", "0000000000")
         payouts.pay_out("Bola Ade", AMOUNT, "058", "0000005100")

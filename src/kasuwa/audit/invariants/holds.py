@@ -10,8 +10,9 @@ TAKEN = """case when t.status <> 'successful' or t.kind = 'card_authorization' t
 STATE = "case t.status when 'successful' then 'posted' when 'failed' then 'voided' else 'pending' end"
 
 # Every hold `h`, as the row that holds it says (docs/decisions/0090): of a transaction, of the fees of one that holds
-# its amount on another account than the wallet, of a dispute, and of money that is returned out of suspense. `taken` is
-# null for a dispute: a rail may reverse its end, and what it took has an invariant of its own.
+# its amount on another account than the wallet, of a dispute, of money that is returned out of suspense, and of a
+# guarantee, which is pledged without a job. `taken` is null for a dispute: a rail may reverse its end, and what it took
+# has an invariant of its own; and for a guarantee, whose account has what was called (lending.py).
 HOLDS = f"""(
     select t.merchant_id, t.txn_ref as reference, t.held_on as account, t.held as amount, {STATE} as state,
         {TAKEN} as taken
@@ -29,14 +30,16 @@ HOLDS = f"""(
     union all select merchant_id, reference, 'suspense:inbound:' || currency, amount,
         case state when 'returning' then 'pending' when 'returned' then 'posted' else 'voided' end,
         case state when 'returned' then amount else 0 end
-    from suspense_decision where {merchant_filter()} and reference <> '') h"""
+    from suspense_decision where {merchant_filter()} and reference <> ''
+    union all select merchant_id, guarantee_id, 'savings:' || savings_id || ':NGN', held, 'pledged', null
+    from loan_guarantee where {merchant_filter()} and held > 0) h"""
 
 HOLD_INVARIANTS = (
     Invariant(
         "what an account holds is the sum of its pending holds",
         f"""with pending as (
                 select merchant_id, account as name, sum(amount) as held from {HOLDS}
-                where state = 'pending' group by 1, 2),
+                where state in ('pending', 'pledged') group by 1, 2),
             mine as (select merchant_id, name, held from account where {merchant_filter()})
             select merchant_id, name as place from mine a full join pending p using (merchant_id, name)
             where coalesce(a.held, 0) <> coalesce(p.held, 0)""",

@@ -20,7 +20,7 @@ OF_TICKETS = ATTEMPTS.format(source="ticket")
 
 SALE_INVARIANTS = (
     Invariant(
-        "what an invoice counts as paid, refunded and reserved is that of the payments made for it",
+        "what an invoice counts as paid, refunded and reserved is that of its payments, and of receipts outside",
         f"""with summed as (
                 select merchant_id, source_id,
                     coalesce(sum(amount) filter (where status = 'successful'), 0) as paid,
@@ -29,7 +29,10 @@ SALE_INVARIANTS = (
                 from ({OF_INVOICES}) a group by 1, 2)
             select i.merchant_id, i.invoice_id as place
             from invoice i left join summed s on s.merchant_id = i.merchant_id and s.source_id = i.invoice_id
-            where {merchant_filter("i")} and (i.paid <> coalesce(s.paid, 0) or i.refunded <> coalesce(s.refunded, 0)
+            where {merchant_filter("i")} and (i.paid - i.received_outside <> coalesce(s.paid, 0)
+                or i.received_outside <> (select coalesce(sum((r.one ->> 'amount')::bigint), 0)
+                    from json_array_elements(i.receipts) r (one) where r.one -> 'undone_at' is null)
+                or i.refunded <> coalesce(s.refunded, 0)
                 or i.reserved <> coalesce(s.reserved, 0) or i.paid + i.reserved > i.total)""",
     ),
     Invariant(
@@ -52,6 +55,12 @@ SALE_INVARIANTS = (
             select i.merchant_id, i.invoice_id as place
             from invoice i left join reported using (merchant_id, invoice_id)
             where {merchant_filter("i")} and i.event_count <> coalesce(events, 0)""",
+    ),
+    Invariant(
+        "a mail is queued exactly while it has a job, and has a time of sending only if it was sent",
+        f"""select m.merchant_id, m.mail_id as place from mail m {count_jobs("m")}
+            where {merchant_filter("m")} and ((m.status = 'queued')::int <> coalesce(j.jobs, 0)
+                or (m.status = 'sent') <> (m.sent_at is not null))""",
     ),
     Invariant(
         "the invoices of a merchant are numbered without a gap, up to its counter",

@@ -1,17 +1,45 @@
 """The user's own account page: password and second factor."""
 
+import secrets
+from typing import Any
+
 from starlette.responses import Response
 
 from kasuwa.console.kit.step_up import verify_credentials
 from kasuwa.console.kit.visit import Visit
 from kasuwa.core.keyring import UnsealError
-from kasuwa.people import passwords, sessions, users
+from kasuwa.core.mail_text import MailText
+from kasuwa.people import mails, passwords, sessions, users
+from kasuwa.postgres.connection_pool import Connection
 
 BAD_NEW_CODE = "wrong or expired code; check that your phone's clock is right"
 
 
-async def show_account(visit: Visit) -> Response:
-    return visit.render("account.html")
+async def show_account(visit: Visit, status: int = 200, **values: Any) -> Response:
+    async with visit.session_connection() as connection:
+        off = await mails.read_turned_off(connection, visit.user.user_id)
+    return visit.render("account.html", status, choices=mails.list_choices(visit.user.mid), off=off, **values)
+
+
+async def choose_mails(visit: Visit) -> Response:
+    """Turns mails of the chosen purposes on and all others off, but for those about the security of the account."""
+    choices = mails.list_choices(visit.user.mid)
+    chosen = {purpose for purpose in choices if visit.form_text(purpose) == "yes"}
+    async with visit.operator_pool.acquire() as connection, connection.transaction():
+        await mails.turn_off(connection, visit.user.user_id, choices.keys() - chosen)
+    return visit.redirect("/account", "You get these mails from now on.")
+
+
+async def mail_change(visit: Visit, connection: Connection, what: str) -> None:
+    """Tells the person by mail that their account was changed, in the transaction that changes it."""
+    text = MailText(
+        subject="Your account in the Kasuwa console was changed",
+        greeting="Hello,",
+        paragraphs=(what, "If that was not you, tell whoever runs the service at once."),
+        facts=(("Address", visit.client_address),),
+    )
+    occasion = f"account changed {secrets.token_hex(16)}"
+    await mails.queue_mail(connection, visit.services.vault, visit.user, mails.ACCOUNT_CHANGED, occasion, text)
 
 
 async def change_password(visit: Visit) -> Response:
@@ -23,12 +51,13 @@ async def change_password(visit: Visit) -> Response:
         for text in (await verify_credentials(visit, password=str(visit.form.get("current", "")))).values():
             faults["current"] = text
     if faults:
-        return visit.render("account.html", 422, faults=faults)
+        return await show_account(visit, 422, faults=faults)
     hashed = await passwords.hash_password(password, passwords.make_turn(user))
     async with visit.operator_pool.acquire() as connection, connection.transaction():
         await users.set_password(connection, visit.services.vault, user.user_id, hashed)
         await sessions.end_others(connection, user.user_id, visit.session.session_id)
         await visit.record_audit_on(connection, visit.audit_chain, "changed the password", user.email)
+        await mail_change(visit, connection, "Your password was changed. Your other sessions were ended.")
     return visit.redirect("/account", "Your password was changed. Your other sessions were ended.")
 
 
@@ -77,6 +106,7 @@ async def set_second_factor(visit: Visit) -> Response:
         await users.set_totp(connection, visit.services.vault, user.user_id, sealed, step)
         await sessions.end_others(connection, user.user_id, visit.session.session_id)
         await visit.record_audit_on(connection, visit.audit_chain, "set up a second factor", user.email)
+        await mail_change(visit, connection, "A second factor was set up. Your other sessions were ended.")
     return visit.redirect(
         "/account", "Second factor set up: you need a code to sign in from now on. Your other sessions were ended."
     )

@@ -4,6 +4,7 @@ No database connection is held while a password is verified. An unknown email ad
 password, after the same amount of work.
 """
 
+import secrets
 from datetime import UTC, datetime
 from urllib.parse import quote
 
@@ -14,9 +15,10 @@ from kasuwa.console.kit.cookies import DEVICE, SESSION
 from kasuwa.console.kit.step_up import consume_totp_code, find_attempt_source, find_audit_chain, record_refusal
 from kasuwa.console.kit.visit import MAX_NEXT_LENGTH, NotFound, Visit
 from kasuwa.core.decision import AuditEntry
-from kasuwa.people import passwords, sessions, throttle, users
+from kasuwa.core.mail_text import MailText, format_day
+from kasuwa.people import mails, passwords, sessions, throttle, users
 from kasuwa.people.passwords import HashTurn
-from kasuwa.people.throttle import ALL_SOURCES, FREE_FAILURES, AttemptSource
+from kasuwa.people.throttle import ALL_SOURCES, FREE_FAILURES, AttemptSource, RememberedDevice
 from kasuwa.people.users import ConsoleUser, EmailTaken
 from kasuwa.postgres.connection_pool import Connection
 
@@ -105,10 +107,31 @@ async def start_session(visit: Visit, user: ConsoleUser, source: AttemptSource, 
         if visit.session is not None:
             await sessions.end(connection, visit.session.session_id)
         token = await sessions.begin(connection, visit.services.vault, user.user_id, is_authenticated=True)
-        device = await throttle.remember_device(connection, user.user_id, visit.device_token)
+        device = await throttle.remember_device(connection, user.user_id, visit.device_token, visit.client_address)
         await record_sign_in(connection, visit, user, "signed in")
+        if device.is_new_browser or device.is_new_network:
+            await mail_alert(connection, visit, user, device)
     response = visit.services.cookies.set_cookie(visit.redirect(path), SESSION, token)
-    return visit.services.cookies.set_cookie(response, DEVICE, device)
+    return visit.services.cookies.set_cookie(response, DEVICE, device.token)
+
+
+async def mail_alert(connection: Connection, visit: Visit, user: ConsoleUser, device: RememberedDevice) -> None:
+    """Tells the person of a sign-in from a browser or a network that they had not used before."""
+    where = "in a new browser" if device.is_new_browser else "from a new address"
+    now = datetime.now(UTC)
+    text = MailText(
+        subject="A new sign-in to the Kasuwa console",
+        greeting="Hello,",
+        paragraphs=(
+            f"Somebody signed in to your account {where}.",
+            "If that was you, you need do nothing. If not, change your password at once and tell whoever runs the "
+            "service.",
+        ),
+        facts=(("Time", f"{format_day(now.date())} at {now:%H:%M} UTC"), ("Address", visit.client_address)),
+        links=(("Your account", f"{visit.services.console_url}/account"),),
+    )
+    occasion = f"sign-in {secrets.token_hex(16)}"
+    await mails.queue_mail(connection, visit.services.vault, user, mails.SIGN_IN_ALERT, occasion, text)
 
 
 async def record_sign_in(connection: Connection, visit: Visit, user: ConsoleUser, what: str) -> None:

@@ -1,6 +1,7 @@
 """Audit entries as people read them: fields by their names, before and after side by side, money in major units."""
 
 from collections.abc import Iterable, Mapping
+from datetime import date, datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -8,14 +9,71 @@ import msgspec
 from kasuwa.authority.audit_trail import AuditRecord
 from kasuwa.console.kit.values import AMOUNT_PATTERN, format_minor_units, group_thousands
 from kasuwa.console.kit.vocabulary import humanize
+from kasuwa.core.calendar import EARLIEST, NEVER, is_in_range, lagos_moment
 from kasuwa.core.money import CURRENCIES
 from kasuwa.terms.conversion import HOME
 
 # Fields of stored values that are amounts in minor units. Amounts of API requests are texts in major units.
 MINOR_FIELDS = frozenset({"amount", "buy", "sell", "max_amount", "min_amount", "threshold", "daily_limit"})
 MAX_FIELDS = 40
+MAX_FILTER_LENGTH = 100
 MAX_VALUE_LENGTH = 300
 NOTHING = "–"
+
+
+class TrailFilter(msgspec.Struct, frozen=True):
+    """The conditions on entries of an audit trail. Empty texts and None let all pass."""
+
+    actor: str = ""  # a part of who acted
+    words: str = ""  # a part of what was done, to what, or of the values
+    first: date | None = None
+    last: date | None = None
+
+    @property
+    def parameters(self) -> tuple[str, str, datetime, datetime]:
+        """The parameters of TRAIL_CONDITION: texts in lower case, and the times between which entries lie."""
+        since = EARLIEST if self.first is None else lagos_moment(self.first, 0)
+        until = NEVER if self.last is None else lagos_moment(self.last + timedelta(days=1), 0)
+        return self.actor.lower(), self.words.lower(), since, until
+
+    @property
+    def query(self) -> dict[str, str]:
+        days = {name: day.isoformat() for name, day in (("from", self.first), ("to", self.last)) if day is not None}
+        return {**{name: text for name, text in (("actor", self.actor), ("q", self.words)) if text}, **days}
+
+
+EVERYTHING = TrailFilter()
+FILTER_NAMES = ("actor", "q", "from", "to")
+
+
+def make_trail_condition(first: int) -> str:
+    """Returns the SQL condition whose parameters, from number `first` on, are `TrailFilter.parameters`."""
+    actor, words, since, until = (f"${number}" for number in range(first, first + 4))
+    return f"""
+        (strpos(lower(actor), {actor}) > 0 or {actor} = '')
+        and (strpos(lower(concat_ws(' ', action, subject, before, after)), {words}) > 0 or {words} = '')
+        and at >= {since} and at < {until}
+    """
+
+
+def read_trail_filter(query: Mapping[str, str]) -> tuple[TrailFilter, dict[str, str]]:
+    """Returns the filter of a page's query, and what is wrong with its dates."""
+    texts = {name: query.get(name, "").strip()[:MAX_FILTER_LENGTH] for name in FILTER_NAMES}
+    faults, days = dict[str, str](), dict[str, date | None]()
+    for name in ("from", "to"):
+        days[name] = parse_day(texts[name])
+        if texts[name] and days[name] is None:
+            faults[name] = "must be a date such as 2026-01-05"
+    return TrailFilter(texts["actor"], texts["q"], days["from"], days["to"]), faults
+
+
+def parse_day(text: str) -> date | None:
+    """Parses a date. Returns None for an empty text, and for one that is no date to compute with."""
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        return None
+    return day if is_in_range(day) else None
 
 
 class FieldChange(msgspec.Struct, frozen=True):

@@ -5,9 +5,12 @@ Every bar has its values as a label, which pointing at it or moving to it by key
 """
 
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 
 import msgspec
 from markupsafe import Markup
+
+from kasuwa.core.money import MINOR_PER_MAJOR
 
 WIDTH, HEIGHT = 640, 160
 TICKS = 4
@@ -40,6 +43,7 @@ class BarChart(msgspec.Struct, frozen=True):
     format_value: Callable[[int], str] = "{:,}".format  # in labels of bars
     format_tick: Callable[[int], str] = "{:,}".format  # of the axis
     is_side_by_side: bool = False  # for parts that are no parts of one whole
+    names_all_bars: bool = False  # below the axis; for few bars that are no days
 
 
 def axis_maximum(highest: int) -> int:
@@ -54,7 +58,7 @@ def axis_maximum(highest: int) -> int:
 
 
 def bar_label(chart: BarChart, index: int) -> str:
-    values = [f"{chart.format_value(series.values[index])} {series.name}" for series in chart.series]
+    values = [f"{chart.format_value(series.values[index])} {series.name}".rstrip() for series in chart.series]
     return f"{chart.bar_names[index]}: {', '.join(values)}"
 
 
@@ -74,7 +78,7 @@ def draw_bar_chart(chart: BarChart) -> Markup:
         '<div class="bar-chart"><div class="axis-y" aria-hidden="true">{ticks}</div>'
         '<svg class="chart bars" viewBox="0 0 {w} {h}" preserveAspectRatio="none" role="group" aria-label="{title}">'
         "{lines}{bars}</svg>"
-        '<div class="axis-x" aria-hidden="true">{names}</div></div>'
+        '<div class="axis-x{all}" aria-hidden="true">{names}</div></div>'
         '<p class="chart-values" aria-hidden="true">Point at a bar, or move with the arrow keys, to see its values.</p>'
     ).format(
         ticks=Markup("").join(Markup("<span>{}</span>").format(chart.format_tick(tick)) for tick in ticks),
@@ -83,8 +87,13 @@ def draw_bar_chart(chart: BarChart) -> Markup:
         title=chart.title,
         lines=lines,
         bars=bars,
-        names=Markup("").join(Markup("<span>{}</span>").format(name) for name in axis_names(chart.bar_names)),
+        all=" all" if chart.names_all_bars else "",
+        names=Markup("").join(Markup("<span>{}</span>").format(name) for name in shown_names(chart)),
     )
+
+
+def shown_names(chart: BarChart) -> Sequence[str]:
+    return chart.bar_names if chart.names_all_bars else axis_names(chart.bar_names)
 
 
 def axis_names(names: Sequence[str]) -> list[str]:
@@ -113,3 +122,12 @@ def draw_bar(chart: BarChart, index: int, step: float, top: int) -> Markup:
         '<g class="bar" tabindex="{}" role="img" aria-label="{label}"><title>{label}</title>'
         '<rect class="target" x="{:.1f}" y="0" width="{:.1f}" height="{}"/>{}</g>'
     ).format(-1 if index else 0, x, width, HEIGHT, Markup("").join(parts), label=bar_label(chart, index))
+
+
+def short_amount(minor: int) -> str:
+    """Formats an amount for an axis: 1,500,000.00 becomes "1.5M". The currency is in the chart's title."""
+    major = Decimal(minor) / MINOR_PER_MAJOR
+    for size, letter in ((1_000_000_000, "B"), (1_000_000, "M"), (1_000, "K")):
+        if major >= size:
+            return f"{round(major / size, 2).normalize():f}{letter}"
+    return f"{major.normalize():f}"

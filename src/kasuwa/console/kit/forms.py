@@ -25,6 +25,7 @@ class FormField(msgspec.Struct, frozen=True):
     value_type: str = "text"  # type in the request: text, whole (number), flag (boolean), words or names (lists)
     people: str = ""  # clients or customers: the field takes an id of theirs, and suggests the newest by name
     group: str = ""  # fields of the same group are shown in one row
+    is_folded: bool = False  # shown when its list is opened, or filled in
     input_type: str = "text"  # HTML type; the value of a password field is never shown again
 
 
@@ -42,7 +43,10 @@ class ActionForm(msgspec.Struct, frozen=True):
     file_list: str = ""  # request field that gets the uploaded files, each with its name and its content in base64
     selector: str = ""  # request field that selects the action, if it is not that of the record kind
     consequence: str = ""  # what the change does, if the user is asked before it is made
+    has_preview: bool = False  # the user is shown the figures of a dry run and asked before the change is made
     is_prefilled: bool = False  # its fields begin with the values of the record
+    preview: str = ""  # what the page can show before the form is sent (records/form_previews.py)
+    opens: str = ""  # form that the page of a new record shows open; empty shows the reply
     reply_template: str = ""  # template that shows the reply once; empty returns to the record
 
     def fits(self, row: Mapping[str, Any], state: str) -> bool:

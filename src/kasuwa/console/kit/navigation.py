@@ -9,12 +9,13 @@ from kasuwa.console.records.collections import INSTALLMENTS
 # Groups in their order, each with the paths of its pages. Pages without a group come last, under LAST_GROUP. The first
 # group has no heading.
 MERCHANT_GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("", ("/", "/transactions", "/wallet")),
+    ("", ("/", "/transactions", "/wallet", "/insights")),
     (
         "Collect",
         (
             "/customers",
             "/invoices",
+            "/mails",
             "/links",
             "/tickets",
             "/checkouts",
@@ -25,17 +26,33 @@ MERCHANT_GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
         ),
     ),
     ("Pay out", ("/transfers", "/transfers/waiting", "/bills", "/cashcodes", "/beneficiaries", "/settlements")),
-    ("Cards", ("/cards",)),
-    ("Lend and save", ("/clients", "/loans", "/savings", "/thrift")),
+    ("Cards", ("/cards", "/card-disputes")),
+    (
+        "Lend and save",
+        (
+            "/clients",
+            "/groups",
+            "/loans",
+            "/loan-products",
+            "/portfolio",
+            "/savings",
+            "/standing-orders",
+            "/thrift",
+            "/shares",
+        ),
+    ),
     ("Developers", ("/events", "/requests", "/sandbox", "/sandbox/worlds", "/docs")),
 )
 OPERATOR_GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("", ("/operator/home", "/operator/search", "/operator/merchants", "/operator/approvals")),
     (
         "Books",
-        ("/operator/reconciliation", "/operator/taxes", "/operator/rates", "/operator/laws"),
+        ("/operator/closes", "/operator/reconciliation", "/operator/taxes", "/operator/rates", "/operator/laws"),
     ),
-    ("Operation", ("/operator/work", "/operator/rails", "/operator/notices", "/operator/trail")),
+    (
+        "Operation",
+        ("/operator/work", "/operator/rails", "/operator/rails/calls", "/operator/notices", "/operator/trail"),
+    ),
     ("Developers", ("/docs",)),
 )
 LAST_GROUP = "Account"

@@ -6,15 +6,17 @@ API: a whole email address or telephone number, or the beginnings of words of a 
 
 import asyncio
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
 
 from kasuwa.console.kit.forms import ActionForm
+from kasuwa.console.kit.values import remove_separators
 from kasuwa.console.kit.visit import Visit
 from kasuwa.console.merchant.store import find_invoice_id
 from kasuwa.core.banks import bank_names
+from kasuwa.core.money import parse_minor
 from kasuwa.core.reading import Reader
 from kasuwa.methods.clients.rules.manage_client import show_client
 from kasuwa.methods.clients.store import find_clients
@@ -22,10 +24,12 @@ from kasuwa.methods.customers.rules import read_data
 from kasuwa.methods.customers.store import find_customers
 from kasuwa.methods.payment.model import FACTS_DECODER, CardSummary, PaymentDetail, payment_key
 from kasuwa.methods.payment.payer_model import open_detail
-from kasuwa.methods.payment.search_words import hash_question
+from kasuwa.methods.searched_records import make_searched_tables
 from kasuwa.methods.transactions.store import list_details, list_payers
-from kasuwa.projections import payment_words
+from kasuwa.projections import payment_words, record_words
+from kasuwa.projections.record_words import FoundRecord
 from kasuwa.wire.people import NATIONAL_NUMBERS, is_telephone
+from kasuwa.wire.search_words import amount_word, hash_search, question_words
 
 # Decrypting so many records takes a millisecond. Other requests are served in between.
 DECRYPTED_AT_ONCE = 5
@@ -189,26 +193,54 @@ async def list_suggestions(visit: Visit, forms: Iterable[ActionForm]) -> dict[st
 
 # Payments that one search shows, the newest.
 MAX_PAYMENTS = 20
+# Records that one search shows.
+MAX_RECORDS = 30
 INVOICE_NUMBER = re.compile(r"(?:INV-?)0*([1-9][0-9]{0,11})", re.ASCII | re.IGNORECASE)
 
 
 async def find_invoice(visit: Visit, reader: Reader, text: str) -> str:
     """Returns the id of the invoice whose number a text is, or nothing."""
+    number = parse_invoice_number(text)
+    return "" if number is None else await find_invoice_id(reader, visit.merchant, number)
+
+
+def parse_invoice_number(text: str) -> int | None:
     match = INVOICE_NUMBER.fullmatch(text)
-    return "" if match is None else await find_invoice_id(reader, visit.merchant, int(match[1]))
+    return None if match is None else int(match[1])
+
+
+def question_amount(text: str) -> str:
+    """Returns the word of the amount that a text is, as people write it: "1,500" or "1500.00". Empty if it is none."""
+    minor = parse_minor(remove_separators(text))
+    return amount_word(minor) if minor else ""
 
 
 async def find_payments(visit: Visit, reader: Reader, text: str) -> list[str]:
-    """Returns the txnRefs of payments that a text finds: by whole words of the payer's name, by the last four digits of
-    a card or account, or by the number of the invoice that they pay."""
+    """Returns the txnRefs of payments and transfers that a text finds: by whole words of the name of the payer or of
+    the account, by the last four digits of a card or account, by the payer's email address, or by the number of the
+    invoice that they pay."""
     merchant_id = visit.merchant.merchant_id
     invoice = await find_invoice(visit, reader, text)
     if invoice:
         reply = await visit.call_action("resources", inquire="transaction", reference=invoice)
         related = reply.body["data"]["related"] if reply.is_success else []
         return [one["reference"] for one in related if one["kind"] == "payment"][:MAX_PAYMENTS]
-    words = hash_question(visit.services.vault, merchant_id, text)
+    words = hash_question(visit, merchant_id, text)
     return await payment_words.find_payments(reader, merchant_id, words, MAX_PAYMENTS)
+
+
+def hash_question(visit: Visit, merchant_id: int, text: str) -> list[bytes]:
+    """Returns the hashes that something must all have to be found by a text."""
+    return [hash_search(visit.services.vault.digest, merchant_id, word) for word in question_words(text)]
+
+
+async def find_records(visit: Visit, reader: Reader, text: str, known: Collection[str]) -> list[FoundRecord]:
+    """Returns the records that a text finds by whole words of a name or title, by the last four digits of a number, or
+    by an email address. Those whose reference is known already are left out."""
+    merchant_id, tables = visit.merchant.merchant_id, make_searched_tables(visit.services.vault)
+    words = hash_question(visit, merchant_id, text)
+    records = await record_words.find_records(reader, tables, merchant_id, words, MAX_RECORDS)
+    return [record for record in records if record.reference not in known]
 
 
 class FoundPeople(msgspec.Struct, frozen=True):
@@ -216,6 +248,10 @@ class FoundPeople(msgspec.Struct, frozen=True):
 
     customers: list[dict[str, Any]]
     clients: list[dict[str, Any]]
+
+    @property
+    def references(self) -> set[str]:
+        return {one["customer_id"] for one in self.customers} | {one["client_id"] for one in self.clients}
 
 
 async def find_people(visit: Visit, text: str) -> FoundPeople:

@@ -15,12 +15,14 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from kasuwa.audit.make_close import SignedClose
 from kasuwa.authority import acts, audit_trail
 from kasuwa.authority.audit_notes import ActionNote
 from kasuwa.authority.audit_trail import OPERATOR_CHAIN_ID
 from kasuwa.authority.roles import CAN_INTEGRATE, CAN_MOVE_MONEY, ROLES_BY_PERMISSION
 from kasuwa.concurrency.shares import FileShares
 from kasuwa.console.kit.cookies import DEVICE, FLASH, CookieSettings
+from kasuwa.console.kit.links import LinkSender
 from kasuwa.console.kit.navigation import NavigationGroup, find_current_page
 from kasuwa.console.kit.rendering import RenderedPage
 from kasuwa.console.kit.values import remove_separators
@@ -62,8 +64,6 @@ MAX_NEXT_LENGTH = 2_000
 CONFIRMED_FIELD = "confirmed"
 CONFIRMED = "yes"
 
-# Sends a sign-in link to an email address. Returns the text that the page shows, which does not contain the link.
-DeliverLink = Callable[[str, str], Awaitable[str]]
 RunAction = Callable[
     [Merchant, str, Mapping[str, Any], ActionNote | None, Connection | None], Awaitable[dict[str, Any]]
 ]
@@ -106,13 +106,15 @@ class ConsoleServices(msgspec.Struct, kw_only=True):
     read_request: Callable[[Merchant, str, Mapping[str, Any]], Awaitable[tuple[Action, Any] | None]]
     # Sends a signed sample event of a kind to an endpoint of a merchant. Returns the text that the page shows.
     send_test_event: Callable[[int, int, str], Awaitable[str]]
+    # Closes the books now. Raises NoCloseKey, and PublishError if the close could not be published.
+    close_books: Callable[[], Awaitable[SignedClose]]
     # Returns what is wrong with a webhook URL, or None.
     url_fault: Callable[[str], str | None]
     # Returns the timeline of a transaction, as the sandbox action `explain` does.
     read_timeline: Callable[[Any, Any], Awaitable[list[dict[str, Any]]]]
     templates: jinja2.Environment
     cookies: CookieSettings
-    deliver_link: DeliverLink
+    links: LinkSender
     # Payments of at least this much, in kobo, need step-up authentication.
     large_amount_minor: int
     # References in the last reply to each example of the API reference that a user tried: by user, example and name.
@@ -138,12 +140,21 @@ class StepUpRequired(Exception):
 class ConfirmationRequired(Exception):
     """Raised if the user must confirm before the request is carried out."""
 
-    def __init__(self, question: str, consequence: str, label: str, back: str, answer: str) -> None:
+    def __init__(
+        self,
+        question: str,
+        consequence: str,
+        label: str,
+        back: str,
+        answer: str,
+        figures: Sequence[Mapping[str, str]] = (),
+    ) -> None:
         self.question = question
         self.consequence = consequence  # what the change does, and whether it can be undone
         self.label = label  # of the button that confirms
         self.back = back  # path of the page to return to
         self.answer = answer  # value of CONFIRMED_FIELD that confirms
+        self.figures = figures  # of a dry run, as the API explains them
 
 
 class NotAllowed(Exception):
@@ -233,11 +244,20 @@ class Visit(msgspec.Struct):
         path = self.form_text("next")[:MAX_NEXT_LENGTH]
         return path if path.startswith("/") and not path.startswith(("//", "/\\")) and path.isprintable() else ""
 
-    def ask_first(self, question: str, consequence: str, label: str, back: str, *, answer: str = CONFIRMED) -> None:
+    def ask_first(
+        self,
+        question: str,
+        consequence: str,
+        label: str,
+        back: str,
+        *,
+        answer: str = CONFIRMED,
+        figures: Sequence[Mapping[str, str]] = (),
+    ) -> None:
         """Raises ConfirmationRequired, unless the form was confirmed. `back` is the path of the form's page. `answer`
-        names what is confirmed: another one does not count."""
+        names what is confirmed: another one does not count. `figures` are those of a dry run."""
         if self.form_text(CONFIRMED_FIELD) != answer:
-            raise ConfirmationRequired(question, consequence, label, back, answer)
+            raise ConfirmationRequired(question, consequence, label, back, answer, figures)
 
     # --- reading ------------------------------------------------------------------------------------------
 

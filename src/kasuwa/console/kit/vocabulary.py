@@ -29,6 +29,7 @@ STATE_STYLES: dict[str, StateStyle] = {
             "paid",
             "approved",
             "delivered",
+            "sent",
             "settled",
             "won",
             "verified",
@@ -41,27 +42,37 @@ STATE_STYLES: dict[str, StateStyle] = {
         StateStyle("good", "✓"),
     ),
     **dict.fromkeys(("active", "running", "enabled"), StateStyle("good", "●")),
+    "good": StateStyle("good", "✓"),
     **dict.fromkeys(("matured", "completed"), StateStyle("good", "★")),
     **dict.fromkeys(("failed", "rejected", "closed_rejected", "lost", "exhausted", "violated"), StateStyle("bad", "✕")),
     **dict.fromkeys(
-        ("late", "overdue", "active_in_arrears", "needs_response", "conflict", "failing"), StateStyle("bad", "!")
+        ("late", "overdue", "active_in_arrears", "in_arrears", "needs_response", "conflict", "failing"),
+        StateStyle("bad", "!"),
     ),
     **dict.fromkeys(("blocked", "blacklisted", "locked", "suspended", "off"), StateStyle("bad", "⊘")),
-    **dict.fromkeys(("written_off", "closed_written_off"), StateStyle("bad", "▽")),
-    **dict.fromkeys(("pending", "waiting", "pending_approval", "awaiting_consent"), StateStyle("wait", "◷")),
-    **dict.fromkeys(("unpaid", "open", "scheduled", "to_do"), StateStyle("wait", "○")),
-    "paused": StateStyle("wait", "‖"),
+    **dict.fromkeys(("written_off", "closed_written_off", "called"), StateStyle("bad", "▽")),
+    **dict.fromkeys(("pending", "waiting", "queued", "pending_approval", "awaiting_consent"), StateStyle("wait", "◷")),
+    **dict.fromkeys(("unpaid", "open", "scheduled", "to_do", "submitted"), StateStyle("wait", "○")),
+    **dict.fromkeys(("paused", "held"), StateStyle("wait", "‖")),
+    "dormant": StateStyle("wait", "☾"),
+    "held": StateStyle("wait", "▣"),
+    "released": StateStyle("quiet", "▢"),
     "repeated": StateStyle("note", "↻"),
+    "unknown": StateStyle("note", "◌"),
     **dict.fromkeys(("processing", "disbursing", "under_review", "opening", "closing"), StateStyle("busy", "◐")),
     **dict.fromkeys(("partly_paid", "partially_paid", "partial"), StateStyle("busy", "◑")),
-    **dict.fromkeys(("refunded", "partly_refunded"), StateStyle("note", "↺")),
+    **dict.fromkeys(("refunded", "partly_refunded", "returned"), StateStyle("note", "↺")),
     **dict.fromkeys(("disputed", "invited"), StateStyle("note", "◆")),
     **dict.fromkeys(("redeemed", "used", "accepted"), StateStyle("quiet", "✓")),
     "closed_repaid": StateStyle("good", "■"),
-    **dict.fromkeys(("closed", "terminated", "stopped", "exited", "erased"), StateStyle("quiet", "■")),
+    **dict.fromkeys(
+        ("closed", "terminated", "stopped", "exited", "erased", "ended", "released"), StateStyle("quiet", "■")
+    ),
     **dict.fromkeys(("inactive", "disabled", "archived"), StateStyle("quiet", "○")),
     **dict.fromkeys(("expired", "abandoned"), StateStyle("quiet", "◔")),
-    **dict.fromkeys(("void", "cancelled", "canceled", "closed_withdrawn", "revoked"), StateStyle("quiet", "⊘")),
+    **dict.fromkeys(
+        ("void", "cancelled", "canceled", "closed_withdrawn", "withdrawn", "revoked"), StateStyle("quiet", "⊘")
+    ),
 }
 UNKNOWN_STATE = StateStyle("quiet", "◌")
 
@@ -119,12 +130,28 @@ LABELS = {
     "lastname": "Last name",
     "link": "Payer's link",
     "link_id": "Payment link",
+    "borrower_id": "Borrower",
+    "collateral_id": "Collateral",
+    "group_id": "Group",
+    "group_loan_id": "Loan of the group",
+    "guarantee_id": "Guarantee",
     "loan_id": "Loan",
+    "product_id": "Product",
+    "tops_up": "Tops up",
+    "topped_up_by": "Topped up by",
+    "loans_requested": "Loans requested",
+    "loans_active": "Loans owing",
+    "loans_in_arrears": "Loans late",
+    "loans_closed": "Loans closed",
+    "loans_lent": "Lent",
+    "mail_id": "Mail",
     "maskedpan": "Card number",
     "matures_at": "Matures",
     "member_required": "Members needed",
     "middlename": "Middle name",
     "n": "No.",
+    "order_id": "Standing order",
+    "auto_repay_id": "Automatic collection",
     "next_charge": "Next charge",
     "next_date": "Next date",
     "opened_at": "Opened",
@@ -142,12 +169,15 @@ LABELS = {
     "refundRef": "Refund",
     "respond_by": "Respond by",
     "responded_at": "Responded",
+    "redemption_id": "Redemption",
     "savings_id": "Savings account",
     "settlement_id": "Settlement",
     "thrift_id": "Thrift plan",
     "ticket_data": "Kinds of tickets",
     "txnRef": "Reference",
     "txnStatus": "Status",
+    "to": "Recipient",
+    "to_name": "Name of the recipient",
     "txn_ref": "Reference",
     "voided_at": "Voided",
 }
@@ -198,7 +228,10 @@ DECLINE_TEXTS: dict[DeclineReason, str] = {
     "single_use_spent": "The card was for one purchase, which was made before.",
     "velocity_count": "The card has paid as many purchases as its limits allow within the hours before.",
     "velocity_amount": "The amount would exceed what the card may spend within some hours.",
+    "over_client_limit": "The amount would exceed what the client's tier may spend in a day.",
     "insufficient_funds": "The card did not hold enough. Fund it.",
+    "declined_by_merchant": "Your decider declined it.",
+    "no_decision": "Your decider gave no answer that counts, and such purchases are declined.",
     "issuer_declined": "The test environment was told to decline it.",
 }
 
@@ -206,3 +239,26 @@ DECLINE_TEXTS: dict[DeclineReason, str] = {
 def method_text(method: str) -> str:
     """Returns a payment method in words."""
     return WORDS.get(method, method.replace("_", " "))
+
+
+# Why an attempt to collect a loan failed, or why its automatic collection is paused.
+COLLECTION_TEXTS: dict[str, str] = {
+    "card_declined": "The last charge of the card was declined.",
+    "card_refused": "The saved card could not be charged.",
+    "card_erased": "The saved card was erased. Agree on another source.",
+    "savings_short": "The savings did not cover the amount.",
+    "savings_held": "What the savings have is held, such as for a guarantee.",
+    "savings_dormant": "The savings are dormant. Reactivate them.",
+    "savings_closed": "The savings were closed. Agree on another source.",
+    "wallet_short": "The wallet did not have the amount.",
+    "repayment_reversed": "A repayment that was collected has been taken back. Agree on collecting it again.",
+    "no_due_date": "No due date is left.",
+}
+# What an automatic collection does next.
+NEXT_STEP_TEXTS: dict[str, str] = {
+    "payout": "Nothing until the loan is paid out; it is looked at again on {day}",
+    "notice": "The client is told on {day}",
+    "collect": "Collected on {day}",
+    "retry": "Tried again on {day}",
+    "charging": "The card is being charged",
+}

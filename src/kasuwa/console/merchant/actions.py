@@ -3,6 +3,7 @@
 Split beneficiaries are added here. In the test environment the sandbox method can add them as well.
 """
 
+from kasuwa.console.histories import lists
 from kasuwa.console.merchant import store, waiting_reads, wire
 from kasuwa.core.action import ApiMethod, Read
 from kasuwa.methods.payment import actions as payment
@@ -12,6 +13,7 @@ CONSOLE = ApiMethod(
     selectors=("action",),
     actions=(
         payment.ADD_BENEFICIARY,
+        *lists.ACTIONS,
         Read(
             name="cards",
             request=wire.PageRequest,

@@ -8,21 +8,24 @@ from kasuwa.authority.roles import CAN_MOVE_MONEY
 from kasuwa.console.kit.visit import Visit
 from kasuwa.console.merchant.events import parse_int
 from kasuwa.console.merchant.transfers import new_reference
-from kasuwa.console.records.record_pages import create_record
+from kasuwa.console.records.record_pages import create_record, read_list
 from kasuwa.console.records.table import BILLS
 
 MAX_CODE_LENGTH = 40
 
 
 async def show_bills(visit: Visit, status: int = 200, **values: Any) -> Response:
-    """Shows the catalogue as far as the query has narrowed it down: category, biller, item."""
+    """Shows the catalogue as far as the query has narrowed it down: category, biller, item; and the bills that were
+    paid."""
     category, biller = visit.query.get("category", "")[:MAX_CODE_LENGTH], parse_int(visit.query.get("biller", ""), 0)
     selection: dict[str, Any] = {"bills_id": biller} if biller else {"category": category} if category else {}
     catalogue = (await visit.call_action("bills", action="pull", **selection)).body.get("data", {})
     paycode = visit.query.get("item", "")[:MAX_CODE_LENGTH]
     items = catalogue.get("items", []) if biller else []
+    async with visit.snapshot() as reader:
+        paid = await read_list(BILLS, visit, reader)
     shared: dict[str, Any] = {
-        "kind": BILLS,
+        **paid,
         "categories": (await visit.call_action("bills", action="pull")).body.get("data", {}).get("categories", []),
         "category": category,
         "billers": catalogue.get("bills", []) if category or biller else [],

@@ -5,13 +5,12 @@ While there are no transactions, the page is a guide to the first one.
 """
 
 from datetime import UTC, date, datetime
-from decimal import Decimal
 from typing import Any
 
 import msgspec
 from starlette.responses import Response
 
-from kasuwa.console.kit.charts import CHART_PATTERNS, BarChart, Series, draw_bar_chart
+from kasuwa.console.kit.charts import CHART_PATTERNS, BarChart, Series, draw_bar_chart, short_amount
 from kasuwa.console.kit.figures import Change, CurrencyFigures, DayFigures, group_by_bar, rank_reasons, sum_by_currency
 from kasuwa.console.kit.merchant_health import FirstSteps, read_first_steps
 from kasuwa.console.kit.people import Counterparty, read_counterparties
@@ -24,7 +23,6 @@ from kasuwa.console.merchant.attention_reads import WaitingMatters, read_matters
 from kasuwa.console.merchant.waiting_reads import WaitingSums
 from kasuwa.console.money.arrivals import ArrivingMoney, read_arriving_money
 from kasuwa.core.calendar import lagos_day
-from kasuwa.core.money import MINOR_PER_MAJOR
 from kasuwa.methods.resources.store import show_wallet
 from kasuwa.methods.resources.wire import WalletRequest
 from kasuwa.projections.daily_totals import DailyTotal, TotalsOfDays, list_open_totals, read_totals
@@ -158,12 +156,3 @@ def make_outcome_chart(bars: list[DayFigures], period: Period) -> BarChart:
             Series("open", "hollow", [bar.open for bar in bars]),
         ),
     )
-
-
-def short_amount(minor: int) -> str:
-    """Formats an amount for an axis: 1,500,000.00 becomes "1.5M". The currency is in the chart's title."""
-    major = Decimal(minor) / MINOR_PER_MAJOR
-    for size, letter in ((1_000_000_000, "B"), (1_000_000, "M"), (1_000, "K")):
-        if major >= size:
-            return f"{round(major / size, 2).normalize():f}{letter}"
-    return f"{major.normalize():f}"

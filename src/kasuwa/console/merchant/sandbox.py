@@ -10,9 +10,11 @@ from kasuwa.console.kit.visit import NotFound, Visit
 from kasuwa.console.kit.vocabulary import label
 from kasuwa.core.money import CURRENCIES
 from kasuwa.core.reference_tables import load_reference_data
+from kasuwa.core.scenario import OPERATIONS
 
-RAILS = ("bank", "card", "biller", "mobile", "identity", "issuer")
+RAILS = ("bank", "card", "biller", "mobile", "identity", "issuer", "decider")
 FAULT_KINDS = ("timeout", "reset", "unavailable", "decline", "none")
+FAULT_OPERATIONS = tuple(dict.fromkeys(name for names in OPERATIONS.values() for name in names))
 
 # Forms for actions of `PUT /sandbox`: action, title, description and fields. Only deployed actions are shown.
 SANDBOX_FORMS: tuple[tuple[str, str, str, tuple[FormField, ...]], ...] = (
@@ -52,6 +54,7 @@ SANDBOX_FORMS: tuple[tuple[str, str, str, tuple[FormField, ...]], ...] = (
         "Makes your next calls to a rail fail in the chosen way.",
         (
             FormField("rail", "Rail", options=RAILS),
+            FormField("on", "Only calls of (empty: all)", options=("", *FAULT_OPERATIONS)),
             FormField("kind", "Fault", options=FAULT_KINDS),
             FormField("times", "Times", input_mode="numeric", value_type="whole"),
         ),
@@ -106,6 +109,15 @@ SANDBOX_FORMS: tuple[tuple[str, str, str, tuple[FormField, ...]], ...] = (
             FormField("amount", "Amount", input_mode="decimal"),
             FormField("reason", "Reason", required=True),
             FormField("hours", "Hours to respond", input_mode="numeric", value_type="whole"),
+        ),
+    ),
+    (
+        "card_dispute_outcome",
+        "Decide a cardholder's dispute",
+        "The card network decides for the holder of a virtual card or for the shop.",
+        (
+            FormField("dispute_id", "Dispute", required=True),
+            FormField("outcome", "Outcome", options=("won", "lost")),
         ),
     ),
     (

@@ -1,4 +1,5 @@
-"""The search of the header: anything that has a reference, and people by name, email address or telephone number."""
+"""The search of the header: anything that has a reference, and people, records and transactions by names, titles,
+numbers, addresses and amounts."""
 
 from urllib.parse import quote
 
@@ -10,11 +11,13 @@ from kasuwa.console.kit.people import (
     find_invoice,
     find_payments,
     find_people,
+    find_records,
     read_counterparties,
 )
 from kasuwa.console.kit.visit import Visit
-from kasuwa.console.merchant.transaction_page import related_path
+from kasuwa.console.merchant.transaction_page import record_path, related_path
 from kasuwa.console.merchant.transactions import FoundTransactions, find_transactions, search_requests
+from kasuwa.projections.record_words import FoundRecord
 
 MAX_TEXT_LENGTH = 100
 # The API calls the object of these kinds by another id than its page does.
@@ -25,6 +28,7 @@ async def search_everything(visit: Visit) -> Response:
     """Redirects to what has the reference, or lists the people and transactions that a text finds."""
     text = visit.query.get("q", "").strip()[:MAX_TEXT_LENGTH]
     people, transactions, parties, path = FoundPeople([], []), FoundTransactions(), {}, ""
+    records: list[FoundRecord] = []
     if text:
         async with visit.snapshot() as reader:
             invoice = await find_invoice(visit, reader, text)
@@ -32,13 +36,15 @@ async def search_everything(visit: Visit) -> Response:
             if not path:
                 people = await find_people(visit, text)
                 payments = await find_payments(visit, reader, text)
+                records = await find_records(visit, reader, text, people.references)
                 requests = search_requests({"inquire": "transactions"}, text, people, payments)
                 transactions = await find_transactions(visit, requests, "")
                 parties = await read_counterparties(visit, reader, transactions.lines)
     if path:
         return visit.redirect(path)
     lines = [(line, parties.get(line["txnRef"], NO_COUNTERPARTY)) for line in transactions.lines]
-    return visit.render("search.html", text=text, people=people, lines=lines)
+    linked = [(record, record_path(record.page, record.reference)) for record in records]
+    return visit.render("search.html", text=text, people=people, records=linked, lines=lines)
 
 
 async def find_exact(visit: Visit, text: str) -> str:

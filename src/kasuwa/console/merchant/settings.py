@@ -2,13 +2,14 @@
 
 from datetime import timedelta
 from typing import Any
+from urllib.parse import urlencode
 
 import msgspec
 from starlette.responses import Response
 
 from kasuwa.authority.audit_trail import AuditRecord
 from kasuwa.authority.cooling_off import read_cooling_off
-from kasuwa.console.kit.audit_view import make_lines
+from kasuwa.console.kit.audit_view import FILTER_NAMES, make_lines, read_trail_filter
 from kasuwa.console.kit.visit import Visit
 from kasuwa.console.merchant import store
 from kasuwa.console.merchant.events import parse_int
@@ -20,6 +21,8 @@ from kasuwa.merchants import merchants
 from kasuwa.merchants.keys import KeyRefused, Roller
 from kasuwa.merchants.merchant_settings import MerchantSettings, read_logo
 from kasuwa.postgres.connection_pool import Connection
+from kasuwa.terms.business import BusinessTerms, find_address_fault, find_tin_fault
+from kasuwa.terms.mail import MailTerms, find_reply_to_fault, find_sender_name_fault
 from kasuwa.transactions.event_payloads import TEST_EVENT
 from kasuwa.webhooks.health import list_failing_endpoints
 from kasuwa.webhooks.sample_events import SAMPLE_KINDS
@@ -50,6 +53,8 @@ async def show_settings(visit: Visit, status: int = 200, **values: Any) -> Respo
         "keys": keys,
         "overlaps": KEY_OVERLAP_CHOICES,
         "url": settings.webhook_url,
+        "mail": settings.mail,
+        "business": settings.business,
         "failing_endpoints": failing_endpoints,
         "api_url": visit.services.api_url,
     }
@@ -138,6 +143,29 @@ async def set_logo(visit: Visit) -> Response:
     return visit.redirect("/settings", "Payers see the logo from now on." if logo else "The logo was removed.")
 
 
+async def set_mail(visit: Visit) -> Response:
+    """Sets how the merchant's mails name it, and where answers to them go."""
+    name, reply_to = visit.form_text("sender_name"), visit.form_text("reply_to")
+    faults = {"sender_name": find_sender_name_fault(name), "reply_to": find_reply_to_fault(reply_to)}
+    terms = MailTerms(name, reply_to, receipts=visit.form_text("receipts") == "yes")
+    named = {field: fault for field, fault in faults.items() if fault is not None}
+    if named:
+        return await show_settings(visit, 422, mail=terms, faults=named)
+    await change_settings(visit, "changed how mails are sent", is_endpoint_set=False, mail=terms)
+    return visit.redirect("/settings", "Mails are sent so from now on.")
+
+
+async def set_business(visit: Visit) -> Response:
+    """Sets the address and the tax identification number that invoices show."""
+    terms = BusinessTerms(" ".join(visit.form_text("address").split()), visit.form_text("tin"))
+    faults = {"address": find_address_fault(terms.address), "tin": find_tin_fault(terms.tin)}
+    named = {field: fault for field, fault in faults.items() if fault is not None}
+    if named:
+        return await show_settings(visit, 422, business=terms, faults=named)
+    await change_settings(visit, "changed what invoices show", is_endpoint_set=False, business=terms)
+    return visit.redirect("/settings", "Invoices show this from now on.")
+
+
 async def change_settings(visit: Visit, audit_text: str, *, is_endpoint_set: bool, **changes: Any) -> None:
     """Saves the changed settings, and records their old and new values in the audit trail in the same commit."""
     before: dict[str, Any] = {}
@@ -153,10 +181,21 @@ async def change_settings(visit: Visit, audit_text: str, *, is_endpoint_set: boo
         await visit.record_audit_on(connection, visit.audit_chain, audit_text, visit.merchant.mid, before, changes)
 
 
-async def show_audit_trail(visit: Visit) -> Response:
+async def show_audit_trail(visit: Visit, status: int = 200) -> Response:
     before = parse_int(visit.query.get("before", ""), MAX_SEQUENCE)
+    chosen, faults = read_trail_filter(visit.query)
     async with visit.snapshot() as reader:
-        rows = [AuditRecord(*row) for row in await store.list_audit_entries(reader, visit.merchant, before)]
+        rows = [AuditRecord(*row) for row in await store.list_audit_entries(reader, visit.merchant, before, chosen)]
     shown = rows[:PAGE_ROWS]
-    next_url = f"/settings/trail?before={shown[-1].seq}" if len(rows) > PAGE_ROWS else ""
-    return visit.render("audit_trail.html", lines=make_lines(shown), next_url=next_url, is_operator_view=False)
+    older = urlencode({**chosen.query, "before": shown[-1].seq}) if len(rows) > PAGE_ROWS else ""
+    return visit.render(
+        "audit_trail.html",
+        status,
+        lines=make_lines(shown),
+        submitted={name: visit.query.get(name, "") for name in FILTER_NAMES},
+        is_filtered=bool(chosen.query or faults),
+        faults=faults,
+        next_url=f"/settings/trail?{older}" if older else "",
+        export_query=urlencode(chosen.query),
+        is_operator_view=False,
+    )

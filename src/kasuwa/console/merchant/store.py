@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from kasuwa.console.kit.audit_view import TrailFilter, make_trail_condition
 from kasuwa.console.merchant.wire import (
     BeneficiariesReply,
     BeneficiaryLine,
@@ -320,9 +321,9 @@ async def find_invoice_id(reader: Reader, merchant: Merchant, number: int) -> st
 
 
 SETTINGS = "select settings from merchant where merchant_id = $1"
-AUDIT_ENTRIES = """
+AUDIT_ENTRIES = f"""
     select merchant_id, seq, at, actor, address, action, subject, before, after from audit_entry
-    where merchant_id = $1 and seq < $2 order by seq desc limit $3
+    where merchant_id = $1 and seq < $2 and {make_trail_condition(4)} order by seq desc limit $3
 """
 
 
@@ -331,5 +332,7 @@ async def read_settings(reader: Reader, merchant: Merchant) -> str:
     return str(row[0])
 
 
-async def list_audit_entries(reader: Reader, merchant: Merchant, before: int, limit: int = PAGE_ROWS + 1) -> list[Any]:
-    return list(await reader.fetch(AUDIT_ENTRIES, merchant.merchant_id, before, limit))
+async def list_audit_entries(
+    reader: Reader, merchant: Merchant, before: int, chosen: TrailFilter, limit: int = PAGE_ROWS + 1
+) -> list[Any]:
+    return list(await reader.fetch(AUDIT_ENTRIES, merchant.merchant_id, before, limit, *chosen.parameters))

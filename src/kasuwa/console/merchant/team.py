@@ -19,6 +19,7 @@ from kasuwa.console.merchant.events import parse_int
 from kasuwa.console.merchant.store import PAGE_ROWS
 from kasuwa.console.operator.user_proposals import ENABLE, INVITE, RESET, ROLE, UserChange, begin_anew, propose_change
 from kasuwa.people import users as console_users
+from kasuwa.people.mails import LAST_NUMBER, list_mails
 from kasuwa.people.users import INVITED, ConsoleUser, EmailTaken
 
 MAX_CURSOR_LENGTH = 320
@@ -68,13 +69,26 @@ async def invite_member(visit: Visit, email: str, role: str, mid: str) -> Respon
     async with visit.operator_pool.acquire() as connection, connection.transaction():
         user_id = await console_users.add_user(connection, visit.services.vault, email, mid, role)
         token = await begin_anew(connection, visit.services.vault, user_id, [visit.maker])
+        await visit.services.links.queue(connection, token)
         await visit.record_audit_on(connection, visit.audit_chain, "invited", email, after=role)
-    return visit.redirect("/team", await deliver_link(visit, email, token))
+    return visit.redirect("/team", visit.services.links.announce(email, token))
 
 
-async def deliver_link(visit: Visit, email: str, token: str) -> str:
-    """Sends a link to its user. Call it after the commit that made the link. Returns the text that the page shows."""
-    return await visit.services.deliver_link(email, f"{visit.services.console_url}/link/{token}")
+async def show_mails(visit: Visit) -> Response:
+    """Lists the mails to the people of the user's side, with what became of them. In test it is their outbox."""
+    before = parse_int(visit.query.get("before", ""), LAST_NUMBER)
+    async with visit.session_connection() as connection:
+        mails = await list_mails(connection, visit.services.vault, visit.user.mid, before, PAGE_ROWS + 1)
+    shown = mails[:PAGE_ROWS]
+    next_url = f"/team/mails?before={shown[-1].number}" if len(mails) > PAGE_ROWS else ""
+    first_url = "/team/mails" if "before" in visit.query else ""
+    shared: dict[str, Any] = {
+        "mails": shown,
+        "next_url": next_url,
+        "first_url": first_url,
+        "is_live": visit.services.is_live,
+    }
+    return visit.render("team_mails.html", **shared)
 
 
 async def find_member_in_path(visit: Visit) -> ConsoleUser:
@@ -120,8 +134,9 @@ async def invite_again(visit: Visit) -> Response:
         else:
             await console_users.reset_credentials(connection, visit.services.vault, member.user_id)
             token = await begin_anew(connection, visit.services.vault, member.user_id, [visit.maker])
+        await visit.services.links.queue(connection, token)
         await visit.record_audit_on(connection, visit.audit_chain, "invited again", member.email)
-    return visit.redirect("/team", await deliver_link(visit, member.email, token))
+    return visit.redirect("/team", visit.services.links.announce(member.email, token))
 
 
 async def disable(visit: Visit) -> Response:

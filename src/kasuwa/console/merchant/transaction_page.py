@@ -11,6 +11,7 @@ from kasuwa.console.kit.visit import NotFound, Visit
 from kasuwa.console.merchant import store
 from kasuwa.console.merchant.payment_view import PaymentView, read_payment_view
 from kasuwa.console.merchant.transaction_forms import TransactionForm, list_available_forms
+from kasuwa.console.records.collections import INSTALLMENTS
 from kasuwa.methods.disburse.model import KIND as TRANSFER
 from kasuwa.methods.disburse.receipts import NO_FACTS, make_receipt_url, open_facts
 from kasuwa.methods.disburse.rules.waiting import WAITING_MESSAGE
@@ -27,12 +28,20 @@ RELATED_PAGES = {
     "invoice": "invoices",
     "link": "links",
     "loan": "loans",
+    "personalized_account": "accounts",
     "savings": "savings",
+    "share_class": "shares",
     "thrift_plan": "thrift",
     "virtual_card": "cards",
 }
 # Related records without a page of their own.
-PAGELESS = frozenset({"plan", "saved_card", "personalized_account"})
+PAGELESS = frozenset({"plan", "saved_card"})
+# Pages of records that a search finds and that are not shown as related.
+FOUND_PAGES = {
+    "recurrent": "recurrents",
+    "instalment": INSTALLMENTS.name,
+    "ticket": "tickets",
+}
 
 
 def related_path(kind: str, reference: str) -> str:
@@ -40,6 +49,11 @@ def related_path(kind: str, reference: str) -> str:
     if kind in PAGELESS:
         return ""
     return f"/{RELATED_PAGES.get(kind, 'transactions')}/{quote(reference, safe='')}"
+
+
+def record_path(kind: str, reference: str) -> str:
+    """Returns the path of the page of a record that a search found."""
+    return f"/{FOUND_PAGES.get(kind) or RELATED_PAGES[kind]}/{quote(reference, safe='')}"
 
 
 async def show_transaction(visit: Visit, status: int = 200, faults: dict[str, str] | None = None) -> Response:
@@ -87,7 +101,7 @@ def read_receipt(visit: Visit, row: Transaction) -> dict[str, Any]:
     vault = visit.services.vault
     return {
         "rail_facts": open_facts(row.merchant_id, row.txn_ref, row.facts_sealed, vault.unseal),
-        "receipt_url": make_receipt_url(visit.services.api_url, row.merchant_id, row.txn_ref, vault.digest),
+        "receipt_url": make_receipt_url(visit.services.api_url, visit.merchant.shown_number, row.txn_ref, vault.digest),
     }
 
 

@@ -12,7 +12,9 @@ from urllib.parse import quote
 import msgspec
 from starlette.responses import Response
 
+from kasuwa.console.histories.store import SentTransfer, list_sent
 from kasuwa.console.kit.csv_text import read_csv
+from kasuwa.console.kit.lists import read_filters
 from kasuwa.console.kit.values import remove_separators
 from kasuwa.console.kit.visit import ActionReply, Visit
 from kasuwa.console.merchant import batch_reads
@@ -20,12 +22,18 @@ from kasuwa.core.banks import bank_choices, bank_names
 from kasuwa.core.decision import FieldError, Merchant
 from kasuwa.methods.disburse.actions import TRANSFER_RULES
 from kasuwa.methods.disburse.wire import TransferRequest
+from kasuwa.methods.resources.store import show_wallet
+from kasuwa.methods.resources.wire import WalletRequest
+from kasuwa.terms.conversion import HOME
 from kasuwa.terms.tariff import Tariff, calculate_transfer_fees
+from kasuwa.transactions.transactions import SUCCESSFUL
 from kasuwa.wire.decoding import decode
 
 CSV_COLUMNS = ("amount", "bankcode", "accountnumber", "sender_name", "narration", "orderRef")
-FORM_FIELDS = ("amount", "bankcode", "accountnumber", "narration")
+FORM_FIELDS = ("amount", "bankcode", "accountnumber", "sender_name", "narration")
 MAX_ORDERS = 1_000
+SHOWN_TRANSFERS = 10
+SHOWN_RECIPIENTS = 8
 SAMPLE_CSV = (
     "amount,bankcode,accountnumber,sender_name,narration,orderRef\n1500.00,058,0000000000,Ada Stores,Invoice 1042,\n"
 )
@@ -38,8 +46,27 @@ def new_reference(prefix: str) -> str:
 async def show_transfers(visit: Visit, status: int = 200, **values: Any) -> Response:
     async with visit.snapshot() as reader:
         batches = await batch_reads.list_latest(reader, visit.merchant)
-    shared: dict[str, Any] = {"banks": [("", "Choose a bank"), *bank_choices()], "submitted": {}, "batches": batches}
+        sent = await list_sent(reader, visit.merchant, visit.services.vault.unseal)
+        wallets = (await show_wallet(WalletRequest(), visit.merchant, reader)).data
+    shared: dict[str, Any] = {
+        "banks": [("", "Choose a bank"), *bank_choices()],
+        # A link to the page may fill in the form: that of an account that was paid before.
+        "submitted": read_filters(visit, FORM_FIELDS),
+        "batches": batches,
+        "sent": sent[:SHOWN_TRANSFERS],
+        "recipients": list_recipients(sent),
+        "available": next((wallet.available for wallet in wallets if wallet.currency == HOME), "0.00"),
+    }
     return visit.render("transfers.html", status, **{**shared, "sample": SAMPLE_CSV, "file_fault": "", **values})
+
+
+def list_recipients(sent: Iterable[SentTransfer]) -> list[SentTransfer]:
+    """Returns the newest successful transfer to each account, the accounts that were paid last."""
+    newest: dict[tuple[str, str], SentTransfer] = {}
+    for one in sent:
+        if one.status == SUCCESSFUL:
+            newest.setdefault((one.bank_code, one.account_number), one)
+    return list(newest.values())[:SHOWN_RECIPIENTS]
 
 
 # --- single transfer ----------------------------------------------------------------------------------------------

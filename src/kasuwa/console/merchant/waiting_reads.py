@@ -70,6 +70,7 @@ TRANSFERS = """
 IN_ORDER = "and (a.created_at, a.key) > ($2::timestamptz, $3::bytea) order by a.created_at, a.key limit $4"
 PAGE = f"{TRANSFERS.format(condition='true')} {IN_ORDER}"
 PAGE_OF_SINGLES = f"{TRANSFERS.format(condition='a.batch_ref is null')} {IN_ORDER}"
+ONE = f"{TRANSFERS.format(condition='a.txn_ref = $2')} limit 1"
 PAGE_OF_BULK = f"{TRANSFERS.format(condition='a.batch_ref = $5')} {IN_ORDER}"
 SUMS = """
     select count(*) filter (where batch_ref is null),
@@ -97,6 +98,12 @@ def read_transfer(row: tuple[object, ...]) -> WaitingTransfer:
     decoded = APPROVAL_DETAIL_DECODER.decode(str(detail))
     values: tuple[Any, ...] = (*known, decoded.maker.label, decoded.reasons)
     return WaitingTransfer(*values)
+
+
+async def find_transfer(reader: Reader, merchant: Merchant, txn_ref: str) -> WaitingTransfer | None:
+    """Returns a transfer, or None if it does not wait."""
+    row = await reader.fetchrow(ONE, merchant.merchant_id, txn_ref)
+    return None if row is None else read_transfer(row)
 
 
 async def list_singles(reader: Reader, merchant: Merchant, after: Place, limit: int) -> list[WaitingTransfer]:

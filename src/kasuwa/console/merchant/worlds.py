@@ -1,5 +1,6 @@
-"""The worlds of a merchant in the test environment: stored, compared, put back, copied and deleted."""
+"""The worlds of a merchant in the test environment: stored, compared, put back, copied, deleted, and as files."""
 
+from base64 import b64decode, b64encode
 from typing import Any
 
 from starlette.responses import Response
@@ -18,7 +19,8 @@ async def show_worlds(visit: Visit, status: int = 200, **values: Any) -> Respons
     if visit.query.get("first") and visit.query.get("other") and not visit.is_form:
         return await show_comparison(visit, visit.query["first"], visit.query["other"])
     worlds = await visit.call_action("sandbox", action="worlds")
-    shared: dict[str, Any] = {"worlds": worlds.body["data"], "fork": None, "faults": {}}
+    running = worlds.body.get("running", [])
+    shared: dict[str, Any] = {"worlds": worlds.body["data"], "running": running, "fork": None, "faults": {}}
     return visit.render("worlds.html", status, **{**shared, **values})
 
 
@@ -42,3 +44,35 @@ async def replace_books(visit: Visit) -> Response:
     if action == "restore":
         return visit.redirect("/sandbox/worlds", f"The merchant is as it was in {name}.")
     return await show_worlds(visit, fork=reply.body)
+
+
+async def download_world(visit: Visit) -> Response:
+    """Sends the file of a world."""
+    name, passphrase = visit.form_text("name"), visit.form_text("passphrase")
+    body = {"action": "export_world", "name": name, "passphrase": passphrase}
+    reply = await visit.run_action("sandbox", body, f"wrote the world {name} to a file")
+    if not reply.is_success:
+        return await show_worlds(visit, 422, faults=reply.faults)
+    headers = {"content-disposition": f'attachment; filename="{make_file_name(name)}"'}
+    return Response(b64decode(reply.body["file"]), media_type="application/octet-stream", headers=headers)
+
+
+async def upload_world(visit: Visit) -> Response:
+    """Stores the world of an uploaded file."""
+    name, content = visit.form_text("name"), await visit.upload("file")
+    body = {
+        "action": "import_world",
+        "name": name,
+        "passphrase": visit.form_text("passphrase"),
+        "file": b64encode(content or b"").decode(),
+    }
+    reply = await visit.run_action("sandbox", body, f"took in the world {name} from a file")
+    if not reply.is_success:
+        return await show_worlds(visit, 422, faults=reply.faults)
+    return visit.redirect("/sandbox/worlds", f"The world {name} is stored. The merchant is as it was.")
+
+
+def make_file_name(name: str) -> str:
+    """Returns the name of a world's file, with nothing that a file system or a header takes amiss."""
+    letters = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in name)
+    return f"{letters.strip('-') or 'world'}.kasuwa-world"

@@ -54,6 +54,7 @@ def fill_form(policy: PayoutPolicy) -> dict[str, str]:
         "approve_new_beneficiary": "1" if policy.approve_new_beneficiary else "",
         "approve_bulk": "1" if policy.approve_bulk else "",
         "on_limit": policy.on_limit,
+        "approve_write_off_above": policy.approve_write_off_above or "",
     }
     for group, limits in groups.items():
         for name, _ in LIMIT_FIELDS:
@@ -89,6 +90,7 @@ def read_form(visit: Visit) -> PayoutPolicy:
         beneficiary_limits=read_limits(visit, "beneficiary"),
         tier_limits={tier: limits for tier, limits in tiers.items() if limits != VelocityLimits()},
         on_limit=visit.form_text("on_limit"),  # type: ignore[arg-type]
+        approve_write_off_above=visit.form_amount("approve_write_off_above") or None,
     )
     read_policy(policy)
     return policy

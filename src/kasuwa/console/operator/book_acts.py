@@ -21,14 +21,16 @@ from kasuwa.core.decision import (
     Outcome,
 )
 from kasuwa.methods.disputes.actions import SANDBOX as DISPUTE_ACTIONS
-from kasuwa.methods.loans.rules.arrears import decide_write_off, need_write_off
+from kasuwa.methods.loans.rules.write_off import decide_operator_write_off, need_operator_write_off
 from kasuwa.methods.payment.actions import ADD_BENEFICIARY
+from kasuwa.methods.virtualcard.dispute_actions import OUTCOME as CARD_OUTCOME
 from kasuwa.wire.decoding import decode
 
 OPEN_DISPUTE, DECIDE_DISPUTE = DISPUTE_ACTIONS
 ACTIONS = {
     acts.DISPUTE_OPEN.name: OPEN_DISPUTE,
     acts.DISPUTE_OUTCOME.name: DECIDE_DISPUTE,
+    acts.CARD_DISPUTE_OUTCOME.name: CARD_OUTCOME,
     acts.BENEFICIARY.name: ADD_BENEFICIARY,
 }
 BOOK_KINDS = frozenset({*ACTIONS, acts.LOAN_WRITE_OFF.name})
@@ -45,7 +47,7 @@ def bind_act(kind: str, fields: Mapping[str, Any], merchant: Merchant) -> BoundA
     """Returns the act, or all of its field errors."""
     if kind == acts.LOAN_WRITE_OFF.name:
         loan_id = str(fields["loan_id"])
-        return BoundAct(need_write_off(loan_id, merchant), partial(decide_write_off, loan_id))
+        return BoundAct(need_operator_write_off(loan_id, merchant), partial(decide_operator_write_off, loan_id))
     action: Any = ACTIONS[kind]
     request = decode(action.request, msgspec.json.encode(dict(fields)), action.rules, merchant)
     if isinstance(request, tuple):

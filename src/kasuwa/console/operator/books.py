@@ -18,6 +18,7 @@ from kasuwa.console.operator.merchants import find_merchant_in_path
 from kasuwa.console.operator.reads import AccountBalance, AccountSum
 from kasuwa.core.money import CURRENCIES
 from kasuwa.ledger import chart
+from kasuwa.ledger.posting_kinds import LOAN_PARTS
 
 # Accounts of one kind that the trial balance shows. The others are on a page of their kind.
 ACCOUNTS_SHOWN = 12
@@ -25,8 +26,14 @@ ACCOUNTS_SHOWN = 12
 # The first level of the tree: a title and the kinds of accounts below it.
 ACCOUNT_GROUPS = (
     ("Owed to the merchant", ("wallet", "settling", "reserve", "card", "unapplied")),
-    ("Owed to customers and partners", ("savings", "thrift", "beneficiary", "loan_credit", "suspense")),
-    ("Lent to clients", ("lending", "loan_principal", "loan_interest", "loan_tax", "loan_penalty")),
+    (
+        "Owed to customers and partners",
+        ("savings", "thrift", "shares", "dividend", "beneficiary", "loan_credit", "suspense"),
+    ),
+    (
+        "Lent to clients",
+        ("lending", "provision", *(f"loan_{part}" for part in LOAN_PARTS), "guarantor"),
+    ),
     ("Owed by others", ("rail", "receivable", "outside")),
     ("The operator's own", ("income", "tax", "fx")),
 )

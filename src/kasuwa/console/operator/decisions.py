@@ -17,7 +17,6 @@ from kasuwa.authority.approvals import Approval
 from kasuwa.authority.cooling_off import read_cooling_off, set_cooling_off
 from kasuwa.console.kit.visit import NotFound, Visit
 from kasuwa.console.merchant.events import parse_int
-from kasuwa.console.merchant.team import deliver_link
 from kasuwa.console.operator import suspense, user_proposals
 from kasuwa.console.operator.approvals import (
     ProposedAccounts,
@@ -61,7 +60,7 @@ class ApprovalResult(msgspec.Struct, frozen=True):
 
     state: str = ""
     problem: str | None = None  # why it stays open
-    invitation: tuple[str, str] | None = None  # email and link token, to be sent after the commit
+    invitation: tuple[str, str] | None = None  # email and link token: its mail is queued in the same commit
     made_key: MadeKey | None = None  # to be shown once
     is_first: bool = False  # another operator must approve it as well
     message: str = ""  # what an act in the books made
@@ -91,7 +90,7 @@ async def decide_approval(visit: Visit) -> Response:
         return visit.redirect("/operator/approvals", FIRST_OF_TWO)
     if result.made_key is not None:
         return show_made_key(visit, result.made_key)
-    delivery = "" if result.invitation is None else " " + await deliver_link(visit, *result.invitation)
+    delivery = "" if result.invitation is None else " " + visit.services.links.announce(*result.invitation)
     earlier = "" if result.state == state else " Another operator decided it before you."
     message = f" {result.message}." if result.message else ""
     return visit.redirect("/operator/approvals", f"The proposal is {result.state}.{earlier}{message}{delivery}")
@@ -164,6 +163,8 @@ async def apply_proposal(visit: Visit, connection: Connection, approval: Approva
         applied = await user_proposals.apply_change(connection, visit.services.vault, approval)
         if isinstance(applied, str):
             raise NotApplied(applied)
+        if applied is not None:
+            await visit.services.links.queue(connection, applied[1])
         return ApprovalResult(invitation=applied)
     if approval.kind == acts.RATE.name:
         rate = msgspec.json.decode(approval.proposal, type=ProposedRate)

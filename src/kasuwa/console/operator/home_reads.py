@@ -1,6 +1,6 @@
 """Database reads across merchants for the operator's home page. No writes; see reads.py."""
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 import msgspec
@@ -107,3 +107,96 @@ async def list_failing_endpoints(reader: Reader, limit: int) -> list[Any]:
 
 async def list_newest_notices(reader: Reader, limit: int) -> list[Any]:
     return list(await reader.fetch(NOTICES, limit))
+
+
+# --- closes -----------------------------------------------------------------------------------------------------------
+
+CLOSES = """
+    select number, closed_at, tree_size from book_close
+    where closed_at >= ($1::date::timestamp at time zone 'Africa/Lagos') order by number
+"""
+NEWEST_CLOSE = "select number, closed_at, tree_size from book_close order by number desc limit 1"
+FIRST_DAY = "select (min(created_at) at time zone 'Africa/Lagos')::date from merchant"
+# Lines that no entry of the books matches, or that differ, and about which two operators have not decided.
+OPEN_LINES = """
+    select l.booked_on, l.account_id, count(*) from statement_line l
+    where l.booked_on >= $1 and (l.match_id is null or l.difference <> 0) and not exists (
+        select 1 from reconciliation_decision r join approval a on a.approval_id = r.approval_id
+        where r.account_id = l.account_id and r.line_id = l.line_id and a.state = 'approved')
+    group by 1, 2
+"""
+
+
+class CloseRow(msgspec.Struct, frozen=True):
+    """A close of the books."""
+
+    number: int
+    closed_at: datetime
+    tree_size: int  # number of heads that it signs
+
+
+async def list_closes(reader: Reader, first: date) -> list[CloseRow]:
+    """Returns the closes since a day, in order."""
+    return [CloseRow(*row) for row in await reader.fetch(CLOSES, first)]
+
+
+async def find_newest_close(reader: Reader) -> CloseRow | None:
+    row = await reader.fetchrow(NEWEST_CLOSE)
+    return None if row is None else CloseRow(*row)
+
+
+async def read_first_day(reader: Reader) -> date:
+    """Returns the day on which the first merchant was added, or today's successor if there is none."""
+    row = await reader.fetchrow(FIRST_DAY)
+    return row[0] or date.max
+
+
+async def count_open_lines(reader: Reader, first: date) -> dict[date, dict[int, int]]:
+    """Returns the number of lines to be decided since a day, by day and account."""
+    counts: dict[date, dict[int, int]] = {}
+    for day, account_id, count in await reader.fetch(OPEN_LINES, first):
+        counts.setdefault(day, {})[account_id] = count
+    return counts
+
+
+# --- volume of merchants ----------------------------------------------------------------------------------------------
+
+VOLUMES = """
+    select t.merchant_id,
+        coalesce(sum(t.amount) filter (where t.kind = any($4) and t.status = 'successful'), 0)::bigint,
+        coalesce(sum(t.amount) filter (where t.kind = any($5) and t.status = 'successful'), 0)::bigint,
+        coalesce(sum(t.count) filter (where t.kind = 'payment' and t.status = 'successful'), 0)::bigint,
+        coalesce(sum(t.count) filter (where t.kind = 'payment'), 0)::bigint
+    from daily_total t where t.merchant_id = any($1) and t.day >= $2 and t.day <= $3 and t.currency = $6
+    group by t.merchant_id
+"""
+LARGEST = """
+    select t.merchant_id from daily_total t where t.merchant_id > 0 and t.day >= $1 and t.day <= $2
+        and t.currency = $3 and t.status = 'successful' and t.kind = any($4)
+    group by t.merchant_id order by sum(t.amount) desc, t.merchant_id limit $5
+"""
+
+
+class MerchantVolume(msgspec.Struct, frozen=True):
+    """The final transactions of a merchant in a period and currency. Amounts are in minor units."""
+
+    merchant_id: int
+    amount_in: int = 0
+    amount_out: int = 0
+    payments_successful: int = 0
+    payments_ended: int = 0
+
+
+async def read_volumes(
+    reader: Reader, merchants: list[int], days: tuple[date, date], flows: tuple[list[str], list[str]], currency: str
+) -> dict[int, MerchantVolume]:
+    """Returns the volumes of merchants. `flows` are the kinds of transactions that bring money in and take it out."""
+    rows = [MerchantVolume(*row) for row in await reader.fetch(VOLUMES, merchants, *days, *flows, currency)]
+    return {row.merchant_id: row for row in rows}
+
+
+async def list_largest(
+    reader: Reader, days: tuple[date, date], kinds: list[str], currency: str, limit: int
+) -> list[int]:
+    """Returns the merchants with the largest sum of transactions of some kinds."""
+    return [row[0] for row in await reader.fetch(LARGEST, *days, currency, kinds, limit)]

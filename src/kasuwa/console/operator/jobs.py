@@ -1,17 +1,19 @@
-"""The operator's pages of jobs and rails, notices and the audit trail."""
+"""The operator's pages of jobs and rails, and of the audit trail."""
 
 import contextlib
+from urllib.parse import urlencode
 
 from starlette.responses import Response
 
-from kasuwa.console.kit.audit_view import make_lines
+from kasuwa.console.kit.audit_view import FILTER_NAMES, make_lines, read_trail_filter
 from kasuwa.console.kit.timelines import JOB_TEXTS
 from kasuwa.console.kit.visit import NotFound, Visit
-from kasuwa.console.merchant.events import parse_int
-from kasuwa.console.merchant.store import MAX_SEQUENCE, PAGE_ROWS
+from kasuwa.console.merchant.store import PAGE_ROWS
 from kasuwa.console.operator import reads
 from kasuwa.console.operator.reads import AuditCursor
 from kasuwa.engine import due_jobs
+
+MAX_MID_LENGTH = 40
 
 
 async def show_jobs(visit: Visit) -> Response:
@@ -37,22 +39,22 @@ async def requery_rail(visit: Visit) -> Response:
     raise NotFound
 
 
-async def show_notices(visit: Visit) -> Response:
-    async with visit.snapshot() as reader:
-        rows = await reads.list_notices(reader, parse_int(visit.query.get("before", ""), MAX_SEQUENCE))
-    shown = rows[:PAGE_ROWS]
-    next_url = f"/operator/notices?before={shown[-1][0]}" if len(rows) > PAGE_ROWS else ""
-    return visit.render("operator_notices.html", notices=shown, next_url=next_url)
-
-
 async def show_audit_trail(visit: Visit) -> Response:
-    before = AuditCursor.decode(visit.query.get("before", ""))
+    before, mid = AuditCursor.decode(visit.query.get("before", "")), visit.query.get("mid", "").strip()[:MAX_MID_LENGTH]
+    chosen, faults = read_trail_filter(visit.query)
     async with visit.snapshot() as reader:
-        rows = await reads.list_audit_entries(reader, before)
+        rows = await reads.list_audit_entries(reader, before, chosen, mid)
         names = await reads.read_merchant_names(reader, {row.mid for row in rows if row.mid})
-    shown = rows[:PAGE_ROWS]
-    next_url = ""
+    shown, older = rows[:PAGE_ROWS], ""
     if len(rows) > PAGE_ROWS:
         cursor = AuditCursor(shown[-1].at, shown[-1].merchant_id, shown[-1].seq)
-        next_url = f"/operator/trail?before={cursor.encode()}"
-    return visit.render("audit_trail.html", lines=make_lines(shown, names), next_url=next_url, is_operator_view=True)
+        older = urlencode({**chosen.query, **({"mid": mid} if mid else {}), "before": cursor.encode()})
+    return visit.render(
+        "audit_trail.html",
+        lines=make_lines(shown, names),
+        submitted={name: visit.query.get(name, "") for name in (*FILTER_NAMES, "mid")},
+        is_filtered=bool(chosen.query or faults or mid),
+        faults=faults,
+        next_url=f"/operator/trail?{older}" if older else "",
+        is_operator_view=True,
+    )

@@ -10,14 +10,15 @@ from starlette.responses import Response
 from kasuwa.authority.acts import LIMITS, RESUMPTION, SUSPENSION
 from kasuwa.authority.roles import OWNER
 from kasuwa.console.kit.access import email_fault
-from kasuwa.console.kit.figures import rank_reasons, sum_by_currency
+from kasuwa.console.kit.figures import MONEY_IN, MONEY_OUT, percentage, rank_reasons, sum_by_currency
 from kasuwa.console.kit.merchant_health import read_health
 from kasuwa.console.kit.visit import NotFound, Visit
 from kasuwa.console.merchant import store
 from kasuwa.console.merchant.events import parse_int
 from kasuwa.console.merchant.store import MAX_SEQUENCE, PAGE_ROWS
-from kasuwa.console.merchant.team import deliver_link, next_users_url, users_cursor
+from kasuwa.console.merchant.team import next_users_url, users_cursor
 from kasuwa.console.operator import reads
+from kasuwa.console.operator.home_reads import MerchantVolume, list_largest, read_volumes
 from kasuwa.console.operator.reads import MerchantSummary
 from kasuwa.console.operator.settings import change_or_propose
 from kasuwa.core.calendar import lagos_day
@@ -35,6 +36,9 @@ from kasuwa.terms.conversion import HOME
 MAX_NAME_LENGTH = 200
 # The period of a merchant's health, and the failure reasons that it shows.
 HEALTH_DAYS = 7
+# The days whose volume the list shows.
+VOLUME_DAYS = 30
+NO_VOLUME = MerchantVolume(0)
 HEALTH_REASONS = 3
 
 
@@ -50,13 +54,24 @@ async def show_merchants(visit: Visit, status: int = 200, **values: Any) -> Resp
         parse_int(visit.query.get("before", ""), MAX_SEQUENCE),
         visit.query.get("q", "").strip()[:MAX_NAME_LENGTH],
     )
+    today = lagos_day(datetime.now(UTC))
+    days = today - timedelta(days=VOLUME_DAYS - 1), today
+    is_by_volume = visit.query.get("sort") == "volume"
     async with visit.snapshot() as reader:
-        summaries = await reads.list_merchants(reader, before, search)
+        if is_by_volume:
+            largest = await list_largest(reader, days, sorted(MONEY_IN | MONEY_OUT), HOME, PAGE_ROWS)
+            summaries = await reads.list_merchants_by_id(reader, largest)
+        else:
+            summaries = await reads.list_merchants(reader, before, search)
+        ids = [summary.merchant_id for summary in summaries[:PAGE_ROWS]]
+        volumes = await read_volumes(reader, ids, days, (sorted(MONEY_IN), sorted(MONEY_OUT)), HOME)
     shown = summaries[:PAGE_ROWS]
     query = urlencode({"q": search, "before": shown[-1].merchant_id}) if len(summaries) > PAGE_ROWS else ""
     next_url = f"/operator/merchants?{query}" if query else ""
     first_url = f"/operator/merchants?{urlencode({'q': search})}" if before != MAX_SEQUENCE else ""
-    shared = {"summaries": shown, "next_url": next_url, "first_url": first_url, "search": search}
+    shared: dict[str, Any] = {"summaries": shown, "next_url": next_url, "first_url": first_url, "search": search}
+    shared |= {"volumes": {one.merchant_id: volumes.get(one.merchant_id, NO_VOLUME) for one in shown}}
+    shared |= {"is_by_volume": is_by_volume, "percentage": percentage, "volume_days": VOLUME_DAYS, "home": HOME}
     return visit.render("operator_merchants.html", status, **{**shared, **values})
 
 
@@ -142,7 +157,7 @@ async def invite_owner(visit: Visit) -> Response:
         async with visit.operator_pool.acquire() as connection, connection.transaction():
             token = await invite_first_owner(connection, visit, summary, email)
         if token is not None:
-            return visit.redirect(f"/operator/merchants/{summary.mid}", await deliver_link(visit, email, token))
+            return visit.redirect(f"/operator/merchants/{summary.mid}", visit.services.links.announce(email, token))
         has_one = "This merchant has an owner already. Further users are invited by the owner."
         return await show_merchant(visit, 422, faults={"": has_one})
     return await show_merchant(visit, 422, faults={"email": fault}, submitted={"email": email})
@@ -163,4 +178,6 @@ async def invite_first_owner(connection: Connection, visit: Visit, summary: Merc
     # Nobody else could approve instead: the first owner has no cooling-off time.
     await console_users.set_makers(connection, visit.services.vault, user_id, [visit.maker], timedelta())
     await visit.record_audit_on(connection, summary.merchant_id, "invited the first owner", email, after=OWNER)
-    return await console_users.make_link(connection, visit.services.vault, user_id, "invitation")
+    token = await console_users.make_link(connection, visit.services.vault, user_id, "invitation")
+    await visit.services.links.queue(connection, token)
+    return token

@@ -4,7 +4,7 @@ Also the rails of one merchant, which an operator sets on the merchant's page.
 """
 
 from collections import defaultdict
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -12,13 +12,20 @@ from starlette.responses import Response
 
 from kasuwa.authority.acts import RAILS
 from kasuwa.console.kit.visit import Visit
+from kasuwa.console.operator.home import sum_by_rail
 from kasuwa.console.operator.merchants import find_merchant_in_path, show_merchant
+from kasuwa.console.operator.rail_calls import group_calls
 from kasuwa.console.operator.settings import change_or_propose
+from kasuwa.core.calendar import lagos_day
+from kasuwa.projections.daily_totals import read_totals_of_all
 from kasuwa.rails.watch import records
+from kasuwa.rails.watch.call_timings import list_timings
 from kasuwa.rails.watch.records import RailBalance, RailHealth
 
 SHOWN_ERRORS = 5
 SHOWN_BANKS = 20
+# The time whose calls, and whose orders, are counted.
+CALLS_OF, ORDERS_OF = timedelta(hours=24), timedelta(days=1)
 
 
 class ShownError(msgspec.Struct, frozen=True):
@@ -42,6 +49,8 @@ class RailSummary(msgspec.Struct, kw_only=True):
     in_flight: int = 0
     open_orders: int = 0
     movable_orders: int = 0
+    success_rate: str = "–"  # of the orders that ended today and yesterday
+    p95: int | None = None  # milliseconds in which 95 of 100 calls of a day were answered
     errors: list[ShownError] = []
     unmapped_banks: list[str] | None = None
 
@@ -61,6 +70,11 @@ async def show_rails(visit: Visit) -> Response:
         health = await records.list_health(reader)
         balances = await records.list_balances(reader)
         orders = await records.count_open_orders(reader)
+        now = datetime.now(UTC)
+        calls = group_calls(await list_timings(reader, now - CALLS_OF, now), lambda count: count.rail)
+        today = lagos_day(now)
+        totals = await read_totals_of_all(reader, today - ORDERS_OF, today)
+    outcomes = {figures.name: figures for figures in sum_by_rail(totals, set())}
     purposes = defaultdict(list)
     for purpose in visit.services.rail_purposes:
         for name in purpose.configured:
@@ -74,6 +88,8 @@ async def show_rails(visit: Visit) -> Response:
             is_configured=name in purposes,
             open_orders=sum(row.count for row in orders if row.rail == name),
             movable_orders=sum(row.movable for row in orders if row.rail == name),
+            success_rate=outcomes[name].success_rate if name in outcomes else "–",
+            p95=calls[name].p95 if name in calls else None,
             **describe_health([row for row in health if row.rail == name]),
         )
         for name in names

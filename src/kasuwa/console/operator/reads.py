@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from kasuwa.authority.audit_trail import AuditRecord
+from kasuwa.console.kit.audit_view import EVERYTHING, TrailFilter, make_trail_condition
 from kasuwa.console.merchant.store import MAX_SEQ, PAGE_ROWS
 from kasuwa.core.calendar import EARLIEST, NEVER
 from kasuwa.core.reading import Reader
@@ -36,12 +37,21 @@ MERCHANTS = """
     where current and merchant_id < $1 and ($2 = '' or mid = $2 or strpos(lower(name), lower($2)) > 0)
     order by merchant_id desc limit $3
 """
+MERCHANTS_BY_ID = """
+    select merchant_id, mid, name, settings::text, created_at from merchant
+    where current and merchant_id = any($1) order by array_position($1, merchant_id)
+"""
 MERCHANT_NAMES = "select mid, name from merchant where mid = any($1::text[]) and current"
 MERCHANT = "select merchant_id, mid, name, settings::text, created_at from merchant where mid = $1 and current"
 
 
 async def list_merchants(reader: Reader, before: int, search: str, limit: int = PAGE_ROWS + 1) -> list[MerchantSummary]:
     return [MerchantSummary(*row) for row in await reader.fetch(MERCHANTS, before, search, limit)]
+
+
+async def list_merchants_by_id(reader: Reader, ids: list[int]) -> list[MerchantSummary]:
+    """Returns merchants in the given order."""
+    return [MerchantSummary(*row) for row in await reader.fetch(MERCHANTS_BY_ID, ids)]
 
 
 async def find_merchant(reader: Reader, mid: str) -> MerchantSummary | None:
@@ -276,23 +286,15 @@ async def find_rail_movement(reader: Reader, merchant_id: int, txn_ref: str) -> 
     return RailMovement(*rows[0]) if len(rows) == 1 and rows[0][2] > 0 else None
 
 
-# --- notices and audit trail --------------------------------------------------------------------------------------
+# --- audit trail --------------------------------------------------------------------------------------------------
 
-NOTICES = """
-    select n.notice_id, m.mid, m.name, n.reference, n.message, n.at from operator_notice n left join merchant m
-        on m.merchant_id = n.merchant_id
-    where n.notice_id < $1 order by n.notice_id desc limit $2
-"""
-AUDIT_ENTRIES = """
+AUDIT_ENTRIES = f"""
     select a.merchant_id, a.seq, a.at, a.actor, a.address, a.action, a.subject, a.before, a.after, m.mid
     from audit_entry a left join merchant m on m.merchant_id = a.merchant_id
-    where (a.at, a.merchant_id, a.seq) < ($1, $2, $3)
+    where (a.at, a.merchant_id, a.seq) < ($1, $2, $3) and {make_trail_condition(5)}
+        and ($9 = '' or m.mid = $9)
     order by a.at desc, a.merchant_id desc, a.seq desc limit $4
 """
-
-
-async def list_notices(reader: Reader, before: int) -> list[Any]:
-    return list(await reader.fetch(NOTICES, before, PAGE_ROWS + 1))
 
 
 class AuditCursor(NamedTuple):
@@ -324,5 +326,9 @@ class AuditCursor(NamedTuple):
 FIRST_AUDIT_PAGE = AuditCursor(NEVER, 0, 0)
 
 
-async def list_audit_entries(reader: Reader, before: AuditCursor) -> list[AuditRecord]:
-    return [AuditRecord(*row) for row in await reader.fetch(AUDIT_ENTRIES, *before, PAGE_ROWS + 1)]
+async def list_audit_entries(
+    reader: Reader, before: AuditCursor, chosen: TrailFilter = EVERYTHING, mid: str = ""
+) -> list[AuditRecord]:
+    """Returns entries of all chains, newest first; with a mid those of one merchant."""
+    rows = await reader.fetch(AUDIT_ENTRIES, *before, PAGE_ROWS + 1, *chosen.parameters, mid)
+    return [AuditRecord(*row) for row in rows]

@@ -6,6 +6,7 @@ A decision is a manual posting that another operator must approve (approvals.py)
 import asyncio
 import hashlib
 import io
+from base64 import b64decode, b64encode
 from datetime import date
 from typing import Any
 from urllib.parse import quote
@@ -27,7 +28,8 @@ from kasuwa.postgres.connection_pool import Connection
 from kasuwa.rails.inbox import inbox_table, rail_feeds
 from kasuwa.reconciliation import reads as reconciliation_reads
 from kasuwa.reconciliation import statement_rows, suspense
-from kasuwa.reconciliation.csv_mapping import decode_mapping
+from kasuwa.reconciliation.column_choice import AMOUNT_FORMS, MEANINGS, FileColumns, make_mapping, read_columns
+from kasuwa.reconciliation.csv_mapping import SUGGESTED_FORMS, decode_mapping
 from kasuwa.reconciliation.importing import (
     ImportResult,
     LinesInMemory,
@@ -40,12 +42,14 @@ from kasuwa.reconciliation.importing import (
 )
 from kasuwa.reconciliation.matching import MatchScope
 from kasuwa.reconciliation.model import ReconciledAccount, StatementError, parse_account
-from kasuwa.reconciliation.opening import open_statement
+from kasuwa.reconciliation.opening import BEGINNING_BYTES, detect_format, open_statement
 from kasuwa.reconciliation.reads import FIRST_ENTRIES, MAX_LISTED, STATES, AccountSummary, EntryPlace, EntryRow, LineRow
 
 SHOWN_FEED_ROWS = 20
 PAGE = "/operator/reconciliation"
 MAX_REASON_LENGTH = 300
+# Of a file that the form of its columns keeps. In base64 it fits into a form.
+MAX_KEPT_BYTES = 1_000_000
 # The accounts that a decision posts against, which exist in every merchant's books, and the kinds of its posting.
 DECISIONS = {
     "bank_fee": ("Fee of the bank or rail", "income:bank_fee", "reconciliation: fee of the bank or rail"),
@@ -66,6 +70,7 @@ async def show_reconciliation(visit: Visit, status: int = 200, **values: Any) ->
         settlements = await rail_feeds.list_settlements(reader, SHOWN_FEED_ROWS)
         unclaimed = await inbox_table.list_unclaimed(reader, SHOWN_FEED_ROWS)
         waiting = await suspense.list_suspense(reader, SHOWN_FEED_ROWS)
+        choices = await reconciliation_reads.list_account_names(reader)
         mids = {*(row[2] for row in disputes if row[2]), *(row.mid for row in waiting)}
         names = await operator_reads.read_merchant_names(reader, mids)
     shared = {
@@ -76,8 +81,13 @@ async def show_reconciliation(visit: Visit, status: int = 200, **values: Any) ->
         "names": names,
         "unclaimed": [(*row[:2], msgspec.json.decode(row[2]), row[3]) for row in unclaimed],
         "can_import": visit.user.role in CAN_KEEP_BOOKS,
+        "choices": [(name, name) for name in {**dict.fromkeys(one.name for one in accounts), **dict.fromkeys(choices)}],
         "submitted": {},
         "preview": None,
+        "columns": None,
+        "meanings": list(MEANINGS.items()),
+        "date_forms": [(form, form) for form in SUGGESTED_FORMS],
+        "amount_forms": [(form, form) for form in AMOUNT_FORMS],
         "file_faults": [],
     }
     return visit.render("operator_reconciliation.html", status, **{**shared, **values})
@@ -87,21 +97,32 @@ async def show_reconciliation(visit: Visit, status: int = 200, **values: Any) ->
 
 
 async def submit_statement(visit: Visit) -> Response:
-    """Previews or imports an uploaded file. A form holds at most 2 MiB; the command imports larger files."""
-    submitted = {name: visit.form_text(name) for name in ("account", "mapping")}
-    content = await visit.upload("file")
+    """Previews or imports an uploaded file. A form holds at most 2 MiB; the command imports larger files.
+
+    The columns of a CSV file are chosen on its preview. The file is in that form as text, so that it is chosen once; a
+    file too large for that is chosen again."""
+    submitted = {name: visit.form_text(name) for name in ("account", "mapping", "content")}
+    content = await visit.upload("file") or read_kept_content(submitted["content"])
     try:
         account = parse_account(submitted["account"])
     except StatementError as error:
         return await show_reconciliation(visit, 422, faults={"account": str(error)}, submitted=submitted)
     if not content:
         return await show_reconciliation(visit, 422, faults={"file": "choose a file"}, submitted=submitted)
+    submitted["content"] = b64encode(content).decode() if len(content) <= MAX_KEPT_BYTES else ""
+    columns: FileColumns | None = None
     try:
+        columns, is_known = await find_columns(visit, account, content)
+        if columns is not None:
+            submitted["mapping"] = choose_mapping(visit, columns, submitted["mapping"])
+            if not (is_known or submitted["mapping"]):
+                return await show_reconciliation(visit, submitted=submitted, columns=columns)
         result = await read_upload(visit, account, submitted["mapping"], content)
     except StatementError as error:
-        return await show_reconciliation(visit, 422, file_faults=str(error).splitlines(), submitted=submitted)
+        faults = str(error).splitlines()
+        return await show_reconciliation(visit, 422, file_faults=faults, submitted=submitted, columns=columns)
     if isinstance(result, Preview):
-        return await show_reconciliation(visit, preview=result, submitted=submitted)
+        return await show_reconciliation(visit, preview=result, submitted=submitted, columns=columns)
     again = "This file was imported before: nothing was changed." if result.is_repeated else ""
     text = again or (
         f"{result.new_lines:,} new lines of {result.lines:,}. {result.matched:,} matched, {result.differing:,} differ."
@@ -109,6 +130,32 @@ async def submit_statement(visit: Visit) -> Response:
     async with visit.operator_pool.acquire() as connection:
         known = await find_by_name(connection, account.name)
     return visit.redirect(f"{PAGE}/{known.account_id}", text)
+
+
+def read_kept_content(text: str) -> bytes | None:
+    try:
+        return b64decode(text, validate=True)[:MAX_KEPT_BYTES] or None
+    except ValueError:
+        return None
+
+
+async def find_columns(visit: Visit, account: ReconciledAccount, content: bytes) -> tuple[FileColumns | None, bool]:
+    """Returns the columns of a CSV file with the meanings that are kept for the account, and whether any are. None for
+    other formats."""
+    if detect_format(content[:BEGINNING_BYTES]) != "csv":
+        return None, False
+    async with visit.operator_pool.acquire() as connection:
+        known = await read_mapping(connection, account)
+    return read_columns(content[:BEGINNING_BYTES], known), known is not None
+
+
+def choose_mapping(visit: Visit, columns: FileColumns, text: str) -> str:
+    """Returns the mapping that was chosen column by column, as JSON, or the text if none was."""
+    chosen = [visit.form_text(f"column-{number}") for number in range(len(columns.names))]
+    if not any(chosen):
+        return text
+    options = {name: visit.form_text(name) for name in ("date_form", "amount_form", "is_out_positive")}
+    return msgspec.json.encode(make_mapping(columns, chosen, options)).decode()
 
 
 async def read_upload(

@@ -1,9 +1,10 @@
-"""The operator's search by any reference over all merchants, and the page of what was found."""
+"""The operator's search over all merchants by references, names, numbers and amounts, and the page of a find."""
 
 from urllib.parse import quote
 
 from starlette.responses import Response
 
+from kasuwa.console.kit.people import parse_invoice_number, question_amount
 from kasuwa.console.kit.timelines import page_timeline
 from kasuwa.console.kit.visit import NotFound, Visit
 from kasuwa.console.merchant import store
@@ -13,13 +14,16 @@ from kasuwa.console.operator.search_reads import (
     MAX_FOUND,
     FoundReference,
     find_account_number,
+    find_by_words,
     find_event,
     find_everywhere,
+    find_invoices,
     list_merchant_ids,
     read_names,
 )
 from kasuwa.core.reading import Reader
 from kasuwa.core.references import parse_compact_reference, parse_wire_reference
+from kasuwa.wire.search_words import question_words
 
 MAX_SEARCH_LENGTH = 200
 SHOWN_MERCHANTS = 10
@@ -41,7 +45,7 @@ async def show_search(visit: Visit) -> Response:
         "operator_search.html",
         search=text,
         merchants=merchants,
-        lines=[(one, mid, name, record_url(mid, one.reference)) for one, mid, name in lines],
+        lines=[(one, mid, name, record_url(mid, one.reference)) for one, mid, name in lines[:MAX_FOUND]],
         is_limited=len(lines) >= MAX_FOUND,
     )
 
@@ -51,7 +55,8 @@ def record_url(mid: str, reference: str) -> str:
 
 
 async def find_references(reader: Reader, visit: Visit, text: str) -> list[FoundReference]:
-    """Returns what a text may stand for: an order at a rail, an event, an account number, or any reference."""
+    """Returns what a text may stand for: an order at a rail, an event, an account number, any reference, the number of
+    an invoice, words of a name or title, last digits, an email address, or an amount."""
     rail_key = parse_wire_reference(text.lower()) or parse_compact_reference(text.lower())
     if rail_key is not None:
         merchant_id, _, reference = rail_key.partition(" ")
@@ -61,10 +66,15 @@ async def find_references(reader: Reader, visit: Visit, text: str) -> list[Found
         event = await find_event(reader, merchants, text)
         return [] if event is None else [event]
     references = await find_everywhere(reader, merchants, text)
+    invoice = parse_invoice_number(text)
+    if invoice is not None:
+        return [*references, *await find_invoices(reader, merchants, invoice)]
     if len(text) == 10 and text.isascii() and text.isdecimal():
         owner = await find_account_number(reader, visit.services.vault, text)
         references += [] if owner is None else [owner]
-    return references
+    known = set(references)
+    others = await find_by_words(reader, visit.services.vault, merchants, question_words(text), question_amount(text))
+    return [*references, *(one for one in others if one not in known)]
 
 
 async def show_record(visit: Visit) -> Response:

@@ -5,9 +5,10 @@ search therefore looks into each index once for each merchant, and never scans a
 merchants: it takes the keys of a table as one value, which costs less than an array of keys.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kasuwa.concurrency.time_slices import collect, run_in_slices
 from kasuwa.core.reading import Reader
@@ -24,13 +25,18 @@ from kasuwa.methods.invoices.model import invoice_key
 from kasuwa.methods.loans.model import loan_key
 from kasuwa.methods.payment.plan_model import plan_key
 from kasuwa.methods.payment.settlement_model import beneficiary_key
+from kasuwa.methods.searched_records import make_searched_tables
+from kasuwa.methods.virtualcard.dispute_model import card_dispute_key
 from kasuwa.methods.virtualcard.model import card_key
 from kasuwa.transactions.checkouts import checkout_key
 from kasuwa.transactions.inbound_accounts import ACCOUNT, personalized_key
 from kasuwa.transactions.transactions import MERCHANT_REFERENCED_KINDS, transaction_key
 from kasuwa.webhooks.signatures import parse_event_id
+from kasuwa.wire.search_words import hash_search
 
 MAX_FOUND = 50
+# What has a frequent word is looked for among so many of a merchant.
+MAX_COUNTED = 1_000
 KeyMaker = Callable[[int, str], bytes]
 
 
@@ -55,6 +61,7 @@ KEYED_TABLES = (
     KeyedTable(client_key, "client", "client", "client_id", "status"),
     KeyedTable(batch_key, "batch", "transfer_batch", "batch_ref", "'accepted'"),
     KeyedTable(dispute_key, "dispute", "dispute", "dispute_id", "state"),
+    KeyedTable(card_dispute_key, "card_dispute", "virtual_card_dispute", "dispute_id", "state"),
     KeyedTable(checkout_key, "checkout", "checkout", "txn_ref", "state"),
     KeyedTable(link_key, "link", "pay_link", "link_id", "state"),
     KeyedTable(invoice_key, "invoice", "invoice", "invoice_id", "status"),
@@ -149,6 +156,69 @@ async def find_account_number(reader: Reader, vault: Vault, text: str) -> FoundR
     # It names its owner: "payment GP…" or "personalized customer-17".
     kind, _, reference = str(row[1]).partition(" ")
     return FoundReference(row[0], "payment" if kind == "payment" else "personalized_account", reference, "")
+
+
+# Pairs of merchant and hash follow each other. What has several words has each of them.
+FIND_WORDS = f"""
+    select w.merchant_id, w.kind, w.key from unnest($1::bigint[], $2::bytea[]) u (merchant_id, word)
+    cross join lateral (
+        select * from record_word where merchant_id = u.merchant_id and word = u.word limit {MAX_COUNTED}) w
+    group by w.merchant_id, w.kind, w.key having count(*) = $3 limit {MAX_FOUND}
+"""
+FIND_ENDED = f"""
+    select t.merchant_id, t.kind, t.txn_ref, t.status from (
+        select w.merchant_id, w.txn_ref from unnest($1::bigint[], $2::bytea[]) u (merchant_id, word)
+        cross join lateral (
+            select * from payment_word where merchant_id = u.merchant_id and word = u.word
+            order by event_seq desc limit {MAX_COUNTED}) w
+        group by w.merchant_id, w.txn_ref having count(distinct w.word) = $3 limit {MAX_FOUND}) f
+    join transaction t on t.merchant_id = f.merchant_id and t.txn_ref = f.txn_ref
+"""
+FIND_INVOICES = f"""
+    select merchant_id, 'invoice', invoice_id, status from unnest($1::bigint[]) m (id) cross join lateral (
+        select * from invoice where merchant_id = m.id and number = $2 limit 1) i limit {MAX_FOUND}
+"""
+
+
+async def find_by_words(
+    reader: Reader, vault: Vault, merchants: Sequence[int], words: Sequence[str], amount: str
+) -> list[FoundReference]:
+    """Returns the records, payments and transfers of any merchant that have all of these words, and the payments and
+    transfers of an amount. Of very frequent words only the newest MAX_COUNTED of a merchant are looked at."""
+    references = list[FoundReference]()
+    for question, is_amount in ((words, False), ([amount] if amount else [], True)):
+        if not question:
+            continue
+        pairs = [(number, word) for number in merchants for word in question]
+        hashes = await run_in_slices(collect(hash_search(vault.digest, *pair) for pair in pairs))
+        questions = [number for number, _ in pairs], hashes, len(question)
+        references += [FoundReference(*row) for row in await reader.fetch(FIND_ENDED, *questions)]
+        if not is_amount:
+            references += await describe_records(reader, vault, await reader.fetch(FIND_WORDS, *questions))
+    return references
+
+
+async def describe_records(reader: Reader, vault: Vault, rows: Iterable[Any]) -> list[FoundReference]:
+    """Returns the references of records, given by merchant, kind and row key."""
+    tables, keys = make_searched_tables(vault), defaultdict[str, list[tuple[int, bytes]]](list)
+    for merchant_id, kind, key in rows:
+        keys[kind].append((merchant_id, key))
+    references = list[FoundReference]()
+    for kind, wanted in keys.items():
+        table = tables[kind]
+        statement = f"""
+            select r.merchant_id, {table.page}, {table.reference}, {table.state} from {table.table} r
+            join unnest($1::bigint[], $2::bytea[]) u (merchant_id, row_key)
+                on r.merchant_id = u.merchant_id and r.key = u.row_key
+        """
+        numbers, row_keys = zip(*wanted, strict=True)
+        references += [FoundReference(*row) for row in await reader.fetch(statement, list(numbers), list(row_keys))]
+    return references
+
+
+async def find_invoices(reader: Reader, merchants: Sequence[int], number: int) -> list[FoundReference]:
+    """Returns the invoices with a number."""
+    return [FoundReference(*row) for row in await reader.fetch(FIND_INVOICES, list(merchants), number)]
 
 
 async def read_names(reader: Reader, merchants: Iterable[int]) -> dict[int, tuple[str, str]]:

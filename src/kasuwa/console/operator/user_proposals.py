@@ -102,7 +102,7 @@ async def find_makers(connection: Connection, vault: Vault, approval: Approval) 
 async def apply_change(connection: Connection, vault: Vault, approval: Approval) -> str | tuple[str, str] | None:
     """Applies the change in the approval's transaction.
 
-    Returns a text if it cannot be applied, (email, link token) to be sent after the commit, else None.
+    Returns a text if it cannot be applied, (email, link token) to be mailed, else None.
     """
     change = msgspec.json.decode(approval.proposal, type=UserChange)
     makers = await find_makers(connection, vault, approval)

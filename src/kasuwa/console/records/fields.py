@@ -24,17 +24,27 @@ from kasuwa.console.kit.values import (
 from kasuwa.console.kit.vocabulary import STATE_STYLES, humanize, method_text
 from kasuwa.core.banks import bank_names
 from kasuwa.core.money import parse_minor
+from kasuwa.methods.virtualcard.dispute_model import REFERENCE_TYPE as CARD_DISPUTE_TYPE
 from kasuwa.transactions.transactions import FAILED
 
 # Fields that name another record, and the first part of the path of its page.
 LINKED_FIELDS = {
     "checkoutRef": "checkouts",
+    "borrower_id": "clients",
+    "class_id": "shares",
     "client_id": "clients",
     "customer_id": "customers",
+    "group_id": "groups",
+    "leader": "clients",
     "dispute_id": "disputes",
     "invoice_id": "invoices",
     "link_id": "links",
     "loan_id": "loans",
+    "mail_id": "mails",
+    "order_id": "standing-orders",
+    "product_id": "loan-products",
+    "tops_up": "loans",
+    "topped_up_by": "loans",
     "payment": "transactions",
     "ref_code": "beneficiaries",
     "refundOf": "transactions",
@@ -48,6 +58,8 @@ LINKED_FIELDS = {
 }
 # References of transactions begin so. Fields such as the origin of a posting may have one, or another id.
 TRANSACTION_PREFIX = "GP"
+# A cardholder's dispute has another page than one of a payment.
+CARD_DISPUTE_PREFIX = f"{TRANSACTION_PREFIX}|{CARD_DISPUTE_TYPE}|"
 MIXED_FIELDS = frozenset({"origin", "payouts"})
 STATE_FIELDS = frozenset({"state", "status", "txnStatus"})
 PERCENT_FIELDS = frozenset({"discount_rate", "interestRate", "penalty_rate", "tax_rate", "vat_rate"})
@@ -78,9 +90,13 @@ MONEY_FIELDS = frozenset(
         "accrued_interest",
         "amount",
         "balance",
+        "called",
+        "capital",
+        "charges",
         "commission",
         "contributed",
         "credit",
+        "credited",
         "discount",
         "disputed",
         "disputes",
@@ -91,6 +107,7 @@ MONEY_FIELDS = frozenset(
         "interest",
         "net",
         "outstanding",
+        "overdue",
         "owed",
         "paid",
         "paid_out",
@@ -105,13 +122,17 @@ MONEY_FIELDS = frozenset(
         "refunded",
         "refunds",
         "reserve",
+        "returned",
         "shipping",
+        "shortfall",
         "split",
         "subtotal",
         "tax",
         "total",
         "unit_price",
+        "value",
         "vat",
+        "withheld_tax",
     )
 )
 # What a transaction costs. A failed one costs nothing, although its record may have what was planned.
@@ -141,6 +162,8 @@ def format_known_text(value: str, name: str, names: Mapping[str, str], own_refer
     """Formats a text whose field has a meaning of its own. Returns None for all others."""
     if name in STATE_FIELDS and value.lower() in STATE_STYLES:
         return status_html(value.lower())
+    if name == "dispute_id" and value.startswith(CARD_DISPUTE_PREFIX):
+        return link_html("card-disputes", value, names.get(value, "")) if value != own_reference else value
     if name in LINKED_FIELDS and value != own_reference:
         return link_html(LINKED_FIELDS[name], value, names.get(value, ""))
     if name in MIXED_FIELDS:

@@ -10,45 +10,55 @@ from urllib.parse import quote
 import msgspec
 from starlette.responses import Response
 
+from kasuwa.console.histories.added_fields import add_fields
 from kasuwa.console.kit.csv_text import csv_line
 from kasuwa.console.kit.exports import csv_response, join_lines
 from kasuwa.console.kit.forms import AMOUNT_MODE, ActionForm, build_request, set_nested
 from kasuwa.console.kit.lists import filled, read_filters, read_list_view
 from kasuwa.console.kit.people import list_suggestions, read_names
 from kasuwa.console.kit.values import TIMESTAMP_PATTERN, remove_separators
-from kasuwa.console.kit.visit import ActionReply, NotFound, Visit
+from kasuwa.console.kit.visit import CONFIRMED, CONFIRMED_FIELD, ActionReply, NotFound, Visit
 from kasuwa.console.kit.vocabulary import label
 from kasuwa.console.merchant.events import parse_int
-from kasuwa.console.records.extras import EXTRAS, LIST_EXTRAS
+from kasuwa.console.records.extras import EXTRAS, EXTRAS_BELOW, LIST_EXTRAS
 from kasuwa.console.records.fields import is_table
+from kasuwa.console.records.form_previews import PREVIEW_FIELD, PREVIEWS, resolve_people
 from kasuwa.console.records.kind import RecordKind
 from kasuwa.core.calendar import lagos_text
+from kasuwa.core.reading import Reader
 from kasuwa.wire.decoding import InvalidRequest
 
 PAGE_SIZE = 50
 # Largest limit that the API's list actions accept.
 MAX_LIST_LIMIT = 200
 # Rows of a table on a record's page.
-TABLE_ROWS = 60
+TABLE_ROWS = 50
 # Name of the file input of a form that takes a file.
 FILE_FIELD = "file"
 
 
 async def show_list(kind: RecordKind, visit: Visit, status: int = 200, **values: Any) -> Response:
+    async with visit.snapshot() as reader:
+        shared = await read_list(kind, visit, reader)
+    return visit.render("records.html", status, **{**shared, **values})
+
+
+async def read_list(kind: RecordKind, visit: Visit, reader: Reader) -> dict[str, Any]:
+    """Returns what the page of a list shows. Must be called while the page's snapshot is open."""
     offset = parse_int(visit.query.get("offset", ""), 0)
     filters = read_filters(visit, [field.name for field in kind.filters])
     page, names = ListPage([], 0, PAGE_SIZE, {}), dict[str, str]()
     create_forms = allowed_forms(visit, kind, kind.create_forms)
-    async with visit.snapshot() as reader:
-        if kind.list_action:
-            page = await read_page(kind, visit, filters, offset, PAGE_SIZE)
-            names = await read_names(visit, reader, page.rows)
-        suggestions = await list_suggestions(visit, create_forms)
-        available = list_columns(kind, page.rows)
-        view = await read_list_view(visit, reader, kind.name, filters, kind.columns, available)
-        extra = await LIST_EXTRAS[kind.name](visit) if kind.name in LIST_EXTRAS else {}
+    if kind.list_action:
+        page = await read_page(kind, visit, filters, offset, PAGE_SIZE)
+        page.rows = await add_fields(kind.name, visit, reader, page.rows)
+        names = await read_names(visit, reader, page.rows)
+    suggestions = await list_suggestions(visit, create_forms)
+    available = list_columns(kind, page.rows)
+    view = await read_list_view(visit, reader, kind.name, filters, kind.columns, available)
+    extra = await LIST_EXTRAS[kind.name](visit) if kind.name in LIST_EXTRAS else {}
     following = offset + page.limit
-    shared: dict[str, Any] = {
+    return {
         "kind": kind,
         "rows": [kind.present(row) for row in page.rows],
         "names": names,
@@ -64,11 +74,11 @@ async def show_list(kind: RecordKind, visit: Visit, status: int = 200, **values:
         "submitted": read_filters(visit, [field.name for form in create_forms for field in form.fields]),
         "open_form": visit.query.get("form", ""),
         "has_extra": kind.name in LIST_EXTRAS,
+        **extra,
     }
-    return visit.render("records.html", status, **{**shared, **extra, **values})
 
 
-class ListPage(msgspec.Struct, frozen=True):
+class ListPage(msgspec.Struct):
     """One page of a list action."""
 
     rows: list[dict[str, Any]]
@@ -117,17 +127,27 @@ async def stream_list(kind: RecordKind, visit: Visit) -> AsyncIterator[str]:
     while True:
         page = await read_page(kind, visit, filters, offset)
         names = await read_names(visit, reader, page.rows)
+        page.rows = await add_fields(kind.name, visit, reader, page.rows)
         if not offset:
             columns = list_columns(kind, page.rows)
             people = [name for name in columns if name in ("client_id", "customer_id")]
             yield csv_line([*columns, *(name.removesuffix("_id") for name in people)])
         yield await join_lines(
-            [*(csv_text(row.get(name)) for name in columns), *(names.get(row.get(name, ""), "") for name in people)]
+            [
+                *(csv_text(plain_value(kind, row, name)) for name in columns),
+                *(names.get(row.get(name, ""), "") for name in people),
+            ]
             for row in page.rows
         )
         offset += len(page.rows)
         if not page.rows or offset >= page.total:
             return
+
+
+def plain_value(kind: RecordKind, row: dict[str, Any], name: str) -> Any:
+    """Returns a value of a record, or of an object what pages show of it."""
+    value = row.get(name)
+    return kind.present(row)[name] if isinstance(value, dict) else value
 
 
 def csv_text(value: Any) -> str:
@@ -213,6 +233,7 @@ async def show_record(kind: RecordKind, visit: Visit, status: int = 200, **value
         "state": state,
         "tables": [make_table(visit, name, title, rows) for name, title, rows in tables],
         "has_extra": kind.name in EXTRAS,
+        "is_extra_below": kind.name in EXTRAS_BELOW,
         "names": names,
         "forms": forms,
         "suggestions": {},
@@ -267,11 +288,21 @@ async def create_record(kind: RecordKind, visit: Visit) -> Response:
         raise NotFound
     selected = {form.selector or kind.action_selector: form.action}
     request = {**selected, **dict(form.fixed_values), **build_request(form.fields, visit.form_text)}
+    shown: dict[str, Any] = {"submitted": dict(visit.form), "open_form": form.name}
+    if form.preview and visit.form_text(PREVIEW_FIELD):
+        preview = await PREVIEWS[form.preview](visit, kind.method, request)
+        return await show_list(kind, visit, preview=preview, **shown)
+    unknown = await resolve_people(visit, form, request)
+    if unknown:
+        return await show_list(kind, visit, 422, faults=unknown, **shown)
     reply = await visit.run_action(kind.method, request, form.label.lower())
     if not reply.is_success:
         faults = shown_faults(form, reply)
-        return await show_list(kind, visit, 422, faults=faults, submitted=dict(visit.form), open_form=form.name)
+        return await show_list(kind, visit, 422, faults=faults, **shown)
     row = kind.present(extract_record(kind, reply))
+    if form.opens and row.get(kind.key_field):
+        place = f"/{kind.name}/{quote(str(row[kind.key_field]), safe='')}?form={form.opens}#form-{form.opens}"
+        return visit.redirect(place, reply.message)
     return visit.render("record_created.html", kind=kind, form=form, row=row, message=reply.message, names={})
 
 
@@ -292,7 +323,7 @@ async def update_record(kind: RecordKind, visit: Visit) -> Response:
     )
     if form is None:
         raise NotFound
-    if form.consequence:
+    if form.consequence and not form.has_preview:
         consequence = f"{kind.singular} {kind.make_title(row)}: {form.consequence}"
         back = f"/{kind.name}/{quote(visit.path_parameter('reference'), safe='')}"
         visit.ask_first(f"{form.label}?", consequence, form.label, back)
@@ -304,11 +335,22 @@ async def update_record(kind: RecordKind, visit: Visit) -> Response:
         **copied,
     }
     request |= build_request(form.fields, visit.form_text)
+    if form.preview and visit.form_text(PREVIEW_FIELD):
+        preview = await PREVIEWS[form.preview](visit, kind.method, request)
+        return await show_record(kind, visit, preview=preview, submitted=dict(visit.form), open_form=form.name)
     files = await visit.uploads(FILE_FIELD) if form.file_list else []
     if files:
         contents = [{"name": name, "content": b64encode(content).decode()} for name, content in files]
         set_nested(request, form.file_list, contents)
-    reply = await visit.run_action(kind.method, request, form.label.lower())
+    if form.has_preview and visit.form_text(CONFIRMED_FIELD) != CONFIRMED:
+        reply = await visit.preview_action(kind.method, request)
+        if reply.is_success:
+            consequence = f"{kind.singular} {kind.make_title(row)}: {form.consequence}"
+            back = f"/{kind.name}/{quote(visit.path_parameter('reference'), safe='')}"
+            figures = reply.body.get("explained", ())
+            visit.ask_first(f"{form.label}?", consequence, form.label, back, figures=figures)
+    else:
+        reply = await visit.run_action(kind.method, request, form.label.lower())
     if not reply.is_success:
         faults = shown_faults(form, reply)
         return await show_record(kind, visit, 422, faults=faults, submitted=dict(visit.form), open_form=form.name)

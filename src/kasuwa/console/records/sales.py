@@ -1,4 +1,4 @@
-"""Record kinds of what a merchant sells: customers, invoices, links that sell tickets, and checkouts."""
+"""Record kinds of what a merchant sells: customers, invoices, their mails, links that sell tickets, and checkouts."""
 
 from collections.abc import Mapping
 from typing import Any, get_args
@@ -6,18 +6,19 @@ from typing import Any, get_args
 from kasuwa.console.kit.forms import ActionForm, FormField
 from kasuwa.console.records.kind import YES_NO, RecordKind
 from kasuwa.core.money import CURRENCIES
-from kasuwa.methods.invoices.wire import InvoiceStatus
+from kasuwa.methods.invoices.wire import InvoiceStatus, ReceivedMethod
+from kasuwa.methods.mail.wire import MailStatus
 
-# Lines of the forms. The API takes more.
-INVOICE_ITEMS = 5
+# Lines of the forms, and how many of an invoice are shown at first. The API takes more.
+INVOICE_ITEMS, SHOWN_ITEMS = 25, 4
 TICKET_KINDS = 4
 
 
 def item_fields(number: int) -> tuple[FormField, ...]:
     """Returns the fields of one item of an invoice."""
-    place = f"items.{number - 1}"
+    place, is_folded = f"items.{number - 1}", number > SHOWN_ITEMS
     return (
-        FormField(f"{place}.description", f"Item {number}", required=number == 1, group=place),
+        FormField(f"{place}.description", f"Item {number}", required=number == 1, group=place, is_folded=is_folded),
         FormField(
             f"{place}.quantity", f"Quantity of item {number}", input_mode="numeric", value_type="whole", group=place
         ),
@@ -81,7 +82,7 @@ CUSTOMERS = RecordKind(
     method="resources",
     selector="inquire",
     key_field="customer_id",
-    columns=("customer_id", "email", "phone", "created_at"),
+    columns=("customer_id", "email", "phone", "spent", "payments", "last_payment"),
     title_fields=("name",),
     hidden_fields=("name",),
     filters=(FormField("search", "Name, email or phone", input_type="search"),),
@@ -102,7 +103,9 @@ CUSTOMERS = RecordKind(
             selector="request",
         ),
     ),
-    update_forms=(ActionForm("invoice", "Make an invoice", "invoice", INVOICE_FIELDS, selector="request"),),
+    update_forms=(
+        ActionForm("invoice", "Make an invoice", "invoice", INVOICE_FIELDS, selector="request", preview="invoice"),
+    ),
 )
 
 INVOICES = RecordKind(
@@ -134,14 +137,55 @@ INVOICES = RecordKind(
                     "Customer",
                     required=True,
                     people="customers",
-                    hint="Choose by name, or enter the id.",
+                    hint="Name, email address or id.",
                 ),
                 *INVOICE_FIELDS,
             ),
+            opens="send",
             selector="request",
+            preview="invoice",
         ),
     ),
     update_forms=(
+        ActionForm(
+            "send",
+            "Mail to the customer",
+            "invoice_send",
+            (
+                FormField(
+                    "reminders",
+                    "Remind the customer",
+                    "Three days before the due date, the day after it and a week after it.",
+                    options=YES_NO,
+                    value_type="flag",
+                ),
+            ),
+            allowed_states=("unpaid", "partly_paid", "overdue"),
+            selector="request",
+        ),
+        ActionForm(
+            "received",
+            "Record money received",
+            "invoice_received",
+            (
+                FormField("amount", "Amount received", input_mode="decimal", required=True),
+                FormField("method", "How", options=get_args(ReceivedMethod), required=True),
+                FormField("reference", "Your reference", "Such as the number of a receipt or a teller.", required=True),
+                FormField("received_on", "Received on", "Empty: today.", input_type="date"),
+            ),
+            allowed_states=("unpaid", "partly_paid", "overdue"),
+            selector="request",
+            consequence="the invoice counts it as paid. Nothing is added to your wallet.",
+        ),
+        ActionForm(
+            "not-received",
+            "Take a record of money received back",
+            "invoice_not_received",
+            (FormField("reference", "Reference of the record", required=True),),
+            is_possible=lambda row: any(one["undone_at"] is None for one in row.get("received", ())),
+            selector="request",
+            consequence="the invoice is to be paid again.",
+        ),
         ActionForm(
             "void",
             "Void the invoice",
@@ -154,6 +198,36 @@ INVOICES = RecordKind(
     ),
 )
 
+MAILS = RecordKind(
+    name="mails",
+    label="Mails",
+    singular="Mail",
+    method="resources",
+    selector="inquire",
+    key_field="mail_id",
+    state_field="status",
+    columns=("mail_id", "purpose", "to", "status", "attempts", "created_at"),
+    title_fields=("subject",),
+    hidden_fields=("subject", "html"),
+    filters=(
+        FormField("status", "Status", options=get_args(MailStatus)),
+        FormField("customer_id", "Customer's id"),
+    ),
+    list_action="mail",
+    view_action="mail",
+    empty_text="Invoices and reminders that are mailed in your name are listed here, with what became of them.",
+    update_forms=(
+        ActionForm(
+            "send",
+            "Send again",
+            "mail",
+            allowed_states=("failed", "unknown"),
+            selector="request",
+            consequence="the customer may get it a second time if it was delivered after all.",
+        ),
+    ),
+)
+
 TICKETS = RecordKind(
     name="tickets",
     label="Tickets",
@@ -162,7 +236,7 @@ TICKETS = RecordKind(
     selector="inquire",
     key_field="link_id",
     state_field="status",
-    columns=("link_id", "status", "link"),
+    columns=("link_id", "status", "received", "payments", "last_payment", "link"),
     title_fields=("title",),
     hidden_fields=("title",),
     list_action="ticket",
@@ -208,7 +282,7 @@ CHECKOUTS = RecordKind(
     singular="Checkout",
     method="console",
     key_field="txnRef",
-    columns=("txnRef", "state", "amount", "source", "customer_txnref", "created_at"),
+    columns=("txnRef", "state", "amount", "title", "payer", "paid_with", "customer_txnref", "created_at"),
     list_action="checkouts",
     view_action="checkout",
     empty_text="A checkout is a page on which one payer pays one amount, for a link, tickets or an invoice.",

@@ -3,10 +3,7 @@
 records.py makes the pages of every row. A kind whose API method is not deployed has no pages.
 """
 
-from collections.abc import Mapping
-from typing import Any, get_args
-
-import msgspec
+from typing import get_args
 
 from kasuwa.console.kit.forms import ActionForm, FormField
 from kasuwa.console.records.collections import (
@@ -18,46 +15,15 @@ from kasuwa.console.records.collections import (
     RECURRENTS,
     SETTLEMENTS,
 )
+from kasuwa.console.records.groups import GROUPS
 from kasuwa.console.records.kind import YES_NO, RecordKind
-from kasuwa.console.records.sales import CHECKOUTS, CUSTOMERS, INVOICES, TICKETS
+from kasuwa.console.records.lending import AMOUNT, LOANS
+from kasuwa.console.records.products import PRODUCTS
+from kasuwa.console.records.sales import CHECKOUTS, CUSTOMERS, INVOICES, MAILS, TICKETS
+from kasuwa.console.records.saving import SAVINGS, SHARES, STANDING_ORDERS, THRIFT
 from kasuwa.methods.clients.wire import ClientStatus
-from kasuwa.methods.loans.wire import LoanState
+from kasuwa.methods.virtualcard.dispute_model import STATES
 from kasuwa.methods.virtualcard.wire import MAX_VELOCITY_RULES
-
-FREQUENCIES = ("every_month", "every_four_weeks", "every_week", "every_day", "annualized")
-
-
-INTEREST = (
-    FormField("interestSettings.interestRate", "Interest rate in percent", input_mode="decimal", required=True),
-    FormField("interestSettings.interestFrequency", "Interest period", options=FREQUENCIES),
-)
-PERIOD = FormField(
-    "period",
-    "Period",
-    "Installments of a loan, months of a savings account.",
-    "numeric",
-    required=True,
-    value_type="whole",
-)
-TAX = (
-    FormField("tax_applied", "Tax on interest", options=YES_NO, value_type="flag"),
-    FormField("tax_rate", "Tax rate in percent", input_mode="decimal"),
-)
-ROLLOVER = FormField(
-    "rollover",
-    "At the end of a term",
-    "Of a fixed deposit: none: it matures; principal: a new term without the interest; all: with it.",
-    options=("none", "principal", "all"),
-)
-
-
-def is_fixed(row: Mapping[str, Any]) -> bool:
-    """Returns whether savings are a fixed deposit."""
-    return "term_days" in row
-
-
-CLIENT = FormField("client_id", "Client", "Choose by name, or enter the id.", required=True, people="clients")
-AMOUNT = FormField("amount", "Amount", input_mode="decimal", required=True)
 
 CLIENTS = RecordKind(
     name="clients",
@@ -107,190 +73,6 @@ CLIENTS = RecordKind(
     ),
 )
 
-LOANS = RecordKind(
-    name="loans",
-    label="Loans",
-    singular="Loan",
-    method="loans",
-    key_field="loan_id",
-    columns=("loan_id", "client_id", "state", "amount", "period", "disbursed_at"),
-    filters=(
-        FormField("state", "State", options=get_args(LoanState)),
-        FormField("client_id", "Client's id"),
-    ),
-    list_action="list",
-    view_action="view",
-    related_lists=(("Statement", "statement"),),
-    empty_text="Request a loan for an active client.",
-    create_forms=(
-        ActionForm(
-            "request",
-            "Request a loan",
-            "request",
-            (
-                FormField(
-                    "client_id", "Client", required=True, people="clients", hint="Choose by name, or enter the id."
-                ),
-                AMOUNT,
-                PERIOD,
-                *INTEREST,
-                *TAX,
-            ),
-        ),
-    ),
-    update_forms=(
-        ActionForm(
-            "approve",
-            "Approve and disburse",
-            "process",
-            allowed_states=("pending_approval", "approved"),
-            fixed_values=(("status", "approve"),),
-        ),
-        ActionForm(
-            "reject",
-            "Reject",
-            "process",
-            allowed_states=("pending_approval",),
-            fixed_values=(("status", "reject"),),
-            consequence="the loan is closed and cannot be approved any more.",
-        ),
-        ActionForm(
-            "cancel",
-            "Cancel",
-            "process",
-            allowed_states=("pending_approval", "approved"),
-            fixed_values=(("status", "cancel"),),
-            consequence="the loan is closed and cannot be approved any more.",
-        ),
-        ActionForm(
-            "repay",
-            "Record a repayment",
-            "repay",
-            (
-                FormField(
-                    "amount",
-                    "Amount",
-                    "Leave empty to pay what is due by today, or else the next installment.",
-                    "decimal",
-                ),
-            ),
-            allowed_states=("active", "active_in_arrears"),
-            fixed_values=(("payment_method", "wallet"),),
-        ),
-        ActionForm(
-            "reverse",
-            "Reverse a repayment",
-            "reverse",
-            (
-                FormField("txnRef", "Repayment", "Its txnRef, which the statement shows as origin.", required=True),
-                FormField("reason", "Reason", "Why it was not honored.", required=True),
-            ),
-            allowed_states=("active", "active_in_arrears", "closed_repaid", "closed_written_off"),
-            consequence="the loan is what it would be without the repayment: its amount is owed again.",
-        ),
-    ),
-)
-
-SAVINGS = RecordKind(
-    name="savings",
-    label="Savings",
-    singular="Savings account",
-    method="investments",
-    key_field="savings_id",
-    columns=("savings_id", "client_id", "state", "balance", "accrued_interest", "matures_at"),
-    title_fields=("name",),
-    hidden_fields=("name",),
-    filters=(FormField("client_id", "Client's id"),),
-    list_action="list_savings",
-    view_action="view_savings",
-    empty_text="A savings account belongs to a client.",
-    create_forms=(
-        ActionForm(
-            "create",
-            "Open a savings account",
-            "create_savings",
-            (
-                FormField("name", "Name", required=True),
-                FormField(
-                    "client_id", "Client", required=True, people="clients", hint="Choose by name, or enter the id."
-                ),
-                msgspec.structs.replace(PERIOD, hint="Months. Leave it empty for a fixed deposit.", required=False),
-                FormField(
-                    "term_days", "Fixed for", "Days of the term of a fixed deposit.", "numeric", value_type="whole"
-                ),
-                ROLLOVER,
-                *INTEREST,
-                *TAX,
-            ),
-        ),
-    ),
-    update_forms=(
-        ActionForm(
-            "rollover",
-            "Change the rollover",
-            "set_rollover",
-            (ROLLOVER,),
-            allowed_states=("pending", "active"),
-            is_possible=is_fixed,
-        ),
-        ActionForm(
-            "deposit", "Deposit from the wallet", "deposit", (AMOUNT,), fixed_values=(("payment_method", "wallet"),)
-        ),
-        ActionForm(
-            "cashout",
-            "Cash out",
-            "cashout",
-            (AMOUNT, FormField("method", "Method", options=("cash", "transfer", "cashcode"))),
-            allowed_states=("active", "matured"),
-            copied_fields=("client_id",),
-        ),
-    ),
-)
-
-THRIFT = RecordKind(
-    name="thrift",
-    label="Thrift",
-    singular="Thrift plan",
-    method="investments",
-    key_field="thrift_id",
-    columns=("thrift_id", "state", "amount", "frequency", "members", "member_required", "next_date"),
-    title_fields=("name",),
-    hidden_fields=("name",),
-    list_action="list_plans",
-    related_lists=(("Members", "subscriptions"),),
-    empty_text="Members of a thrift plan pay in together and are paid out in turn.",
-    create_forms=(
-        ActionForm(
-            "create",
-            "Create a plan",
-            "create_plan",
-            (
-                FormField("name", "Name", required=True),
-                AMOUNT,
-                FormField("start_date", "Start date", input_type="date", required=True),
-                FormField("member_required", "Members", input_mode="numeric", required=True),
-                FormField("frequency", "Frequency", options=FREQUENCIES[:-1]),
-            ),
-        ),
-    ),
-    update_forms=(
-        ActionForm(
-            "subscribe",
-            "Add a member",
-            "subscribe",
-            (FormField("savings_id", "Savings account", required=True),),
-            allowed_states=("open",),
-        ),
-        ActionForm(
-            "cancel",
-            "Cancel the plan",
-            "cancel_plan",
-            allowed_states=("open",),
-            consequence="nobody can join it any more.",
-        ),
-    ),
-)
-
 
 def velocity_fields(number: int) -> tuple[FormField, ...]:
     """Returns the fields of one rule of a card's velocity, in one row."""
@@ -315,7 +97,7 @@ CARDS = RecordKind(
     list_action="cards",
     list_method="console",
     view_action="get",
-    related_lists=(("Transactions", "transactions"),),
+    related_lists=(("Transactions", "transactions"), ("Disputes", "disputes")),
     empty_text="A virtual card pays like any other card, from a balance that you fund.",
     create_forms=(
         ActionForm(
@@ -384,6 +166,18 @@ CARDS = RecordKind(
             fixed_values=(("limits", {}),),
             is_prefilled=True,
         ),
+        ActionForm(
+            "dispute",
+            "Dispute a purchase",
+            "dispute",
+            (
+                FormField("id", "Purchase", "Its reference, from the transactions.", required=True),
+                FormField("reason", "Reason", "Such as fraudulent, not received, or duplicate.", required=True),
+                FormField("amount", "Amount", "Empty: all that was not refunded.", "decimal"),
+                FormField("evidence.explanation", "What happened"),
+            ),
+            file_list="evidence.files",
+        ),
         ActionForm("block", "Block", "block", allowed_states=("active",)),
         ActionForm("unblock", "Unblock", "unblock", allowed_states=("blocked",)),
         ActionForm(
@@ -396,16 +190,40 @@ CARDS = RecordKind(
     ),
 )
 
+CARD_DISPUTES = RecordKind(
+    name="card-disputes",
+    label="Card disputes",
+    singular="Card dispute",
+    method="virtualcard",
+    key_field="dispute_id",
+    columns=("dispute_id", "state", "amount", "currency", "reason", "txnRef", "filed_at"),
+    filters=(FormField("state", "State", options=STATES),),
+    list_action="disputes",
+    view_action="view_dispute",
+    empty_text="The holder of a virtual card disputes a purchase. Do it on the card's page.",
+    update_forms=(
+        ActionForm(
+            "withdraw",
+            "Withdraw",
+            "withdraw_dispute",
+            allowed_states=("submitted",),
+            consequence="the shop keeps the money. The purchase may be disputed again.",
+        ),
+    ),
+)
+
 CASHCODES = RecordKind(
     name="cashcodes",
     label="Cashcodes",
     singular="Cashcode",
     method="cashcode",
     key_field="orderRef",
-    columns=("orderRef", "state", "amount", "channel", "expires_at"),
+    columns=("orderRef", "state", "amount", "paid", "channel", "created_at", "expires_at"),
     hidden_fields=("txnStatus",),
+    list_action="cashcodes",
+    list_method="console",
     view_action="verify",
-    empty_text="Enter your reference of the cashcode.",
+    empty_text="A cashcode is a number of ten digits with which somebody draws cash without a card.",
     create_forms=(
         ActionForm(
             "generate",
@@ -445,9 +263,11 @@ BILLS = RecordKind(
     method="bills",
     key_field="txnRef",
     state_field="txnStatus",
-    columns=("txnRef",),
+    columns=("txnRef", "txnStatus", "amount", "biller", "item", "customer", "orderRef", "created_at"),
+    list_action="bills",
+    list_method="console",
     view_action="verify",
-    empty_text="Enter the reference of a bill that was paid, yours or ours.",
+    empty_text="Choose a category above to pay the first bill.",
     create_forms=(
         ActionForm(
             "pay",
@@ -468,12 +288,14 @@ BILLS = RecordKind(
 RECORD_KINDS = (
     CUSTOMERS,
     INVOICES,
+    MAILS,
     PAYLINKS,
     TICKETS,
     CHECKOUTS,
     DISPUTES,
     SETTLEMENTS,
     CARDS,
+    CARD_DISPUTES,
     BILLS,
     CASHCODES,
     RECURRENTS,
@@ -482,6 +304,10 @@ RECORD_KINDS = (
     BENEFICIARIES,
     CLIENTS,
     LOANS,
+    PRODUCTS,
+    GROUPS,
     SAVINGS,
+    STANDING_ORDERS,
     THRIFT,
+    SHARES,
 )

@@ -96,7 +96,9 @@ async def fill_example(
                 if values is None:
                     missing.append(need)
                     continue
-                body |= {field: values[name] for field, name in need.names.items() if field in body}
+                named = {field: values[name] for field, name in need.names.items()}
+                body |= {field: value for field, value in named.items() if field in body}
+                body = {field: fill_placeholders(value, named) for field, value in body.items()}
                 filled += need.names
     can_make = bool(needs) and all(can_make_one(visit, need) for need in needs)
     return FilledExample(body, filled, missing, can_make)
@@ -108,6 +110,8 @@ async def find_references(visit: Visit, need: Need) -> Mapping[str, str] | None:
         for record in await list_records(visit, need.listing):
             if has_all(need, record):
                 return {name: str(record[name]) for name in need.names.values()}
+        return None
+    if need.is_always_made:
         return None
     last = visit.services.last_calls.get(visit.user.user_id, {})
     title = f"{need.calls[-1].method}-{need.calls[-1].slug}" if need.calls else ""
@@ -122,7 +126,7 @@ async def list_records(visit: Visit, listing: Listing) -> list[dict[str, Any]]:
         outer = await list_records(visit, listing.inside)
         if not outer:
             return []
-        fields = {name: fill_placeholder(value, outer[0]) for name, value in fields.items()}
+        fields = {name: fill_placeholders(value, outer[0]) for name, value in fields.items()}
     reply = await visit.run_action(listing.method, fields)
     records = reply.body.get("data", [])
     return [
@@ -179,16 +183,20 @@ async def make_needed(visit: Visit, needs: Sequence[Need]) -> tuple[dict[str, st
         for call in need.calls:
             action, title = find_example(visit, call), f"{call.method}-{call.slug}"
             body = {**with_new_references(title, action, dict(action.example)), **call.changes}
-            fields = {name: fill_placeholder(value, references) for name, value in body.items() if value is not None}
+            fields = {name: fill_placeholders(value, references) for name, value in body.items() if value is not None}
             reply = await visit.run_action(call.method, fields, f"tried {call.method} {call.slug}")
             if not reply.is_success:
                 return references, f"{call.method} {call.slug} was refused: {reply.body.get('message', '')}"
             remember_reply(visit, title, action, fields, reply.body)
-            references |= references_in(reply.body)
+            references |= {call.renamed.get(name, name): value for name, value in references_in(reply.body).items()}
     return references, ""
 
 
-def fill_placeholder(value: Any, known: Mapping[str, str]) -> Any:
-    """Returns the value that a placeholder such as `<client_id>` stands for, if it is known."""
+def fill_placeholders(value: Any, known: Mapping[str, str]) -> Any:
+    """Returns a value with what placeholders in it, such as `<client_id>`, stand for, as far as it is known."""
+    if isinstance(value, Mapping):
+        return {name: fill_placeholders(one, known) for name, one in value.items()}
+    if isinstance(value, list):
+        return [fill_placeholders(one, known) for one in value]
     is_placeholder = isinstance(value, str) and value.startswith("<") and value.endswith(">")
     return known.get(value[1:-1], value) if is_placeholder else value

@@ -86,3 +86,25 @@ for (const form of document.querySelectorAll("form[method=post]")) {
     for (const button of form.querySelectorAll("button")) setTimeout(() => { button.disabled = true; }, 0);
   });
 }
+
+// Shows what a form amounts to while it is filled in: the server works it out, as it does when the button is pressed.
+const PREVIEW_PAUSE = 400;
+for (const output of document.querySelectorAll("[data-preview]")) {
+  const form = output.closest("form");
+  let timer = 0;
+  let asked = 0;
+  async function showPreview() {
+    const number = (asked += 1);
+    const fields = new URLSearchParams(new FormData(form));
+    fields.set("preview", "yes");
+    const response = await fetch(form.action, { method: "POST", body: fields });
+    if (!response.ok || number !== asked) return;
+    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    const shown = [...page.querySelectorAll("[data-preview]")].find((one) => one.textContent);
+    if (shown) output.textContent = shown.textContent;
+  }
+  form.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => showPreview().catch(() => {}), PREVIEW_PAUSE);
+  });
+}

@@ -61,6 +61,7 @@ BILLS = ApiMethod(
             needs=on_biller_answer.need_answer,
             decide=on_biller_answer.decide_answer,
             enrich_callback=steps.fetch_delivery,
+            is_read_from_rows=True,
         )
         for kind in (model.SEND, model.QUERY)
     ),

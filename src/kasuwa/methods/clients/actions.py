@@ -1,7 +1,7 @@
 """The actions of `PUT /clients`: the people a merchant lends to and saves for."""
 
-from kasuwa.core.action import MANAGE, ApiMethod, RailQuestion, Read, Write
-from kasuwa.methods.clients import lookups, store, wire
+from kasuwa.core.action import INTEGRATE, MANAGE, AdminCommand, ApiMethod, RailQuestion, Read, Write
+from kasuwa.methods.clients import commands, lookups, store, wire
 from kasuwa.methods.clients.rules import manage_client
 from kasuwa.methods.clients.rules.validate_person import CREATE_RULES, UPDATE_RULES
 
@@ -38,7 +38,7 @@ CLIENTS = ApiMethod(
             request=wire.CreateRequest,
             reply=wire.ClientReply,
             rules=CREATE_RULES,
-            rail_question=RailQuestion("identity", lookups.query_bvn_registry, manage_client.decide_create),
+            rail_question=RailQuestion("identity", "bvn", lookups.query_bvn_registry, manage_client.decide_create),
             needs=manage_client.need_create,
             decide=manage_client.decide_create,
             permission=MANAGE,
@@ -50,7 +50,7 @@ CLIENTS = ApiMethod(
             request=wire.UpdateRequest,
             reply=wire.ClientReply,
             rules=UPDATE_RULES,
-            rail_question=RailQuestion("identity", lookups.query_bvn_registry, manage_client.decide_update),
+            rail_question=RailQuestion("identity", "bvn", lookups.query_bvn_registry, manage_client.decide_update),
             needs=manage_client.need_update,
             decide=manage_client.decide_update,
             permission=MANAGE,
@@ -78,5 +78,17 @@ CLIENTS = ApiMethod(
             summary="One client",
             example={"action": "view", "client_id": "<client_id>"},
         ),
+    ),
+)
+
+SANDBOX = (
+    AdminCommand(
+        name="client_tiers",
+        request=wire.TiersRequest,
+        reply=wire.TiersReply,
+        run=commands.set_tiers,
+        permission=INTEGRATE,
+        summary="Set whether the limits by tier apply to the clients of this merchant, and with which figures",
+        example={"action": "client_tiers", "is_on": True, "tiers": [{"tier": 1, "daily": "60000.00"}]},
     ),
 )

@@ -14,7 +14,8 @@ leave or be erased (`refuse_leaving`).
 Contract: clients#create, clients#update
 """
 
-from datetime import datetime
+from collections.abc import Collection
+from datetime import date, datetime
 from typing import ClassVar, Protocol
 
 import msgspec
@@ -67,6 +68,14 @@ PAYMENT_PENDING = Refusal(
 )
 
 
+IN_A_GROUP = Refusal(
+    INVALID_REQUEST,
+    "The client is a member of a group of borrowers; remove the client from it by update_group first",
+    (FieldError("status", "a member of a group does not leave"),),
+    error_code="client_in_group",
+)
+
+
 class Client(Row):
     """One person."""
 
@@ -86,6 +95,12 @@ class Client(Row):
         "bvn_check_sealed",
         "pending_payments",
         "credit",
+        "savings",
+        "spent_on",
+        "spent",
+        "held",
+        "cards",
+        "groups",
     )
     coded_columns: ClassVar[tuple[str, ...]] = ("client_id", "status", "bvn_verified")
 
@@ -106,15 +121,38 @@ class Client(Row):
     bvn_check_sealed: bytes | None = None  # how the BVN was verified, or the consent that is awaited: encrypted
     pending_payments: int = 0  # payments for the client's loans and savings that have not ended
     credit: int = 0  # what the client paid beyond loans and was not refunded, in kobo
+    savings: str = ""  # open savings accounts, separated by commas: the limits by tier add up their balances
+    spent_on: date | None = None  # day in Lagos that `spent` is of
+    spent: int = 0  # what was paid out to the client on that day under the limits by tier, in kobo
+    cards: str = ""  # virtual cards, by their short ids, separated by commas
+    held: str = ""  # payments whose money is held above the limits, by txnRef, separated by commas
+    groups: int = 0  # groups that the client is a member of
     row_code: bytes | None = None
 
     @property
     def is_open(self) -> bool:
         return False
 
+    @property
+    def savings_ids(self) -> list[str]:
+        return self.savings.split(",") if self.savings else []
+
+    @property
+    def card_ids(self) -> list[str]:
+        return self.cards.split(",") if self.cards else []
+
+    @property
+    def held_refs(self) -> list[str]:
+        return self.held.split(",") if self.held else []
+
 
 def client_key(merchant_id: int, client_id: str) -> bytes:
     return row_key(merchant_id, "client", client_id)
+
+
+def held_key(merchant_id: int, txn_ref: str) -> bytes:
+    """Returns the key of a held deposit (methods/investments/held_model.py)."""
+    return row_key(merchant_id, "held_deposit", txn_ref)
 
 
 class BvnGuard(Row):
@@ -211,12 +249,40 @@ def adjust_open_accounts(client: Client, by: int) -> Client:
     return msgspec.structs.replace(client, open_accounts=client.open_accounts + by)
 
 
+def add_savings(client: Client, savings_id: str) -> Client:
+    """Returns the client with one savings account more. Put it into the decision that opens the account."""
+    return adjust_open_accounts(msgspec.structs.replace(client, savings=",".join((*client.savings_ids, savings_id))), 1)
+
+
+def remove_savings(client: Client, closed: Collection[str]) -> Client:
+    """Returns the client without savings that are closed."""
+    staying = [savings_id for savings_id in client.savings_ids if savings_id not in closed]
+    return adjust_open_accounts(msgspec.structs.replace(client, savings=",".join(staying)), -len(closed))
+
+
+def adjust_groups(client: Client, by: int) -> Client:
+    """Returns the client as a member of one group more (1) or less (-1)."""
+    return msgspec.structs.replace(client, groups=client.groups + by)
+
+
 def adjust_pending_payments(client: Client, by: int) -> Client:
     """Returns the client with one pending payment more (1) or less (-1).
 
     Put it into the decision that begins or ends a payment for a loan or savings account of the client.
     """
     return msgspec.structs.replace(client, pending_payments=client.pending_payments + by)
+
+
+def spent_today(client: Client, today: date) -> int:
+    """Returns what was paid out to the client on a day."""
+    return client.spent if client.spent_on == today else 0
+
+
+def count_spent(client: Client, amount: int, today: date) -> Client:
+    """Returns the client with more, or less, paid out today."""
+    if not amount:
+        return client
+    return msgspec.structs.replace(client, spent_on=today, spent=max(0, spent_today(client, today) + amount))
 
 
 def adjust_credit(client: Client, by: int) -> Client:
@@ -233,10 +299,10 @@ def refuse_leaving(client: Client) -> Refusal | None:
     """
     if client.open_accounts > 0:
         return ACCOUNTS_OPEN
-    if client.pending_payments > 0:
+    if client.pending_payments > 0 or client.held:
         return PAYMENT_PENDING
     if client.credit > 0:
         owed = format_minor(client.credit)
         fault = FieldError("status", f"a client who is owed {owed} does not leave")
         return msgspec.structs.replace(CLIENT_OWED.fill(owed=owed), field_errors=(fault,))
-    return None
+    return IN_A_GROUP if client.groups > 0 else None

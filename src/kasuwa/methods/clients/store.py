@@ -1,20 +1,41 @@
 """Reads clients. Never writes; every WHERE has the merchant_id."""
 
 from collections.abc import Iterable
+from datetime import date
 from typing import Any
 
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from kasuwa.core.calendar import lagos_day
 from kasuwa.core.decision import Merchant, Refusal
+from kasuwa.core.money import format_minor
 from kasuwa.core.reading import ActionReader, Reader
-from kasuwa.methods.clients.model import UNKNOWN_CLIENT, Client, client_key
+from kasuwa.methods.clients.model import UNKNOWN_CLIENT, Client, Unsealer, client_key, spent_today
+from kasuwa.methods.clients.rules.check_limits import list_accounts
+from kasuwa.methods.clients.rules.find_tier import find_missing
 from kasuwa.methods.clients.rules.manage_client import hash_bvn, hash_email, hash_phone, show_client
-from kasuwa.methods.clients.wire import ClientReply, ListReply, ListRequest, ViewRequest
+from kasuwa.methods.clients.wire import (
+    ClientReply,
+    ClientTier,
+    ListReply,
+    ListRequest,
+    NextTier,
+    TierLimitsShown,
+    TierUse,
+    ViewRequest,
+)
+from kasuwa.terms.client_tiers import TIER_NAMES, TierLimits, TierTerms
 from kasuwa.wire.people import NATIONAL_NUMBERS
 
 COLUMNS = """
     select key, merchant_id, client_id, number, status, bvn_verified, open_accounts, bvn_hash, bvn_mask, bvn_sealed,
-        created_at, changed_at, erased_at, detail_sealed, phone_hash, email_hash, bvn_check_sealed
+        created_at, changed_at, erased_at, detail_sealed, phone_hash, email_hash, bvn_check_sealed, pending_payments,
+        credit, savings, spent_on, spent, cards, held
     from client
 """
+# Held deposits that a reply names. Payers can pay in any number, however many are held.
+MAX_HELD_SHOWN = 100
 BY_KEY = f"{COLUMNS} where key = $1 and merchant_id = $2"
 # A filter that the request does not have is null.
 MATCHING = """
@@ -23,6 +44,14 @@ MATCHING = """
 """
 NEWEST_FIRST = f"{COLUMNS} where {MATCHING} order by number desc offset $6 limit $7"
 COUNT = f"select count(*) from client where {MATCHING}"
+
+
+BALANCE = """
+    select coalesce(sum(a.posted), 0)::bigint,
+        coalesce(b.clock_fixed_at, now() + b.clock_offset_us * interval '1 microsecond')
+    from merchant_state b left join account a on a.merchant_id = b.merchant_id and a.name = any($2)
+    where b.merchant_id = $1 group by b.clock_fixed_at, b.clock_offset_us
+"""
 
 
 async def find_client(merchant_id: int, client_id: str, reader: Reader) -> Client | None:
@@ -40,10 +69,47 @@ async def find_clients(merchant_id: int, client_ids: Iterable[str], reader: Read
 
 
 async def view_client(request: ViewRequest, merchant: Merchant, reader: ActionReader) -> ClientReply | Refusal:
+    if merchant.terms(TierTerms).are_on:
+        return await view_with_tier(request, merchant, reader)
     client = await find_client(merchant.merchant_id, request.client_id, reader)
     if client is None:
         return UNKNOWN_CLIENT
     return ClientReply(message="Client found", data=show_client(client, reader.unseal))
+
+
+async def view_with_tier(request: ViewRequest, merchant: Merchant, reader: ActionReader) -> ClientReply | Refusal:
+    """Reads the client and the balances from one snapshot."""
+    async with reader.snapshot() as snapshot:
+        client = await find_client(merchant.merchant_id, request.client_id, snapshot)
+        if client is None:
+            return UNKNOWN_CLIENT
+        names = list_accounts(client)
+        [[balance, now]] = await snapshot.fetch(BALANCE, merchant.merchant_id, names)
+    tier = show_tier(client, balance, lagos_day(now), merchant.terms(TierTerms), reader.unseal)
+    return ClientReply(message="Client found", data=show_client(client, reader.unseal), tier=tier)
+
+
+def show_tier(client: Client, balance: int, today: date, terms: TierTerms, unseal: Unsealer) -> ClientTier:
+    missing = find_missing(client, unseal)
+    tier = min(missing, default=len(TIER_NAMES)) - 1
+    above = tier + 1
+    following: NextTier | UnsetType = UNSET
+    if above < len(TIER_NAMES):
+        limits = show_limits(terms.by_tier[above])
+        following = NextTier(tier=above, missing=missing[above], limits=limits)  # type: ignore[arg-type]
+    used = TierUse(
+        balance=format_minor(balance),
+        today=format_minor(spent_today(client, today)),
+        held=client.held_refs[-MAX_HELD_SHOWN:],
+    )
+    return ClientTier(tier=tier, limits=show_limits(terms.by_tier[tier]), used=used, next=following)
+
+
+def show_limits(limits: TierLimits) -> TierLimitsShown:
+    shown = {
+        name: None if most is None else format_minor(most) for name, most in msgspec.structs.asdict(limits).items()
+    }
+    return TierLimitsShown(**shown)
 
 
 def make_filters(request: ListRequest, merchant: Merchant, reader: ActionReader) -> tuple[Any, ...]:

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
 from kasuwa.wire.documents import Document
-from kasuwa.wire.fields import AccountNumber, BankCode, Reference, ShortText
+from kasuwa.wire.fields import END, AccountNumber, BankCode, Reference, ShortText
 from kasuwa.wire.paging import Paged
 from kasuwa.wire.people import Bvn, DateText, Email, PersonName, Phone
 
@@ -68,6 +68,23 @@ class ChangedBankAccount(Document):
     most_bytes = 4 * 1024
 
 
+class IdentificationFields(msgspec.Struct, kw_only=True):
+    """A document that identifies a client. Other fields are stored unchecked."""
+
+    type: Literal["nin", "passport", "drivers_license", "voters_card"]
+    "Kind of the document: `nin` is the National Identification Number."
+    number: ShortText
+    "Number of the document."
+
+
+class Identification(Document):
+    known_struct = IdentificationFields
+    most_bytes = 4 * 1024
+
+
+PhotoHash = Annotated[
+    str, Meta(pattern="^[0-9a-f]{64}" + END, max_length=64, description="a SHA-256 hash of 64 hexadecimal digits")
+]
 Gender = Literal["male", "female", "other"]
 Addresses = Annotated[list[Address], Meta(max_length=20, description="an array of at most 20 addresses")]
 
@@ -99,6 +116,10 @@ class ClientChanges(msgspec.Struct, kw_only=True):
     "Bank account that loans and cash-outs are paid to. Merged with the stored one."
     meta: Document | None = None
     "An object of your own. Merged with the stored one."
+    identification: Identification | UnsetType = UNSET
+    "A document that identifies the client. Merged with the stored one."
+    photo: PhotoHash | UnsetType = UNSET
+    "SHA-256 of the client's photograph, which you keep."
 
 
 class ClientFields(msgspec.Struct, kw_only=True):
@@ -127,6 +148,10 @@ class ClientFields(msgspec.Struct, kw_only=True):
     "Bank account that loans and cash-outs are paid to. It may be added later."
     meta: Document | None = None
     "An object of your own, such as the number of an identity card. At most 64 KiB."
+    identification: Identification | UnsetType = UNSET
+    "A document that identifies the client, which the limits by tier may need."
+    photo: PhotoHash | UnsetType = UNSET
+    "SHA-256 of the client's photograph, which you keep."
 
 
 class CreateRequest(msgspec.Struct, kw_only=True):
@@ -233,10 +258,64 @@ class ClientRecord(msgspec.Struct, kw_only=True, omit_defaults=True):
     "Bank account that loans and cash-outs are paid to, with all fields that were sent. Absent if there is none."
     meta: dict[str, Any] | UnsetType = UNSET
     "Your own object. Absent if there is none."
+    identification: dict[str, Any] | UnsetType = UNSET
+    "Document that identifies the client, with all fields that were sent. Absent if there is none."
+    photo: str | UnsetType = UNSET
+    "SHA-256 of the client's photograph. Absent if unknown."
     date_created: str = field(name="dateCreated")
     "Time at which the client was created, in UTC."
     date_erased: str | UnsetType = field(name="dateErased", default=UNSET)
     "Time at which the personal data were erased, in UTC. Absent if they were not."
+
+
+class TierLimitsShown(msgspec.Struct, kw_only=True):
+    """The limits of a tier, in naira. Null for no limit."""
+
+    single_deposit: str | None
+    "Most that one deposit may bring."
+    balance: str | None
+    "Most that the client may hold in all savings and cards together."
+    daily: str | None
+    "Most that the client may be paid out and spend in a day of Lagos."
+
+
+class TierUse(msgspec.Struct, kw_only=True):
+    """The use of the limits, in naira."""
+
+    balance: str
+    "What the client holds in all savings and cards together, with what cash-outs in progress hold."
+    today: str
+    "What was paid out to the client today."
+    held: list[str]
+    "Payments whose money is held because it is above a limit, by `txnRef`: the newest 100."
+
+
+TierNeed = Literal["phone", "dob", "photo", "bvn_or_nin", "bvn_verified", "addresses", "identification"]
+
+
+class NextTier(msgspec.Struct, kw_only=True):
+    """The tier above the client's."""
+
+    tier: int
+    "The tier."
+    missing: list[TierNeed]
+    """What the client lacks for it. `bvn_or_nin`: a BVN, or an identification of the type `nin`. `bvn_verified`: by
+    `verify_bvn`. `addresses`: one with `line1` and `city`."""
+    limits: TierLimitsShown
+    "Its limits."
+
+
+class ClientTier(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """The tier of a client and its limits."""
+
+    tier: int
+    "The tier: 0 to 3. Tier 0 lacks something of tier 1."
+    limits: TierLimitsShown
+    "The limits of the tier."
+    used: TierUse
+    "What of them is used."
+    next: NextTier | UnsetType = UNSET
+    "What the next tier needs. Absent in tier 3."
 
 
 class ClientReply(msgspec.Struct, kw_only=True):
@@ -251,6 +330,51 @@ class ClientReply(msgspec.Struct, kw_only=True):
     "The client."
     dry_run: Literal[True] | UnsetType = UNSET
     "True in a dry run: nothing was stored. Else absent."
+    tier: ClientTier | UnsetType = UNSET
+    "The client's tier and limits, in the reply to `view`. Absent if the limits by tier do not apply to your clients."
+
+
+FigureText = Annotated[
+    str,
+    Meta(
+        pattern=r"^([0-9]{1,12}(\.[0-9]{1,2})?|unlimited)" + END,
+        max_length=15,
+        description="an amount in naira such as 50000.00, or unlimited",
+    ),
+]
+
+
+class OwnFigures(msgspec.Struct, kw_only=True):
+    """Figures of a tier that replace those of the regulator. What is left out keeps them."""
+
+    tier: Annotated[int, Meta(ge=0, le=3, description="0 to 3")]
+    "The tier."
+    single_deposit: FigureText | None = None
+    "Most that one deposit may bring."
+    balance: FigureText | None = None
+    "Most that a client may hold in all savings and cards together."
+    daily: FigureText | None = None
+    "Most that a client may be paid out in a day of Lagos."
+
+
+class TiersRequest(msgspec.Struct, kw_only=True):
+    """The whole setting: figures that are left out are the regulator's."""
+
+    is_on: bool
+    "Whether the limits apply."
+    held_days: Annotated[int, Meta(ge=1, le=90, description="1 to 90")] | None = None
+    "Days for which money above a limit is held before it goes back. Default 7."
+    tiers: Annotated[list[OwnFigures], Meta(max_length=4, description="an array of at most 4 tiers")] | None = None
+    "Figures of this merchant."
+
+
+class TiersReply(msgspec.Struct, kw_only=True):
+    """The confirmation of the setting."""
+
+    status: Literal[200] = 200
+    "200."
+    message: str
+    "The outcome in words."
 
 
 class ListReply(msgspec.Struct, kw_only=True):

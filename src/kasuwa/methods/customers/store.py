@@ -104,7 +104,7 @@ TOTALS = f"""
         select t.currency, t.status, t.amount, (
             select coalesce(sum(r.amount), 0) from transaction r where r.merchant_id = $1 and r.kind = 'refund'
                 and r.status = 'successful' and r.detail ->> 'payment' = t.txn_ref
-                and r.detail ->> 'is_return' is null) as refunded
+                and (r.detail ->> 'is_return' is null or r.detail ->> 'is_of_charge' is not null)) as refunded
         {OF_CUSTOMER}) p
     group by p.currency
 """

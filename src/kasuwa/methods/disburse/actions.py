@@ -25,6 +25,18 @@ EXAMPLE_ORDER = {
     "orderRef": "order-1042",
 }
 
+STEPS = tuple(
+    Step(
+        kind=kind,
+        lane=model.LANE,
+        call=steps.call_bank,
+        needs=on_bank_answer.need_answer,
+        decide=on_bank_answer.decide_answer,
+        is_read_from_rows=True,
+    )
+    for kind in (model.SEND, model.QUERY)
+)
+
 DISBURSE = ApiMethod(
     name="disburse",
     scope="payout",
@@ -42,6 +54,7 @@ DISBURSE = ApiMethod(
             summary="Send money from the wallet to a bank account",
             unique_reference="orderRef",
             amount_moved=amount_in_naira,
+            is_read_from_rows=True,
             example={"action": "transfer", **EXAMPLE_ORDER},
         ),
         Write(
@@ -95,8 +108,7 @@ DISBURSE = ApiMethod(
         ),
     ),
     steps=(
-        Step(model.SEND, model.LANE, steps.call_bank, on_bank_answer.need_answer, on_bank_answer.decide_answer),
-        Step(model.QUERY, model.LANE, steps.call_bank, on_bank_answer.need_answer, on_bank_answer.decide_answer),
+        *STEPS,
         Step(
             payout_model.EXPIRE,
             payout_model.EXPIRY_LANE,

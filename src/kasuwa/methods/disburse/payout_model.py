@@ -7,7 +7,7 @@ A transfer that waits is a pending `Transaction` with its money held, and a `Tra
             └─> expired     nobody decided for 72 hours: it fails, and the hold is voided
 """
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import ClassVar
 
 import msgspec
@@ -17,8 +17,6 @@ from kasuwa.core.decision import LoadedRows, Row
 from kasuwa.core.references import row_key
 from kasuwa.terms.payouts import COUNTERS, WindowLimits, counter_key, describe_limit, hour_and_day
 
-# How long a transfer waits for approval. Contract: keys#approvals
-WAITING_TIME = timedelta(hours=72)
 EXPIRE = "disburse.expire"
 EXPIRY_LANE = "schedule"
 

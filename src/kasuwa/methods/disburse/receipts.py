@@ -54,15 +54,16 @@ def open_facts(merchant_id: int, txn_ref: str, sealed: bytes | None, unseal: Uns
 # --- the address ----------------------------------------------------------------------------------------------------
 
 
-def make_receipt_url(public_url: str, merchant_id: int, txn_ref: str, digest: Digest) -> str:
-    """Returns the address of the receipt of a transfer. The page exists once the transfer is successful."""
-    named = merchant_id.to_bytes(NUMBER_BYTES, "big") + txn_ref.encode()
+def make_receipt_url(public_url: str, number: int, txn_ref: str, digest: Digest) -> str:
+    """Returns the address of the receipt of a transfer. The page exists once the transfer is successful. `number` is
+    that which addresses name the books by (Merchant.shown_number)."""
+    named = number.to_bytes(NUMBER_BYTES, "big") + txn_ref.encode()
     token = urlsafe_b64encode(named + digest(PURPOSE + named)).decode().rstrip("=")
     return f"{public_url}/pay/receipt/{token}"
 
 
 def read_receipt_token(token: str, digest: Digest) -> tuple[int, str] | None:
-    """Returns the merchant and the txnRef that a token names, or None if the service did not make it."""
+    """Returns the number of the books and the txnRef that a token names, or None if the service did not make it."""
     try:
         content = urlsafe_b64decode(token + "=" * (-len(token) % 4))
     except ValueError:
@@ -74,8 +75,8 @@ def read_receipt_token(token: str, digest: Digest) -> tuple[int, str] | None:
     return int.from_bytes(named[:NUMBER_BYTES], "big"), named[NUMBER_BYTES:].decode()
 
 
-def find_receipt_url(row: Transaction, public_url: str, digest: Digest) -> str | msgspec.UnsetType:
+def find_receipt_url(row: Transaction, context: Context) -> str | msgspec.UnsetType:
     """Returns the address of the receipt of a transfer that is successful."""
     if row.status != SUCCESSFUL:
         return msgspec.UNSET
-    return make_receipt_url(public_url, row.merchant_id, row.txn_ref, digest)
+    return make_receipt_url(context.public_url, context.merchant.shown_number, row.txn_ref, context.digest)

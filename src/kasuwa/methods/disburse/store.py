@@ -99,7 +99,7 @@ async def verify_by_reference(
     columns, detail, kind, approval = row[:7], row[7], row[8], show_approval(*row[9:])
     status, txn_ref, *_ = columns
     receipt = (
-        make_receipt_url(services.public_url, merchant_id, txn_ref, services.digest)
+        make_receipt_url(services.public_url, merchant.shown_number, txn_ref, services.digest)
         if (kind, status) == (KIND, SUCCESSFUL)
         else UNSET
     )
@@ -146,8 +146,9 @@ def show_transfer(
 # --- receipts -----------------------------------------------------------------------------------------------
 
 PAID = """
-    select txn_ref, amount, currency, detail, final_at, facts_sealed from transaction
-    where merchant_id = $1 and txn_ref = $2 and kind = 'transfer' and status = 'successful'
+    select txn_ref, amount, currency, detail, final_at, facts_sealed,
+        exists (select 1 from rail_reversal where merchant_id = $1 and txn_ref = $2)
+    from transaction where merchant_id = $1 and txn_ref = $2 and kind = 'transfer' and status = 'successful'
 """
 
 
@@ -160,6 +161,7 @@ class PaidTransfer(msgspec.Struct, frozen=True):
     order: TransferDetail
     paid_at: datetime
     facts_sealed: bytes | None
+    is_returned: bool  # the rail sent the money back since, and the books have it
 
 
 async def find_paid_transfer(merchant_id: int, txn_ref: str, reader: Reader) -> PaidTransfer | None:
@@ -167,8 +169,8 @@ async def find_paid_transfer(merchant_id: int, txn_ref: str, reader: Reader) -> 
     row = await reader.fetchrow(PAID, merchant_id, txn_ref)
     if row is None:
         return None
-    reference, amount, currency, detail, paid_at, sealed = row
-    return PaidTransfer(reference, amount, currency, TRANSFER_DETAIL_DECODER.decode(detail), paid_at, sealed)
+    reference, amount, currency, detail, *rest = row
+    return PaidTransfer(reference, amount, currency, TRANSFER_DETAIL_DECODER.decode(detail), *rest)
 
 
 # --- a bulk -------------------------------------------------------------------------------------------------

@@ -13,9 +13,6 @@ from kasuwa.methods.disputes.rules import (
 )
 from kasuwa.rails.ports.orders import call_no_rail
 
-# A body with five files of 2 MiB in base64, and room for the texts.
-MAX_BODY_BYTES = 15 * 1024 * 1024
-
 PAYMENT = (
     Read(
         name="disputes",
@@ -41,7 +38,7 @@ PAYMENT = (
         needs=respond.need_response,
         decide=respond.decide_response,
         permission=PAY,
-        max_body_bytes=MAX_BODY_BYTES,
+        max_body_bytes=model.MAX_BODY_BYTES,
         summary="Accept a dispute, or send evidence against it",
         example={
             "action": "dispute_respond",
@@ -104,6 +101,6 @@ STEPS: tuple[Step, ...] = (
             decide=card_of_dispute.decide_card_answer,
             accepts_callback=False,
         )
-        for kind in (model.PAY_CARD, model.TAKE_CARD)
+        for kind in (model.PAY_CARD, model.TAKE_CARD, model.TELL_CARD)
     ),
 )

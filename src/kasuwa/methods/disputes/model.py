@@ -28,7 +28,9 @@ asked when its time is over, until the rail has decided. One under review has a 
 without a rail the operator gets a notice of disputes that stay open long.
 
 If the payer's card was issued here, the card's merchant has books of its own. A job of the issuer's port gives the card
-its money when a dispute is lost, and takes it back when that is corrected (rules/card_of_dispute.py).
+its money when a dispute is lost, and takes it back when that is corrected (rules/card_of_dispute.py). A dispute that
+the cardholder has filed there (rules/cardholder_dispute.py) has the rail `issuer`. Nobody is asked for its outcome: it
+ends like one without a rail, and a job tells the cardholder's dispute also if it was won.
 """
 
 import binascii
@@ -41,6 +43,7 @@ from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import FieldError, HeldAmount, Refusal, Row
 from kasuwa.core.references import row_key
 from kasuwa.ledger import chart
+from kasuwa.rails.ports.shops import CARDHOLDER_RAIL
 from kasuwa.wire.fields import CustomFieldType
 
 DisputeState = Literal["needs_response", "under_review", "won", "lost", "accepted", "expired"]
@@ -61,6 +64,7 @@ COLLECT = "dispute.collect"  # takes what the merchant owes from its wallet
 # Job kinds of a card that was issued here. Each has a key of its own.
 PAY_CARD = "dispute.pay_card"  # gives the card its money
 TAKE_CARD = "dispute.take_card"  # takes it back
+TELL_CARD = "dispute.tell_card"  # tells the cardholder's dispute that the shop has won
 
 LANE = "schedule"
 
@@ -77,6 +81,8 @@ CARD_LANE = "card"
 
 MAX_FILES = 5
 MAX_FILE_BYTES = 2 * 1024 * 1024
+# A body with five files of 2 MiB in base64, and room for the texts.
+MAX_BODY_BYTES = 15 * 1024 * 1024
 
 # Refusals, in order of precedence.
 UNKNOWN_DISPUTE = Refusal(INVALID_REQUEST, "Invalid Dispute Reference", error_code="dispute_not_found")
@@ -125,7 +131,7 @@ class Dispute(Row):
     covered: int  # what the hold has of amount, fee and VAT
     reason: str
     plan_id: str  # the plan that the payment was a charge of; empty if none
-    rail: str  # that announced it; empty if an operator or the sandbox did
+    rail: str  # that announced it; "issuer" if a cardholder here filed it; empty if an operator or the sandbox did
     rail_dispute_id: str
     opened_at: datetime
     due_at: datetime
@@ -140,6 +146,16 @@ class Dispute(Row):
     @property
     def is_open(self) -> bool:
         return self.state in OPEN_STATES
+
+    @property
+    def is_filed_here(self) -> bool:
+        """Whether the holder of a card that was issued here has filed it."""
+        return self.rail == CARDHOLDER_RAIL
+
+    @property
+    def has_rail(self) -> bool:
+        """Whether a rail announced it, which alone ends it."""
+        return bool(self.rail) and not self.is_filed_here
 
     @property
     def total(self) -> int:

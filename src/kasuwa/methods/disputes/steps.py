@@ -15,6 +15,7 @@ from kasuwa.methods.disputes.model import (
     OUTCOME_FACT,
     REVIEW_FACT,
     TAKE_CARD,
+    TELL_CARD,
     EvidenceTexts,
     evidence_aad,
     file_aad,
@@ -23,7 +24,7 @@ from kasuwa.methods.disputes.rules.card_of_dispute import CARD_ORDER_DECODER
 from kasuwa.rails.ports import orders
 from kasuwa.rails.ports.all_rails import Rails
 from kasuwa.rails.ports.disputes import DisputeAnswer, EvidenceFile
-from kasuwa.rails.ports.issuer import RefundOrder, TakeBackOrder
+from kasuwa.rails.ports.issuer import LostDispute, RefundOrder, TakeBackOrder
 from kasuwa.rails.ports.orders import Answer, Unavailable
 
 EXTENSIONS = {"application/pdf": "pdf", "image/png": "png", "image/jpeg": "jpg"}
@@ -48,12 +49,16 @@ async def ask_rail(rails: Rails, job: Job, now: datetime, secrets: None) -> Answ
 
 
 async def call_issuer(rails: Rails, job: Job, now: datetime, secrets: None) -> Answer:
-    """Has the issuer give a card the money of a dispute, or take it back. It may be repeated: its key decides."""
+    """Has the issuer give a card the money of a dispute, take it back, or end the cardholder's dispute. It may be
+    repeated: its key decides."""
     order, key = CARD_ORDER_DECODER.decode(job.work), rail_key(job.merchant_id, job.reference)
     purchase = rail_key(job.merchant_id, order.payment)
+    if job.kind == TELL_CARD:
+        return await rails.issuer.lose_dispute(LostDispute(order.filed_as))
     if job.kind == TAKE_CARD:
-        return await rails.issuer.take_back(TakeBackOrder(key, rail_key(job.merchant_id, order.paid_under), purchase))
-    return await rails.issuer.refund(RefundOrder(key, purchase, order.amount))
+        refund = rail_key(job.merchant_id, order.paid_under)
+        return await rails.issuer.take_back(TakeBackOrder(key, refund, purchase, order.filed_as))
+    return await rails.issuer.refund(RefundOrder(key, purchase, order.amount, dispute_key=order.filed_as))
 
 
 class AnsweredDispute(Protocol):

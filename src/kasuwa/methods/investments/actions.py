@@ -15,7 +15,17 @@ from kasuwa.core.action import (
 from kasuwa.methods.disburse.rules.transfer import check_amount
 from kasuwa.methods.investments import store, wire
 from kasuwa.methods.investments.certificates.store import show_certificate
-from kasuwa.methods.investments.rules import cash_out, fixed_deposit, post_interest, savings, thrift_cycle, thrift_plan
+from kasuwa.methods.investments.held_model import END_HELD
+from kasuwa.methods.investments.rules import (
+    cash_out,
+    fixed_deposit,
+    hold_deposit,
+    post_interest,
+    reactivation,
+    savings,
+    thrift_cycle,
+    thrift_plan,
+)
 from kasuwa.methods.payment.rules import collect
 from kasuwa.methods.payment.rules.charge_card import need_validate
 from kasuwa.rails.ports.orders import call_no_rail
@@ -233,6 +243,32 @@ INVESTMENTS = ApiMethod(
             summary="The certificate of a fixed deposit as a PDF, with a QR code that leads to its proof",
             example={"action": "certificate", "savings_id": "<savings_id>"},
         ),
+        Write(
+            name="reactivate_savings",
+            request=wire.ReactivateSavingsRequest,
+            reply=wire.SavingsReply,
+            needs=reactivation.need_reactivation,
+            decide=reactivation.decide_reactivate,
+            permission=PAY,
+            summary="Ask that dormant savings are reactivated: another key or person must approve it",
+            example={
+                "action": "reactivate_savings",
+                "savings_id": "<savings_id>",
+                "reason": "The client came with her passport",
+            },
+        ),
+        Write(
+            name="decide_reactivation",
+            scope="approve",
+            request=wire.DecideReactivationRequest,
+            reply=wire.SavingsReply,
+            needs=reactivation.need_reactivation,
+            decide=reactivation.decide_waiting,
+            decide_with_ended=reactivation.decide_waiting,
+            permission=PAY,
+            summary="Approve or reject a reactivation of savings with another key than the one that asked for it",
+            example={"action": "decide_reactivation", "savings_id": "<savings_id>", "status": "approve"},
+        ),
     ),
     steps=(
         Step(
@@ -243,6 +279,14 @@ INVESTMENTS = ApiMethod(
             post_interest.decide_interest_posting,
             accepts_callback=False,
             extra_lanes=post_interest.LANES[1:],
+        ),
+        Step(
+            END_HELD,
+            post_interest.LANES[0],
+            call_no_rail,
+            hold_deposit.need_held,
+            hold_deposit.decide_held,
+            accepts_callback=False,
         ),
         Step(
             thrift_plan.RUN_CYCLE,

@@ -5,10 +5,15 @@ States of savings (those of thrift plans are in thrift_model.py):
     pending ── first deposit ──▶ active ── maturity date ──▶ matured
        └──────────── emptied ──────┴───────── emptied ─────────┴──▶ closed
 
+Active and matured savings whose client has not moved money of them for long are dormant: a state that is computed from
+the last such movement and not stored. Nothing can be taken out of them until a payment for a deposit or two parties
+(rules/reactivation.py) reactivate them. Contract: investments#dormancy
+
 A fixed deposit that rolls over begins a new term at maturity and stays active, unless it is empty by then.
 
-Savings stay open while a deposit to them is pending or thrift debts are owed to them (`kept_open_by`), so that no money
-comes for closed ones. They never open again.
+Savings stay open while a deposit to them is pending, thrift debts are owed to them, shares pay their dividends to them
+or a borrower owes what was called of them as a guarantee (`kept_open_by`), so that no money comes for closed ones. They
+never open again.
 
 Postings, all in NGN; a client's money is on the account `savings:<savings_id>`:
 
@@ -29,20 +34,20 @@ A rule that changes the balance of savings must first accrue interest up to toda
 
 from collections import Counter
 from collections.abc import Iterable
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from functools import cached_property, lru_cache
 from typing import ClassVar
 
 import msgspec
 
-from kasuwa.core.calendar import lagos_day, lagos_moment, utc_text
+from kasuwa.core.calendar import add_months, lagos_day, lagos_moment, utc_text
 from kasuwa.core.codes import INSUFFICIENT_FUNDS, INVALID_REQUEST
-from kasuwa.core.decision import Context, LoadedRows, Needs, NeedsMore, Posting, Refusal, Row
+from kasuwa.core.decision import Context, LoadedRows, Merchant, Needs, NeedsMore, Posting, Refusal, Row
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import account_key, row_key
 from kasuwa.ledger import chart
 from kasuwa.ledger.chart import Account
-from kasuwa.methods.clients.model import Client, adjust_open_accounts, adjust_pending_payments, client_key
+from kasuwa.methods.clients.model import Client, adjust_pending_payments, client_key, count_spent, remove_savings
 from kasuwa.methods.investments.accrual import (
     UNITS_PER_MINOR,
     AccrualState,
@@ -56,6 +61,7 @@ from kasuwa.methods.investments.accrual import (
 from kasuwa.methods.investments.thrift import Debt, Repayment
 from kasuwa.methods.investments.thrift_model import ThriftMember, thrift_member_key
 from kasuwa.methods.investments.wire import SavingsRecord
+from kasuwa.terms.savings import SavingsSettings
 from kasuwa.wire.interest_wire import InterestReply
 
 CURRENCY = "NGN"
@@ -65,6 +71,7 @@ WITHHOLDING = chart.tax("withholding", CURRENCY)
 PENDING = "pending"
 ACTIVE = "active"
 MATURED = "matured"
+DORMANT = "dormant"  # not stored: see dormant_from
 CLOSED = "closed"
 
 # What of a fixed deposit begins a new term when one ends. Contract: investments#fixed
@@ -76,6 +83,11 @@ ALL = "all"
 UNKNOWN_SAVINGS = Refusal(INVALID_REQUEST, "Invalid Savings Reference", error_code="savings_not_found")
 UNKNOWN_PLAN = Refusal(INVALID_REQUEST, "Invalid Thrift Reference", error_code="thrift_plan_not_found")
 SAVINGS_CLOSED = Refusal(INVALID_REQUEST, "The savings are closed", error_code="savings_closed")
+SAVINGS_DORMANT = Refusal(
+    INVALID_REQUEST,
+    "The savings are dormant; a payment by the client reactivates them, or two parties do (reactivate_savings)",
+    error_code="savings_dormant",
+)
 SAVINGS_INSUFFICIENT = Refusal(
     INSUFFICIENT_FUNDS, "The savings do not cover the amount", error_code="savings_insufficient"
 )
@@ -122,6 +134,10 @@ class Savings(Row):
         "unlocked",
         "reported_terms",
         "event_count",
+        "holdings",
+        "claims",
+        "moved_on",
+        "reactivations",
     )
 
     savings_id: str
@@ -149,11 +165,15 @@ class Savings(Row):
     layers: str  # DepositLayers as JSON: deposits since the last interest posting
     pending_deposits: int  # payments for deposits that have not ended
     receivable: int  # thrift debts that others owe to these savings
+    moved_on: date  # day of the last movement of the client's own, or on which the savings were reactivated
     term_days: int = 0  # of a fixed deposit; 0 for other savings
     rollover: str = NO_ROLLOVER  # of a fixed deposit: what begins a new term
     unlocked: int = 0  # interest of earlier terms that is not part of the running one; it earns nothing
     reported_terms: int = 0  # of a fixed deposit: the last term whose end an event has reported
     event_count: int = 0  # events of this account
+    holdings: int = 0  # of shares, which pay their dividends into these savings
+    claims: int = 0  # guarantees that were called on them and are owed to their client
+    reactivations: int = 0  # number of its reactivations so far that were proposed (SavingsReactivation)
 
     @property
     def is_open(self) -> bool:
@@ -306,8 +326,9 @@ class SavingsChanges:
         self._now = context.now
         self._savings: dict[str, Savings] = {}
         self._members: dict[bytes, ThriftMember] = {}
-        self._open_account_changes: Counter[str] = Counter()
+        self._closed: dict[str, list[str]] = {}
         self._pending_changes: Counter[str] = Counter()
+        self._spent: Counter[str] = Counter()
 
     @cached_property
     def today(self) -> date:
@@ -315,7 +336,7 @@ class SavingsChanges:
 
     @property
     def rows(self) -> tuple[Row, ...]:
-        return (*self._savings.values(), *self._members.values(), *self._clients())
+        return (*self._savings.values(), *self._members.values(), *self.clients)
 
     def account(self, savings_id: str) -> Account:
         name = chart.savings(savings_id)
@@ -358,6 +379,22 @@ class SavingsChanges:
         savings.pending_deposits += by
         self._pending_changes[savings.client_id] += by
 
+    def count_spent(self, client_id: str, amount: int) -> None:
+        """Counts what is paid out to a client for the limits by tier, below zero if a transfer or code has failed."""
+        self._spent[client_id] += amount
+
+    def count_holding(self, savings_id: str, by: int) -> None:
+        """Counts a holding of shares that begins (1) or ceases (-1) to pay its dividends into savings."""
+        self.load_savings(savings_id).holdings += by
+
+    def count_claim(self, savings_id: str, by: int) -> None:
+        """Counts a guarantee that begins (1) or ceases (-1) to be owed to the client of savings that paid for it."""
+        self.load_savings(savings_id).claims += by
+
+    def record_own_movement(self, savings_id: str) -> None:
+        """Records that the client moved money of savings: they are not dormant any more."""
+        self.load_savings(savings_id).moved_on = self.today
+
     # --- closing --------------------------------------------------------------------------------------------
 
     def can_close(self, savings_id: str, leaving: int | None = None) -> bool:
@@ -380,6 +417,8 @@ class SavingsChanges:
             "they owe thrift debts": bool(savings.thrift_links.debts),
             "thrift debts are owed to them": savings.receivable > 0,
             "a deposit to them is pending": savings.pending_deposits > 0,
+            "shares pay their dividends to them": savings.holdings > 0,
+            "a borrower owes what was called of them": savings.claims > 0,
             "they hold money": self._remaining_balance(savings_id) != leaving,
         }
         return next((reason for reason, applies in reasons.items() if applies), None)
@@ -393,7 +432,7 @@ class SavingsChanges:
         """Closes savings and takes them off the client's count of open accounts."""
         savings = self.load_savings(savings_id)
         savings.state = CLOSED
-        self._open_account_changes[savings.client_id] -= 1
+        self._closed.setdefault(savings.client_id, []).append(savings_id)
 
     def close_emptied(self, references: Iterable[str]) -> None:
         """Closes those of the savings that can close."""
@@ -416,43 +455,73 @@ class SavingsChanges:
         return NeedsMore(needs) if has_unseen_rows(needs, self.seen) else None
 
     def _changed_clients(self) -> list[str]:
-        changed = dict.fromkeys((*self._open_account_changes, *self._pending_changes))
-        return [one for one in changed if self._open_account_changes[one] or self._pending_changes[one]]
+        changed = dict.fromkeys((*self._closed, *self._pending_changes, *self._spent))
+        return [one for one in changed if one in self._closed or self._pending_changes[one] or self._spent[one]]
 
-    def _clients(self) -> Iterable[Client]:
-        for client_id in self._changed_clients():
-            client = self.seen.get(Client, client_key(self.merchant_id, client_id))
-            assert client is not None, client_id
-            counted = adjust_pending_payments(client, self._pending_changes[client_id])
-            yield adjust_open_accounts(counted, self._open_account_changes[client_id])
+    @property
+    def clients(self) -> tuple[Client, ...]:
+        """Returns the clients whose counts change."""
+        return tuple(self._count_client(client_id) for client_id in self._changed_clients())
+
+    def _count_client(self, client_id: str) -> Client:
+        client = self.seen.get(Client, client_key(self.merchant_id, client_id))
+        assert client is not None, client_id
+        counted = adjust_pending_payments(client, self._pending_changes[client_id])
+        counted = count_spent(counted, self._spent[client_id], self.today)
+        return remove_savings(counted, self._closed.get(client_id, ()))
 
 
 # --- records of replies ---------------------------------------------------------------------------------------
 
 
-def state_on(savings: Savings, today: date) -> str:
+def dormant_from(savings: Savings, months: int) -> date | None:
+    """Returns the day from which savings are dormant if their client moves no money of them, or None if they are never.
+
+    A fixed deposit is not dormant before its first term has ended. Contract: investments#dormancy
+    """
+    if not months or savings.state in (PENDING, CLOSED):
+        return None
+    since = max(savings.moved_on, savings.terms.posting_date(1)) if savings.is_fixed else savings.moved_on
+    return add_months(since, months) + timedelta(days=1)
+
+
+def is_dormant(savings: Savings, today: date, merchant: Merchant) -> bool:
+    """Returns whether savings are dormant by the merchant's settings."""
+    return state_on(savings, today, merchant.terms(SavingsSettings).dormancy_months) == DORMANT
+
+
+def state_on(savings: Savings, today: date, dormancy_months: int = 0) -> str:
     """Returns the state on a day. Savings mature at midnight, even before the job has updated the row. A fixed deposit
-    that rolls over does not mature."""
+    that rolls over does not mature. No job makes savings dormant: they are by their last movement."""
+    dormant = dormant_from(savings, dormancy_months)
+    if dormant is not None and today >= dormant:
+        return DORMANT
     if savings.state != CLOSED and today >= savings.matures_on and not savings.rolls_over:
         return MATURED
     return savings.state
 
 
 def make_savings_record(
-    savings: Savings, posted: int, held: int, plans: list[str], today: date, plans_total: int = 0
+    savings: Savings,
+    posted: int,
+    held: int,
+    plans: list[str],
+    today: date,
+    plans_total: int = 0,
+    dormancy_months: int = 0,
 ) -> SavingsRecord:
-    """Returns the record of savings. `balance` is the available balance; interest is that accrued today, before tax.
-
-    `plans` are the newest of `plans_total`.
+    """Returns the record of savings, which says nothing of dormancy without `dormancy_months`. `balance` is the
+    available balance; interest is that accrued today, before tax. `plans` are the newest of `plans_total`.
     """
     unlocked = count_unlocked(savings, posted)
     accrual = accrue_to(savings.accrual, savings.terms, posted - unlocked, today)
     matures_on = savings.terms.posting_date(accrual.months_closed + 1) if savings.rolls_over else savings.matures_on
+    dormant = dormant_from(savings, dormancy_months)
     return SavingsRecord(
         savings_id=savings.savings_id,
         client_id=savings.client_id,
         name=savings.name,
-        state=state_on(savings, today),  # type: ignore[arg-type]
+        state=state_on(savings, today, dormancy_months),  # type: ignore[arg-type]
         balance=format_minor(posted - held),
         accrued_interest=format_minor(unpaid_interest(accrual)),
         interest_settings=InterestReply(savings.rate, savings.frequency),  # type: ignore[arg-type]
@@ -466,4 +535,5 @@ def make_savings_record(
         term_days=savings.term_days if savings.is_fixed else msgspec.UNSET,
         rollover=savings.rollover if savings.is_fixed else msgspec.UNSET,  # type: ignore[arg-type]
         unlocked=format_minor(unlocked) if savings.is_fixed else msgspec.UNSET,
+        dormant_since=dormant.isoformat() if dormant is not None and today >= dormant else msgspec.UNSET,
     )

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
 from kasuwa.methods.investments.thrift import CycleFrequency
+from kasuwa.methods.loans.wire import Reason
 from kasuwa.methods.payment.rules.collect import PayerFields
 from kasuwa.methods.payment.wire import ValidateRequest
 from kasuwa.methods.payment.wire_reply import PaymentReply
@@ -21,6 +22,7 @@ Name = Annotated[str, Meta(min_length=1, max_length=200, description="1 to 200 c
 
 
 Rollover = Literal["none", "principal", "all"]
+SavingsState = Literal["pending", "active", "matured", "dormant", "closed"]
 
 
 # --- savings ------------------------------------------------------------------------------------------------
@@ -93,6 +95,8 @@ class ListSavingsRequest(Paged, kw_only=True):
 
     client_id: Reference | None = None
     "Lists the savings of this client alone."
+    state: SavingsState | None = None
+    "Lists the savings in this state alone."
 
 
 class ViewSavingsRequest(msgspec.Struct, kw_only=True):
@@ -102,7 +106,17 @@ class ViewSavingsRequest(msgspec.Struct, kw_only=True):
     "The savings account to view."
 
 
-SavingsState = Literal["pending", "active", "matured", "closed"]
+class WaitingReactivation(msgspec.Struct, kw_only=True):
+    """A reactivation that waits for the approval of another party."""
+
+    reason: str
+    "The reason that was given."
+    proposed_by: str
+    "The key or person that proposed it."
+    proposed_at: str
+    "Time of the proposal, in UTC."
+    expires_at: str
+    "Time from which it cannot be approved any more, in UTC."
 
 
 class SavingsRecord(msgspec.Struct, kw_only=True):
@@ -116,7 +130,8 @@ class SavingsRecord(msgspec.Struct, kw_only=True):
     "Name of the savings account."
     state: SavingsState
     """`pending` until the first deposit. `active`: earns interest. `matured`: the period is over, and no interest
-    accrues any more. `closed`: emptied."""
+    accrues any more. `dormant`: the client has not moved money of it for long, and nothing can be taken out until it is
+    reactivated. `closed`: emptied."""
     balance: str
     "Money that can be taken out, in naira. Money held for open cash-outs is not included."
     accrued_interest: str
@@ -144,6 +159,10 @@ class SavingsRecord(msgspec.Struct, kw_only=True):
     unlocked: str | UnsetType = UNSET
     """Part of the balance that is interest of earlier terms and not part of the running one, in naira: it earns
     nothing, and taking it out forfeits nothing. Absent unless it is a fixed deposit."""
+    dormant_since: str | UnsetType = UNSET
+    "Day since which it is dormant, as YYYY-MM-DD. Absent unless it is."
+    waiting_reactivation: WaitingReactivation | UnsetType = UNSET
+    "The reactivation that waits for the approval of another party. Absent if none does, and from lists."
 
 
 class SavingsReply(msgspec.Struct, kw_only=True):
@@ -177,6 +196,14 @@ class Moved(msgspec.Struct, kw_only=True):
     "Contributions to thrift plans and repaid thrift debts, in naira."
     thrift_received: str
     "Pots and repaid thrift debts that were received, in naira."
+    dividends: str
+    "Dividends on shares, before tax, in naira."
+    dividend_tax: str
+    "Tax that was withheld from the dividends, in naira."
+    shares_bought: str
+    "What was paid for shares, in naira."
+    shares_redeemed: str
+    "What was received for redeemed shares, in naira."
 
 
 class SavingsViewReply(SavingsReply, kw_only=True):
@@ -184,6 +211,31 @@ class SavingsViewReply(SavingsReply, kw_only=True):
 
     moved: Moved
     "Totals of all postings other than deposits and cash-outs."
+    pledged: str | UnsetType = UNSET
+    """What is held of the savings for loans of others, in naira: it earns interest, and cannot be taken out. Absent if
+    nothing is."""
+
+
+class ReactivateSavingsRequest(msgspec.Struct, kw_only=True):
+    """Asks that a dormant savings account is reactivated without a deposit. Another key or person must approve it."""
+
+    savings_id: Reference
+    "The dormant savings account."
+    reason: Reason
+    "Why it is reactivated, such as how the client was identified. The event has it."
+    dry_run: bool | None = None
+    "If true, the reply says whether it could be asked for, and nothing is stored."
+
+
+class DecideReactivationRequest(msgspec.Struct, kw_only=True):
+    """Approves or rejects a reactivation that waits, with another key than the one that asked for it."""
+
+    savings_id: Reference
+    "The savings account whose reactivation waits."
+    status: Literal["approve", "reject"]
+    "`approve`: money can be taken out again. `reject`: it stays dormant."
+    dry_run: bool | None = None
+    "If true, the reply says what would happen, and nothing is changed."
 
 
 class SavingsListReply(msgspec.Struct, kw_only=True):

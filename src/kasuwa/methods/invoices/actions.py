@@ -1,9 +1,9 @@
-"""Rows of `PUT /resources` about invoices, and the step of their due dates."""
+"""Rows of `PUT /resources` about invoices, and the steps of their due dates and reminders."""
 
 from kasuwa.core.action import COLLECT, FieldRule, Read, Step, Write
 from kasuwa.core.dry_run import REFUSE_DRY_RUN
 from kasuwa.methods.invoices import model, payer_model, store, wire
-from kasuwa.methods.invoices.rules import check_invoice, issue, pay_invoice
+from kasuwa.methods.invoices.rules import check_invoice, issue, pay_invoice, receive, send
 from kasuwa.rails.ports.orders import call_no_rail
 
 RESOURCES = (
@@ -61,6 +61,51 @@ RESOURCES = (
         example={"inquire": "invoice", "invoice_id": "<invoice_id>"},
     ),
     Write(
+        name="invoice_send",
+        scope="collect",
+        selector="request",
+        request=wire.InvoiceSendRequest,
+        reply=wire.InvoiceSendReply,
+        rules=(REFUSE_DRY_RUN,),
+        needs=send.need_sending,
+        decide=send.decide_sending,
+        permission=COLLECT,
+        summary="Mail an invoice to its customer, with reminders if you like",
+        example={"request": "invoice_send", "invoice_id": "<invoice_id>"},
+    ),
+    Write(
+        name="invoice_received",
+        scope="collect",
+        selector="request",
+        request=wire.InvoiceReceivedRequest,
+        reply=wire.InvoiceReply,
+        rules=(REFUSE_DRY_RUN,),
+        needs=receive.need_receipt,
+        decide=receive.decide_receipt,
+        permission=COLLECT,
+        summary="Record what you received for an invoice yourself, in cash or at your bank",
+        example={
+            "request": "invoice_received",
+            "invoice_id": "<invoice_id>",
+            "amount": "5000.00",
+            "method": "cash",
+            "reference": "receipt 118",
+        },
+    ),
+    Write(
+        name="invoice_not_received",
+        scope="collect",
+        selector="request",
+        request=wire.InvoiceNotReceivedRequest,
+        reply=wire.InvoiceReply,
+        rules=(REFUSE_DRY_RUN,),
+        needs=receive.need_receipt,
+        decide=receive.decide_no_receipt,
+        permission=COLLECT,
+        summary="Take back what was recorded as received by mistake",
+        example={"request": "invoice_not_received", "invoice_id": "<invoice_id>", "reference": "receipt 118"},
+    ),
+    Write(
         name="invoice",
         scope="collect",
         variant=("status", model.VOID),
@@ -83,6 +128,14 @@ STEPS = (
         call_no_rail,
         issue.need_due_invoice,
         issue.decide_overdue,
+        accepts_callback=False,
+    ),
+    Step(
+        model.REMIND,
+        model.LANE,
+        call_no_rail,
+        send.need_reminder,
+        send.decide_reminder,
         accepts_callback=False,
     ),
 )

@@ -16,7 +16,7 @@ import msgspec
 
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Refusal, Row
-from kasuwa.core.references import row_key
+from kasuwa.core.references import job_key, row_key
 from kasuwa.methods.invoices.rules.amounts import InvoiceItem
 
 UNPAID = "unpaid"
@@ -35,6 +35,12 @@ INVOICE_PAGE = "invoice"
 SOURCE = "invoice"
 LANE = "invoices"
 BECOME_OVERDUE = "invoices.overdue"
+REMIND = "invoices.remind"
+# Days from the due date to each reminder, and the hour in Lagos at which it is sent.
+REMINDER_DAYS = (-3, 1, 7)
+REMINDER_HOUR = 9
+# Purposes of mails about invoices.
+INVOICE_MAIL, REMINDER_MAIL = "invoice", "invoice_reminder"
 
 UNKNOWN_INVOICE = Refusal(INVALID_REQUEST, "Invalid Invoice Reference", error_code="invoice_not_found")
 
@@ -65,6 +71,9 @@ class Invoice(Row):
         "refunded",
         "status",
         "allows_parts",
+        "reminders",
+        "received_outside",
+        "receipts",
         "due_on",
         "detail",
         "personal_sealed",
@@ -96,6 +105,9 @@ class Invoice(Row):
     changed_at: datetime
     paid_at: datetime | None
     voided_at: datetime | None
+    reminders: bool = False  # whether its customer is reminded of it by mail
+    received_outside: int = 0  # of what was paid: received by the merchant itself, outside of the books
+    receipts: str = "[]"  # a tuple of OutsideReceipt
 
     @property
     def is_open(self) -> bool:
@@ -134,6 +146,20 @@ class InvoicePerson(msgspec.Struct, frozen=True, omit_defaults=True):
         return "InvoicePerson(…)"
 
 
+class OutsideReceipt(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An amount that a merchant received for an invoice itself, as it was recorded."""
+
+    reference: str  # the merchant's, such as the number of a teller; empty once the customer was erased
+    amount: int
+    method: str
+    received_on: date
+    recorded_at: datetime
+    recorded_by: str  # the key or the person
+    undone_at: datetime | None = None  # when the record was taken back
+
+
+RECEIPTS_DECODER: "msgspec.json.Decoder[tuple[OutsideReceipt, ...]]" = msgspec.json.Decoder(tuple[OutsideReceipt, ...])
+
 # Six digits, or more without a leading zero.
 LABEL = re.compile(r"INV-([0-9]{6}|[1-9][0-9]{6,14})", re.ASCII)
 
@@ -155,8 +181,23 @@ def counter_key(merchant_id: int) -> bytes:
     return row_key(merchant_id, "invoice counter", "")
 
 
+def reminder_subject(invoice: Invoice) -> bytes:
+    """Returns the subject of the job of an invoice's next reminder: the invoice has another job, for its due date."""
+    return row_key(invoice.merchant_id, "invoice reminder", invoice.invoice_id)
+
+
+def reminder_key(invoice: Invoice) -> bytes:
+    """Returns the key of the job of an invoice's next reminder."""
+    return job_key(reminder_subject(invoice))
+
+
 def personal_aad(invoice_id: str) -> str:
     return f"invoice.personal_sealed {invoice_id}"
+
+
+def file_path(token: str) -> str:
+    """Returns the path of an invoice as a PDF file."""
+    return f"{page_path(token)}/invoice.pdf"
 
 
 def page_path(token: str) -> str:

@@ -3,10 +3,10 @@
 from typing import Annotated, Literal
 
 import msgspec
-from msgspec import Meta, field
+from msgspec import UNSET, Meta, UnsetType, field
 
 from kasuwa.methods.invoices.fields import ChargeUser, Discount, DiscountType, DueDate, ItemText, Note
-from kasuwa.wire.fields import AmountOrZero, Currency, NonNegativeInt, PercentRate, Reference
+from kasuwa.wire.fields import Amount, AmountOrZero, Currency, NonNegativeInt, PercentRate, Reference
 from kasuwa.wire.paging import Paged
 
 InvoiceStatus = Literal["unpaid", "partly_paid", "paid", "overdue", "void"]
@@ -100,6 +100,8 @@ class InvoiceSummary(msgspec.Struct, kw_only=True):
     "State of the invoice."
     date_due: str | None
     "Last day to pay. Null if there is none."
+    reminders: bool
+    "Whether the customer is reminded of it by mail."
     created_at: str
     "Time at which the invoice was made, in UTC."
     paid_at: str | None
@@ -149,6 +151,28 @@ class InvoicePayment(msgspec.Struct, kw_only=True):
     "Time of the payment, in UTC."
 
 
+ReceivedMethod = Literal["cash", "bank", "other"]
+
+
+class InvoiceReceipt(msgspec.Struct, kw_only=True):
+    """An amount that you received for an invoice yourself. Nothing of it is in your wallet."""
+
+    reference: str | None
+    "Your reference. Null if the customer was erased."
+    amount: str
+    "What was received."
+    method: ReceivedMethod
+    "How it was received."
+    received_on: str
+    "The day on which it was received."
+    recorded_at: str
+    "Time at which it was recorded, in UTC."
+    recorded_by: str
+    "The key or the person that recorded it."
+    undone_at: str | None
+    "Time at which the record was taken back, in UTC. Else null."
+
+
 class InvoiceRecord(InvoiceSummary, kw_only=True):
     """An invoice."""
 
@@ -170,6 +194,8 @@ class InvoiceRecord(InvoiceSummary, kw_only=True):
     "Time at which it was voided, in UTC. Else null."
     payments: list[InvoicePayment]
     "The newest 100 successful payments, newest first."
+    received: list[InvoiceReceipt] | UnsetType = UNSET
+    "What you received yourself, outside of your wallet, oldest first. Absent if nothing was recorded."
 
 
 class InvoiceReply(msgspec.Struct, kw_only=True):
@@ -181,6 +207,74 @@ class InvoiceReply(msgspec.Struct, kw_only=True):
     "The outcome in words."
     data: InvoiceRecord
     "The invoice."
+
+
+class InvoiceReceivedRequest(msgspec.Struct, kw_only=True):
+    """Records what you received for an invoice yourself, in cash or at your bank. It moves no money."""
+
+    invoice_id: Reference
+    "Identifier of the invoice."
+    amount: Amount
+    "What you received: at most what is outstanding."
+    method: ReceivedMethod
+    "How you received it."
+    reference: Reference
+    "Your reference, such as the number of a receipt or a teller. An amount is counted once under it."
+    received_on: DueDate | None = None
+    "The day on which you received it, in Lagos, not after today. Default: today."
+    dry_run: bool | None = None
+    "Not supported: a request with `true` is refused and records nothing."
+
+
+class InvoiceNotReceivedRequest(msgspec.Struct, kw_only=True):
+    """Takes back what was recorded as received by mistake. The invoice is to be paid again."""
+
+    invoice_id: Reference
+    "Identifier of the invoice."
+    reference: Reference
+    "The reference under which it was recorded."
+    dry_run: bool | None = None
+    "Not supported: a request with `true` is refused and changes nothing."
+
+
+class InvoiceSendRequest(msgspec.Struct, kw_only=True):
+    """Mails an invoice to its customer, with the link to its page and the one to its PDF file."""
+
+    invoice_id: Reference
+    "Identifier of the invoice."
+    reminders: bool | None = None
+    """Whether the customer is reminded by mail as long as it is not paid: three days before the due date, the day after
+    it and a week after it, at 9:00 in Lagos. Default: as it was; at first false."""
+    dry_run: bool | None = None
+    "Not supported: a request with `true` is refused and sends nothing."
+
+
+class InvoiceSending(msgspec.Struct, kw_only=True):
+    """The mail of an invoice, and the next reminder."""
+
+    invoice_id: str
+    "Identifier of the invoice."
+    number: str
+    "Number of the invoice."
+    mail_id: str
+    "Identifier of the mail. The same invoice is mailed once a day: the second request returns the first mail."
+    mail_status: Literal["queued", "sent", "failed", "unknown"]
+    "State of the mail."
+    reminders: bool
+    "Whether the customer is reminded."
+    next_reminder: str | None
+    "Time of the next reminder, in UTC. Null if there is none."
+
+
+class InvoiceSendReply(msgspec.Struct, kw_only=True):
+    """The mail of an invoice."""
+
+    status: Literal[200] = 200
+    "200."
+    message: str
+    "The outcome in words."
+    data: InvoiceSending
+    "The mail."
 
 
 class InvoicesRequest(Paged, kw_only=True):

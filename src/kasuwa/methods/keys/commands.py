@@ -47,6 +47,7 @@ async def set_policy(request: PolicyRequest, merchant: Merchant, engine: AdminOp
         beneficiary_limits=read_limits(request.beneficiary_limits),
         tier_limits={tier: read_limits(limits) for tier, limits in tiers.items() if limits is not None},  # type: ignore[misc]
         on_limit=request.on_limit or "refuse",
+        approve_write_off_above=amount_text(request.approve_write_off_above),
     )
     await engine.set_payout_policy(merchant, policy)
     return PolicyReply(message="There is no policy any more" if policy == NO_POLICY else "The policy is in force")

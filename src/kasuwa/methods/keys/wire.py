@@ -140,6 +140,8 @@ class PolicyRequest(msgspec.Struct, kw_only=True):
     "Limits of what each client is sent for loans and from savings, by the client's KYC tier."
     on_limit: Literal["refuse", "approve"] | None = None
     "What becomes of a transfer beyond a limit: it is refused (the default), or waits for approval."
+    approve_write_off_above: AmountOrZero | None = None
+    "Write-offs wait that bring what is written off of a loan above this amount, in naira."
 
 
 class PolicyReply(msgspec.Struct, kw_only=True):

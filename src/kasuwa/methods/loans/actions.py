@@ -1,8 +1,12 @@
 """The action table of `PUT /loans`: loans to a merchant's clients, and their repayments. Start reading here."""
 
 from kasuwa.core.action import COLLECT, MANAGE, PAY, ApiMethod, FieldRule, Read, Step, Write
-from kasuwa.methods.loans import store, wire
-from kasuwa.methods.loans.rules import arrears, origination, repay, reverse
+from kasuwa.methods.loans import store, wire, wire_charges, wire_reschedule
+from kasuwa.methods.loans.portfolio import store as portfolio_store
+from kasuwa.methods.loans.portfolio import wire as portfolio_wire
+from kasuwa.methods.loans.rules import arrears, charges, origination, repay, reschedule, reverse, top_up, write_off
+from kasuwa.methods.loans.rules.agreed_charges import check_charges
+from kasuwa.methods.loans.rules.agreed_grace import check_grace
 from kasuwa.methods.payment.rules.charge_card import need_validate
 from kasuwa.methods.payment.rules.collect import PAYER_RULES
 from kasuwa.rails.ports.orders import call_no_rail
@@ -29,6 +33,8 @@ LOANS = ApiMethod(
                 FieldRule(("amount",), origination.check_amount),
                 FieldRule(("period",), origination.check_period),
                 FieldRule(("tax_applied", "tax_rate"), origination.check_tax_rate),
+                FieldRule(("charges",), check_charges),
+                FieldRule(("period", "grace"), check_grace),
             ),
             needs=origination.need_request,
             decide=origination.decide_request,
@@ -112,6 +118,95 @@ LOANS = ApiMethod(
             read=store.show_statement,
             summary="The ledger postings of a loan, newest first",
             example={"action": "statement", "loan_id": "<loan_id>"},
+        ),
+        Read(
+            name="portfolio",
+            request=portfolio_wire.PortfolioRequest,
+            reply=portfolio_wire.PortfolioReply,
+            read=portfolio_store.show_portfolio,
+            summary="All loans of a day together: by days late, at risk, due and collected, expected, set aside",
+            example={"action": "portfolio"},
+        ),
+        Write(
+            name="charge",
+            request=wire_charges.ChargeRequest,
+            reply=wire.LoanReply,
+            rules=(FieldRule(("vat",), charges.check_vat),),
+            needs=charges.need_charge,
+            decide=charges.decide_charge,
+            permission=MANAGE,
+            summary="Charge a loan that was paid out, with an installment",
+            example={
+                "action": "charge",
+                "loan_id": "<loan_id>",
+                "name": "Returned check",
+                "amount": "1500.00",
+                "vat": 7.5,
+            },
+        ),
+        Write(
+            name="waive",
+            request=wire_charges.WaiveRequest,
+            reply=wire.LoanReply,
+            rules=(FieldRule(("penalty", "interest", "charge_id"), charges.check_target),),
+            needs=charges.need_waive,
+            decide=charges.decide_waive,
+            permission=PAY,
+            summary="Waive a charge, penalties or interest that is due, whole or in part",
+            example={"action": "waive", "loan_id": "<loan_id>", "charge_id": "<charge_id>", "reason": "The bank erred"},
+        ),
+        Write(
+            name="reschedule",
+            request=wire_reschedule.RescheduleRequest,
+            reply=wire.LoanReply,
+            needs=reschedule.need_reschedule,
+            decide=reschedule.decide_reschedule,
+            permission=PAY,
+            summary="Make the installments of a loan that are not due anew, and capitalize its arrears if wanted",
+            example={
+                "action": "reschedule",
+                "loan_id": "<loan_id>",
+                "extra_installments": 6,
+                "reason": "The harvest failed",
+            },
+        ),
+        Write(
+            name="top_up",
+            request=wire_reschedule.TopUpRequest,
+            reply=wire.LoanReply,
+            rules=(
+                FieldRule(("amount",), origination.check_amount),
+                FieldRule(("period",), top_up.check_period),
+                FieldRule(("charges",), check_charges),
+                FieldRule(("period", "grace"), check_grace),
+            ),
+            needs=top_up.need_top_up,
+            decide=top_up.decide_top_up,
+            permission=PAY,
+            summary="Pay a loan off with a new one of the same client, and the rest of it out",
+            example={"action": "top_up", "loan_id": "<loan_id>", "amount": 200000, "period": 12},
+        ),
+        Write(
+            name="write_off",
+            request=wire.WriteOffRequest,
+            reply=wire.LoanReply,
+            needs=write_off.need_write_off,
+            decide=write_off.decide_write_off,
+            permission=PAY,
+            summary="Write off a loan, or what is due of some of its parts",
+            example={"action": "write_off", "loan_id": "<loan_id>", "reason": "The client has died"},
+        ),
+        Write(
+            name="decide_write_off",
+            scope="approve",
+            request=wire.DecideWriteOffRequest,
+            reply=wire.LoanReply,
+            needs=write_off.need_decide_write_off,
+            decide=write_off.decide_waiting,
+            decide_with_ended=write_off.decide_waiting,
+            permission=PAY,
+            summary="Approve or reject a write-off that waits, with another key than the one that proposed it",
+            example={"action": "decide_write_off", "loan_id": "<loan_id>", "status": "approve"},
         ),
     ),
     steps=(

@@ -12,43 +12,60 @@ States. "approve" pays the loan out by a transfer; a failed transfer returns the
                     ▼
              closed_rejected
 
-Accounts. Each loan has one account for each part that its client owes (principal, interest, tax, penalty) and one for
-the client's credit. Balances are what is owed, and their floor of zero refuses a repayment of more than is owed. The
-contra accounts `lending:…` are the merchant's, for all loans together. Cash postings go into the same group.
+Accounts. Each loan has one account for each part that its client owes (principal, interest, tax, penalty, charge, vat)
+and one for the client's credit. Balances are what is owed, and their floor of zero refuses a repayment of more than is
+owed. The contra accounts `lending:…` are the merchant's, for all loans together. Cash postings go into the same group.
 
     paid out        wallet → rail:bank, fees               as for every transfer (methods/disburse)
                     lending:principal → loan_principal     the amount
                     lending:interest_agreed → loan_interest    the interest of the whole schedule
                     lending:tax_agreed → loan_tax          the tax on it
+                    lending:charge_agreed → loan_charge    the charges of the whole schedule
+                    lending:vat_agreed → loan_vat          the VAT on them
+                    loan_charge → lending:charge_earned    those that are deducted: the transfer is less by them,
+                    loan_vat → lending:vat_earned          and all of the principal is owed
+    charged         lending:charge_agreed → loan_charge    a charge made later, or of an installment that is late
+                    lending:vat_agreed → loan_vat          its VAT
+    waived          loan_charge → lending:charge_agreed    a charge with its VAT, penalties, or interest with its tax
+                    (loan_vat, loan_penalty, loan_interest, loan_tax alike)
     a day late      lending:penalty_agreed → loan_penalty  the penalty of that day, if there is a penalty rate
     repaid          clearing → wallet                      as for every payment; none if repaid from the wallet
                     loan_penalty → lending:penalty_earned  each part that the repayment covers
                     loan_interest → lending:interest_earned
                     loan_tax → lending:tax_earned
+                    loan_charge → lending:charge_earned
+                    loan_vat → lending:vat_earned
                     loan_principal → lending:principal
-    prepaid, or     loan_interest → lending:interest_agreed    interest and tax that are no longer due
-    paid off        loan_tax → lending:tax_agreed
+    prepaid, or     loan_interest → lending:interest_agreed    interest and tax that are no longer due,
+    paid off        loan_tax → lending:tax_agreed              charges and their VAT alike
     early           (reversed for a kobo that rounding adds to the recomputed schedule)
+    capitalized     loan_interest → lending:interest_earned    interest, tax and charges that become principal: earned,
+                    (loan_tax, loan_charge, loan_vat alike)    and lent again
+                    lending:principal → loan_principal
     overpaid        lending:overpaid → loan_credit         by a payment that was pending when the loan was closed
     reversed        the differences of all of the above to what they would be without the repayment (rules/reverse.py)
-    written off     loan_principal → lending:written_off   all that is left
-                    loan_interest, loan_tax, loan_penalty → lending:…_agreed
+    a night         lending:provisions → provision         what is set aside for it, more or less than before
+    written off     loan_principal → lending:written_off   all that is left, or what is due of the parts that are named
+                    loan_interest, loan_tax, loan_penalty, loan_charge, loan_vat → lending:…_agreed
     recovered       lending:written_off → lending:recovered    what is paid of a loan that was written off
                     lending:…_agreed → lending:recovered
 
 Contract: loans#request
 """
 
+from collections.abc import Mapping
 from datetime import date, datetime
 from typing import ClassVar, Final
 
 import msgspec
 
+from kasuwa.core.callers import Caller
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Job, Merchant, Needs, Posting, Refusal, Row
 from kasuwa.core.references import is_opaque_id, job_key, row_key
 from kasuwa.ledger import chart
 from kasuwa.methods.clients.model import Client, client_key
+from kasuwa.terms.loan_charges import AgreedTerms, LineCharge, read_line_charges, read_renewed, read_terms
 from kasuwa.terms.loan_schedule import LoanAmounts, LoanTerms
 
 CURRENCY: Final = "NGN"
@@ -102,6 +119,14 @@ class Loan(Row):
         "trail",
         "acts",
         "events",
+        "provision",
+        "write_offs",
+        "guarantees",
+        "collaterals",
+        "renewed",
+        "extra",
+        "reschedules",
+        "topped_up_by",
     )
     coded_columns: ClassVar[tuple[str, ...]] = (
         "loan_id",
@@ -118,6 +143,10 @@ class Loan(Row):
         "penalty_rate",
         "transfer",
     )
+    # A loan without such terms has the code that it had before there were any.
+    coded_parts: ClassVar[Mapping[str, str]] = {
+        "rate": "rate || agreed || case renewed when '' then '' else '|' || renewed end"
+    }
 
     loan_id: str
     number: int  # the merchant's running number; lists are ordered by it
@@ -140,6 +169,20 @@ class Loan(Row):
     trail: str  # JSON: state changes with their times
     acts: int = 0  # number of its acts (LoanAct) so far
     events: int = 0  # number of its events so far
+    provision: int = 0  # set aside for its loss (rules/provision.py)
+    officer: str = ""  # who answers for it among the merchant's people; "" if nobody was named
+    branch: str = ""  # where it was made; "" if no branch was named
+    write_offs: int = 0  # number of its write-offs so far that had to wait (LoanWriteOff)
+    guarantees: int = 0  # number of its guarantees so far (guarantee_model.py)
+    collaterals: int = 0  # number of its pieces of collateral so far
+    agreed: str = ""  # what else was agreed (AgreedTerms), as JSON; "" if nothing was
+    product: str = ""  # the product that its terms were copied from; "" if it has none
+    renewed: str = ""  # the terms since its newest reschedule (RenewedTerms), as JSON; "" if there was none
+    extra: int = 0  # number of installments that reschedules have added
+    reschedules: int = 0  # number of its reschedules so far (LoanSchedule)
+    topped_up_by: str = ""  # the newest loan that is to pay it off; "" if there is none
+    group_id: str = ""  # the group whose member borrows it (methods/groups); "" for a loan of nobody else
+    group_loan_id: str = ""  # the loan of the group that it is a part of; "" if it is of none
     row_code: bytes | None = None
 
     @property
@@ -150,7 +193,25 @@ class Loan(Row):
     @property
     def terms(self) -> LoanTerms:
         tax = self.tax_rate if self.tax_applied else "0"
-        return LoanTerms(self.amount, self.rate, self.frequency, self.period, self.method, tax)
+        grace = self.agreed_terms.grace
+        return LoanTerms(self.amount, self.current_rate, self.frequency, self.period, self.method, tax, grace)
+
+    @property
+    def current_rate(self) -> str:
+        return read_renewed(self.renewed).rate or self.rate
+
+    @property
+    def installments(self) -> int:
+        """The number of its installments, with those that reschedules have added."""
+        return self.period + self.extra
+
+    @property
+    def coded_rate(self) -> str:
+        return self.rate + self.agreed + (f"|{self.renewed}" if self.renewed else "")
+
+    @property
+    def agreed_terms(self) -> AgreedTerms:
+        return read_terms(self.agreed)
 
 
 class LoanInstallment(Row):
@@ -169,6 +230,30 @@ class LoanInstallment(Row):
         "paid_interest",
         "paid_tax",
         "paid_penalty",
+        "versions",
+        "lost_principal",
+        "lost_interest",
+        "lost_tax",
+        "lost_penalty",
+        "charges",
+        "charge",
+        "vat",
+        "paid_charge",
+        "paid_vat",
+        "lost_charge",
+        "lost_vat",
+        "due",
+        "starts",
+        "span",
+        "grace",
+        "grown",
+        "deferred",
+        "pending",
+        "pending_tax",
+        "capital_interest",
+        "capital_tax",
+        "capital_charge",
+        "capital_vat",
     )
 
     loan_id: str
@@ -186,38 +271,147 @@ class LoanInstallment(Row):
     # Set when principal is prepaid within the interval: the interest earned up to then, and the day.
     accrued: int = 0
     accrued_on: date | None = None
+    versions: int = 0  # number of its rows of what it was (LoanInstallmentVersion)
+    # Written off of a loan that went on, and not recovered. A loan that is written off whole has none.
+    lost_principal: int = 0
+    lost_interest: int = 0
+    lost_tax: int = 0
+    lost_penalty: int = 0
+    charges: str = ""  # its charges (LineCharge), as JSON; "" if it has none
+    charge: int = 0  # their sum, without their VAT and without what was waived
+    vat: int = 0  # the sum of their VAT
+    paid_charge: int = 0
+    paid_vat: int = 0
+    lost_charge: int = 0
+    lost_vat: int = 0
+    # Its interval, if the due dates of the terms do not say it: the first day, and the days that the rate is for.
+    starts: date | None = None
+    span: int = 0
+    grace: str = ""  # what is left out of it (terms/loan_schedule.py); "" if it has no grace
+    grown: int = 0  # interest of its interval that later installments ask for
+    deferred: int = 0  # the part of `interest` that grew in earlier intervals
+    # Interest of its interval that becomes principal on the due date, and the tax on it. The principal of later
+    # installments includes it, and the accounts have it as interest and tax until then.
+    pending: int = 0
+    pending_tax: int = 0
+    # What of it became principal of later installments. It is not part of the amounts above.
+    capital_interest: int = 0
+    capital_tax: int = 0
+    capital_charge: int = 0
+    capital_vat: int = 0
 
     @property
     def is_open(self) -> bool:
         return False
 
     @property
+    def asked(self) -> int:
+        """The amount that it asks for without its penalty, and without what was written off of it."""
+        lost = self.lost_principal + self.lost_interest + self.lost_tax + self.lost_charge + self.lost_vat
+        return self.principal + self.interest + self.tax + self.charge + self.vat - lost
+
+    @property
+    def paid(self) -> int:
+        """The amount that was paid of it without its penalty."""
+        return self.paid_principal + self.paid_interest + self.paid_tax + self.paid_charge + self.paid_vat
+
+    @property
+    def its_charges(self) -> tuple[LineCharge, ...]:
+        return read_line_charges(self.charges)
+
+    @property
     def owed(self) -> LoanAmounts:
+        """The amounts owed of it, as the accounts have them: less principal than nothing, and more interest, as long as
+        its interest is to become principal."""
         return LoanAmounts(
-            penalty=self.penalty - self.paid_penalty,
-            interest=self.interest - self.paid_interest,
-            tax=self.tax - self.paid_tax,
-            principal=self.principal - self.paid_principal,
+            penalty=self.penalty - self.paid_penalty - self.lost_penalty,
+            charge=self.charge - self.paid_charge - self.lost_charge,
+            vat=self.vat - self.paid_vat - self.lost_vat,
+            interest=self.interest - self.paid_interest - self.lost_interest + self.pending,
+            tax=self.tax - self.paid_tax - self.lost_tax + self.pending_tax,
+            principal=self.principal - self.paid_principal - self.lost_principal - self.pending - self.pending_tax,
+        )
+
+    @property
+    def capitalized(self) -> LoanAmounts:
+        """The amounts that became principal of later installments, by what they were."""
+        return LoanAmounts(
+            charge=self.capital_charge, vat=self.capital_vat, interest=self.capital_interest, tax=self.capital_tax
+        )
+
+    @property
+    def lost(self) -> LoanAmounts:
+        return LoanAmounts(
+            penalty=self.lost_penalty,
+            charge=self.lost_charge,
+            vat=self.lost_vat,
+            interest=self.lost_interest,
+            tax=self.lost_tax,
+            principal=self.lost_principal,
         )
 
 
+class LoanInstallmentVersion(Row):
+    """An installment as it was until it changed, without its penalty. Portfolios of past days are read from these."""
+
+    table: ClassVar[str] = "loan_installment_version"
+
+    loan_id: str
+    n: int  # number of the installment
+    version: int  # from 1
+    until: datetime  # when it changed
+    due: date
+    asked: int  # principal, interest and tax, charges with their VAT, in minor units
+    paid: int  # the part of it that was paid
+
+    @property
+    def is_open(self) -> bool:
+        return False
+
+
+def changed_installments(
+    before: tuple[LoanInstallment, ...], after: tuple[LoanInstallment, ...], now: datetime
+) -> tuple[Row, ...]:
+    """Returns the rows of the installments that changed, and what they were before, unless it is the penalty alone
+    that changed."""
+    rows: list[Row] = []
+    for was, line in zip(before, after, strict=True):
+        if (was.asked, was.paid, was.due) != (line.asked, line.paid, line.due):
+            rows += keep_version(was, line, now)
+        elif line != was:
+            rows.append(line)
+    return tuple(rows)
+
+
+def keep_version(was: LoanInstallment, line: LoanInstallment, now: datetime) -> tuple[Row, ...]:
+    version = was.versions + 1
+    key = row_key(was.merchant_id, "loan_line_version", f"{was.loan_id} {was.n} {version}")
+    place = was.merchant_id, was.loan_id, was.n, version
+    former = LoanInstallmentVersion(key, *place, now, was.due, was.asked, was.paid)
+    return msgspec.structs.replace(line, versions=version), former
+
+
 class LoanAct(Row):
-    """One act on a loan that was paid out: a repayment or the write-off. With the terms, the acts in their order say
-    what the loan is on any day (rules/history.py). Amounts are in minor units."""
+    """One act on a loan that was paid out: a repayment, a charge, a waiver or a write-off. With the terms, the acts in
+    their order say what the loan is on any day (rules/history.py). Amounts are in minor units."""
 
     table: ClassVar[str] = "loan_act"
     mutable_columns: ClassVar[tuple[str, ...]] = ("applied", "lost", "is_reversed")
 
     loan_id: str
     n: int  # from 1
-    kind: str  # REPAYMENT_ACT or WRITE_OFF_ACT
+    kind: str  # REPAYMENT_ACT, GUARANTEE_ACT, CHARGE_ACT, WAIVER_ACT, WRITE_OFF_ACT, RESCHEDULE_ACT or TOP_UP_ACT
     day: date  # business day on which the loan takes it into account
     made_at: datetime
     reference: str  # txnRef of a repayment; "" otherwise
-    amount: int  # of a repayment
+    amount: int  # of a repayment, of a charge without its VAT, or waived
     applied: int  # the part of it that the loan was given: all but what was not honored or is refunded
     lost: int = 0  # the part of it that disputes and rails took back
     is_reversed: bool = False  # by the merchant
+    parts: str = ""  # of a write-off after which the loan goes on: the parts that it names, by commas
+    # Of a charge, the LineCharge as JSON; of a waiver, its charge_id, or `penalty` or `interest`; of a reschedule, the
+    # RescheduleTerms as JSON; of a top-up, what the payoff had grown since it was quoted.
+    content: str = ""
 
     @property
     def is_open(self) -> bool:
@@ -225,18 +419,30 @@ class LoanAct(Row):
 
 
 REPAYMENT_ACT = "repayment"
+GUARANTEE_ACT = "guarantee"  # a repayment out of savings that guarantee the loan
+CHARGE_ACT = "charge"
+WAIVER_ACT = "waiver"
 WRITE_OFF_ACT = "write_off"
+RESCHEDULE_ACT = "reschedule"
+TOP_UP_ACT = "top_up"  # a repayment by a new loan of the client
 
 
 def act_key(merchant_id: int, loan_id: str, n: int) -> bytes:
     return row_key(merchant_id, "loan_act", f"{loan_id} {n}")
 
 
-def record_act(loan: Loan, kind: str, day: date, now: datetime, reference: str = "", amount: int = 0) -> LoanAct:
+def record_act(
+    loan: Loan, kind: str, day: date, now: datetime, reference: str = "", amount: int = 0, parts: str = ""
+) -> LoanAct:
     """Returns the next act of a loan, whose row then has `count_act`."""
     n = loan.acts + 1
     key = act_key(loan.merchant_id, loan.loan_id, n)
-    return LoanAct(key, loan.merchant_id, loan.loan_id, n, kind, day, now, reference, amount, amount)
+    return LoanAct(key, loan.merchant_id, loan.loan_id, n, kind, day, now, reference, amount, amount, parts=parts)
+
+
+def read_parts(act: LoanAct) -> tuple[str, ...]:
+    """Returns the parts that a write-off names, or none if all of the loan was written off."""
+    return tuple(act.parts.split(",")) if act.parts else ()
 
 
 def count_act(loan: Loan) -> Loan:
@@ -246,6 +452,77 @@ def count_act(loan: Loan) -> Loan:
 def need_acts(loan: Loan) -> Needs:
     """Returns the acts of a loan."""
     return Needs(tuple((LoanAct, act_key(loan.merchant_id, loan.loan_id, n)) for n in range(1, loan.acts + 1)))
+
+
+class LoanSchedule(Row):
+    """The schedule that a loan had until it was rescheduled. It is only shown."""
+
+    table: ClassVar[str] = "loan_schedule"
+
+    loan_id: str
+    n: int  # from 1
+    until: datetime  # when the loan was rescheduled
+    rate: str  # that it had
+    reason: str  # of the reschedule
+    lines: str  # its installments as JSON, as replies show them
+
+    @property
+    def is_open(self) -> bool:
+        return False
+
+
+def schedule_key(merchant_id: int, loan_id: str, n: int) -> bytes:
+    return row_key(merchant_id, LoanSchedule.table, f"{loan_id} {n}")
+
+
+class LoanWriteOff(Row):
+    """A write-off that waits, or waited, for the approval of another party:
+
+    waiting ──> approved    another party approved it: the loan is written off
+            └─> rejected    the loan is as before
+
+    Only the newest of a loan can be decided, and only for 72 hours.
+    """
+
+    table: ClassVar[str] = "loan_write_off"
+    coded_columns: ClassVar[tuple[str, ...]] = ("loan_id", "n", "state", "amount", "detail", "expires_at", "decided_by")
+    mutable_columns: ClassVar[tuple[str, ...]] = ("state", "decided_by", "decided_at", "row_code")
+
+    loan_id: str
+    n: int  # from 1
+    state: str
+    amount: int  # what would have been written off when it was proposed, in minor units
+    detail: str  # a WriteOffDetail
+    created_at: datetime
+    expires_at: datetime
+    decided_by: str = ""  # as people read it: a key or an email address
+    decided_at: datetime | None = None
+    row_code: bytes | None = None
+
+    @property
+    def is_open(self) -> bool:
+        return False
+
+
+class WriteOffDetail(msgspec.Struct, frozen=True):
+    """The maker of a write-off that waits, the parts that it names, the reason, and what the loan had behind it."""
+
+    maker: Caller
+    parts: tuple[str, ...]
+    reason: str
+    acts: int  # number of the acts of the loan when it was proposed
+    applied: int  # what the loan had been given by them
+
+
+WRITE_OFF_DETAIL_DECODER: "msgspec.json.Decoder[WriteOffDetail]" = msgspec.json.Decoder(WriteOffDetail)
+
+WAITING = "waiting"
+PROPOSAL_APPROVED = "approved"
+PROPOSAL_REJECTED = "rejected"
+
+
+def write_off_key(merchant_id: int, loan_id: str, n: int) -> bytes:
+    return row_key(merchant_id, LoanWriteOff.table, f"{loan_id} {n}")
 
 
 def loan_key(merchant_id: int, loan_id: str) -> bytes:
@@ -258,12 +535,13 @@ def installment_key(merchant_id: int, loan_id: str, n: int) -> bytes:
 
 # --- accounts ---------------------------------------------------------------------------------------------------
 
-PARTS = ("principal", "interest", "tax", "penalty")
+PARTS = ("principal", "interest", "tax", "penalty", "charge", "vat")
 
 LENDING_PRINCIPAL = chart.lending("principal", CURRENCY)
 LENDING_WRITTEN_OFF = chart.lending("written_off", CURRENCY)
 LENDING_OVERPAID = chart.lending("overpaid", CURRENCY)
 LENDING_RECOVERED = chart.lending("recovered", CURRENCY)
+LENDING_PROVISIONS = chart.lending("provisions", CURRENCY)
 # The contra account of each part when the client is charged with it, and when it is repaid. Repaid principal returns
 # to the account that it was lent from.
 AGREED_ACCOUNTS = {
@@ -284,6 +562,7 @@ LENDING_ACCOUNTS = tuple(
             LENDING_WRITTEN_OFF,
             LENDING_OVERPAID,
             LENDING_RECOVERED,
+            LENDING_PROVISIONS,
         )
     )
 )
@@ -303,12 +582,13 @@ def need_loan(merchant: Merchant, loan_id: str) -> Needs:
     rows: tuple[tuple[type[Row], bytes], ...] = ((Loan, key), (Job, job_key(key)))
     if not is_opaque_id(LOAN_PREFIX, loan_id):
         return Needs(rows)
-    return Needs(rows, (*(loan_account(part, loan_id) for part in (*PARTS, "credit")), *LENDING_ACCOUNTS))
+    own = (*(loan_account(part, loan_id) for part in (*PARTS, "credit")), chart.loan_provision(loan_id))
+    return Needs(rows, (*own, *LENDING_ACCOUNTS))
 
 
 def need_installments(loan: Loan) -> Needs:
     """Returns the installments of a loan and its client, whose count of open accounts changes when the loan closes."""
-    lines = [installment_key(loan.merchant_id, loan.loan_id, n) for n in range(1, loan.period + 1)]
+    lines = [installment_key(loan.merchant_id, loan.loan_id, n) for n in range(1, loan.installments + 1)]
     client = (Client, client_key(loan.merchant_id, loan.client_id))
     return Needs((client, *((LoanInstallment, key) for key in lines)))
 
@@ -325,10 +605,10 @@ def charge_posts(loan_id: str, parts: LoanAmounts, kind: str) -> tuple[Posting, 
     return tuple(post for post in posts if post.amount)
 
 
-def repayment_posts(loan_id: str, parts: LoanAmounts) -> tuple[Posting, ...]:
-    """Returns the postings of the parts that a repayment covers."""
+def repayment_posts(loan_id: str, parts: LoanAmounts, kind: str = "repaid") -> tuple[Posting, ...]:
+    """Returns the postings of the parts that a repayment covers, or that are deducted from the payout."""
     posts = (
-        Posting(loan_account(part, loan_id), EARNED_ACCOUNTS[part], getattr(parts, part), f"{part} repaid")
+        Posting(loan_account(part, loan_id), EARNED_ACCOUNTS[part], getattr(parts, part), f"{part} {kind}")
         for part in PARTS
     )
     return tuple(post for post in posts if post.amount)
@@ -349,6 +629,14 @@ def recovery_posts(parts: LoanAmounts) -> tuple[Posting, ...]:
         Posting(WAIVED_ACCOUNTS[part], LENDING_RECOVERED, getattr(parts, part), f"{part} recovered") for part in PARTS
     )
     return tuple(post for post in posts if post.amount)
+
+
+def capital_posts(loan_id: str, parts: LoanAmounts) -> tuple[Posting, ...]:
+    """Returns the postings that make principal of parts of a loan."""
+    if not parts.total:
+        return ()
+    lent = Posting(LENDING_PRINCIPAL, loan_account("principal", loan_id), parts.total, "principal capitalized")
+    return (*repayment_posts(loan_id, parts, "capitalized"), lent)
 
 
 def credit_posts(loan_id: str, amount: int) -> tuple[Posting, ...]:

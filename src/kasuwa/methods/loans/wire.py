@@ -8,6 +8,10 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, UnsetType, field
 
+from kasuwa.methods.loans.auto_repay_wire import AutoRepayRecord
+from kasuwa.methods.loans.guarantee_wire import CollateralRecord, GuaranteeRecord
+from kasuwa.methods.loans.wire_charges import AgreedChargeRecord, Charges, LoanChargeRecord
+from kasuwa.methods.loans.wire_grace import GraceKind, GraceRecord, GraceTerms
 from kasuwa.methods.payment.rules.collect import CollectMethod, PayerFields
 from kasuwa.methods.payment.wire import ValidateRequest
 from kasuwa.methods.payment.wire_reply import PaymentReply
@@ -36,6 +40,10 @@ class LoanRequest(msgspec.Struct, kw_only=True):
 
     client_id: Reference
     "The client who borrows. The client must be active."
+    officer: Reference | None = None
+    "Who of your people answers for the loan, in a code of yours. `portfolio` counts by it."
+    branch: Reference | None = None
+    "Your branch that makes the loan, in a code of yours. `portfolio` counts by it."
     interest_settings: InterestSettings = field(name="interestSettings")
     "The interest rate, and with it the interval between installments."
     amount: Amount
@@ -49,6 +57,10 @@ class LoanRequest(msgspec.Struct, kw_only=True):
     method: RepaymentMethod | None = None
     """`declining_equal_instalments`: equal installments, interest on the balance. `equal_principal`: equal principal,
     interest on the balance. `flat`: interest on the whole loan. Default: your lending setting."""
+    charges: Charges | None = None
+    "Charges besides the interest: amounts or percentages, when the loan is paid out or later."
+    grace: GraceTerms | None = None
+    "A grace period: first installments without principal or interest, or a first due date of its own."
     dry_run: bool | None = None
     "If true, the reply shows the loan and explains its figures, and nothing is stored."
 
@@ -80,6 +92,8 @@ class ListRequest(Paged, kw_only=True):
     "Lists the loans of this client alone."
     state: LoanState | None = None
     "Lists the loans in this state alone."
+    product_id: Reference | None = None
+    "Lists the loans of this product alone."
 
 
 class ViewRequest(msgspec.Struct, kw_only=True):
@@ -125,6 +139,35 @@ class ReverseRequest(msgspec.Struct, kw_only=True):
     "If true, the reply says what the reversal would do, and nothing is changed."
 
 
+LoanPart = Literal["penalty", "interest", "tax", "principal", "charge"]
+
+
+class WriteOffRequest(msgspec.Struct, kw_only=True):
+    """Writes off what a client will not pay: all of a loan, which closes it, or what is due of some parts, and the loan
+    goes on. Above the amount of your policy it waits until another key or person approves it."""
+
+    loan_id: Reference
+    "The loan to write off."
+    parts: Annotated[list[LoanPart], msgspec.Meta(min_length=1, max_length=5, description="1 to 5 parts")] | None = None
+    """Writes off only what is due of these parts up to today; `charge` is charges with their VAT. Default: all that is
+    owed, and the loan is closed."""
+    reason: Reason
+    "Why it is written off, in words. The event has it."
+    dry_run: bool | None = None
+    "If true, the reply says what the write-off would do, and nothing is changed."
+
+
+class DecideWriteOffRequest(msgspec.Struct, kw_only=True):
+    """Approves or rejects a write-off that waits, with another key than the one that proposed it."""
+
+    loan_id: Reference
+    "The loan whose write-off waits."
+    status: Literal["approve", "reject"]
+    "`approve` writes off what is owed by now; `reject` leaves the loan as it is."
+    dry_run: bool | None = None
+    "If true, the reply says what would happen, and nothing is changed."
+
+
 # --- replies ------------------------------------------------------------------------------------------------
 
 
@@ -141,13 +184,21 @@ class ScheduleLine(msgspec.Struct, kw_only=True):
     "Interest that is due with it, in naira."
     tax: str
     "Tax on that interest, in naira."
+    charges: str | UnsetType = UNSET
+    "Charges that are due with it, with their VAT, in naira. Absent if it has none."
     total: str
-    "Sum of principal, interest and tax, in naira."
+    "Sum of principal, interest, tax and charges, in naira."
     paid: str
     "Part of `total` that was paid, in naira."
     state: Literal["pending", "partially_paid", "paid", "late", "written_off"]
     """`pending`: nothing was paid yet. `partially_paid`, `paid`. `late`: not fully paid after the due date and the
-    tolerance. `written_off`: with its loan."""
+    tolerance. `written_off`: with its loan, or what was left of it."""
+    grace: GraceKind | UnsetType = UNSET
+    """What is left out of it. `principal`: its principal. `spread`: its interest too, which later installments ask for.
+    `capitalize`: its interest too, which becomes principal on the due date. Absent if it has no grace."""
+    grown: str | UnsetType = UNSET
+    """Interest that grows in its interval and that it does not ask for, in naira; with its tax if it becomes principal.
+    Absent if there is none."""
 
 
 class Outstanding(msgspec.Struct, kw_only=True):
@@ -162,11 +213,13 @@ class Outstanding(msgspec.Struct, kw_only=True):
     "Tax on that interest, in naira."
     penalty: str
     "Penalties for lateness that are not paid yet, in naira."
+    charges: str | UnsetType = UNSET
+    "Charges of all installments that are not paid yet, with their VAT, in naira. Absent if the loan has none."
     total: str
-    "Sum of the four, in naira: what the client pays if nothing is paid early."
+    "Sum of them, in naira: what the client pays if nothing is paid early."
     payoff: str
     """Amount that closes the loan today, in naira. Before the last due date it is less than `total`, because interest
-    that is not earned yet is not asked for."""
+    that is not earned yet and charges of later days are not asked for."""
 
 
 class LoanFacts(msgspec.Struct, kw_only=True):
@@ -176,6 +229,12 @@ class LoanFacts(msgspec.Struct, kw_only=True):
     "Identifier of the loan, made by the service. Null in the dry run of `request`."
     client_id: str
     "The client who borrows."
+    officer: str | None
+    "Who answers for the loan, as in the request. Null if nobody was named."
+    branch: str | None
+    "The branch that made the loan, as in the request. Null if none was named."
+    product_id: str | UnsetType = UNSET
+    "The product that the terms were copied from. Absent if the loan has none."
     state: LoanState
     """`pending_approval`: not decided. `disbursing`: being paid out. `approved`: the payout failed, approve again.
     `active`: paid out. `active_in_arrears`: an installment is late. All states that begin with `closed_` are final."""
@@ -211,11 +270,88 @@ class LoanFacts(msgspec.Struct, kw_only=True):
     "Time at which the loan was closed, in UTC. Null before."
 
 
+class WrittenOff(msgspec.Struct, kw_only=True):
+    """The parts of a loan that were written off and not recovered."""
+
+    penalty: str
+    "Penalties, in naira."
+    interest: str
+    "Interest, in naira."
+    tax: str
+    "Tax on interest, in naira."
+    principal: str
+    "Principal, in naira."
+    charges: str | UnsetType = UNSET
+    "Charges with their VAT, in naira. Absent if there are none of them."
+    total: str
+    "Sum of them, in naira: what later repayments recover."
+
+
+class WaitingWriteOff(msgspec.Struct, kw_only=True):
+    """A write-off that waits for the approval of another party."""
+
+    amount: str
+    "Amount that would have been written off when it was proposed, in naira. What is owed at the approval counts."
+    parts: list[LoanPart] | UnsetType = UNSET
+    "The parts that it names. Absent if all of the loan is to be written off."
+    reason: str
+    "The reason that was given."
+    proposed_by: str
+    "The key or person that proposed it."
+    proposed_at: str
+    "Time of the proposal, in UTC."
+    expires_at: str
+    "Time from which it cannot be approved any more, in UTC."
+
+
+class EarlierSchedule(msgspec.Struct, kw_only=True):
+    """The schedule that a loan had until it was rescheduled."""
+
+    n: int
+    "Place among the schedules of the loan, from 1."
+    until: str
+    "Time of the reschedule, in UTC."
+    interest_rate: str = field(name="interestRate")
+    "Interest rate that it had, in percent."
+    reason: str
+    "Why the loan was rescheduled."
+    schedule: list[ScheduleLine]
+    "The installments as they were then."
+
+
 class LoanRecord(LoanFacts, kw_only=True):
     """One loan with its schedule. Until it is paid out, the schedule is the one it would have from today."""
 
     schedule: list[ScheduleLine]
     "The installments by date."
+    net_amount: str | UnsetType = UNSET
+    "What the client receives, in naira: the principal without deducted charges. Absent if none is deducted."
+    agreed_charges: list[AgreedChargeRecord] | UnsetType = UNSET
+    "The charges that were agreed with the loan. Absent if none were."
+    grace: GraceRecord | UnsetType = UNSET
+    "The grace period that was agreed with the loan. Absent if none was."
+    charges: list[LoanChargeRecord] | UnsetType = UNSET
+    "The charges of its installments, by their days. Absent if it has none."
+    written_off: WrittenOff | UnsetType = UNSET
+    "What was written off and not recovered. Absent if there is nothing of it."
+    waiting_write_off: WaitingWriteOff | UnsetType = UNSET
+    "The write-off that waits for the approval of another party. Absent if none does."
+    schedules: list[EarlierSchedule] | UnsetType = UNSET
+    "The schedules that it had before, in `view`. Absent if it was never rescheduled."
+    tops_up: str | UnsetType = UNSET
+    "The loan that it pays off, or has paid off. Absent if it is no top-up."
+    topped_up_by: str | UnsetType = UNSET
+    "The newest loan that is to pay it off, or has paid it off. Absent if there is none."
+    guarantees: list[GuaranteeRecord] | UnsetType = UNSET
+    "Its guarantees by savings of other clients, in `view` and in `call_guarantee`. Absent if it never had one."
+    collateral: list[CollateralRecord] | UnsetType = UNSET
+    "What else secures it, in `view`. Absent if it never had any."
+    group_id: str | UnsetType = UNSET
+    "The group whose member borrows it. Absent for a loan of nobody else."
+    group_loan_id: str | UnsetType = UNSET
+    "The loan of the group that it is a part of. Absent if it is of none."
+    auto_repay: AutoRepayRecord | UnsetType = UNSET
+    "How it is collected by itself, in `view`. Absent if that was never agreed on."
 
 
 class Installments(msgspec.Struct, kw_only=True):
@@ -247,6 +383,8 @@ class LoanSummary(LoanFacts, kw_only=True):
     "The numbers of the installments: all, paid and late."
     next_due: NextDue | None
     "The oldest installment that is not fully paid. Null if nothing is owed."
+    overdue: str
+    "Amount that is owed of late installments, penalties included, in naira."
 
 
 class LoanReply(msgspec.Struct, kw_only=True):
@@ -293,9 +431,9 @@ class StatementLine(msgspec.Struct, kw_only=True):
     "Time of the posting, in UTC."
     origin: str
     "The `txnRef` of the transaction that caused it, or the `loan_id` if none did."
-    part: Literal["principal", "interest", "tax", "penalty", "credit"]
-    """What the posting is about: `principal`, `interest`, `tax` or `penalty` that the client owes, or the client's
-    `credit`."""
+    part: Literal["principal", "interest", "tax", "penalty", "charge", "vat", "credit"]
+    """What the posting is about: `principal`, `interest`, `tax`, `penalty`, `charge` or the `vat` on it that the client
+    owes, or the client's `credit`."""
     narration: str
     "Kind of the posting in words."
     amount: str
@@ -330,6 +468,8 @@ class Allocation(msgspec.Struct, kw_only=True):
     "Tax on interest that was paid, in naira."
     principal: str
     "Principal that was repaid, in naira."
+    charges: str | UnsetType = UNSET
+    "Charges that were paid, with their VAT, in naira. Absent if none were."
 
 
 class Reallocation(msgspec.Struct, kw_only=True):

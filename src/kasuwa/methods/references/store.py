@@ -36,6 +36,7 @@ from kasuwa.methods.references.wire import (
     TransactionRequest,
 )
 from kasuwa.methods.statements.settlements.store import read_days
+from kasuwa.methods.virtualcard.dispute_model import card_dispute_key
 from kasuwa.methods.virtualcard.model import card_key
 from kasuwa.transactions.checkouts import checkout_key
 from kasuwa.transactions.inbound_accounts import ACCOUNT, PAYMENT, personalized_key
@@ -119,6 +120,8 @@ RELATED_TRANSACTIONS = f"""
         where c.merchant_id = $1 and c.key = $5 and c.erased_at is null
     union all (select 'dispute', d.dispute_id, d.state from dispute d where d.merchant_id = $1 and d.txn_ref = $2
         order by d.number desc limit {MAX_RELATED})
+    union all (select 'card_dispute', d.dispute_id, d.state from virtual_card_dispute d
+        where d.merchant_id = $1 and d.txn_ref = $2 order by d.number desc limit {MAX_RELATED})
 """
 PAYMENT_DETAIL = "select detail from payment where merchant_id = $1 and key = $2"
 EVENT = "select reference from event where merchant_id = $1 and seq = $2"
@@ -145,7 +148,7 @@ async def resolve_reference(text: str, merchant: Merchant, reader: ActionReader,
     seq = parse_event_id(merchant_id, text)
     if seq is not None:
         row = await snapshot.fetchrow(EVENT, merchant_id, seq)
-        # Events of a dispute have its reference and their number.
+        # Events of a dispute have its reference and their number, also those of a cardholder.
         return text if row is None else str(row[0]).partition("/")[0]
     if not (len(text) == 10 and text.isascii() and text.isdecimal()):
         return text
@@ -275,6 +278,8 @@ RECORD = """
     union all select 'invoice', invoice_id, 'INV-' || lpad(number::text, 6, '0'), status, currency, total, created_at,
         invoice_id
     from invoice where merchant_id = $1 and (key = $16 or number = $17)
+    union all select 'card_dispute', dispute_id, null, state, currency, amount, filed_at, txn_ref
+    from virtual_card_dispute where merchant_id = $1 and key = $18
     limit 1
 """
 NEWEST = f"order by t.created_at desc, t.seq desc, t.key desc limit {MAX_RELATED}"
@@ -349,7 +354,8 @@ async def find_record(reference: str, merchant: Merchant, reader: Reader) -> Fou
         )
     ]
     further = [make(merchant_id, reference) for make in (dispute_key, checkout_key, link_key, invoice_key)]
-    row = await reader.fetchrow(RECORD, merchant_id, *keys, reference, *further, parse_invoice_number(reference))
+    last = (parse_invoice_number(reference), card_dispute_key(merchant_id, reference))
+    row = await reader.fetchrow(RECORD, merchant_id, *keys, reference, *further, *last)
     if row is None:
         return await find_settlement(reference, merchant_id, reader)
     kind, name, own, state, currency, amount, created_at, owner = row
@@ -400,7 +406,7 @@ async def list_made(kind: str, owner: str, merchant_id: int, reader: Reader) -> 
             return await reader.fetch(OF_CLIENT, merchant_id, owner)
         case "batch":
             return await reader.fetch(OF_BATCH, merchant_id, batch_references(owner))
-        case "dispute":
+        case "dispute" | "card_dispute":
             return await reader.fetch(OF_BATCH, merchant_id, [owner])
     return []
 

@@ -14,7 +14,7 @@ class TransactionRequest(msgspec.Struct, kw_only=True):
     reference: Reference
     """A reference of ours or of yours: `txnRef`, `orderRef`, `customer_txnref`, `refundRef`, `batchRef`, an event id,
     the code of a cashcode, or the id of a loan, savings account, thrift plan, card, saved card, payment plan,
-    beneficiary, client, customer, personalized account, dispute or settlement."""
+    beneficiary, client, customer, personalized account, dispute (of a payment or of a card purchase) or settlement."""
 
 
 class RelatedReference(msgspec.Struct, kw_only=True):
@@ -44,8 +44,8 @@ class FoundRecord(msgspec.Struct, kw_only=True):
 
     kind: str
     """A kind of transaction, or `batch`, `loan`, `savings`, `thrift_plan`, `virtual_card`, `saved_card`, `plan`,
-    `beneficiary`, `personalized_account`, `client`, `customer`, `dispute`, `settlement`, `checkout`, `link`,
-    `invoice`."""
+    `beneficiary`, `personalized_account`, `client`, `customer`, `dispute`, `card_dispute`, `settlement`, `checkout`,
+    `link`, `invoice`."""
     reference: str
     "Reference of the service: the `txnRef` of a transaction, the id of anything else."
     order_ref: str | None = field(name="orderRef")

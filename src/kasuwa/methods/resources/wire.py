@@ -3,7 +3,7 @@
 Contract: #replies, resources#banks, resources#personalized-accounts, resources#wallet, resources#events
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
@@ -145,6 +145,8 @@ class PersonalizedRequest(msgspec.Struct, kw_only=True):
     "Preferred bank of the account, by name or code. If that bank cannot issue the number, your inbound bank does."
     dry_run: bool | None = None
     "Not supported: a request with `true` is refused and makes no account."
+    client_id: Reference | None = None
+    "Client whom the account is for. What comes in is then held if it is above the limits of the client's tier."
 
 
 class PersonalizedAccount(msgspec.Struct, kw_only=True):
@@ -344,6 +346,8 @@ class FeedRequest(msgspec.Struct, kw_only=True):
 
 class FeedReply(msgspec.Struct, kw_only=True):
     """Events by sequence, oldest first."""
+
+    placed_by: ClassVar[str] = "sequence"  # field of its records from which the log is read on
 
     status: Literal[200] = 200
     "200."

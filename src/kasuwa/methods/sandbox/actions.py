@@ -9,6 +9,9 @@ EXPLAINED = require_one(
     reason="required, or " + ", ".join(wire.ExplainRequest.__struct_encode_fields__[1:]),
 )
 
+# A body with a file of 10 MiB in base64, and room for the other fields.
+MAX_BODY_BYTES = 15 * 1024 * 1024
+
 SANDBOX = ApiMethod(
     name="sandbox",
     scope="all",
@@ -72,6 +75,26 @@ SANDBOX = ApiMethod(
             example={"action": "explain", "orderRef": "order-1042"},
         ),
         AdminCommand(
+            name="requests",
+            request=wire.RequestsRequest,
+            reply=wire.RequestsReply,
+            run=commands.list_requests,
+            writes=False,
+            permission=VIEW,
+            summary="The requests of this merchant and their replies, also refused ones, with secrets hidden",
+            example={"action": "requests", "refused": True, "limit": 10},
+        ),
+        AdminCommand(
+            name="people_mails",
+            request=wire.PeopleMailsRequest,
+            reply=wire.PeopleMailsReply,
+            run=commands.list_people_mails,
+            writes=False,
+            permission=INTEGRATE,
+            summary="The mails to the people of this merchant: invitations, alerts, and what waits for them",
+            example={"action": "people_mails", "limit": 10},
+        ),
+        AdminCommand(
             name="clock",
             request=wire.ClockRequest,
             reply=wire.ClockReply,
@@ -122,7 +145,10 @@ SANDBOX = ApiMethod(
         Write(
             name="fault",
             request=wire.FaultRequest,
-            rules=(FieldRule(("kind", "rail"), rules.check_fault_rail),),
+            rules=(
+                FieldRule(("kind", "rail"), rules.check_fault_rail),
+                FieldRule(("rail", "on"), rules.check_fault_operation),
+            ),
             reply=wire.DoneReply,
             needs=rules.need_fault,
             decide=rules.decide_fault,
@@ -185,6 +211,35 @@ SANDBOX = ApiMethod(
             permission=VIEW,
             summary="What is different in two worlds",
             example={"action": "compare_worlds", "name": "before the refund", "other": "after the refund"},
+        ),
+        AdminCommand(
+            name="export_world",
+            request=wire.ExportWorldRequest,
+            reply=wire.ExportWorldReply,
+            run=commands.export_world,
+            writes=False,
+            permission=INTEGRATE,
+            summary="Write a world to a file, encrypted with a passphrase",
+            example={
+                "action": "export_world",
+                "name": "before the refund",
+                "passphrase": "a passphrase of the team",
+            },
+        ),
+        AdminCommand(
+            name="import_world",
+            request=wire.ImportWorldRequest,
+            reply=wire.SnapshotReply,
+            run=commands.import_world,
+            permission=INTEGRATE,
+            max_body_bytes=MAX_BODY_BYTES,
+            summary="Store the world of a file, which can then be restored or copied",
+            example={
+                "action": "import_world",
+                "name": "from the file",
+                "passphrase": "a passphrase of the team",
+                "file": "<file>",
+            },
         ),
         AdminCommand(
             name="delete_world",

@@ -1,5 +1,6 @@
 """Commands of `PUT /sandbox` that need more than one decision: they call `AdminOperations`."""
 
+from base64 import b64encode
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -27,14 +28,24 @@ from kasuwa.methods.sandbox.wire import (
     DoneReply,
     ExplainReply,
     ExplainRequest,
+    ExportWorldReply,
+    ExportWorldRequest,
     ForkReply,
     ForkRequest,
     FreezeRequest,
+    ImportWorldRequest,
+    LoggedRequest,
     NewMerchantReply,
     NewMerchantRequest,
+    PeopleMail,
+    PeopleMailsReply,
+    PeopleMailsRequest,
+    RequestsReply,
+    RequestsRequest,
     ResetRequest,
     RestoreReply,
     RestoreRequest,
+    RunningWorld,
     SettleReply,
     SettleRequest,
     SnapshotReply,
@@ -47,6 +58,7 @@ from kasuwa.methods.sandbox.wire import (
     WorldsRequest,
 )
 
+DEFAULT_REQUESTS = 50
 # Times in replies have whole milliseconds. `until` is rounded up, so that it is not before the business time.
 ROUND_UP_MILLISECOND = timedelta(microseconds=999)
 UNKNOWN_REFERENCE = Refusal(INVALID_REQUEST, "Invalid Transaction Reference", error_code="transaction_not_found")
@@ -64,9 +76,11 @@ async def new_merchant(
     now = None if request.now is None else request.now.plain()
     balance = None if request.balance is None else int(request.balance)
     name, url, seed = request.name or "Sandbox merchant", request.webhook or "", request.seed or ""
-    mid_and_key = await engine.new_merchant(name, now, balance, webhook_url=url, seed=seed)
-    if isinstance(mid_and_key, str):
-        return refuse_fields(FieldError("webhook", mid_and_key))
+    mid_and_key = await engine.new_merchant(
+        name, now, balance, webhook_url=url, seed=seed, terms=msgspec.json.encode(request.terms or {})
+    )
+    if isinstance(mid_and_key, FieldError):
+        return refuse_fields(mid_and_key)
     mid, key = mid_and_key
     return NewMerchantReply(mid=mid, key=key)
 
@@ -75,7 +89,7 @@ async def simulate_callback(
     request: SettleRequest, merchant: Merchant, engine: AdminOperations
 ) -> SettleReply | Refusal:
     reference = request.txn_ref or request.order_ref or request.loan_id or request.savings_id
-    row = await engine.simulate_callback(merchant, reference or "", request.outcome)
+    row = await engine.simulate_callback(merchant, reference or "", request.outcome, request.code)
     if row is None:
         return UNKNOWN_REFERENCE
     if isinstance(row, Refusal):
@@ -123,7 +137,19 @@ async def fork_world(request: ForkRequest, merchant: Merchant, engine: AdminOper
 
 
 async def list_worlds(request: WorldsRequest, merchant: Merchant, engine: AdminOperations) -> WorldsReply:
-    return WorldsReply(data=[show_world(world) for world in await engine.list_worlds(merchant)])
+    running = [
+        RunningWorld(
+            action=one.act,
+            name=one.name,
+            rows_done=one.done_rows,
+            rows_total=one.total_rows,
+            began_at=utc_text(one.began_at),
+        )
+        for one in await engine.list_running_worlds(merchant)
+    ]
+    return WorldsReply(
+        data=[show_world(world) for world in await engine.list_worlds(merchant)], running=running or msgspec.UNSET
+    )
 
 
 async def compare_worlds(
@@ -145,6 +171,23 @@ async def delete_world(request: DeleteWorldRequest, merchant: Merchant, engine: 
     return await engine.delete_world(merchant, request.name) or DoneReply(message=f"{request.name} is deleted")
 
 
+async def export_world(
+    request: ExportWorldRequest, merchant: Merchant, engine: AdminOperations
+) -> ExportWorldReply | Refusal:
+    written = await engine.export_world(merchant, request.name, request.passphrase)
+    if isinstance(written, Refusal):
+        return written
+    world, content = written
+    return ExportWorldReply(data=show_world(world), file=b64encode(content).decode())
+
+
+async def import_world(
+    request: ImportWorldRequest, merchant: Merchant, engine: AdminOperations
+) -> SnapshotReply | Refusal:
+    world = await engine.import_world(merchant, request.name, request.passphrase, request.file.content)
+    return world if isinstance(world, Refusal) else SnapshotReply(data=show_world(world))
+
+
 def show_world(world: Any) -> World:
     return World(
         name=world.name,
@@ -153,6 +196,57 @@ def show_world(world: Any) -> World:
         business_time=lagos_text(world.business_at),
         made_at=utc_text(world.made_at),
         made_by=world.kasuwa,
+    )
+
+
+async def list_requests(request: RequestsRequest, merchant: Merchant, engine: AdminOperations) -> RequestsReply:
+    limit = int(request.limit or DEFAULT_REQUESTS)
+    after = None if request.after is None else int(request.after)
+    before = None if request.before is None else int(request.before)
+    listed = await engine.list_requests(
+        merchant, search=request.search or "", only_refused=request.refused, before=before, after=after, limit=limit + 1
+    )
+    data = [show_request(one) for one in listed[:limit]]
+    return RequestsReply(data=data, last=data[-1].number if data else after or 0, more=len(listed) > limit)
+
+
+def show_request(request: Any) -> LoggedRequest:
+    return LoggedRequest(
+        number=request.number,
+        answered_at=utc_text(request.at),
+        request_id=request.request_id,
+        path=request.path,
+        action=request.action,
+        http_status=request.http,
+        result=request.status,
+        milliseconds=round(request.ms, 2),
+        request_body=request.bodies.sent,
+        reply_body=request.bodies.answered,
+    )
+
+
+async def list_people_mails(
+    request: PeopleMailsRequest, merchant: Merchant, engine: AdminOperations
+) -> PeopleMailsReply:
+    limit = int(request.limit or DEFAULT_REQUESTS)
+    before = None if request.before is None else int(request.before)
+    listed = await engine.list_people_mails(merchant, before=before, limit=limit + 1)
+    data = [show_people_mail(one) for one in listed[:limit]]
+    return PeopleMailsReply(data=data, last=data[-1].number if data else 0, more=len(listed) > limit)
+
+
+def show_people_mail(mail: Any) -> PeopleMail:
+    content = mail.content
+    return PeopleMail(
+        number=mail.number,
+        mail_id=mail.mail_id,
+        purpose=mail.purpose,
+        status=mail.status,
+        to=mail.email,
+        subject=None if content is None else content.subject,
+        text=None if content is None else content.text,
+        html=None if content is None else content.html,
+        created_at=utc_text(mail.created_at),
     )
 
 

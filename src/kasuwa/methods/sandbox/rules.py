@@ -18,7 +18,7 @@ from kasuwa.core.decision import (
 )
 from kasuwa.core.money import MAX_DIGITS, MINOR_PER_MAJOR, format_minor
 from kasuwa.core.references import account_key
-from kasuwa.core.scenario import InjectedFault
+from kasuwa.core.scenario import OPERATIONS, InjectedFault
 from kasuwa.ledger import chart
 from kasuwa.ledger.chart import Account
 from kasuwa.methods.sandbox.wire import AdvanceRequest, DoneReply, FaultRequest, FundRequest
@@ -53,6 +53,16 @@ def check_fault_rail(merchant: Merchant, kind: str, rail: str | None) -> str | N
     return "required" if rail is None and kind != "none" else None
 
 
+def check_fault_operation(merchant: Merchant, rail: str | None, on: str | None) -> str | None:
+    """Returns the error of the field `on`, which must be an operation of the rail."""
+    if on is None:
+        return None
+    if rail is None:
+        return "needs a rail, whose operation it is"
+    known = OPERATIONS[rail]
+    return None if on in known else f"the {rail} rail has no {on}: must be one of {', '.join(known)}"
+
+
 def need_fund(request: FundRequest, merchant: Merchant) -> Needs:
     currency = request.currency or "NGN"
     wallet = (Account, account_key(merchant.merchant_id, chart.wallet(currency)))
@@ -77,8 +87,9 @@ def need_fault(request: FaultRequest, merchant: Merchant) -> Needs:
 
 def decide_fault(request: FaultRequest, context: Context, rows: LoadedRows) -> Decision[DoneReply] | Refusal:
     if request.kind == "none":
-        faults = tuple(fault for fault in context.injected_faults if request.rail not in (None, fault.rail))
+        faults = tuple(fault for fault in context.injected_faults if not is_cleared(fault, request))
         rails = "All rails answer" if request.rail is None else f"The {request.rail} rail answers"
+        rails = rails if request.on is None else f"{rails} each {request.on}"
         return Decision(
             reply=DoneReply(message=f"{rails} as usual again"), sandbox=SandboxEffects(injected_faults=faults)
         )
@@ -86,9 +97,17 @@ def decide_fault(request: FaultRequest, context: Context, rows: LoadedRows) -> D
     if len(context.injected_faults) >= MAX_PLANNED_FAULTS:
         return TOO_MANY_FAULTS
     percent = 100 if request.probability is None else request.probability
-    planned = InjectedFault(request.rail, request.kind, request.times, int(percent))
-    reply = DoneReply(message=f"The next {request.times} calls of the {request.rail} rail: {request.kind}")
+    planned = InjectedFault(
+        request.rail, request.kind, request.times, int(percent), on=request.on or "", code=request.code or ""
+    )
+    calls = "calls" if request.on is None else f"{request.on} calls"
+    reply = DoneReply(message=f"The next {request.times} {calls} of the {request.rail} rail: {request.kind}")
     return Decision(reply=reply, sandbox=SandboxEffects(injected_faults=(*context.injected_faults, planned)))
+
+
+def is_cleared(fault: InjectedFault, request: FaultRequest) -> bool:
+    """Returns whether a request that clears faults is about this one."""
+    return request.rail in (None, fault.rail) and request.on in (None, fault.on)
 
 
 def resolve_advance(request: AdvanceRequest, now: datetime) -> datetime | Refusal:

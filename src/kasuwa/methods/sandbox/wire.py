@@ -3,15 +3,35 @@
 Contract: sandbox#actions
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 from msgspec import Meta, field
 
-from kasuwa.core.scenario import FaultKind, RailName
-from kasuwa.wire.fields import Amount, AmountOrZero, Currency, Probability, Reference, ShortText, Timestamp
+from kasuwa.core.scenario import FaultKind, FaultOperation, RailName
+from kasuwa.methods.sandbox.world_file import WorldFile
+from kasuwa.wire.fields import (
+    END,
+    Amount,
+    AmountOrZero,
+    Currency,
+    Limit,
+    Offset,
+    Probability,
+    Reference,
+    ShortText,
+    Timestamp,
+)
 
 WebhookUrl = Annotated[str, Meta(max_length=2048, description="a URL of at most 2,048 characters, or empty")]
+
+
+ResponseCode = Annotated[
+    str, Meta(pattern="^[0-9A-Z]{2}" + END, max_length=2, description="a response code of two digits or capitals")
+]
+
+
+MerchantTerms = Annotated[dict[str, Any], Meta(max_length=100, description="an object of at most 100 terms")]
 
 
 class NewMerchantRequest(msgspec.Struct, kw_only=True):
@@ -29,6 +49,9 @@ class NewMerchantRequest(msgspec.Struct, kw_only=True):
     seed: ShortText | None = None
     """Makes random outcomes the same in every run: whether a `fault` with a `probability` occurs. The same requests in
     the same order then have the same outcomes, on every server. References, tokens and numbers stay its own."""
+    terms: MerchantTerms | None = None
+    """Terms of the merchant, as a file of `kasuwa case export` has them: tariff, limits, days of settlement, savings,
+    lending and the like. Left out: those of every new merchant."""
 
 
 class NewMerchantReply(msgspec.Struct, kw_only=True):
@@ -64,6 +87,8 @@ class SettleRequest(msgspec.Struct, kw_only=True):
     "A savings account, for its open deposit or cash-out."
     outcome: Literal["successful", "failed"]
     "The rail's answer. A transaction that is final keeps its status, and an operator is notified of a contradiction."
+    code: ResponseCode | None = None
+    "Response code of the answer, such as `51`. Default `00` if it is successful, `05` if it failed."
 
 
 class SettleReply(msgspec.Struct, kw_only=True):
@@ -204,6 +229,21 @@ class WorldsRequest(msgspec.Struct):
     """Has no fields."""
 
 
+class RunningWorld(msgspec.Struct, kw_only=True):
+    """A snapshot, a restore or a copy that takes longer than a second, and is not done."""
+
+    action: str
+    "`snapshot`, `restore` or `fork`."
+    name: str
+    "Name of the world; empty for a copy of the merchant as it is."
+    rows_done: int
+    "Rows that were read or written so far."
+    rows_total: int
+    "All rows; 0 while they are being counted."
+    began_at: str
+    "The time of the server's clock when it began, in UTC."
+
+
 class WorldsReply(msgspec.Struct, kw_only=True):
     """The worlds of this merchant, newest first."""
 
@@ -211,6 +251,8 @@ class WorldsReply(msgspec.Struct, kw_only=True):
     "200."
     data: list[World]
     "The worlds."
+    running: list[RunningWorld] | msgspec.UnsetType = msgspec.UNSET
+    "What is running now. Left out if that is nothing."
 
 
 class CompareWorldsRequest(msgspec.Struct, kw_only=True):
@@ -251,6 +293,40 @@ class DeleteWorldRequest(msgspec.Struct, kw_only=True):
     "Name of the world."
 
 
+Passphrase = Annotated[str, Meta(min_length=12, max_length=200, description="12 to 200 characters")]
+
+
+class ExportWorldRequest(msgspec.Struct, kw_only=True):
+    """Writes a world to a file that this deployment, and every other with the same KASUWA_SECRET_KEY, can import."""
+
+    name: WorldName
+    "Name of the world."
+    passphrase: Passphrase
+    "Encrypts the file. Whoever imports it sends it again; it is not stored."
+
+
+class ExportWorldReply(msgspec.Struct, kw_only=True):
+    """The file of a world."""
+
+    status: Literal[200] = 200
+    "200."
+    data: World
+    "The world. The file has all its rows but those of API keys and signing secrets."
+    file: str
+    "The file, in base64. At most 10 MiB."
+
+
+class ImportWorldRequest(msgspec.Struct, kw_only=True):
+    """Stores the world of a file. The merchant stays as it is until the world is restored."""
+
+    name: WorldName
+    "Name of the world here, one that none of the merchant's worlds has."
+    passphrase: Passphrase
+    "The passphrase that the file was written with."
+    file: WorldFile
+    "The file, in base64, as `export_world` returned it."
+
+
 class DoneReply(msgspec.Struct, kw_only=True):
     """The confirmation of a sandbox action."""
 
@@ -258,6 +334,108 @@ class DoneReply(msgspec.Struct, kw_only=True):
     "200: it was done."
     message: str
     "The outcome in words."
+
+
+class RequestsRequest(msgspec.Struct, kw_only=True):
+    """Requests of this merchant and their replies, newest first."""
+
+    search: ShortText | None = None
+    "Only those with this text in path, action, request id, or a body, whatever its capitals."
+    refused: bool = False
+    "Only those that were refused or failed."
+    before: Offset | None = None
+    "Only those whose `number` is below this one. Send a reply's `last` to read on."
+    after: Offset | None = None
+    "Lists those whose `number` is above this one, oldest first. Send a reply's `last` to follow the log."
+    limit: Limit | None = None
+    "Largest number of requests to return. Default 50."
+
+
+class LoggedRequest(msgspec.Struct, kw_only=True):
+    """A request and its reply. Secrets are `***`."""
+
+    number: int
+    "Number of the request in the order of recording. It counts those of all merchants, so a merchant's have gaps."
+    answered_at: str
+    "Time of the reply by the server's clock, ISO 8601, UTC."
+    request_id: str
+    "The header `x-request-id` of the reply."
+    path: str
+    "What was called, such as `/disburse`."
+    action: str
+    "The action. Empty if the request named none that exists."
+    http_status: int
+    "Status of HTTP."
+    result: int
+    "Status in the reply's body."
+    milliseconds: float
+    "From the arrival of the headers to the reply."
+    request_body: str
+    "What was sent, as JSON. `[40,000 bytes]` if it was longer than 32 KiB."
+    reply_body: str
+    "What was answered, in the same way."
+
+
+class RequestsReply(msgspec.Struct, kw_only=True):
+    """Requests of this merchant."""
+
+    placed_by: ClassVar[str] = "number"  # field of its records from which the log is read on
+
+    status: Literal[200] = 200
+    "200."
+    data: list[LoggedRequest]
+    "The requests."
+    last: int
+    "The `number` of the last request returned, for `before` or `after`. 0 if there was none, or `after` itself."
+    more: bool
+    "Whether there are further ones now."
+
+
+class PeopleMailsRequest(msgspec.Struct, kw_only=True):
+    """Mails to the people of this merchant, newest first."""
+
+    before: Offset | None = None
+    "Only those whose `number` is below this one. Send a reply's `last` to read on."
+    limit: Limit | None = None
+    "Largest number of mails to return. Default 50."
+
+
+class PeopleMail(msgspec.Struct, kw_only=True):
+    """A mail to a person of the console. It is in this outbox and goes nowhere else."""
+
+    number: int
+    "Number of the mail in the order of queueing. It counts those of all merchants, so a merchant's have gaps."
+    mail_id: str
+    "Identifier of the mail."
+    purpose: str
+    "What it is for, such as `invitation`, `sign_in_alert` or `approvals_waiting`."
+    status: Literal["queued", "sent", "failed", "unknown"]
+    "State of the mail."
+    to: str
+    "Address of the person."
+    subject: str | None
+    "Subject. Null if the mail was replaced before it was sent."
+    text: str | None
+    "The mail as plain text. Null if the mail was replaced before it was sent."
+    html: str | None
+    "The mail as HTML, with the same words. Null if the mail was replaced before it was sent."
+    created_at: str
+    "Time at which it was queued, by the server's clock, in UTC."
+
+
+class PeopleMailsReply(msgspec.Struct, kw_only=True):
+    """Mails to the people of this merchant."""
+
+    placed_by: ClassVar[str] = "number"  # field of its records from which the list is read on
+
+    status: Literal[200] = 200
+    "200."
+    data: list[PeopleMail]
+    "The mails."
+    last: int
+    "The `number` of the last mail returned, for `before`. 0 if there was none."
+    more: bool
+    "Whether there are further ones now."
 
 
 class ClockRequest(msgspec.Struct):
@@ -357,11 +535,19 @@ class FaultRequest(msgspec.Struct, kw_only=True):
 
     rail: RailName | None = None
     """The rail whose calls fail: `card`, `bank` (transfers, account payments, names), `biller`, `mobile`, `identity`
-    (BVN) or `issuer` (virtual cards). Required unless the kind is `none`; then left out for all rails."""
+    (BVN), `issuer` (virtual cards) or `decider` (your service that decides on purchases with them). Required unless the
+    kind is `none`; then left out for all rails."""
     kind: FaultKind
     """`timeout`: done, but the answer is lost. `reset`: it never arrived. `unavailable`: refused before anything was
     done. `decline`: declined. `none`: clears planned faults."""
+    on: FaultOperation | None = None
+    """The operation that the fault is limited to. Left out: every call of the rail. Of `card`: `initiate`, `charge`,
+    `validate`, `refund`. Of `bank`: `transfer`, `charge`, `validate`, `refund`, `accountname`. Of `biller`: `pay`,
+    `resolve`. Of `mobile`: `charge`, `validate`, `refund`. Of `identity`: `bvn`. Of `issuer` and `decider`: `purchase`,
+    `authorize`."""
     times: Annotated[int, Meta(ge=1, le=1_000_000, description="1 to 1,000,000")] = 1
     "Number of the next calls that the fault applies to. Default 1."
     probability: Probability | None = None
     "Probability from 0 to 1 with which each of these calls fails. Default 1."
+    code: ResponseCode | None = None
+    "Response code of a decline, such as `51`. Only for the kind `decline`. Default `05`."

@@ -59,11 +59,22 @@ class StatementTerms(msgspec.Struct, frozen=True, array_like=True):
     format: str
     expires: int  # seconds since the epoch, in the merchant's business time
     proof: str = ""  # of a certificate: the token of its proof
+    has_names: bool = True  # of a register: whether it names the members
 
 
 # The endings of the addresses that links of each format have. Certificates and their proofs are of fixed deposits.
 CERTIFICATE, CERTIFICATE_PROOF = "certificate", "proof"
-ENDINGS = {"csv": "csv", "pdf": "pdf", CERTIFICATE: "pdf", CERTIFICATE_PROOF: "json"}
+# Registers of shareholders are of a class of shares, which is no account.
+REGISTER_ACCOUNT = "shares"
+REGISTER_CSV, REGISTER_PDF = "register_csv", "register_pdf"
+ENDINGS = {
+    "csv": "csv",
+    "pdf": "pdf",
+    CERTIFICATE: "pdf",
+    CERTIFICATE_PROOF: "json",
+    REGISTER_CSV: "csv",
+    REGISTER_PDF: "pdf",
+}
 
 TERMS_DECODER: "msgspec.json.Decoder[StatementTerms]" = msgspec.json.Decoder(StatementTerms)
 

@@ -1,9 +1,20 @@
 """The action table of `PUT /virtualcard`: cards that a merchant issues to its customers. Start reading here."""
 
-from kasuwa.core.action import INTEGRATE, MANAGE, PAY, ApiMethod, FieldRule, Read, Step, Write, require_one
+from kasuwa.core.action import (
+    INTEGRATE,
+    MANAGE,
+    PAY,
+    ApiMethod,
+    FieldRule,
+    RailQuestion,
+    Read,
+    Step,
+    Write,
+    require_one,
+)
 from kasuwa.core.dry_run import REFUSE_DRY_RUN
-from kasuwa.methods.virtualcard import card_limits, model, store, wire
-from kasuwa.methods.virtualcard.rules import authorization, funding, manage_card, monthly_fee, purchase, refund
+from kasuwa.methods.virtualcard import card_limits, dispute_actions, lookups, model, store, wire
+from kasuwa.methods.virtualcard.rules import authorization, decider, funding, manage_card, monthly_fee, purchase, refund
 from kasuwa.rails.ports.orders import call_no_rail
 
 EXAMPLE_BILLING = {
@@ -50,7 +61,7 @@ VIRTUALCARD = ApiMethod(
             name="get",
             request=wire.GetRequest,
             reply=wire.CardReply,
-            needs=model.need_card,
+            needs=manage_card.need_get,
             decide=manage_card.decide_get,
             permission=PAY,
             read_only_without="reveal",
@@ -80,6 +91,7 @@ VIRTUALCARD = ApiMethod(
             summary="Move money from a card to the wallet",
             example={"action": "withdraw", "reference": "<reference>", "amount": 20},
         ),
+        *dispute_actions.VIRTUALCARD,
         Write(
             name="limits",
             request=wire.LimitsRequest,
@@ -93,6 +105,22 @@ VIRTUALCARD = ApiMethod(
                 "action": "limits",
                 "reference": "<reference>",
                 "limits": {"per_transaction": "40.00", "per_day": "100.00", "categories": ["5411", "5812"]},
+            },
+        ),
+        Write(
+            name="decider",
+            request=wire.DeciderRequest,
+            reply=wire.DeciderReply,
+            rules=(REFUSE_DRY_RUN,),
+            needs=decider.need_decider,
+            decide=decider.decide_decider,
+            permission=MANAGE,
+            summary="Have a service of yours approve or decline purchases, of one card or of all",
+            example={
+                "action": "decider",
+                "reference": "<reference>",
+                "decision_url": "https://shop.example/cards/decide",
+                "on_timeout": "decline",
             },
         ),
         Read(
@@ -159,6 +187,7 @@ VIRTUALCARD = ApiMethod(
             authorization.decide_expiry,
             accepts_callback=False,
         ),
+        *dispute_actions.STEPS,
     ),
 )
 
@@ -170,6 +199,7 @@ SANDBOX = (
         reply=wire.PurchaseReply,
         needs=purchase.need_purchase,
         decide=purchase.decide_purchase,
+        rail_question=RailQuestion("decider", "purchase", lookups.ask_decider, purchase.decide_purchase),
         permission=INTEGRATE,
         summary="A shop charges a virtual card",
         example={
@@ -180,6 +210,7 @@ SANDBOX = (
             "category": "5411",
         },
     ),
+    dispute_actions.OUTCOME,
     Write(
         name="card_refund",
         request=wire.RefundRequest,
@@ -197,6 +228,7 @@ SANDBOX = (
         reply=wire.AuthorizeReply,
         needs=authorization.need_authorize,
         decide=authorization.decide_authorize,
+        rail_question=RailQuestion("decider", "authorize", lookups.ask_decider, authorization.decide_authorize),
         permission=INTEGRATE,
         summary="A shop has a virtual card hold an amount, to capture it later",
         example={

@@ -28,12 +28,12 @@ from kasuwa.core.references import account_key, row_key
 from kasuwa.core.vault import Unsealer
 from kasuwa.ledger import chart
 from kasuwa.ledger.chart import Account
+from kasuwa.methods.virtualcard.card_decider import CardDecider, show_decider
 from kasuwa.methods.virtualcard.card_limits import has_limits, show_limits
 from kasuwa.methods.virtualcard.wire import (
     CardData,
     CardReply,
     CardRequest,
-    GetRequest,
     LimitsRequest,
 )
 
@@ -89,6 +89,7 @@ class Card(Row):
     fee_job: bytes  # key of the monthly fee job
     created_at: datetime
     holder_sealed: bytes  # an encrypted Cardholder
+    client_id: str = ""  # whose limits by tier apply; "" if it is nobody's
     row_code: bytes | None = None
 
     @property
@@ -108,7 +109,7 @@ class CardRecord(Row):
     """One line of a card's transactions. The key of a purchase's record is made of its txnRef, so refunds find it."""
 
     table: ClassVar[str] = "virtual_card_entry"
-    mutable_columns: ClassVar[tuple[str, ...]] = ("refunded", "refunds")
+    mutable_columns: ClassVar[tuple[str, ...]] = ("refunded", "refunds", "dispute_id")
 
     card: bytes  # key of the card
     number: int  # the merchant's running number
@@ -123,6 +124,9 @@ class CardRecord(Row):
     refunds: int  # number of refunds of a purchase
     created_at: datetime
     decline_reason: str | None = None  # of a declined purchase, one of DeclineReason
+    decision: str | None = None  # what the merchant's decider said of a purchase: a StoredDecision as JSON
+    dispute_id: str | None = None  # the last dispute of a purchase
+    order_key: str | None = None  # the order of a shop of this deployment, by which its purchase is found
 
     @property
     def is_open(self) -> bool:
@@ -164,7 +168,9 @@ class CardEntry(msgspec.Struct, frozen=True):
     txn_ref: str | None = None
     currency: str | None = None  # default: the card's
     decline_reason: str | None = None  # of a declined purchase
+    decision: str | None = None  # what the merchant's decider said of it
     is_further: bool = False  # not the first of its txnRef, by which the first is found
+    order_key: str | None = None  # of a purchase that a shop of this deployment ordered
 
 
 # Narrations of card records. Those in BALANCE_SIGNS change the card's balance: the successful records of a card, each
@@ -224,6 +230,8 @@ def make_card_records(context: Context, card: Card, first_number: int, *lines: C
             refunds=0,
             created_at=context.now,
             decline_reason=line.decline_reason,
+            decision=line.decision,
+            order_key=line.order_key,
         )
         for number, line in enumerate(lines, start=first_number)
     )
@@ -237,7 +245,7 @@ def has_all_rows(needs: Needs, merchant_id: int, rows: LoadedRows) -> bool:
     return all(rows.is_loaded(key) for key in keys)
 
 
-def need_card(request: CardRequest | GetRequest | LimitsRequest, merchant: Merchant) -> Needs:
+def need_card(request: CardRequest | LimitsRequest, merchant: Merchant) -> Needs:
     return Needs(((Card, card_key(merchant.merchant_id, request.reference)),))
 
 
@@ -305,7 +313,10 @@ def show_card(card: Card, balance: int, unseal: Unsealer) -> CardData:
     )
 
 
-def reply_card(card: Card, data: CardData, message: str) -> CardReply:
+def reply_card(card: Card, data: CardData, message: str, decider: CardDecider | None = None) -> CardReply:
     return CardReply(
-        message=message, card_data=data, limits=show_limits(card.limits) if has_limits(card.limits) else UNSET
+        message=message,
+        card_data=data,
+        limits=show_limits(card.limits) if has_limits(card.limits) else UNSET,
+        decider=UNSET if decider is None else show_decider(decider),
     )

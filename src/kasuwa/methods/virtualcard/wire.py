@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
+from kasuwa.rails.ports.decider import DeciderFault, OnTimeout
 from kasuwa.transactions.event_payloads import DeclineReason
 from kasuwa.wire.fields import END, FREE_TEXT, Amount, ChosenCurrency, Currency, LagosDate, Reference
 from kasuwa.wire.paging import Paged
@@ -37,6 +38,9 @@ Shop = Annotated[
     ),
 ]
 Shops = Annotated[list[Shop], Meta(max_length=50, description="at most 50 shops")]
+DecisionUrl = Annotated[
+    str, Meta(max_length=2048, description="a URL of at most 2,048 characters, with https in live, or empty")
+]
 Channel = Literal["online", "contactless", "atm"]
 Channels = Annotated[list[Channel], Meta(max_length=10, description="some of online, contactless, atm")]
 # Every purchase in the longest window is stored in one row (rules/controls.py), so both are bounded.
@@ -132,6 +136,8 @@ class CreateRequest(msgspec.Struct, kw_only=True):
     "The cardholder and the billing address."
     amount: Amount
     "Initial balance, in the card's currency. The wallet also pays the issuance fee and VAT."
+    client_id: Reference | None = None
+    "Client whose card it is: the limits of the client's tier then apply to it. Only for cards in NGN."
     currency: CardCurrency
     "Currency of the card. A USD card is paid for from the USD wallet if there is one, else from NGN at the sell rate."
     country: Country | None = None
@@ -173,6 +179,20 @@ class LimitsRequest(msgspec.Struct, kw_only=True):
     "The card, by the `reference` that `create` returned."
     limits: SpendingLimits
     "The new limits. Those that are left out no longer apply: `{}` removes all."
+    dry_run: bool | None = None
+    "Not supported: a request with `true` is refused and changes nothing."
+
+
+class DeciderRequest(msgspec.Struct, kw_only=True):
+    """Has a service of yours decide on purchases, of one card or of all. It is asked after the card's own limits."""
+
+    reference: Reference | None = None
+    "The card, by the `reference` that `create` returned. Left out: all cards that have no decider of their own."
+    decision_url: DecisionUrl
+    """Address that each purchase is sent to, signed as events are. Empty: nobody is asked any more. A card without one
+    of its own then has that of all cards."""
+    on_timeout: OnTimeout | None = None
+    "What counts if there is no answer within 2 seconds: `approve` or `decline`. Default `decline`."
     dry_run: bool | None = None
     "Not supported: a request with `true` is refused and changes nothing."
 
@@ -288,6 +308,17 @@ class LimitsShown(msgspec.Struct, kw_only=True):
     "Ways in which the card may be used. Absent: all."
 
 
+class DeciderShown(msgspec.Struct, kw_only=True):
+    """The decider of purchases, besides the card's own limits."""
+
+    reference: str | UnsetType = UNSET
+    "The card that it is set for. Absent: all cards that have none of their own."
+    decision_url: str | None
+    "Address that is asked. Null: nobody is asked."
+    on_timeout: OnTimeout
+    "What counts if there is no answer in time."
+
+
 class CardReply(msgspec.Struct, kw_only=True):
     """A card, new or as it is now."""
 
@@ -299,6 +330,19 @@ class CardReply(msgspec.Struct, kw_only=True):
     "The card."
     limits: LimitsShown | UnsetType = UNSET
     "The limits of the card. Absent if it has none."
+    decider: DeciderShown | UnsetType = UNSET
+    "Who decides on the card's purchases besides its limits. Absent if nobody does, and in the reply of a creation."
+
+
+class DeciderReply(msgspec.Struct, kw_only=True):
+    """The decider of purchases after a change."""
+
+    status: Literal[200] = 200
+    "200: it decides from now on."
+    message: str
+    "The outcome in words."
+    data: DeciderShown
+    "Who decides."
 
 
 class LimitsReply(msgspec.Struct, kw_only=True):
@@ -319,6 +363,24 @@ class DoneReply(msgspec.Struct, kw_only=True):
     "200: the change was made."
     message: str
     "The outcome in words."
+
+
+class DecisionShown(msgspec.Struct, kw_only=True):
+    """The answer of your decider to a purchase."""
+
+    id: str
+    "Identifier of the request that it was asked with."
+    answer: Literal["approved", "declined", "none"]
+    "Its answer. `none`: there was no answer that counts, and what `on_timeout` says was done."
+    fault: DeciderFault | UnsetType = UNSET
+    """Why no answer counts. `timeout`: none within 2 seconds. `unreachable`: no connection, or it broke. `unreadable`:
+    not HTTP 2xx with the JSON that is asked for. `refused`: the address is not allowed. `paused`: it failed several
+    times in a row, and is left alone for 15 seconds. `busy`: too many purchases of yours wait.
+    `unsigned`: no secret of yours can be read. Absent if there was an answer."""
+    reason: str | UnsetType = UNSET
+    "The `reason` of its answer, at most 200 characters. Absent if it gave none."
+    latency_ms: int
+    "Milliseconds until the answer, or until the wait ended."
 
 
 class TransactionLine(msgspec.Struct, kw_only=True):
@@ -353,6 +415,10 @@ class TransactionLine(msgspec.Struct, kw_only=True):
     "The `txnRef` of the authorization that the purchase captured. Absent for other records."
     decline_reason: DeclineReason | UnsetType = field(name="declineReason", default=UNSET)
     "Why the purchase was declined. Absent for other records."
+    decision: DecisionShown | UnsetType = UNSET
+    "What your decider said of the purchase or authorization. Absent if none was asked."
+    dispute_id: str | UnsetType = UNSET
+    "The last dispute of the purchase. Absent if there was none."
 
 
 class TransactionsReply(msgspec.Struct, kw_only=True):

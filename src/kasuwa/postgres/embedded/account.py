@@ -75,8 +75,11 @@ def run_program(
 
 
 def process_options(account: ServerAccount | None, directory: Path) -> dict[str, Any]:
-    """Returns the subprocess options of every program. Drops variables such as PGDATA and PGOPTIONS."""
-    options: dict[str, Any] = {"cwd": directory, "env": {"LC_ALL": "C", "PATH": os.defpath}}
+    """Returns the subprocess options of every program. Drops variables such as PGDATA and PGOPTIONS.
+
+    The time zone is named because initdb would compare that of the system with all that it knows, which takes as long
+    as the rest of it. The server is told its own (embedded.SETTINGS)."""
+    options: dict[str, Any] = {"cwd": directory, "env": {"LC_ALL": "C", "TZ": "UTC", "PATH": os.defpath}}
     if account is not None:
         options |= {"user": account.uid, "group": account.gid, "extra_groups": []}
     return options

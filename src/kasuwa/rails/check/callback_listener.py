@@ -6,7 +6,9 @@ import time
 import msgspec
 from aiohttp import web
 
+from kasuwa.rails.check.card_network import CardNetwork
 from kasuwa.rails.remote.callbacks import PATH
+from kasuwa.rails.remote.cards import PATH as CARDS_PATH
 from kasuwa.rails.remote.messages import Callback
 from kasuwa.rails.remote.signing import HEADER, RemoteSecret, SignatureRefused, check_signature
 
@@ -19,10 +21,12 @@ class CallbackListener:
         self._secrets = {secret.key_id: secret}
         self._runner: web.AppRunner | None = None
         self.keys: asyncio.Queue[str] = asyncio.Queue()
+        self.network = CardNetwork(secret)
 
     async def start(self, host: str, port: int) -> None:
         application = web.Application()
         application.router.add_post(PATH, self._receive)
+        application.router.add_post(CARDS_PATH, self.network.receive)
         self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=0.1)
         await self._runner.setup()
         await web.TCPSite(self._runner, host, port).start()
@@ -36,7 +40,7 @@ class CallbackListener:
         try:
             check_signature(request.headers.get(HEADER), self._secrets, time.time(), "POST", PATH, body)
             callback = msgspec.json.decode(body, type=Callback)
-        except (SignatureRefused, msgspec.DecodeError):
+        except (SignatureRefused, msgspec.DecodeError, UnicodeDecodeError):
             self.keys.put_nowait("")
             return web.json_response({}, status=401)
         is_order = callback.event == "order"

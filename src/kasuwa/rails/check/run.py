@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from kasuwa.rails.check.card_network import CardNetwork
 from kasuwa.rails.check.client import Fault, RailClient, RailReply, TooLate
 from kasuwa.rails.remote.messages import AboutAnswer, BalanceAnswer, OrderAnswer
 
@@ -30,6 +31,7 @@ SAMPLES_OF_TEST = {
     "payments": ("method", "otp", "wrong_otp"),
     "accounts": ("name", "credited_name"),
     "identity": ("bvn", "unknown_bvn"),
+    "cards": ("card_number", "currency"),
 }
 
 
@@ -70,6 +72,7 @@ class Options(msgspec.Struct, frozen=True):
     callbacks: "asyncio.Queue[str] | None" = (
         None  # of call-backs with right signatures: a key or `credit <reference>`; "" for others
     )
+    network: "CardNetwork | None" = None  # receives what the rail announces of cards, and decides
 
 
 class Order(msgspec.Struct, frozen=True):

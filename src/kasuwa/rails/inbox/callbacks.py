@@ -15,18 +15,21 @@ from kasuwa.concurrency.shares import Shares
 from kasuwa.core.addresses import Network, is_trusted, read_address
 from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs, Outcome
 from kasuwa.engine import due_jobs
+from kasuwa.engine.decision_inputs import DecisionInput
 from kasuwa.engine.rule_submission import TRANSACTION_COLUMNS, submit_rule
 from kasuwa.engine.writer import Writer
 from kasuwa.merchants.merchants import MerchantDirectory
 from kasuwa.postgres.connection_pool import Pool
 from kasuwa.rails.catalogue import editions
 from kasuwa.rails.inbox import inbox_table, rail_accounts
+from kasuwa.rails.inbox.card_messages import CardMessages
 from kasuwa.rails.ports.all_rails import Rails
 from kasuwa.rails.ports.callback import CallbackReply
 from kasuwa.rails.ports.callbacks import CallbackRefused, CallbackSource, CatalogueSource
 from kasuwa.rails.ports.hints import Hint, ReadHint
-from kasuwa.rails.ports.orders import Answer, NoAnswer, Unavailable
+from kasuwa.rails.ports.orders import Answer, NoAnswer, Unavailable, without_words
 from kasuwa.rails.ports.rejections import Rejection
+from kasuwa.rails.remote.cards import PATH as CARDS_PATH
 from kasuwa.transactions.transactions import FAILED, FINAL, Transaction, contradiction_notices
 
 log = structlog.get_logger("kasuwa.rails")
@@ -80,11 +83,13 @@ class RailCallbacks:
         sources: Mapping[str, CallbackSource],
         hints: Mapping[str, ReadHint] = {},
         senders: Mapping[str, tuple[Network, ...]] = {},
+        cards: CardMessages | None = None,
     ) -> None:
         self._services = services
         self._sources = sources
         self._hints = hints
         self._senders = senders
+        self._cards = cards  # of the rail that announces what the card network asks
         # The call-backs of one merchant's orders leave connections and rail calls for those of others.
         self._shares: Shares[int] = Shares(CALLBACKS_PER_MERCHANT)
 
@@ -93,12 +98,16 @@ class RailCallbacks:
     ) -> CallbackReply:
         name, _, rest = path.removeprefix("/rails/").partition("/")
         source = self._sources.get(name)
-        if source is None:
+        is_card_message = self._cards is not None and path == CARDS_PATH
+        if source is None and not is_card_message:
             return NO_SUCH_RAIL
         sender, networks = read_address(address), self._senders.get(name, ())
         if networks and (sender is None or not is_trusted(sender, networks)):
             log.warning("a call-back came from another address than its rail's", rail=name, address=address)
             return REFUSED
+        if self._cards is not None and is_card_message:
+            return await self._cards.receive(find_header, body)
+        assert source is not None
         try:
             key = source.find_order(rest, find_header, body)
         except CallbackRefused:
@@ -136,7 +145,8 @@ class RailCallbacks:
             return
         merchant = await self._services.directory.get_by_id(merchant_id)
         decide = partial(rules.decide, rejection)
-        await submit_rule(self._services.writer, merchant, rules.needs(rejection, merchant), decide)
+        sent = DecisionInput("rejection", "", rejection, rejection.order_key.partition(" ")[2])
+        await submit_rule(self._services.writer, merchant, rules.needs(rejection, merchant), decide, sent)
 
     async def _query_soon(self, merchant_id: int, reference: str) -> None:
         services = self._services
@@ -166,4 +176,5 @@ class RailCallbacks:
                 return  # the rail repeats its call-backs
         if notices:
             merchant = await self._services.directory.get_by_id(row.merchant_id)
-            await submit_rule(self._services.writer, merchant, Needs(), lambda _, rows: Decision(notices=notices))
+            sent = DecisionInput("answer", f"{row.kind}.ended", without_words(answer), row.txn_ref)
+            await submit_rule(self._services.writer, merchant, Needs(), lambda _, rows: Decision(notices=notices), sent)

@@ -11,6 +11,7 @@ from kasuwa.core.calendar import utc_text
 from kasuwa.core.decision import Context, LoadedRows, Merchant, Needs, Outcome
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import parse_wire_reference
+from kasuwa.engine.decision_inputs import DecisionInput
 from kasuwa.engine.rule_submission import submit_rule
 from kasuwa.engine.writer import Writer
 from kasuwa.merchants.merchants import MerchantDirectory
@@ -70,7 +71,8 @@ class FeedRecorder:
         # A dispute that its rail first reports as lost, or as under review, is opened first.
         for _ in range(2 if dispute.outcome is not None or dispute.is_under_review else 1):
             needs = rules.needs(announced, merchant)
-            await submit_rule(self._books.writer, merchant, needs, partial(rules.decide, announced))
+            sent = DecisionInput("dispute", rail, announced, txn_ref)
+            await submit_rule(self._books.writer, merchant, needs, partial(rules.decide, announced), sent)
 
     async def record_settlement(self, rail: str, settlement: Settlement) -> None:
         await rail_feeds.store_settlement(self._pool, rail, settlement)

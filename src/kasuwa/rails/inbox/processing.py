@@ -19,6 +19,7 @@ from kasuwa.core.decision import Context, LoadedRows, Merchant, Needs, Outcome
 from kasuwa.core.money import CURRENCIES, format_minor
 from kasuwa.core.vault import Vault
 from kasuwa.engine import token_index
+from kasuwa.engine.decision_inputs import DecisionInput
 from kasuwa.engine.rule_submission import submit_rule
 from kasuwa.engine.writer import Writer
 from kasuwa.merchants.merchants import MerchantDirectory
@@ -181,7 +182,8 @@ class RailInbox(Polling):
         )
         merchant, rules = await self._services.directory.get_by_id(merchant_id), self._services.receipt_rules
         decide = partial(rules.decide, arrived)
-        booked = await submit_rule(self._services.writer, merchant, rules.needs(arrived, merchant), decide)
+        sent = DecisionInput("receipt", entry.rail, arrived, account_reference)
+        booked = await submit_rule(self._services.writer, merchant, rules.needs(arrived, merchant), decide, sent)
         row = booked.reply
         assert isinstance(row, InboundReceipt)
         await inbox_table.finish(pool, entry, "booked" if row.txn_ref else "in suspense", {"txn_ref": row.txn_ref})

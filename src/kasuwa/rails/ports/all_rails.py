@@ -6,10 +6,13 @@ from typing import Any
 import msgspec
 
 from kasuwa.rails.ports.accounts import AccountRail
+from kasuwa.rails.ports.decider import CardDecider
 from kasuwa.rails.ports.feeds import FeedRail
 from kasuwa.rails.ports.identities import DeploymentIdentity
 from kasuwa.rails.ports.issuer import IssuerRail
+from kasuwa.rails.ports.mail import MailRail
 from kasuwa.rails.ports.orders import BankRail, BillerRail, CatalogueCache, CollectionRail
+from kasuwa.rails.ports.shops import ShopRail
 from kasuwa.terms.vendors import NO_VENDORS, CollectionVendors
 
 # A deployment has all rails (boot/composition.py). A test passes only those that it uses.
@@ -27,6 +30,9 @@ class Rails(msgspec.Struct, frozen=True):
     biller: BillerRail = NOT_CONFIGURED
     catalogue_cache: CatalogueCache = NOT_CONFIGURED
     issuer: IssuerRail = NOT_CONFIGURED
+    shops: ShopRail = NOT_CONFIGURED
+    decider: CardDecider = NOT_CONFIGURED
+    mail: MailRail = NOT_CONFIGURED
     vendors: CollectionVendors = NO_VENDORS  # the vendors among the rails of collections
     accounts: Mapping[str, AccountRail] = {}  # by name: every rail that may have opened accounts
     feeds: Mapping[str, FeedRail] = {}  # by name: every rail that reports disputes

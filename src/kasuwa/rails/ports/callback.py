@@ -9,6 +9,7 @@ import msgspec
 class CallbackReply(msgspec.Struct, frozen=True):
     http: int
     body: bytes
+    headers: tuple[tuple[str, str], ...] = ()
 
 
 class Callbacks(Protocol):

@@ -151,6 +151,11 @@ class Answer(msgspec.Struct, frozen=True):
     can_resend: bool = True  # False: an order that was not found must not be sent again, as the rail knows no keys
 
 
+def without_words(answer: Answer) -> Answer:
+    """Returns an answer without what the rail says in words, which may name somebody."""
+    return msgspec.structs.replace(answer, message="", notice="")
+
+
 # Answers recorded for a rail that raised.
 RAIL_UNAVAILABLE = Answer(UNAVAILABLE, None, "The rail is not available")
 RAIL_SILENT = Answer(UNKNOWN, None, "The rail has not answered")

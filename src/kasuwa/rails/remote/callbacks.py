@@ -34,7 +34,7 @@ class RemoteCallbacks:
             raise CallbackRefused
         try:
             callback = DECODER.decode(body)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, UnicodeDecodeError):
             return None
         return parse_wire_reference(callback.key) if callback.event == "order" else None
 
@@ -43,6 +43,6 @@ def read_hint(body: bytes) -> Hint | None:
     """Returns the credit that a call-back names, or None. Its signature was checked before."""
     try:
         callback = DECODER.decode(body)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError):
         return None
     return make_hint("receipt", callback.rail_reference) if callback.event == "credit" else None

@@ -23,7 +23,7 @@ Text = Annotated[str, Meta(max_length=200)]
 Outcome = Literal["successful", "failed", "processing", "challenge", "wrong_code", "not_found"]
 Found = Literal["found"]
 FoundOrNot = Literal["found", "not_found"]
-Capability = Literal["transfers", "bills", "payments", "accounts", "identity"]
+Capability = Literal["transfers", "bills", "payments", "accounts", "identity", "cards"]
 
 
 # --- every rail ------------------------------------------------------------------------------------------------
@@ -443,6 +443,76 @@ class MatchAnswer(msgspec.Struct, frozen=True, kw_only=True):
     "What was compared, with the agreement of each."
     score: Annotated[int, Meta(ge=0, le=100)] | None = None
     "Of the names."
+
+
+# --- cards that Kasuwa's merchants issue ------------------------------------------------------------------------
+
+
+CardEvent = Literal["authorize", "purchase", "capture", "reverse", "expire", "refund"]
+
+
+class CardMessage(msgspec.Struct, frozen=True, kw_only=True):
+    """Announces what the card network asks of a card, and asks for the decision. Sent to Kasuwa."""
+
+    event: CardEvent
+    """`authorize`: hold the amount. `purchase`: take it at once. `capture`: take what is held. `reverse` and `expire`:
+    release it. `refund`: give a purchase or a capture back."""
+    key: Key
+    "Yours, of this message. The same key is decided once, for ever."
+    original_key: Annotated[str, Meta(pattern="^[a-z0-9-]{0,64}$")] = ""
+    "The key of the authorization that is captured or released; of the purchase or capture that is refunded."
+    amount: Annotated[int, Meta(ge=0, le=LARGEST_AMOUNT)] = 0
+    "In the shop's currency. 0 only of `reverse`, `expire`, and of an `authorize` that verifies a card."
+    currency: Annotated[str, Meta(pattern="^([A-Z]{3})?$")] = ""
+    "Of `authorize` and `purchase`: the shop's currency."
+    card_number: Annotated[str, Meta(pattern="^([0-9]{12,19})?$")] = ""
+    "Of `authorize` and `purchase`. Never log or store it."
+    expiry: Annotated[str, Meta(pattern="^([0-9]{4}-[0-9]{2})?$")] = ""
+    "Month of expiry that the payer gave: 2029-01. Empty: not checked."
+    cvv: Annotated[str, Meta(pattern="^([0-9]{3})?$")] = ""
+    "Security code that the payer gave. Empty: not checked."
+    merchant_name: Text = ""
+    merchant_id: Annotated[str, Meta(max_length=100)] = ""
+    "Identifier of the shop in the card network."
+    category: Annotated[str, Meta(pattern="^([0-9]{4})?$")] = ""
+    "Merchant category code."
+    country: Annotated[str, Meta(pattern="^([A-Z]{2})?$")] = ""
+    "Country of the shop."
+    channel: Literal["online", "contactless", "atm"] = "online"
+
+    def __repr__(self) -> str:
+        return "CardMessage(…)"
+
+
+class CardDecision(msgspec.Struct, frozen=True, kw_only=True):
+    """Kasuwa's answer to a CardMessage. It is the same for the message and its repeats."""
+
+    outcome: Literal["approved", "declined"]
+    "`declined`: nothing was done, and never will be under this key."
+    key: Key
+    "The key of the message."
+    code: Code
+    "Response code of ISO 8583, for the network."
+    message: Text = ""
+    reference: Annotated[str, Meta(max_length=100)] = ""
+    "Kasuwa's reference of what was done."
+
+
+class CardSimulation(msgspec.Struct, frozen=True, kw_only=True):
+    """Has the card network of a test rail make a purchase: an authorization, and if it is approved its end."""
+
+    card_number: Annotated[str, Meta(pattern="^[0-9]{12,19}$")]
+    amount: Amount
+    "Of the authorization."
+    currency: Currency
+    capture: Annotated[int, Meta(ge=0, le=LARGEST_AMOUNT)] = 0
+    "What is captured; 0 if the authorization is reversed."
+
+
+class SimulationAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """The purchase has begun: its messages follow."""
+
+    outcome: Found
 
 
 # --- call-backs ------------------------------------------------------------------------------------------------

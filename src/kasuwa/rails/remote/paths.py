@@ -42,5 +42,12 @@ PATHS = (
     RailPath("/accounts/credits/query", messages.CreditQuery, messages.CreditAnswer, False, "Money that came in once"),
     RailPath("/identity/consent", messages.ConsentRequest, messages.ConsentAnswer, False, "Begin a person's consent"),
     RailPath("/identity/match", messages.MatchRequest, messages.MatchAnswer, False, "Compare a person"),
+    RailPath(
+        "/cards/simulate",
+        messages.CardSimulation,
+        messages.SimulationAnswer,
+        False,
+        "Test rails: have the card network make a purchase",
+    ),
     RailPath("/identity", messages.PersonRequest, messages.PersonAnswer, False, "The person of a BVN"),
 )

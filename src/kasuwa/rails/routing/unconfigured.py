@@ -1,5 +1,6 @@
 """Rails of a deployment without a provider: every call raises Unavailable, so nothing is done."""
 
+from kasuwa.core.mail import Mail
 from kasuwa.rails.ports.orders import Answer, CardSecrets, CollectionOrder, Unavailable
 
 NO_COLLECTION = "no rail for collections is configured"
@@ -23,3 +24,8 @@ class NoCollection:
 
     async def query_refund(self, order: CollectionOrder) -> Answer:
         raise Unavailable(NO_COLLECTION)
+
+
+class NoMail:
+    async def send(self, mail: Mail) -> Answer:
+        raise Unavailable("no mail server is configured")

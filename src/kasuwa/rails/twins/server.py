@@ -204,7 +204,7 @@ def read_seen_body(request: web.Request, content: bytes) -> Any:
     """Returns the decoded body of a request, or None if it is no JSON."""
     try:
         return msgspec.json.decode(content) if request.content_type == "application/json" and content else None
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError):
         return None
 
 

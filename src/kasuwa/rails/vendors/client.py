@@ -30,8 +30,10 @@ from urllib.parse import urlencode
 import msgspec
 import structlog
 
+from kasuwa.concurrency.breaker import CircuitBreaker
 from kasuwa.rails.ports.orders import NoAnswer, NothingSent, Unavailable, UnreadableAnswer
 from kasuwa.rails.ports.transport import AnswerLost, HttpReply, HttpTransport, NotSent
+from kasuwa.rails.watch.call_timings import CallTimings
 
 log = structlog.get_logger("kasuwa.rails")
 
@@ -104,8 +106,6 @@ class VendorClient:
         self._limits = limits
         self._clock = clock
         self._held_until = 0.0
-        self._paused_until: dict[str, float] = {}  # by operation
-        self._failures: dict[str, int] = {}  # in a row, by operation
         self._calls_in_flight = 0
         self.errors: deque[VendorError] = deque(maxlen=KEPT_ERRORS)
         self.clock_skew: float | None = None
@@ -113,8 +113,10 @@ class VendorClient:
             observe.clients.append(self)
             self._limits = limits = observe.limits
         # The clients of one vendor share its places: those of transfers, payments, accounts and feeds.
+        self._timings = observe.timings if isinstance(observe, VendorMonitor) else CallTimings()
         self._slots = observe.slots if isinstance(observe, VendorMonitor) else asyncio.Semaphore(limits.in_flight)
         self._lookups: deque[float] = deque(maxlen=limits.lookups_per_second)
+        self._breaker: CircuitBreaker[str] = CircuitBreaker(limits.failures_until_pause, limits.pause_seconds, clock)
 
     @property
     def in_flight(self) -> int:
@@ -123,12 +125,12 @@ class VendorClient:
     @property
     def held_seconds(self) -> float:
         """Seconds for which calls are still held: by a Retry-After of the vendor, or by our pause of an operation."""
-        return max(0.0, max((self._held_until, *self._paused_until.values())) - self._clock())
+        return max(0.0, self._held_until - self._clock(), self._breaker.longest_pause)
 
     @property
     def is_paused(self) -> bool:
         """Whether an operation is paused because it failed several times in a row: its circuit breaker is open."""
-        return any(until > self._clock() for until in self._paused_until.values())
+        return self._breaker.longest_pause > 0
 
     async def call(
         self,
@@ -161,14 +163,16 @@ class VendorClient:
                 vendor_reply = self._judge(operation, reply, moves_money)
             except NotSent as error:
                 outcome = "not sent"
-                self._fail(operation)
+                self._breaker.record_failure(operation)
                 raise (NothingSent if moves_money else Unavailable)(str(error)) from None
             except AnswerLost as error:
-                self._fail(operation)
+                self._breaker.record_failure(operation)
                 raise NoAnswer(str(error)) from None
             finally:
                 self._calls_in_flight -= 1
-                self._observe(self.name, outcome, self._clock() - began)
+                seconds = self._clock() - began
+                self._observe(self.name, outcome, seconds)
+                self._timings.add(self.name, operation, outcome in ANSWERED, seconds)
                 if outcome not in ANSWERED:
                     self.errors.append(VendorError(time.time(), operation, outcome))
                     log.warning(
@@ -178,7 +182,7 @@ class VendorClient:
 
     def _turn(self, operation: str, is_throttled: bool, moves_money: bool) -> "Turn":
         kind = NothingSent if moves_money else Unavailable
-        remaining = max(self._held_until, self._paused_until.get(operation, 0.0)) - self._clock()
+        remaining = max(self._held_until - self._clock(), self._breaker.find_pause(operation))
         if remaining > 0:
             raise kind(f"{self.name} is left alone for a while", retry_after=remaining)
         return Turn(self._slots, self._lookup_delay() if is_throttled else 0, self._limits.queue_seconds, kind)
@@ -204,19 +208,19 @@ class VendorClient:
         if reply.status == TOO_MANY:
             raise Unavailable("too many requests", retry_after=reply.retry_after)
         if reply.status >= SERVER_ERROR:
-            self._fail(operation)
+            self._breaker.record_failure(operation)
             if moves_money:
                 raise NoAnswer(f"HTTP {reply.status}")
             raise Unavailable(f"HTTP {reply.status}", retry_after=reply.retry_after)
         body = self._read(reply)
         if body is None:
-            self._fail(operation)
+            self._breaker.record_failure(operation)
             if moves_money:
                 raise NoAnswer(f"HTTP {reply.status}, and not the documented form")
             if 200 <= reply.status <= 299:
                 raise UnreadableAnswer("not the documented form")
             raise Unavailable(f"HTTP {reply.status}, and not the documented form")
-        self._failures.pop(operation, None)
+        self._breaker.record_success(operation)
         if reply.status in REFUSED_CREDENTIALS:
             raise RefusedCredentials(
                 f"HTTP {reply.status}",
@@ -231,14 +235,6 @@ class VendorClient:
         except (msgspec.DecodeError, ValueError, RecursionError):
             return None
         return body if isinstance(body, dict) and self._is_envelope(body) else None
-
-    def _fail(self, operation: str) -> None:
-        failures = self._failures.get(operation, 0) + 1
-        if failures >= self._limits.failures_until_pause:
-            # One call goes through after the pause. If it fails too, the next pause begins.
-            failures = self._limits.failures_until_pause - 1
-            self._paused_until[operation] = self._clock() + self._limits.pause_seconds
-        self._failures[operation] = failures
 
 
 class VendorError(msgspec.Struct, frozen=True):
@@ -264,6 +260,7 @@ class VendorMonitor:
         self.limits = limits
         self.slots = asyncio.Semaphore(limits.in_flight)
         self.clients: list[VendorClient] = []
+        self.timings = CallTimings()
 
     def __call__(self, rail: str, outcome: str, seconds: float) -> None:
         self._observe(rail, outcome, seconds)

@@ -84,5 +84,5 @@ def read_rejection(rail: str, body: bytes) -> Rejection | None:
     reader = READERS.get(rail)
     try:
         return None if reader is None else reader(body)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError):
         return None

@@ -30,5 +30,5 @@ class SignedCallbacks:
             raise CallbackRefused
         try:
             return self._read(body)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, UnicodeDecodeError):
             return None

@@ -20,6 +20,7 @@ from kasuwa.postgres.advisory_locks import AdvisoryLock
 from kasuwa.postgres.connection_pool import Connection, Pool
 from kasuwa.rails.ports.orders import FundedRail, NoAnswer, Unavailable
 from kasuwa.rails.watch import records, vendor_accounts
+from kasuwa.rails.watch.call_timings import CallTimings, store_timings
 from kasuwa.rails.watch.records import RailHealth
 
 # How often a process publishes the state of its vendors, and reads the balances.
@@ -62,8 +63,8 @@ async def share_accounts(connection: Connection, accounts: SharedAccounts) -> No
 
 
 class RailWatch:
-    """Publishes the state of the vendors of this process and its accounts with them, and passes on the balances that a
-    worker has read."""
+    """Publishes the state of the vendors of this process, how long their calls took, and its accounts with them, and
+    passes on the balances that a worker has read."""
 
     def __init__(
         self,
@@ -71,11 +72,13 @@ class RailWatch:
         read_states: Callable[[], Sequence[RailHealth]],
         use_balances: Callable[[Balances], None],
         accounts: SharedAccounts | None = None,
+        list_timings: Callable[[], Sequence[CallTimings]] = tuple,
     ) -> None:
         self._pool = pool
         self._read_states = read_states
         self._use_balances = use_balances
         self._accounts = accounts
+        self._list_timings = list_timings
         self._read_at: dict[tuple[str, str], datetime] = {}
 
     async def run(self) -> None:
@@ -84,6 +87,8 @@ class RailWatch:
     async def run_once(self) -> None:
         async with self._pool.acquire() as connection:
             await records.store_health(connection, self._read_states())
+            for timings in self._list_timings():
+                await store_timings(connection, timings)
             balances = await records.list_balances(connection)
             if self._accounts is not None:
                 await share_accounts(connection, self._accounts)

@@ -5,17 +5,20 @@ one merchant of one database. A world is stored in parts of a thousand rows, eac
 """
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator
 from datetime import datetime
-from typing import Any
 
 import msgspec
 
-from kasuwa.postgres.connection_pool import Connection
-from kasuwa.sandbox.worlds.tables import WORLD_TABLES
-
-# Rows that are read, encoded and written at a time.
-ROWS_PER_PART = 1_000
+# Rows of a part, and bytes of it before it is compressed.
+ROWS_PER_PART, BYTES_PER_PART = 1_000, 4 * 1024 * 1024
+# Rows that are read at a time, and those of tables whose rows may have megabytes.
+ROWS_PER_READ = 400
+ROWS_PER_READ_OF = {"dispute_file": 1}
+# A table with at most so many rows is read together with others, by one statement.
+FEW_ROWS = 400
+# Rows that are worked on before others may have their turn.
+ROWS_PER_STEP = 25
 # The most bytes that a part may have when it is decompressed: one that claims more is refused.
 MAX_PART_BYTES = 256 * 1024 * 1024
 
@@ -29,6 +32,15 @@ class Block(msgspec.Struct):
     columns: list[str]
     rows: list[Line]
 
+    def list_values(self, column: str) -> list[str | None]:
+        place = self.columns.index(column)
+        return [row[place] for row in self.rows]
+
+    def steps(self) -> Iterator[list[Line]]:
+        """Yields the rows, few at a time."""
+        for start in range(0, len(self.rows), ROWS_PER_STEP):
+            yield self.rows[start : start + ROWS_PER_STEP]
+
 
 class Source(msgspec.Struct, frozen=True):
     """The books that a world is of, as it says itself."""
@@ -38,6 +50,7 @@ class Source(msgspec.Struct, frozen=True):
     settings: str  # of the merchant, as JSON
     business_at: datetime
     made_at: datetime  # wall time
+    is_imported: bool = False  # came by a file: it has no keys, and its numbers may be those of another merchant
 
 
 class Part(msgspec.Struct):
@@ -55,10 +68,20 @@ def encode_part(part: Part) -> bytes:
     return zlib.compress(ENCODER.encode(part), 1)
 
 
+def join_blocks(encoded: list[bytes]) -> bytes:
+    """Returns the part of blocks that are encoded already. Takes a while, and can run in a thread."""
+    return zlib.compress(b'{"blocks":[%b]}' % b",".join(encoded), 1)
+
+
 def decode_part(compressed: bytes) -> Part:
     """Raises BadPart."""
+    return read_part(decompress(compressed))
+
+
+def read_part(text: bytes) -> Part:
+    """Raises BadPart."""
     try:
-        return PARTS.decode(decompress(compressed))
+        return PARTS.decode(text)
     except msgspec.MsgspecError as error:
         raise BadPart(f"cannot be read: {error}") from None
 
@@ -77,56 +100,3 @@ def decompress(part: bytes) -> bytes:
     if not inflater.eof or inflater.unused_data:
         raise BadPart("is cut off, or too large")
     return text
-
-
-# --- the columns of tables ------------------------------------------------------------------------------------------
-
-TABLE_COLUMNS = """
-    select c.relname::text, a.attname::text, format_type(a.atttypid, a.atttypmod), a.attidentity <> '',
-        coalesce(array_position(i.indkey::int2[], a.attnum), 1000)
-    from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
-    join pg_index i on i.indrelid = c.oid and i.indisprimary
-    where c.relnamespace = 'public'::regnamespace and c.relname = any($1::text[]) order by c.relname, a.attnum
-"""
-
-
-class Table(msgspec.Struct):
-    """A table of a world. Its merchant, the numbers of its identity and its codes are not part of a world."""
-
-    name: str
-    columns: dict[str, str]  # with their types
-    key: tuple[str, ...]  # columns of the primary key besides the merchant
-    order: str  # SQL
-
-    def read_sql(self, merchant_id: int) -> str:
-        """Returns the query of the rows of a merchant, each an array of texts."""
-        values = ", ".join(f"{name}::text" for name in self.columns)
-        rows = f"select array[{values}] as line, row({self.order}) as nth_row from {self.name}"
-        return f"select line from ({rows} where merchant_id = {merchant_id:d}) x order by nth_row"
-
-    def parsed_sql(self, columns: list[str]) -> str:
-        """Returns the SQL of rows `p` with typed values, from parameters 2 on: an array of texts for each column. The
-        first parameter is the merchant."""
-        places = ", ".join(f"v{place}" for place in range(len(columns)))
-        values = ", ".join(f"v{place}::{self.columns[name]} as {name}" for place, name in enumerate(columns))
-        arrays = ", ".join(f"${place}::text[]" for place in range(2, len(columns) + 2))
-        unnested = f"unnest({arrays}) with ordinality u ({places}, nth_row)"
-        return f"(select $1::bigint as merchant_id, {values}, nth_row from {unnested}) p"
-
-
-async def describe_tables(connection: Connection) -> Mapping[str, Table]:
-    """Returns the tables of worlds as the database has them."""
-    columns: dict[str, list[Any]] = {}
-    for name, *column in await connection.fetch(TABLE_COLUMNS, list(WORLD_TABLES)):
-        columns.setdefault(name, []).append(column)
-    return {name: describe_table(name, columns[name]) for name in WORLD_TABLES}
-
-
-def describe_table(name: str, columns: list[Any]) -> Table:
-    in_key = sorted((place, column) for column, _, _, place in columns if place < 1000)
-    numbered = [column for column, _, is_identity, _ in columns if is_identity]
-    order = ", ".join(numbered or [column for _, column in in_key if column != "merchant_id"])
-    left_out = {"merchant_id", "row_code", *numbered}
-    key = tuple(column for _, column in in_key if column != "merchant_id")
-    stored = {column: kind for column, kind, *_ in columns if column not in left_out}
-    return Table(name, stored, key, order or "merchant_id")

@@ -6,7 +6,8 @@ from hashlib import blake2b
 import msgspec
 
 from kasuwa.core.references import key_mask, mask_key
-from kasuwa.sandbox.worlds.blocks import Block, Table
+from kasuwa.sandbox.worlds.blocks import Block
+from kasuwa.sandbox.worlds.columns import Table
 from kasuwa.sandbox.worlds.tables import KEY_COLUMNS
 from kasuwa.sandbox.worlds.writing import read_bytes
 

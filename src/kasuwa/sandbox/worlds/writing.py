@@ -8,18 +8,24 @@ Numbers that are unique in the deployment, such as those of accounts and cards, 
 fork they are found by the fork alone (Merchant.token_space), and its pages get new addresses.
 """
 
+import asyncio
 import os
 from base64 import b64decode, b64encode
-from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable, Sequence
+from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
 from hashlib import blake2b
+from types import TracebackType
+from typing import Any
 
 import asyncpg
 import msgspec
 
+from kasuwa.concurrency.time_slices import Interruptible, run_in_shared_slices
 from kasuwa.core.calendar import is_in_range
-from kasuwa.core.references import job_key, key_mask, kind_mark, mask_key, row_key
-from kasuwa.core.row_codes import CodedTable, make_row_code
+from kasuwa.core.decision import Row
+from kasuwa.core.references import KEY_BYTES, job_key, key_mask, kind_mark, mask_key, row_key
+from kasuwa.core.row_codes import make_row_code
 from kasuwa.core.token_index import token_key
 from kasuwa.core.vault import NONCE_BYTES, Vault
 from kasuwa.engine.journal import EventRow, PostingRow
@@ -27,10 +33,20 @@ from kasuwa.ledger.chain import EMPTY_CHAIN, extend_by_event, extend_by_group
 from kasuwa.methods.checkout.model import LINK
 from kasuwa.methods.invoices.model import INVOICE_PAGE
 from kasuwa.methods.payment.model import PAGE
+from kasuwa.postgres.columns import describe_columns
 from kasuwa.postgres.connection_pool import Connection
+from kasuwa.postgres.row_codes import code_new_row, make_content_reader
 from kasuwa.privacy.sealed_places import SealedPlaces
-from kasuwa.sandbox.worlds.blocks import Block, Line, Source, Table
-from kasuwa.sandbox.worlds.reading import Naming, find_json_field, job_places, sealed_columns
+from kasuwa.sandbox.worlds.blocks import ROWS_PER_STEP, Block, Line, Source
+from kasuwa.sandbox.worlds.columns import Table, Tables, read_default
+from kasuwa.sandbox.worlds.reading import (
+    InTurn,
+    Naming,
+    WorldRefused,
+    find_json_field,
+    job_places,
+    sealed_columns,
+)
 from kasuwa.sandbox.worlds.tables import JOB_KEY_COLUMNS, KEY_COLUMNS, WRITTEN_BY_TRIGGER
 from kasuwa.transactions.checkouts import CHECKOUT_PAGE
 
@@ -50,6 +66,8 @@ UPDATE_JOBS = """
         array(select endpoint_id from failing_endpoint where merchant_id = $1 and off_at is not null))
 """
 
+TAKEN = "Another merchant has an address or a number of this world now, such as the address of a payment link"
+
 
 class WorldDamaged(Exception):
     """A world cannot be written: the text names the table, and what is wrong."""
@@ -68,10 +86,18 @@ class Target(msgspec.Struct, frozen=True):
         return key_mask(source) ^ key_mask(self.merchant_id)
 
 
-class WorldWriter:
-    """Writes one world in the transaction of a connection. `end` must follow the last block."""
+class Statement(msgspec.Struct):
+    """An insert of rows that is ready to be executed."""
 
-    def __init__(self, connection: Connection, tables: Mapping[str, Table], vault: Vault, places: SealedPlaces) -> None:
+    query: str
+    values: list[Any]
+
+
+class WorldWriter:
+    """Writes one world in the transaction of a connection, on which PREPARE was executed. While the database inserts
+    the rows of a block, those of the next are prepared, in time slices. `end` must follow the last block."""
+
+    def __init__(self, connection: InTurn, tables: Tables, vault: Vault, places: SealedPlaces) -> None:
         self._connection = connection
         self._tables = tables
         self._vault = vault
@@ -80,32 +106,86 @@ class WorldWriter:
         self._posting_head = self._event_head = EMPTY_CHAIN
         self._group: list[PostingRow] = []
         self._renamed_pages: dict[bytes, tuple[str, bytes]] = {}
+        self._inserting: asyncio.Task[None] | None = None
+        self._emptied: set[str] = set()
+
+    async def __aenter__(self) -> "WorldWriter":
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Waits for the statement that runs, so that the transaction can end."""
+        if self._inserting is not None:
+            await asyncio.wait([self._inserting])
+            self._inserting.exception()  # marks it as retrieved: the block ends with an error already
 
     async def write(self, source: Source, target: Target, block: Block) -> None:
-        """Writes a block. Raises WorldDamaged."""
-        table = self._tables.get(block.table)
+        """Begins to write a block. This or a later call, or `finish`, raises WorldDamaged, and WorldRefused if another
+        merchant has taken one of its tokens."""
+        table = self._tables.by_name.get(block.table)
         if table is None:
             raise WorldDamaged(f"there is no table {block.table} in a world")
+        if not block.rows:
+            return
         self._check_form(table, block)
+        if len(block.columns) < len(table.columns):
+            await self._add_columns(table, block)
         try:
-            self._move_keys(source, target, block)
-            rows = self._adapt(source, target, block)
-            self._seal(target.merchant_id, block)
-            await self._insert(table, target.merchant_id, msgspec.structs.replace(block, rows=rows))
+            statement = await run_in_shared_slices(self._prepare(table, source, target, block))
         except (ValueError, IndexError, msgspec.MsgspecError, OverflowError) as error:
             raise WorldDamaged(f"{block.table}: a row cannot be read: {error}") from None
-        except asyncpg.PostgresError as error:
-            if error.sqlstate[:2] not in ("22", "23"):
-                raise
-            raise WorldDamaged(f"{block.table}: {error.message}") from None
+        await self.finish()
+        if statement is not None:
+            self._inserting = asyncio.create_task(self._insert(table, target.merchant_id, statement))
+
+    async def finish(self) -> None:
+        """Waits until what was written is in the database. Raises as `write` does."""
+        inserting, self._inserting = self._inserting, None
+        if inserting is not None:
+            await inserting
 
     def _check_form(self, table: Table, block: Block) -> None:
-        """Columns that a migration added since the world was made have their defaults."""
         unknown = [name for name in block.columns if name not in table.columns]
         if unknown or len(set(block.columns)) < len(block.columns):
             raise WorldDamaged(f"{block.table}: there is no column {', '.join(unknown)}, or one is there twice")
         if any(len(row) != len(block.columns) for row in block.rows):
             raise WorldDamaged(f"{block.table}: a row has not as many values as there are columns")
+
+    async def _add_columns(self, table: Table, block: Block) -> None:
+        """Gives rows the columns that a migration added since the world was made, with their defaults."""
+        await self.finish()
+        for name in table.columns:
+            if name not in block.columns:
+                default = await read_default(self._connection.connection, table, name)
+                block.columns.append(name)
+                for row in block.rows:
+                    row.append(default)
+
+    def _prepare(self, table: Table, source: Source, target: Target, block: Block) -> Interruptible[Statement | None]:
+        """Gives rows what they have in the new books. Returns the statement that inserts them, None if none is left."""
+        block_rows: list[Line] = []
+        for rows in block.steps():
+            piece = Block(block.table, block.columns, rows)
+            self._move_keys(source, target, piece)
+            piece.rows = self._adapt(source, target, piece)
+            self._seal(target.merchant_id, piece)
+            block_rows += piece.rows
+            yield
+        if not block_rows:
+            return None
+        columns, coded = list(block.columns), self._coded.get(table.name)
+        if coded is not None and coded.row_kind is not None:
+            codes: list[str | None] = []
+            make_codes = RowCoder(self._vault, coded.row_kind, target.merchant_id, columns)
+            for row in block_rows:
+                codes.append(make_codes(row))
+                if len(codes) % ROWS_PER_STEP == 0:
+                    yield
+            columns.append("row_code")
+            block_rows = [[*row, code] for row, code in zip(block_rows, codes, strict=True)]
+        texts = yield from join_columns(block_rows)
+        return Statement(table.write_sql(columns), [target.merchant_id, len(block_rows), *texts])
 
     # --- keys and tokens --------------------------------------------------------------------------------------------
 
@@ -187,13 +267,12 @@ class WorldWriter:
         places = [block.columns.index(name) for name in PostingRow.__struct_fields__[1:]]
         hashed = block.columns.index("hash")
         for row in block.rows:
-            seq, group_seq, *_ = (row[place] for place in places)
             line = make_posting(merchant_id, [row[place] for place in places])
             self._group.append(line)
             if row[hashed] is None:
                 continue
-            if int(group_seq or 0) != self._group[0].seq:
-                raise WorldDamaged(f"posting {seq}: its group does not begin with the posting that it names")
+            if line.group_seq != self._group[0].seq:
+                raise WorldDamaged(f"posting {line.seq}: its group does not begin with the posting that it names")
             head = extend_by_group(self._posting_head, merchant_id, line.group_seq, line.at, self._group)
             self._posting_head, self._group = head, []
             row[hashed] = hex_text(head)
@@ -260,58 +339,109 @@ class WorldWriter:
     def _encrypt(self, merchant_id: int, place: str, plain: bytes) -> bytes:
         return self._vault.seal(merchant_id, place, plain, os.urandom(NONCE_BYTES))
 
-    async def _insert(self, table: Table, merchant_id: int, block: Block) -> None:
-        if not block.rows:
-            return
-        columns = [list(column) for column in zip(*block.rows, strict=True)]
-        parsed = table.parsed_sql(block.columns)
-        names = ", ".join(block.columns)
-        codes = await self._make_codes(table, merchant_id, parsed, columns)
-        if table.name in WRITTEN_BY_TRIGGER:
-            await self._connection.execute(f"delete from {table.name} where merchant_id = $1", merchant_id)
-        if codes is None:
-            await self._connection.execute(
-                f"insert into {table.name} (merchant_id, {names}) select merchant_id, {names} from {parsed}"
-                " order by nth_row",
-                merchant_id,
-                *columns,
-            )
-            return
-        await self._connection.execute(
-            f"insert into {table.name} (merchant_id, {names}, row_code) select merchant_id, {names},"
-            f" (${len(columns) + 2}::bytea[])[nth_row] from {parsed} order by nth_row",
-            merchant_id,
-            *columns,
-            codes,
-        )
+    async def _insert(self, table: Table, merchant_id: int, statement: Statement) -> None:
+        try:
+            async with self._connection.turn:
+                await self._execute(self._connection.connection, table, merchant_id, statement)
+        except asyncpg.UniqueViolationError as error:
+            if table.name == "token_index":
+                raise WorldRefused(TAKEN) from None
+            raise WorldDamaged(f"{table.name}: {error.message}") from None
+        except asyncpg.PostgresError as error:
+            if error.sqlstate[:2] not in ("22", "23"):
+                raise
+            raise WorldDamaged(f"{table.name}: {error.message}") from None
 
-    async def _make_codes(
-        self, table: Table, merchant_id: int, parsed: str, columns: list[list[str | None]]
-    ) -> list[bytes | None] | None:
-        """Returns the codes of the rows in their order, None if those of the table have none."""
-        coded: CodedTable | None = self._coded.get(table.name)
-        if coded is None:
-            return None
-        query = f"select {coded.condition}, {coded.content_sql()} from {parsed} order by nth_row"
-        rows = await self._connection.fetch(query, merchant_id, *columns)
-        return [make_row_code(self._vault, table.name, tuple(row)[1:]) if row[0] else None for row in rows]
+    async def _execute(self, connection: Connection, table: Table, merchant_id: int, statement: Statement) -> None:
+        if table.name in WRITTEN_BY_TRIGGER - self._emptied:
+            self._emptied.add(table.name)
+            await connection.execute(f"delete from {table.name} where merchant_id = $1", merchant_id)
+        await connection.execute(statement.query, *statement.values)
+        coded = self._coded.get(table.name)
+        if coded is not None and coded.row_kind is None:
+            await code_new_row(connection, self._vault, coded, "merchant_id = $1", merchant_id)
 
     async def end(self, target: Target) -> None:
-        """Sets the wall times at which jobs run, by the clock of the new books."""
-        await self._connection.execute(UPDATE_JOBS, target.merchant_id, target.wall)
+        """Sets the wall times at which jobs run, by the clock of the new books, after all rows were written."""
+        await self.finish()
+        await self._connection.fetch(UPDATE_JOBS, target.merchant_id, target.wall)
+
+
+class RowCoder:
+    """Makes the codes of rows that the writer maintains, from their values as texts."""
+
+    def __init__(self, vault: Vault, kind: type[Row], merchant_id: int, columns: Sequence[str]) -> None:
+        self._vault = vault
+        self._kind = kind
+        self._merchant_id = merchant_id
+        self._read_content = make_content_reader(kind)
+        described = describe_columns(kind)
+        covered = ("key", *kind.coded_columns)
+        # Of what the code does not cover, a text is enough.
+        self._fields = [
+            (name, columns.index(name), READ_VALUE[type_name] if name in covered else str)
+            for name, type_name in zip(described.names, described.types, strict=True)
+            if name not in ("merchant_id", "row_code")
+        ]
+
+    def __call__(self, row: Line) -> str | None:
+        """Returns the code of a row, None if it has none. Raises ValueError if a value cannot be read."""
+        values: dict[str, Any] = {}
+        for name, place, read in self._fields:
+            text = row[place]
+            values[name] = None if text is None else read(text)
+        coded_row = self._kind(merchant_id=self._merchant_id, **values)
+        if not coded_row.is_coded:
+            return None
+        return hex_text(make_row_code(self._vault, self._kind.table, self._read_content(coded_row)))
+
+
+def join_columns(rows: list[Line]) -> Interruptible[list[str]]:
+    """Returns what ends a value, what stands for NULL, and the values of each column as one text
+    (`Table.parsed_sql`). Neither is a part of any value."""
+    end, null = "\x1f", "\x1d\x1d"
+    while True:
+        joined, fits = [], True
+        for column in zip(*rows, strict=True):
+            nulls = column.count(None)
+            values = [null if value is None else value for value in column] if nulls else column
+            text = end.join(values) + end
+            fits = fits and text.count(end) == len(rows) and text.count(null) == nulls
+            joined.append(text)
+            yield
+        if fits:
+            return [end, null, *joined]
+        end, null = f"\x1f{os.urandom(16).hex()}\x1f", f"\x1d{os.urandom(16).hex()}\x1d"
 
 
 def make_posting(merchant_id: int, values: list[str | None]) -> PostingRow:
     seq, group_seq, reference, debit, credit, amount, debit_after, credit_after, kind, at, _ = values
-    numbers = [int(value or 0) for value in (seq, group_seq, amount, debit_after, credit_after)]
-    texts = [value or "" for value in (reference, debit, credit)]
-    return PostingRow(merchant_id, *numbers[:2], *texts, *numbers[2:], kind or "", read_time(at or ""))  # type: ignore[call-arg,arg-type]
+    return PostingRow(
+        merchant_id,
+        int(seq or 0),
+        int(group_seq or 0),
+        reference or "",
+        debit or "",
+        credit or "",
+        int(amount or 0),
+        int(debit_after or 0),
+        int(credit_after or 0),
+        kind or "",
+        read_time(at or ""),
+    )
 
 
 def move_column(block: Block, name: str, moved_by: int) -> None:
     place = block.columns.index(name)
     for row in block.rows:
-        row[place] = hex_text(mask_key(read_bytes(row[place]), moved_by))
+        row[place] = move_key_text(row[place], moved_by)
+
+
+def move_key_text(text: str | None, moved_by: int) -> str:
+    """Like `mask_key`, for a key as text."""
+    if text is None or len(text) != 2 * KEY_BYTES + 2 or not text.startswith("\\x"):
+        raise ValueError("a key must have 16 bytes, written in hexadecimal")
+    return f"\\x{int(text[2:], 16) ^ moved_by:032x}"
 
 
 def move_ordered_key(key: bytes, kind: str, moved_by: int) -> bytes:
@@ -336,8 +466,28 @@ def hex_text(data: bytes) -> str:
     return f"\\x{data.hex()}"
 
 
+@lru_cache(maxsize=256)
 def read_time(text: str) -> datetime:
+    """Returns a time. Cached, because the rows of a decision have the same."""
     moment = datetime.fromisoformat(text)
     if not is_in_range(moment):
         raise ValueError(f"the time {text} is out of range")
     return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+
+
+def read_flag(text: str) -> bool:
+    if text not in ("true", "false"):
+        raise ValueError("a flag must be true or false")
+    return text == "true"
+
+
+# Reads the values of a type of columns.
+READ_VALUE: dict[str, Callable[[str], Any]] = {
+    "bigint": int,
+    "text": str,
+    "json": str,
+    "bytea": read_bytes,
+    "boolean": read_flag,
+    "date": date.fromisoformat,
+    "timestamptz": datetime.fromisoformat,
+}

@@ -245,7 +245,7 @@ def start_bill(request: PayRequest, item: Paycode, amount: int, digest: bytes, c
     merchant = context.merchant
     vat = compute_percent(item.fee, merchant.terms(Tariff).vat_percent_on_fees)
     random_number = int.from_bytes(context.entropy[:8], "big") + context.number
-    scenario, faults = take_call_scenario(context.scenario, context.injected_faults, LANE, random_number)
+    scenario, faults = take_call_scenario(context.scenario, context.injected_faults, LANE, "pay", random_number)
     commission = compute_percent(amount, item.discount)
     order = BillDetail(
         paycode=item.paycode,

@@ -19,6 +19,7 @@ from kasuwa.core.decision import (
     Context,
     Decision,
     FieldError,
+    Job,
     LoadedRows,
     Merchant,
     Needs,
@@ -29,7 +30,7 @@ from kasuwa.core.decision import (
 )
 from kasuwa.core.dry_run import DRY_RUN_MESSAGE
 from kasuwa.core.keyring import derive
-from kasuwa.core.references import first_number, opaque_id
+from kasuwa.core.references import first_number, job_key, opaque_id
 from kasuwa.core.vault import Vault
 from kasuwa.methods.clients.model import (
     ACCOUNTS_OPEN,
@@ -45,9 +46,11 @@ from kasuwa.methods.clients.model import (
     bvn_guard_key,
     client_key,
     detail_aad,
+    held_key,
     refuse_leaving,
     unseal_detail,
 )
+from kasuwa.methods.clients.rules.find_tier import find_tier
 from kasuwa.methods.clients.rules.match_names import split_name
 from kasuwa.methods.clients.rules.validate_person import BVN_REQUIRED, Detail, find_person_faults, home_calling_codes
 from kasuwa.methods.clients.rules.verify_bvn import (
@@ -124,7 +127,7 @@ def make_detail(data: Any) -> Detail:
     """Returns the fields of a request as they are stored, without the BVN."""
     named = zip(data.__struct_fields__, data.__struct_encode_fields__, strict=True)
     values = {wire: getattr(data, field) for field, wire in named if field != "bvn"}
-    return {name: plain(value) for name, value in values.items() if value is not None}
+    return {name: plain(value) for name, value in values.items() if value is not None and value is not UNSET}
 
 
 def plain(value: Any) -> Any:
@@ -254,7 +257,25 @@ def decide_update(
     status_refusal = refuse_transition(client, request.status)
     moved = client if request.status is None else msgspec.structs.replace(client, status=request.status)
     saved = save_client(moved, request, answer, context, rows, client.status, status_refusal)
-    return preview_client(saved) if request.dry_run and isinstance(saved, Decision) else saved
+    if not isinstance(saved, Decision):
+        return saved
+    return preview_client(saved) if request.dry_run else end_held_deposits(saved, client, context, rows)
+
+
+def end_held_deposits(saved: Decision, before: Client, context: Context, rows: LoadedRows) -> Decision | NeedsMore:
+    """Makes the jobs due that end a client's held deposits, if the change raises the tier. Contract: clients#held"""
+    after = next((row for row in saved.rows if isinstance(row, Client)), None)
+    if after is None or not before.held_refs:
+        return saved
+    unseal = context.vault.unseal
+    if find_tier(after, unseal) <= find_tier(before, unseal):
+        return saved
+    keys = [job_key(held_key(before.merchant_id, txn_ref)) for txn_ref in before.held_refs]
+    if not all(rows.is_loaded(key) for key in keys):
+        return NeedsMore(Needs(tuple((Job, key) for key in keys)))
+    jobs = [job for job in (rows.get(Job, key) for key in keys) if job is not None]
+    saved.jobs += tuple(msgspec.structs.replace(job, due=context.now) for job in jobs)
+    return saved
 
 
 def preview_client(saved: Decision[ClientReply]) -> Decision[ClientReply]:
@@ -440,6 +461,8 @@ class ClientDetailView(msgspec.Struct, rename={"bank_account": "bankAccount"}):
     addresses: Raw | UnsetType = UNSET
     bank_account: Raw | UnsetType = UNSET
     meta: Raw | UnsetType = UNSET
+    identification: Raw | UnsetType = UNSET
+    photo: str | UnsetType = UNSET
 
 
 DETAIL_VIEW_DECODER: "msgspec.json.Decoder[ClientDetailView]" = msgspec.json.Decoder(ClientDetailView)

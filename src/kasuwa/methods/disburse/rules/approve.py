@@ -325,7 +325,7 @@ def send_approved(decided: TransferApproval, waiting: WaitingTransfer, context: 
     data = decode_job_data(expiry.work)
     scenario = context.scenario if data.scenario == NO_SCENARIO else data.scenario
     random_number = int.from_bytes(context.entropy[:8], "big")
-    scenario, faults = take_call_scenario(scenario, context.injected_faults, LANE, random_number)
+    scenario, faults = take_call_scenario(scenario, context.injected_faults, LANE, "transfer", random_number)
     rail = context.choose_rail(demand_rail(data.order, waiting.row.amount))
     row = msgspec.structs.replace(
         waiting.row,
@@ -378,7 +378,7 @@ def reply_verdict(row: Transaction, context: Context) -> ApprovalReply:
         txn_ref=row.txn_ref,
         order_ref=row.order_ref,
         message=row.message,
-        receipt_url=find_receipt_url(row, context.public_url, context.digest),
+        receipt_url=find_receipt_url(row, context),
     )
 
 

@@ -260,7 +260,7 @@ def make_job_data(new: NewTransfer, context: Context, scenario: Scenario) -> Tra
 def send_now(decision: Decision, row: Transaction, new: NewTransfer, context: Context, number: int) -> None:
     """Adds the job that calls the bank."""
     random_number = int.from_bytes(context.entropy[:8], "big") + number
-    scenario, faults = take_call_scenario(context.scenario, context.injected_faults, LANE, random_number)
+    scenario, faults = take_call_scenario(context.scenario, context.injected_faults, LANE, "transfer", random_number)
     job_data = encode_text(make_job_data(new, context, scenario))
     decision.jobs = (make_transaction_job(context, SEND, LANE, row, job_data),)
     decision.sandbox = replace_faults(faults)
@@ -295,5 +295,5 @@ def reply_transfer(row: Transaction, context: Context, code: int = 200) -> Trans
         txn_ref=row.txn_ref,
         order_ref=row.order_ref,
         message=row.message,
-        receipt_url=find_receipt_url(row, context.public_url, context.digest),
+        receipt_url=find_receipt_url(row, context),
     )

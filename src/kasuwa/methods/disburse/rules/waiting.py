@@ -15,11 +15,11 @@ from kasuwa.methods.disburse.payout_model import (
     EXPIRE,
     EXPIRY_LANE,
     WAITING,
-    WAITING_TIME,
     ApprovalDetail,
     TransferApproval,
     approval_key,
 )
+from kasuwa.terms.payouts import WAITING_TIME
 from kasuwa.transactions.event_payloads import build_event
 from kasuwa.transactions.transactions import Transaction, encode_text, make_delivery_jobs
 

@@ -1,7 +1,8 @@
 """A dispute of a payment with a card that was issued here: the card gets its money, and loses it if that is corrected.
 
 The card's merchant has books of its own, so the issuer is called by a job, as it is for a refund. Orders are
-idempotent: a job that gets no answer is run again under the same key. Contract: payment#disputes
+idempotent: a job that gets no answer is run again under the same key. The orders of a dispute that the cardholder has
+filed name it, so that it ends with them; one that the shop wins is told by a job too. Contract: payment#disputes
 """
 
 from datetime import datetime, timedelta
@@ -11,7 +12,7 @@ import msgspec
 from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Needs, OperatorNotice, make_job
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import job_key, row_key
-from kasuwa.methods.disputes.model import CARD_LANE, PAY_CARD, TAKE_CARD, Dispute, dispute_key
+from kasuwa.methods.disputes.model import CARD_LANE, PAY_CARD, TAKE_CARD, TELL_CARD, Dispute, dispute_key
 from kasuwa.methods.disputes.rules.steps_of_dispute import event_reference, reply_dispute
 from kasuwa.methods.payment.model import Payment
 from kasuwa.rails.ports import orders
@@ -29,6 +30,7 @@ class CardOrder(msgspec.Struct, frozen=True, omit_defaults=True):
     amount: int
     began_at: float  # Unix time
     paid_under: str = ""  # reference of the order that paid the card, to take it back
+    filed_as: str = ""  # key of the cardholder's dispute, if there is one
 
 
 CARD_ORDER_DECODER: "msgspec.json.Decoder[CardOrder]" = msgspec.json.Decoder(CardOrder)
@@ -39,8 +41,18 @@ def pay_card(ended: Dispute, payment: Payment, context: Context) -> Job | None:
     after the step that ended it."""
     if payment.session != ISSUED_SESSION:
         return None
-    order = CardOrder(ended.dispute_id, ended.txn_ref, ended.amount, context.now.timestamp())
+    order = make_order(ended, ended.amount, context)
     return card_job(ended, PAY_CARD, order, context.now)
+
+
+def make_order(dispute: Dispute, amount: int, context: Context, paid_under: str = "") -> CardOrder:
+    filed_as = dispute.rail_dispute_id if dispute.is_filed_here else ""
+    return CardOrder(dispute.dispute_id, dispute.txn_ref, amount, context.now.timestamp(), paid_under, filed_as)
+
+
+def tell_card(won: Dispute, context: Context) -> Job | None:
+    """Returns the job that tells the cardholder's dispute that the shop has won. None if no cardholder filed it."""
+    return card_job(won, TELL_CARD, make_order(won, 0, context), context.now) if won.is_filed_here else None
 
 
 def take_card(before: Dispute, corrected: Dispute, payment: Payment, context: Context) -> Job | None:
@@ -48,7 +60,7 @@ def take_card(before: Dispute, corrected: Dispute, payment: Payment, context: Co
     if payment.session != ISSUED_SESSION:
         return None
     paid_under = event_reference(before.dispute_id, before.events)
-    order = CardOrder(before.dispute_id, before.txn_ref, before.amount, context.now.timestamp(), paid_under)
+    order = make_order(before, before.amount, context, paid_under)
     return card_job(corrected, TAKE_CARD, order, context.now)
 
 

@@ -41,7 +41,7 @@ def decide_deadline(job: Job, answer: Answer, context: Context, rows: LoadedRows
     assert dispute is not None
     if dispute.state != NEEDS_RESPONSE:
         return Decision(jobs_done=(current_job,))
-    if dispute.due_at <= context.now and dispute.rail:
+    if dispute.due_at <= context.now and dispute.has_rail:
         return Decision(jobs=(ask_job(dispute, context.now),))  # the rail decides
     if dispute.due_at <= context.now:
         return end_dispute(dispute, EXPIRED, context, rows)

@@ -24,7 +24,7 @@ from kasuwa.core.decision import (
 from kasuwa.core.references import job_key
 from kasuwa.ledger import chart
 from kasuwa.methods.disputes.model import WON, Dispute, dispute_key
-from kasuwa.methods.disputes.rules.card_of_dispute import pay_card
+from kasuwa.methods.disputes.rules.card_of_dispute import pay_card, tell_card
 from kasuwa.methods.disputes.rules.debt import debt_job
 from kasuwa.methods.disputes.rules.open_dispute import WALLET_INSUFFICIENT, available_in, missing_accounts
 from kasuwa.methods.disputes.rules.steps_of_dispute import reply_dispute, take_step, taken_postings
@@ -64,7 +64,7 @@ def end_dispute(
         if isinstance(taken, NeedsMore):
             return taken
         rows, effects = (*rows, *((taken.payment,) if taken.payment != payment else ())), taken.effects
-    paid_card = None if state == WON else pay_card(step.row, payment, context)
+    card = tell_card(step.row, context) if state == WON else pay_card(step.row, payment, context)
     # What was lent for the hold, or is owed for what it did not cover, is collected at once.
     owed = -available_in(chart.dispute_debt(dispute.currency), dispute.merchant_id, loaded_rows)
     has_debt = owed > 0 or (state != WON and dispute.covered < dispute.total)
@@ -73,10 +73,10 @@ def end_dispute(
         reply=reply_dispute(step.row),
         groups=end_groups(dispute, state),
         rows=rows,
-        jobs=(*step.jobs, *debts, *(() if paid_card is None else (paid_card,))),
+        jobs=(*step.jobs, *debts, *(() if card is None else (card,))),
         jobs_done=() if job is None else (job,),
         events=(step.event,),
-        follow_up=paid_card,
+        follow_up=card,
     )
     decision.add(effects)
     return decision

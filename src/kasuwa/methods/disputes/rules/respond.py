@@ -64,7 +64,7 @@ def decide_response(
     if request.evidence is None:
         answered = msgspec.structs.replace(dispute, responded_at=context.now)
         accepted = end_dispute(answered, ACCEPTED, context, rows)
-        if isinstance(accepted, Decision) and dispute.rail and dispute.rail not in ANSWERED_BY_API:
+        if isinstance(accepted, Decision) and dispute.has_rail and dispute.rail not in ANSWERED_BY_API:
             message = f"the merchant accepts dispute {dispute.rail_dispute_id} at {dispute.rail}: accept it there"
             accepted.notices = (*accepted.notices, OperatorNotice(dispute.dispute_id, message))
         return accepted
@@ -124,6 +124,9 @@ def submit_evidence(
 
 def evidence_notice(dispute: Dispute) -> OperatorNotice:
     """Tells the operator of the evidence, which is handed to the rail by hand."""
+    if dispute.is_filed_here:
+        message = f"evidence came for the dispute of {dispute.txn_ref}: see `kasuwa dispute evidence`, and decide it"
+        return OperatorNotice(dispute.dispute_id, message)
     known = name_at_rail(dispute)
     by = f"by {utc_text(dispute.due_at)}, see `kasuwa dispute evidence`"
     message = f"evidence came for the dispute of {dispute.txn_ref}: hand it in for {known} {by}"

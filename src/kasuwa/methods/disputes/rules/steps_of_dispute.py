@@ -44,6 +44,8 @@ class DisputeStepTaken(msgspec.Struct, frozen=True):
 
 def name_at_rail(dispute: Dispute) -> str:
     """Returns how an operator finds a dispute at its rail."""
+    if dispute.is_filed_here:
+        return "the dispute of the cardholder, which `kasuwa dispute outcome` decides"
     return f"dispute {dispute.rail_dispute_id} at {dispute.rail}" if dispute.rail else "its dispute at the rail"
 
 
@@ -94,7 +96,7 @@ def dispute_job(dispute: Dispute, kind: str, due: datetime) -> Job:
 
 def review_job(dispute: Dispute, now: datetime) -> Job:
     """Returns the job of a dispute under review: its rail is asked daily. Without a rail the operator is told."""
-    if dispute.rail:
+    if dispute.has_rail:
         return ask_job(dispute, now + ASK_INTERVAL)
     return dispute_job(dispute, REVIEW, now + REVIEW_INTERVAL)
 

@@ -37,6 +37,7 @@ from kasuwa.methods.clients.model import (
     kyc_tier,
     read_bank_account,
 )
+from kasuwa.methods.clients.rules.check_limits import check_spending
 from kasuwa.methods.disburse.model import TransferDetail
 from kasuwa.methods.disburse.rules import transfer as disburse
 from kasuwa.methods.disburse.rules.payout_checks import CheckedPayout, ClientLimits, check_client_payout
@@ -46,11 +47,13 @@ from kasuwa.methods.investments.model import (
     CURRENCY,
     LAYERS_DECODER,
     SAVINGS_CLOSED,
+    SAVINGS_DORMANT,
     SAVINGS_INSUFFICIENT,
     UNKNOWN_SAVINGS,
     WALLET,
     Savings,
     SavingsChanges,
+    is_dormant,
     need_savings,
     savings_key,
     set_accrual,
@@ -64,10 +67,11 @@ from kasuwa.methods.investments.wire import (
     CashoutReply,
     CashoutRequest,
 )
+from kasuwa.terms.client_tiers import TierTerms
 from kasuwa.transactions.purpose import TransactionPurpose
 from kasuwa.transactions.transactions import SUCCESSFUL
 
-# Refusals, in order of precedence: unknown savings, not the owner, closed savings, no bank account.
+# Refusals, in order of precedence: unknown savings, not the owner, closed savings, no bank account, dormant savings.
 DEBTS_FIRST = Refusal(
     INSUFFICIENT_FUNDS,
     "The savings do not cover the amount: {owed} goes to thrift debts first",
@@ -123,10 +127,17 @@ def prepare_cashout(
 ) -> SavingsChanges | Refusal | NeedsMore:
     """Repays thrift debts first and checks that the rest covers the cash-out. Contract: investments#debts"""
     changes = SavingsChanges(context, rows)
+    if is_dormant(savings, changes.today, context.merchant):
+        return SAVINGS_DORMANT
     available = changes.account(savings.savings_id).available
     least = context.merchant.limits[CURRENCY].min_amount
     if request.amount < least and request.amount != available:
         return refuse_fields(FieldError("amount", f"at least {format_minor(least)}, or the whole balance"))
+    beyond = check_spending(savings.client_id, int(request.amount), context, rows)
+    if beyond is not None:
+        return beyond
+    if context.merchant.terms(TierTerms).are_on:
+        changes.count_spent(savings.client_id, int(request.amount))
     more = repay_thrift_debts(changes, savings.savings_id, available)
     if more is not None:
         return more
@@ -193,6 +204,7 @@ def balance_after(changes: SavingsChanges, savings_id: str, amount: int) -> str:
 def pay_cash(changes: SavingsChanges, savings: Savings, amount: int, context: Context) -> Decision:
     """Moves the amount to the wallet, because the merchant paid the client over the counter."""
     account = changes.account(savings.savings_id)
+    changes.record_own_movement(savings.savings_id)
     withdraw_savings(changes, savings.savings_id, amount)
     movement = SavingsMovement(
         kind=CASH_OUT,
@@ -224,9 +236,15 @@ def pay_cash(changes: SavingsChanges, savings: Savings, amount: int, context: Co
 
 
 def withdraw_savings(changes: SavingsChanges, savings_id: str, amount: int) -> None:
-    """Updates savings that money is taken from. Before maturity the interest that the amount earned since the last
-    posting is forfeited, except that unlocked interest of a fixed deposit goes first. Emptied savings are closed.
-    Contract: investments#forfeit"""
+    """Updates savings that money is taken from. Emptied savings are closed."""
+    forfeit_early(changes, savings_id, amount)
+    if changes.can_close(savings_id, leaving=amount):
+        changes.close(savings_id)
+
+
+def forfeit_early(changes: SavingsChanges, savings_id: str, amount: int) -> None:
+    """Removes, before maturity, the interest that an amount which leaves the savings earned since the last posting.
+    Unlocked interest of a fixed deposit goes first. Contract: investments#forfeit"""
     savings = changes.load_savings(savings_id)
     if changes.today < savings.matures_on:
         broken = max(0, amount - savings.unlocked)
@@ -234,8 +252,6 @@ def withdraw_savings(changes: SavingsChanges, savings_id: str, amount: int) -> N
             savings.accrual, savings.terms, LAYERS_DECODER.decode(savings.layers), broken, changes.today
         )
         set_accrual(savings, accrual)
-    if changes.can_close(savings_id, leaving=amount):
-        changes.close(savings_id)
 
 
 # --- by transfer --------------------------------------------------------------------------------------------
@@ -252,7 +268,7 @@ def send_cashout(
         sender_name=context.merchant.name,
         narration=savings.name,
         source_account=chart.savings(savings.savings_id),
-        purpose=TransactionPurpose(CASHOUT_PURPOSE, savings.savings_id),
+        purpose=make_purpose(savings, context),
     )
     limits = ClientLimits(client.client_id, kyc_tier(client))
     checked = check_client_payout(order, amount, limits, context, changes.seen)
@@ -280,10 +296,14 @@ def send_cashout(
 
 
 def prepend_debt_repayments(decision: Decision, changes: SavingsChanges, savings_id: str) -> None:
-    """Adds the debt repayments to the decision, before its holds."""
-    if changes.posts:
-        decision.groups = (*debt_groups(changes, savings_id), *decision.groups)
-        decision.rows = (*decision.rows, *changes.rows)
+    """Adds the debt repayments to the decision, before its holds, and what the client was paid out today."""
+    decision.groups = (*debt_groups(changes, savings_id), *decision.groups)
+    decision.rows = (*decision.rows, *(changes.rows if changes.posts else changes.clients))
+
+
+def make_purpose(savings: Savings, context: Context) -> TransactionPurpose:
+    spent_by = savings.client_id if context.merchant.terms(TierTerms).are_on else ""
+    return TransactionPurpose(CASHOUT_PURPOSE, savings.savings_id, spent_by=spent_by)
 
 
 # --- by cashcode --------------------------------------------------------------------------------------------
@@ -318,7 +338,7 @@ def issue_cashcode(
         digest=b"",
         source_account=chart.savings(savings.savings_id),
         insufficient_refusal=SAVINGS_INSUFFICIENT,
-        purpose=TransactionPurpose(CASHOUT_PURPOSE, savings.savings_id),
+        purpose=make_purpose(savings, context),
     )
     issued = cashcode.issue_code(order, context, changes.seen)
     if isinstance(issued, NeedsMore):

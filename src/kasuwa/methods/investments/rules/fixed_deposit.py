@@ -32,6 +32,7 @@ from kasuwa.methods.investments.model import (
     state_on,
 )
 from kasuwa.methods.investments.wire import RolloverReply, RolloverRequest
+from kasuwa.terms.savings import SavingsSettings
 from kasuwa.transactions.object_events import ObjectEvent, make_object_event
 from kasuwa.wire.interest_wire import DryRunFigure
 
@@ -168,7 +169,8 @@ def decide_rollover(request: RolloverRequest, context: Context, rows: LoadedRows
     changed = changes.load_savings(request.savings_id)
     changed.rollover = request.rollover
     account = changes.account(request.savings_id)
-    record = make_savings_record(changed, account.posted, account.held, [], changes.today)
+    months = context.merchant.terms(SavingsSettings).dormancy_months
+    record = make_savings_record(changed, account.posted, account.held, [], changes.today, dormancy_months=months)
     if request.dry_run:
         figures = explain_term_end(changed, account.posted)
         reply = RolloverReply(message=DRY_RUN_MESSAGE, data=record, dry_run=True, explained=figures)

@@ -3,6 +3,7 @@
 Contract: investments#savings, investments#deposit
 """
 
+from collections.abc import Mapping
 from decimal import Decimal
 
 import msgspec
@@ -23,7 +24,8 @@ from kasuwa.core.dry_run import DRY_RUN_MESSAGE
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import account_key, movement_reference, opaque_id
 from kasuwa.ledger.chart import Account
-from kasuwa.methods.clients.model import UNKNOWN_CLIENT, Client, adjust_open_accounts, client_key, refuse_inactive
+from kasuwa.methods.clients.model import UNKNOWN_CLIENT, Client, add_savings, client_key, refuse_inactive
+from kasuwa.methods.clients.rules.check_limits import check_deposit
 from kasuwa.methods.investments.accrual import MAX_ANNUAL_PERCENT, PARTS_PER_PERCENT, annual_parts, posting_date
 from kasuwa.methods.investments.model import (
     CLOSED,
@@ -41,6 +43,7 @@ from kasuwa.methods.investments.model import (
     SavingsChanges,
     ThriftLinks,
     has_unseen_rows,
+    is_dormant,
     make_savings_record,
     need_repayments,
     need_savings,
@@ -130,7 +133,7 @@ def decide_opening(
         return Decision(reply=SavingsReply(message=DRY_RUN_MESSAGE, data=record, dry_run=True))
     return Decision(
         reply=SavingsReply(message="Savings Created", data=record),
-        rows=(savings, adjust_open_accounts(client, 1), *rows),
+        rows=(savings, add_savings(client, savings.savings_id), *rows),
         jobs=() if job is None else (job,),
         numbers_used=1,
     )
@@ -170,6 +173,7 @@ def open_savings(request: CreateSavingsRequest, context: Context) -> Savings:
         layers=NO_LAYERS,
         pending_deposits=0,
         receivable=0,
+        moved_on=today,
         term_days=term_days,
         rollover=request.rollover or NO_ROLLOVER,
     )
@@ -197,6 +201,9 @@ def decide_deposit(
         return UNKNOWN_SAVINGS
     if savings.state == CLOSED:
         return SAVINGS_CLOSED
+    beyond = check_deposit(savings.client_id, int(request.amount), context, rows)
+    if beyond is not None:
+        return beyond
     if request.payment_method == WALLET_METHOD:
         return deposit_from_wallet(request, savings, context, rows)
     purpose = TransactionPurpose(DEPOSIT_PURPOSE, savings.savings_id, **payer_metadata(request))
@@ -230,6 +237,9 @@ def deposit_from_wallet(
     request: DepositRequest, savings: Savings, context: Context, rows: LoadedRows
 ) -> Decision | Refusal | NeedsMore:
     amount, changes = int(request.amount), SavingsChanges(context, rows)
+    # Whoever has a key sends it, without the client: one party must not reactivate savings. Contract: investments#dormancy
+    if not is_dormant(savings, changes.today, context.merchant):
+        changes.record_own_movement(savings.savings_id)
     more = receive_deposit(changes, savings.savings_id, amount)
     if more is not None:
         return more
@@ -292,6 +302,18 @@ def repay_thrift_debts(changes: SavingsChanges, savings_id: str, money: int) -> 
         set_thrift_links(savings, ThriftLinks(savings.thrift_links.plans, open_debts))
         changes.repay_debts(savings_id, repayments)
     return changes.missing_clients()
+
+
+def need_debt_repayments(changes: SavingsChanges, received: Mapping[str, int]) -> NeedsMore | None:
+    """Returns NeedsMore for the rows of all thrift debts that several savings repay out of what they receive, at once.
+    None if they are loaded."""
+    repayments = [
+        repaid
+        for savings_id, money in received.items()
+        for repaid in repay(money, changes.load_savings(savings_id).thrift_links.debts)[0]
+    ]
+    needs = need_repayments(changes.merchant_id, repayments)
+    return NeedsMore(needs) if has_unseen_rows(needs, changes.seen) else None
 
 
 def debt_groups(changes: SavingsChanges, savings_id: str) -> tuple[PostingGroup, ...]:

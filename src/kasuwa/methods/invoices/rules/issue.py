@@ -42,9 +42,11 @@ from kasuwa.methods.invoices.model import (
     counter_key,
     invoice_key,
     personal_aad,
+    reminder_key,
 )
 from kasuwa.methods.invoices.rules.amounts import FLAT, NO_VAT
 from kasuwa.methods.invoices.rules.check_invoice import compute_request_amounts, find_faults, make_items
+from kasuwa.methods.invoices.rules.send import schedule_reminder
 from kasuwa.methods.invoices.rules.states import choose_state, read_person, record_change, show_invoice
 from kasuwa.methods.invoices.wire import InvoiceReply, InvoiceRequest, InvoiceVoidRequest
 from kasuwa.rails.ports.orders import Answer
@@ -81,6 +83,8 @@ def decide_invoice(
         if isinstance(invoice_or_refusal, Refusal):
             return invoice_or_refusal
         earlier = invoice_or_refusal
+        if not rows.is_loaded(reminder_key(earlier)):
+            return NeedsMore(Needs(((Job, reminder_key(earlier)),)))
     person = find_person(request, context, rows)
     if isinstance(person, NeedsMore):
         return person
@@ -193,13 +197,16 @@ def write_invoice(
         token = DETAIL_DECODER.decode(invoice.detail).page_token
         counter = InvoiceCounter(counter_key(invoice.merchant_id), invoice.merchant_id, invoice.number)
         rows = (invoice, counter, make_page_entry(context, INVOICE_PAGE, token, invoice.invoice_id))
-    return Decision(
+    decision = Decision(
         reply=InvoiceReply(message=message, data=show_invoice(invoice, person, context.public_url)),
         rows=rows,
         jobs=(*event.jobs, *(() if invoice.due_on is None else (due_date_job(invoice, invoice.due_on),))),
         jobs_done=() if pending is None or invoice.due_on is not None else (pending,),
         events=(event.event,),
     )
+    if not is_new:
+        decision.add(schedule_reminder(invoice, context, loaded_rows))
+    return decision
 
 
 # --- void -------------------------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from kasuwa.methods.invoices.model import (
     PAID,
     PARTLY_PAID,
     PERSON_DECODER,
+    RECEIPTS_DECODER,
     UNPAID,
     VOID,
     Invoice,
@@ -32,11 +33,13 @@ from kasuwa.methods.invoices.wire import (
     InvoiceCustomer,
     InvoiceLine,
     InvoicePayment,
+    InvoiceReceipt,
     InvoiceRecord,
     InvoiceSummary,
 )
 from kasuwa.privacy.erasure import TRANSACTION_IN_PROGRESS
 from kasuwa.transactions.object_events import ObjectEvent, make_object_event
+from kasuwa.transactions.transactions import encode_text
 
 Unsealer = Callable[[int, str, bytes], bytes]
 
@@ -80,8 +83,12 @@ def record_change(invoice: Invoice, context: Context, payment_ref: str | None = 
 
 
 def erase_person(invoice: Invoice) -> Invoice | Refusal:
-    """Returns the invoice without the name and address of its customer and the note. Refused while it is being paid."""
-    return TRANSACTION_IN_PROGRESS if invoice.reserved else msgspec.structs.replace(invoice, personal_sealed=None)
+    """Returns the invoice without the name and address of its customer, the note and the references of what was
+    received, which may name somebody. Refused while it is being paid."""
+    if invoice.reserved:
+        return TRANSACTION_IN_PROGRESS
+    receipts = [msgspec.structs.replace(one, reference="") for one in RECEIPTS_DECODER.decode(invoice.receipts)]
+    return msgspec.structs.replace(invoice, personal_sealed=None, receipts=encode_text(receipts))
 
 
 # --- records ----------------------------------------------------------------------------------------------------------
@@ -112,6 +119,7 @@ def summary_fields(invoice: Invoice, detail: InvoiceDetail, public_url: str) -> 
         "outstanding": format_minor(invoice.outstanding),
         "status": invoice.status,
         "date_due": None if invoice.due_on is None else invoice.due_on.isoformat(),
+        "reminders": invoice.reminders,
         "created_at": utc_text(invoice.created_at),
         "paid_at": None if invoice.paid_at is None else utc_text(invoice.paid_at),
     }
@@ -146,4 +154,20 @@ def show_invoice(
         else InvoiceCustomer(name=person.name, email=person.email, phone=person.phone, address=person.address),
         voided_at=None if invoice.voided_at is None else utc_text(invoice.voided_at),
         payments=list(payments),
+        received=show_receipts(invoice) or msgspec.UNSET,
     )
+
+
+def show_receipts(invoice: Invoice) -> list[InvoiceReceipt]:
+    return [
+        InvoiceReceipt(
+            reference=one.reference or None,
+            amount=format_minor(one.amount),
+            method=one.method,  # type: ignore[arg-type]
+            received_on=one.received_on.isoformat(),
+            recorded_at=utc_text(one.recorded_at),
+            recorded_by=one.recorded_by,
+            undone_at=None if one.undone_at is None else utc_text(one.undone_at),
+        )
+        for one in RECEIPTS_DECODER.decode(invoice.receipts)
+    ]

@@ -8,44 +8,53 @@ from decimal import Decimal
 from typing import Any
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from kasuwa.core.calendar import lagos_day, utc_text
 from kasuwa.core.money import format_minor
 from kasuwa.methods.loans.model import (
     OWING_STATES,
     UNDISBURSED_STATES,
+    WAITING,
+    WRITE_OFF_DETAIL_DECODER,
     WRITTEN_OFF,
     Loan,
     LoanAct,
     LoanInstallment,
+    LoanSchedule,
+    LoanWriteOff,
 )
+from kasuwa.methods.loans.rules.agreed_grace import describe_grace
+from kasuwa.methods.loans.rules.charge_lines import CoveredCharge, cover_charges
 from kasuwa.methods.loans.rules.history import LoanHistory
 from kasuwa.methods.loans.rules.loan_position import (
     LoanPosition,
     RepaymentResult,
+    WriteOffResult,
     compute_position,
     is_late,
     make_installments,
 )
 from kasuwa.methods.loans.wire import (
     Allocation,
+    EarlierSchedule,
     Installments,
     LoanRecord,
     LoanSummary,
     NextDue,
     Outstanding,
     ScheduleLine,
+    WaitingWriteOff,
+    WrittenOff,
 )
+from kasuwa.methods.loans.wire_charges import AgreedChargeRecord, LoanChargeRecord
+from kasuwa.terms.loan_charges import AgreedCharge, deducted_charges
 from kasuwa.terms.loan_schedule import (
-    EQUAL_INSTALLMENTS,
-    FLAT,
+    NO_GRACE,
+    NOTHING,
     LoanAmounts,
-    LoanTerms,
-    ScheduledInstallment,
-    level_payment,
     sum_amounts,
 )
-from kasuwa.terms.tariff import FeeBreakdown
 from kasuwa.transactions.transactions import Transaction
 from kasuwa.wire.interest_wire import DryRunFigure, InterestReply
 
@@ -66,7 +75,97 @@ def make_loan_record(
     facts = common_loan_fields(position, credit)
     if dry_run:
         facts["loan_id"] = None
-    return LoanRecord(**facts, schedule=[make_schedule_line(line, position) for line in position.lines])
+    record = LoanRecord(**facts, schedule=[make_schedule_line(line, position) for line in position.lines])
+    describe_charges(record, position)
+    record.tops_up = loan.agreed_terms.tops_up or UNSET
+    record.topped_up_by = loan.topped_up_by or UNSET
+    if loan.agreed_terms.grace != NO_GRACE:
+        record.grace = describe_grace(loan.agreed_terms.grace)
+    if loan.group_id:
+        record.group_id, record.group_loan_id = loan.group_id, loan.group_loan_id
+    lost = sum_amounts(position.payoff) if loan.state == WRITTEN_OFF else position.lost
+    if lost.total:
+        record.written_off = WrittenOff(**msgspec.structs.asdict(make_parts(lost)), total=format_minor(lost.total))
+    return record
+
+
+def has_charges(line: LoanInstallment) -> bool:
+    """Whether an installment has charges, also the sum of several in a list, of which they are not loaded."""
+    return bool(line.charges or line.charge)
+
+
+def describe_charges(record: LoanRecord, position: LoanPosition) -> None:
+    """Adds to a record what its loan has of charges."""
+    loan = position.loan
+    agreed, deducted = loan.agreed_terms.charges, deducted_charges(loan.agreed_terms, loan.amount)
+    if deducted:
+        record.net_amount = format_minor(loan.amount - deducted)
+    if agreed:
+        record.agreed_charges = [describe_agreed_charge(charge) for charge in agreed]
+    charges = [describe_line_charge(line, one, position) for line in position.lines for one in cover_charges(line)]
+    if charges:
+        record.charges = charges
+
+
+def describe_agreed_charge(charge: AgreedCharge) -> AgreedChargeRecord:
+    return AgreedChargeRecord(
+        name=charge.name,
+        when=charge.when,
+        amount=UNSET if charge.percent else format_minor(charge.amount),
+        percent=charge.percent or UNSET,
+        of=charge.of if charge.percent else UNSET,
+        vat=charge.vat,
+        deduct=charge.deduct,
+        due=UNSET if charge.due is None else charge.due.isoformat(),
+    )
+
+
+def describe_line_charge(line: LoanInstallment, one: CoveredCharge, position: LoanPosition) -> LoanChargeRecord:
+    charge, paid = one.charge, one.paid + one.paid_vat
+    is_owed = position.loan.state in OWING_STATES or position.loan.disbursed_at is None
+    return LoanChargeRecord(
+        charge_id=charge.charge_id,
+        name=charge.name,
+        n=line.n,
+        due=charge.day.isoformat(),
+        amount=format_minor(charge.amount),
+        vat=format_minor(charge.vat),
+        paid=format_minor(paid),
+        waived=format_minor(charge.waived + charge.waived_vat),
+        outstanding=format_minor(one.owed + one.owed_vat if is_owed else 0),
+    )
+
+
+def describe_waiting(loan: Loan, proposed: LoanWriteOff | None, now: datetime) -> WaitingWriteOff | UnsetType:
+    """Returns the write-off of a loan that can be approved, if there is one."""
+    if proposed is None or not can_be_decided(loan, proposed, now):
+        return UNSET
+    detail = WRITE_OFF_DETAIL_DECODER.decode(proposed.detail)
+    return WaitingWriteOff(
+        amount=format_minor(proposed.amount),
+        parts=list(detail.parts) or UNSET,  # type: ignore[arg-type]
+        reason=detail.reason,
+        proposed_by=detail.maker.label,
+        proposed_at=utc_text(proposed.created_at),
+        expires_at=utc_text(proposed.expires_at),
+    )
+
+
+SCHEDULE_LINES_DECODER: "msgspec.json.Decoder[list[ScheduleLine]]" = msgspec.json.Decoder(list[ScheduleLine])
+
+
+def describe_earlier(earlier: LoanSchedule) -> EarlierSchedule:
+    return EarlierSchedule(
+        n=earlier.n,
+        until=utc_text(earlier.until),
+        interest_rate=earlier.rate,
+        reason=earlier.reason,
+        schedule=SCHEDULE_LINES_DECODER.decode(earlier.lines),
+    )
+
+
+def can_be_decided(loan: Loan, proposed: LoanWriteOff, now: datetime) -> bool:
+    return loan.state in OWING_STATES and proposed.state == WAITING and now < proposed.expires_at
 
 
 def common_loan_fields(position: LoanPosition, credit: int) -> dict[str, Any]:
@@ -74,11 +173,14 @@ def common_loan_fields(position: LoanPosition, credit: int) -> dict[str, Any]:
     return {
         "loan_id": loan.loan_id,
         "client_id": loan.client_id,
+        "officer": loan.officer or None,
+        "branch": loan.branch or None,
+        "product_id": loan.product or UNSET,
         "state": loan.state,
         "amount": format_minor(loan.amount),
-        "interest_settings": InterestReply(loan.rate, loan.frequency),  # type: ignore[arg-type]
+        "interest_settings": InterestReply(loan.current_rate, loan.frequency),  # type: ignore[arg-type]
         "method": loan.method,
-        "period": loan.period,
+        "period": loan.installments,
         "tax_applied": loan.tax_applied,
         "tax_rate": plain_number(loan.tax_rate) if loan.tax_applied else 0,
         "penalty_rate": loan.penalty_rate,
@@ -106,14 +208,15 @@ def make_loan_summary(loan: Loan, counted: InstallmentSummary, today: date, cred
     lines = counted.lines if counted.later_total is None else (*counted.lines, counted.later_total)
     position = compute_position(loan, lines, today)
     shown = position.lines[: len(counted.lines)] if position.loan.state in OWING_STATES else ()
-    late = sum(is_late(line, position.loan, position.day) for line in shown)
+    late = [line.owed.total for line in shown if is_late(line, position.loan, position.day)]
     coming = next((line for line in shown if line.owed.total), None)
     return LoanSummary(
         **common_loan_fields(position, credit),
-        installments=Installments(total=counted.total or loan.period, paid=counted.paid, late=late),
+        installments=Installments(total=counted.total or loan.installments, paid=counted.paid, late=len(late)),
         next_due=None
         if coming is None
         else NextDue(n=coming.n, due=coming.due.isoformat(), amount=format_minor(coming.owed.total)),
+        overdue=format_minor(sum(late)),
     )
 
 
@@ -124,15 +227,19 @@ def plain_number(percent: str) -> Any:
 
 
 def make_schedule_line(line: LoanInstallment, position: LoanPosition) -> ScheduleLine:
+    grown = line.grown + line.pending + line.pending_tax + line.capitalized.total if line.grace else 0
     return ScheduleLine(
         n=line.n,
         due=line.due.isoformat(),
         principal=format_minor(line.principal),
         interest=format_minor(line.interest),
         tax=format_minor(line.tax),
-        total=format_minor(line.principal + line.interest + line.tax),
-        paid=format_minor(line.paid_principal + line.paid_interest + line.paid_tax),
+        charges=format_minor(line.charge + line.vat) if line.charges else UNSET,
+        total=format_minor(line.principal + line.interest + line.tax + line.charge + line.vat),
+        paid=format_minor(line.paid),
         state=installment_state(line, position),  # type: ignore[arg-type]
+        grace=line.grace or UNSET,  # type: ignore[arg-type]
+        grown=format_minor(grown) if grown else UNSET,
     )
 
 
@@ -140,25 +247,29 @@ def installment_state(line: LoanInstallment, position: LoanPosition) -> str:
     """Returns the state of an installment. Before the loan is paid out it is pending, even if its total is zero."""
     if position.loan.disbursed_at is None:
         return "pending"
-    if not line.owed.total:
-        return "paid"
-    if position.loan.state == WRITTEN_OFF:
+    if position.loan.state == WRITTEN_OFF and (line.owed + line.lost).total:
         return "written_off"
+    if line.grace and position.loan.state in OWING_STATES and line.due > position.day and not line.paid:
+        return "pending"
+    if not line.owed.total:
+        return "written_off" if line.lost.total else "paid"
     if is_late(line, position.loan, position.day):
         return "late"
-    paid = line.paid_principal + line.paid_interest + line.paid_tax + line.paid_penalty
-    return "partially_paid" if paid else "pending"
+    deducted = deducted_charges(position.loan.agreed_terms, position.loan.amount) if line.n == 1 else 0
+    return "partially_paid" if line.paid + line.paid_penalty > deducted else "pending"
 
 
 def make_outstanding(position: LoanPosition) -> Outstanding:
     owes = position.loan.state in OWING_STATES
     owed = position.owed if owes else LoanAmounts()
     payoff = sum_amounts(position.payoff).total if owes else 0
+    is_charged = bool(position.loan.agreed_terms.charges) or any(has_charges(line) for line in position.lines)
     return Outstanding(
         principal=format_minor(owed.principal),
         interest=format_minor(owed.interest),
         tax=format_minor(owed.tax),
         penalty=format_minor(owed.penalty),
+        charges=format_minor(owed.charge + owed.vat) if is_charged else UNSET,
         total=format_minor(owed.total),
         payoff=format_minor(payoff),
     )
@@ -174,74 +285,11 @@ def make_parts(parts: LoanAmounts) -> Allocation:
         interest=format_minor(parts.interest),
         tax=format_minor(parts.tax),
         principal=format_minor(parts.principal),
+        charges=format_minor(parts.charge + parts.vat) if parts.charge + parts.vat else UNSET,
     )
 
 
 # --- explanations of dry-run figures ----------------------------------------------------------------------------
-
-
-def percent_text(terms: LoanTerms) -> str:
-    """Returns the rate of one interval in percent, rounded to twelve places."""
-    percent = terms.interval_rate * 100
-    places = Decimal(percent.numerator) / Decimal(percent.denominator)
-    return f"{round(places, 12).normalize():f} %"
-
-
-def explain_schedule(terms: LoanTerms, lines: list[ScheduledInstallment], cost: FeeBreakdown) -> list[DryRunFigure]:
-    rate, level = percent_text(terms), level_payment(terms)
-    figures = [explain_level(terms, rate, level)]
-    before = terms.principal
-    for line in lines:
-        figures.append(explain_line(terms, line, rate, level, before))
-        before = line.balance
-    fees = f"fee {format_minor(cost.fee)}, VAT {format_minor(cost.vat)}, stamp duty {format_minor(cost.duty)}"
-    return [
-        *figures,
-        DryRunFigure(
-            what="interest",
-            amount=format_minor(sum(line.interest for line in lines)),
-            how="the interest of all installments",
-        ),
-        DryRunFigure(
-            what="tax", amount=format_minor(sum(line.tax for line in lines)), how="the tax of all installments"
-        ),
-        DryRunFigure(
-            what="total",
-            amount=format_minor(sum(line.total for line in lines)),
-            how="principal, interest and tax of all installments: what the client pays if nothing is late",
-        ),
-        DryRunFigure(
-            what="disbursement",
-            amount=format_minor(terms.principal + cost.total),
-            how=f"{format_minor(terms.principal)} and {fees}: taken from the wallet when the loan is approved",
-        ),
-    ]
-
-
-def explain_level(terms: LoanTerms, rate: str, level: int) -> DryRunFigure:
-    agreed_rate = f"{terms.rate} % {terms.frequency}"
-    each = f"{agreed_rate} ÷ 12 = {rate} a month" if terms.frequency == "annualized" else agreed_rate
-    amount = format_minor(terms.principal)
-    if terms.method == EQUAL_INSTALLMENTS and terms.interval_rate:
-        how = f"{amount} × r ÷ (1 − (1 + r)^−{terms.period}), half up; r is {each}"
-        return DryRunFigure(what="installment", amount=format_minor(level), how=how)
-    how = f"{amount} ÷ {terms.period}, half up; interest is {each}"
-    return DryRunFigure(what="principal of an installment", amount=format_minor(level), how=how)
-
-
-def explain_line(terms: LoanTerms, line: ScheduledInstallment, rate: str, level: int, before: int) -> DryRunFigure:
-    of = terms.principal if terms.method == FLAT else before
-    steps = [f"interest {rate} of {format_minor(of)} = {format_minor(line.interest)}"]
-    if line.n == terms.period:
-        steps.append(f"principal: all that is left, {format_minor(line.principal)}")
-    elif terms.method == EQUAL_INSTALLMENTS:
-        less = f"{format_minor(level)} − {format_minor(line.interest)}"
-        steps.append(f"principal {less} = {format_minor(line.principal)}")
-    else:
-        steps.append(f"principal {format_minor(line.principal)}")
-    if line.tax:
-        steps.append(f"tax {terms.tax} % of {format_minor(line.interest)} = {format_minor(line.tax)}")
-    return DryRunFigure(what=f"installment {line.n}", amount=format_minor(line.total), how="; ".join(steps))
 
 
 def explain_repayment(
@@ -295,7 +343,7 @@ def explain_reversal(before: LoanHistory, after: LoanHistory, act: LoanAct) -> l
             how = f"{explain_parts(now.paid)}, instead of {explain_parts(was.paid)}"
             what = f"repayment {now.given.act.reference}"
             figures.append(DryRunFigure(what=what, amount=format_minor(now.used), how=how))
-    for part in ("penalty", "interest", "tax"):
+    for part in ("penalty", "charge", "vat", "interest", "tax"):
         charged_before, charged = getattr(before.totals.charged, part), getattr(after.totals.charged, part)
         if charged_before != charged:
             how = f"charged without the repayment, instead of {format_minor(charged_before)}"
@@ -306,9 +354,23 @@ def explain_reversal(before: LoanHistory, after: LoanHistory, act: LoanAct) -> l
     return [*figures, DryRunFigure(what="outstanding", amount=format_minor(owed.total if is_owed else 0), how=how)]
 
 
+def explain_write_off(
+    before: LoanPosition, done: WriteOffResult, parts: tuple[str, ...], needs_approval: DryRunFigure | None
+) -> list[DryRunFigure]:
+    """Returns the figures of the dry run of a write-off. `needs_approval` says why it would wait, if it would."""
+    what = f"{' and '.join(parts)} due up to {before.day.isoformat()}" if parts else "all that is owed"
+    how = f"{what}: {explain_parts(done.written_off)}"
+    figures = [DryRunFigure(what="written off", amount=format_minor(done.written_off.total), how=how)]
+    owed = done.after.owed if done.after.loan.state in OWING_STATES else NOTHING
+    how = f"owed after it: {explain_parts(owed)}" if owed.total else "nothing: the loan is closed"
+    figures.append(DryRunFigure(what="outstanding", amount=format_minor(owed.total), how=how))
+    return figures if needs_approval is None else [*figures, needs_approval]
+
+
 def explain_parts(parts: LoanAmounts) -> str:
     named = {
         "penalty": parts.penalty,
+        "charges": parts.charge + parts.vat,
         "interest": parts.interest,
         "tax": parts.tax,
         "principal": parts.principal,

@@ -7,10 +7,13 @@ status 301 (insufficient funds) and nothing changes.
 Contract: loans#request, loans#process
 """
 
+from datetime import date
+
 import msgspec
 
 from kasuwa.core.banks import check_account_number
 from kasuwa.core.calendar import lagos_day, lagos_moment
+from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import (
     Context,
     Decision,
@@ -24,6 +27,7 @@ from kasuwa.core.decision import (
     make_job,
     refuse_fields,
 )
+from kasuwa.core.error_codes import DAY_IN_THE_PAST
 from kasuwa.core.money import LARGEST_AMOUNT, format_minor
 from kasuwa.core.references import account_key, job_key, opaque_id
 from kasuwa.ledger.chart import Account
@@ -48,6 +52,7 @@ from kasuwa.methods.loans.model import (
     DISBURSEMENT_PURPOSE,
     DISBURSING,
     LOAN_PREFIX,
+    OWING_STATES,
     PENDING_APPROVAL,
     REJECTED,
     UNKNOWN_LOAN,
@@ -59,13 +64,27 @@ from kasuwa.methods.loans.model import (
     need_installments,
     need_loan,
     refuse_in_state,
+    repayment_posts,
 )
-from kasuwa.methods.loans.rules.loan_position import LoanPosition, make_installments
-from kasuwa.methods.loans.rules.loan_record import explain_schedule, make_loan_record
+from kasuwa.methods.loans.rules.agreed_charges import read_charges
+from kasuwa.methods.loans.rules.agreed_grace import find_first_due_fault, read_grace
+from kasuwa.methods.loans.rules.charge_lines import deducted_parts
+from kasuwa.methods.loans.rules.explain_schedule import explain_schedule
+from kasuwa.methods.loans.rules.guarantor_holds import release_holds
+from kasuwa.methods.loans.rules.loan_position import LoanPosition, compute_position, make_installments
+from kasuwa.methods.loans.rules.loan_record import make_loan_record
+from kasuwa.methods.loans.rules.provision import next_check_on
 from kasuwa.methods.loans.wire import LoanReply, LoanRequest, ProcessRequest
-from kasuwa.terms.loan_schedule import LendingSettings, make_schedule, parse_rate
+from kasuwa.terms.loan_charges import (
+    AgreedTerms,
+    charges_of_schedule,
+    deducted_charges,
+    most_late_charges,
+    write_terms,
+)
+from kasuwa.terms.loan_schedule import LendingSettings, ScheduledInstallment, make_schedule, parse_rate, sum_amounts
 from kasuwa.terms.tariff import Tariff, calculate_transfer_fees
-from kasuwa.transactions.purpose import PurposeRules, TransactionEffects, TransactionPurpose
+from kasuwa.transactions.purpose import TransactionEffects, TransactionPurpose
 from kasuwa.transactions.requery import MAX_TRAIL_LENGTH
 from kasuwa.transactions.transactions import SUCCESSFUL, Transaction, begin_trail, extend_trail
 
@@ -109,37 +128,84 @@ def check_tax_rate(merchant: Merchant, tax_applied: bool | None, tax_rate: str |
 TOO_LARGE = refuse_fields(
     FieldError("amount", f"with its interest and tax, more than {format_minor(LARGEST_AMOUNT)}", "loan_too_large")
 )
+FIRST_DUE_PASSED = Refusal(
+    INVALID_REQUEST,
+    "The agreed first due date, {day}, has passed; cancel the loan and request it with another one",
+    error_code="first_due_passed",
+)
+NOT_TO_TOP_UP = Refusal(
+    INVALID_REQUEST,
+    "The loan that this one tops up is {state} and owes nothing; cancel this one",
+    error_code="nothing_to_top_up",
+)
+LOAN_OF_GROUP = Refusal(
+    INVALID_REQUEST,
+    "The loan is a part of the loan of a group; use process_group_loan",
+    error_code="loan_of_group",
+)
+NOTHING_PAID_OUT = refuse_fields(
+    FieldError("charges", "the deducted charges leave nothing of the amount to pay out", "nothing_to_pay_out")
+)
 
 
 # --- request ----------------------------------------------------------------------------------------------------
 
 
 def need_request(request: LoanRequest, merchant: Merchant) -> Needs:
-    return Needs(((Client, client_key(merchant.merchant_id, request.client_id)),))
+    return need_borrower(request.client_id, merchant)
+
+
+def need_borrower(client_id: str, merchant: Merchant) -> Needs:
+    return Needs(((Client, client_key(merchant.merchant_id, client_id)),))
+
+
+def find_borrower(client_id: str, context: Context, rows: LoadedRows) -> Client | Refusal:
+    client = rows.get(Client, client_key(context.merchant.merchant_id, client_id))
+    return UNKNOWN_CLIENT if client is None else refuse_inactive(client) or client
 
 
 def decide_request(request: LoanRequest, context: Context, rows: LoadedRows) -> Decision[LoanReply] | Refusal:
-    client = rows.get(Client, client_key(context.merchant.merchant_id, request.client_id))
-    if client is None:
-        return UNKNOWN_CLIENT
-    refusal = refuse_inactive(client)
+    client = find_borrower(request.client_id, context, rows)
+    if isinstance(client, Refusal):
+        return client
+    return offer_loan(make_loan(request, context), client, bool(request.dry_run), context)
+
+
+def offer_loan(loan: Loan, client: Client, is_dry_run: bool, context: Context) -> Decision[LoanReply] | Refusal:
+    """Returns the decision of a request for a loan, or its dry run."""
+    lines = make_schedule(loan.terms, lagos_day(context.now))
+    refusal = refuse_terms(loan, lines, lagos_day(context.now))
     if refusal is not None:
         return refusal
-    loan = make_loan(request, context)
-    lines = make_schedule(loan.terms, lagos_day(context.now))
-    if sum(line.total for line in lines) > LARGEST_AMOUNT:
-        return TOO_LARGE
-    if request.dry_run:
-        cost = calculate_transfer_fees(context.merchant.terms(Tariff), loan.amount)
+    if is_dry_run:
         reply = LoanReply(
             message="This is what the loan would be; nothing was changed",
             data=make_loan_record(loan, (), context.now, dry_run=True),
             dry_run=True,
-            explained=explain_schedule(loan.terms, lines, cost),
+            explained=explain_schedule(loan, lines, lagos_day(context.now), context.merchant.terms(Tariff)),
         )
         return Decision(reply=reply)
     reply = LoanReply(message="Loan Requested", data=make_loan_record(loan, (), context.now))
     return Decision(reply=reply, rows=(loan, adjust_open_accounts(client, 1)), numbers_used=1)
+
+
+def refuse_terms(loan: Loan, lines: list[ScheduledInstallment], today: date) -> Refusal | None:
+    """Returns the refusal of charges and of a first due date that are not possible with the loan, and of a loan that is
+    too large with them."""
+    agreed = loan.agreed_terms
+    past = [
+        FieldError(f"charges[{place}].due", "not before today", DAY_IN_THE_PAST)
+        for place, charge in enumerate(agreed.charges)
+        if charge.due is not None and charge.due < today
+    ]
+    past += find_first_due_fault(agreed.grace, today)
+    if past:
+        return refuse_fields(*past)
+    if deducted_charges(agreed, loan.amount) >= loan.amount:
+        return NOTHING_PAID_OUT
+    charges = charges_of_schedule(agreed, loan.amount, lines, today)
+    total = sum(line.total for line in lines) + sum(one.amount + one.vat for own in charges for one in own)
+    return TOO_LARGE if total + most_late_charges(agreed, loan.amount, lines) > LARGEST_AMOUNT else None
 
 
 def make_loan(request: LoanRequest, context: Context) -> Loan:
@@ -168,6 +234,9 @@ def make_loan(request: LoanRequest, context: Context) -> Loan:
         disbursed_at=None,
         closed_at=None,
         trail=begin_trail(context.now, "requested"),
+        officer=request.officer or "",
+        branch=request.branch or "",
+        agreed=write_terms(AgreedTerms(read_charges(request.charges or ()), read_grace(request.grace))),
     )
 
 
@@ -180,12 +249,15 @@ def need_process(request: ProcessRequest, merchant: Merchant) -> Needs:
 
 
 def decide_process(
-    request: ProcessRequest, context: Context, rows: LoadedRows
+    request: ProcessRequest, context: Context, rows: LoadedRows, *, is_of_group: bool = False
 ) -> Decision[LoanReply] | Refusal | NeedsMore:
+    """Approves, rejects or cancels a loan. One of a group only with `is_of_group`, by the rules of groups."""
     merchant_id = context.merchant.merchant_id
     loan = rows.get(Loan, loan_key(merchant_id, request.loan_id))
     if loan is None:
         return UNKNOWN_LOAN
+    if loan.group_loan_id and not is_of_group:
+        return LOAN_OF_GROUP
     states, state, named = PROCESS_TRANSITIONS[request.status]
     if loan.state not in states:
         return refuse_in_state(loan.state, named)
@@ -202,8 +274,13 @@ def decide_process(
     record = make_loan_record(closed, (), context.now)
     if request.dry_run:
         return Decision(reply=LoanReply(message=DRY_RUN_MESSAGE, data=record, dry_run=True))
+    released = release_holds(loan, 0, rows)
+    if isinstance(released, NeedsMore):
+        return released
     reply = LoanReply(message=f"Loan {named.capitalize()}", data=record)
-    return Decision(reply=reply, rows=(closed, adjust_open_accounts(client, -1)))
+    decision = Decision(reply=reply, rows=(closed, adjust_open_accounts(client, -1)))
+    decision.add(released)
+    return decision
 
 
 def dry_run_approval(
@@ -217,8 +294,11 @@ def dry_run_approval(
         return decision
     assert isinstance(decision, Decision)
     wallet = rows.get(Account, account_key(loan.merchant_id, WALLET))
-    cost = calculate_transfer_fees(context.merchant.terms(Tariff), loan.amount)
-    if wallet is None or wallet.available < loan.amount + cost.total:
+    payoff = find_payoff(loan, context, rows)
+    assert isinstance(payoff, int), "the approval has found it"
+    amount = amount_paid_out(loan) - payoff
+    cost = calculate_transfer_fees(context.merchant.terms(Tariff), amount)
+    if wallet is None or wallet.available < amount + cost.total:
         return WALLET_INSUFFICIENT
     today = lagos_day(context.now)
     active = msgspec.structs.replace(loan, state=ACTIVE, disbursed_at=context.now, aged_to=today)
@@ -227,26 +307,40 @@ def dry_run_approval(
             message=DRY_RUN_MESSAGE,
             data=make_loan_record(active, make_installments(active, today), context.now),
             dry_run=True,
-            explained=explain_schedule(loan.terms, make_schedule(loan.terms, today), cost),
+            explained=explain_schedule(loan, make_schedule(loan.terms, today), today, context.merchant.terms(Tariff)),
         )
     )
 
 
-def approve(loan: Loan, client: Client, context: Context, rows: LoadedRows) -> Decision | Refusal | NeedsMore:
-    """Holds the principal and the fees on the wallet and starts the transfer to the client's bank account."""
+def approve(
+    loan: Loan, client: Client, context: Context, rows: LoadedRows, number: int | None = None
+) -> Decision | Refusal | NeedsMore:
+    """Holds the principal without deducted charges, and without the payoff of a loan that it tops up, and the fees on
+    the wallet, and starts the transfer to the client's bank account. `number` is that of its reference."""
     refusal = refuse_inactive(client)
     if refusal is not None:
         return refusal
+    first_due = loan.agreed_terms.grace.first_due
+    if first_due is not None and first_due <= lagos_day(context.now):
+        return FIRST_DUE_PASSED.fill(day=first_due.isoformat())
     account = read_bank_account(client, context.vault.unseal)
     if account is None or check_account_number(context.merchant, account.bank_code, account.account_number):
         return NO_BANK_ACCOUNT
+    payoff = find_payoff(loan, context, rows)
+    if not isinstance(payoff, int):
+        return payoff
+    amount = amount_paid_out(loan) - payoff
+    if amount <= 0:
+        least = format_minor(loan.amount - amount)
+        reason = f"more than {least}: the payoff and deducted charges"
+        return refuse_fields(FieldError("amount", reason, "below_payoff"))
     order = make_disbursement_order(loan, account, context)
     limits = ClientLimits(client.client_id, kyc_tier(client))
-    checked = check_client_payout(order, loan.amount, limits, context, rows)
+    checked = check_client_payout(order, amount, limits, context, rows)
     if not isinstance(checked, CheckedPayout):
         return checked
-    new = NewTransfer(order=order, amount=loan.amount, reference_type="LD", checked=checked)
-    decision = begin_transfer(new, context, context.number)
+    new = NewTransfer(order=order, amount=amount, reference_type="LD", checked=checked)
+    decision = begin_transfer(new, context, context.number if number is None else number)
     transfer, *counters = decision.rows
     assert isinstance(transfer, Transaction)
     approved = msgspec.structs.replace(change_state(loan, context, DISBURSING), transfer=transfer.txn_ref)
@@ -254,6 +348,28 @@ def approve(loan: Loan, client: Client, context: Context, rows: LoadedRows) -> D
     decision.rows = (transfer, approved, *counters)
     decision.follow_up = decision.jobs[0]
     return decision
+
+
+def amount_paid_out(loan: Loan) -> int:
+    """Returns what the client receives: the principal without deducted charges."""
+    return loan.amount - deducted_charges(loan.agreed_terms, loan.amount)
+
+
+def find_payoff(loan: Loan, context: Context, rows: LoadedRows) -> int | Refusal | NeedsMore:
+    """Returns what pays off today the loan that another one tops up; 0 if it tops up none."""
+    if not loan.agreed_terms.tops_up:
+        return 0
+    key = loan_key(loan.merchant_id, loan.agreed_terms.tops_up)
+    if not rows.is_loaded(key):
+        return NeedsMore(need_loan(context.merchant, loan.agreed_terms.tops_up))
+    old = rows.get(Loan, key)
+    assert old is not None
+    if old.state not in OWING_STATES:
+        return NOT_TO_TOP_UP.fill(state=old.state)
+    lines = load_installments(old, rows)
+    if isinstance(lines, NeedsMore):
+        return lines
+    return sum_amounts(compute_position(old, lines, lagos_day(context.now)).payoff).total
 
 
 def make_disbursement_order(loan: Loan, account: BankAccount, context: Context) -> TransferDetail:
@@ -309,23 +425,40 @@ def reply_ended_disbursement(
     """Returns the reply for a request that still waits while a callback has already ended the disbursement."""
     loan = rows.get(Loan, loan_key(context.merchant.merchant_id, loan_id))
     assert loan is not None
-    needs = need_installments(loan)
-    if not all(rows.is_loaded(key) for _, key in needs.rows):
-        return NeedsMore(needs)
-    lines = [rows.get(LoanInstallment, key) for kind, key in needs.rows if kind is LoanInstallment]
-    installments = tuple(line for line in lines if line is not None)
+    installments = load_installments(loan, rows)
+    if isinstance(installments, NeedsMore):
+        return installments
     message = DISBURSED_MESSAGE if row.status == SUCCESSFUL else failure_message(row)
     return reply_disbursement(row, loan, installments, message, context)
 
 
-def activate_loan(row: Transaction, loan: Loan, context: Context) -> TransactionEffects:
-    """Activates a loan whose transfer succeeded: the schedule starts today and the client is charged with all of it."""
+def load_installments(loan: Loan, rows: LoadedRows) -> tuple[LoanInstallment, ...] | NeedsMore:
+    """Returns the installments of a loan, or what must be loaded first: they and its client."""
+    needs = need_installments(loan)
+    if not all(rows.is_loaded(key) for _, key in needs.rows):
+        return NeedsMore(needs)
+    lines = (rows.get(LoanInstallment, key) for kind, key in needs.rows if kind is LoanInstallment)
+    return tuple(line for line in lines if line is not None)
+
+
+def begin_loan(loan: Loan, context: Context) -> LoanPosition:
+    """Returns the position of a loan that is paid out now."""
     today = lagos_day(context.now)
     active = msgspec.structs.replace(change_state(loan, context, ACTIVE), disbursed_at=context.now, aged_to=today)
-    position = LoanPosition(active, make_installments(active, today), today)
+    return LoanPosition(active, make_installments(active, today), today)
+
+
+def activate_loan(row: Transaction, loan: Loan, context: Context) -> TransactionEffects:
+    """Activates a loan whose transfer succeeded: the schedule starts today and the client is charged with all of it."""
+    position = begin_loan(loan, context)
+    active = position.loan
+    deducted = deducted_parts(loan)
     return TransactionEffects(
         reply=reply_disbursement(row, active, position.lines, DISBURSED_MESSAGE, context),
-        posts=charge_posts(loan.loan_id, position.owed, "agreed"),
+        posts=(
+            *charge_posts(loan.loan_id, position.owed + deducted, "agreed"),
+            *repayment_posts(loan.loan_id, deducted, "deducted"),
+        ),
         rows=(active, *position.lines),
         jobs=schedule_arrears_check(position, context),
     )
@@ -333,7 +466,7 @@ def activate_loan(row: Transaction, loan: Loan, context: Context) -> Transaction
 
 def schedule_arrears_check(position: LoanPosition, context: Context) -> tuple[Job, ...]:
     """Returns the arrears check of the next day on which the loan changes by time alone; there is one per loan."""
-    loan, day = position.loan, position.next_change_on
+    loan, day = position.loan, next_check_on(position, context)
     if day is None:
         return ()
     job = make_job(
@@ -348,10 +481,13 @@ def schedule_arrears_check(position: LoanPosition, context: Context) -> tuple[Jo
     return (job,)
 
 
-def reschedule_arrears_check(position: LoanPosition, rows: LoadedRows) -> tuple[Job, ...]:
-    """Returns the arrears check with an earlier due time if the recomputed schedule requires one, else nothing."""
-    job, day = rows.get(Job, job_key(position.loan.key)), position.next_change_on
-    if job is None or day is None or lagos_moment(day, 0) >= job.due:
+def reschedule_arrears_check(position: LoanPosition, context: Context, rows: LoadedRows) -> tuple[Job, ...]:
+    """Returns the arrears check if the loan has none and needs one, or with an earlier due time if the loan changes
+    earlier than before. Else nothing."""
+    job, day = rows.get(Job, job_key(position.loan.key)), next_check_on(position, context)
+    if job is None:
+        return schedule_arrears_check(position, context)
+    if day is None or lagos_moment(day, 0) >= job.due:
         return ()
     return (msgspec.structs.replace(job, due=lagos_moment(day, 0)),)
 
@@ -360,8 +496,3 @@ def arrears_check_jobs(loan: Loan, rows: LoadedRows) -> tuple[Job, ...]:
     """Returns the pending arrears check of a loan, to be ended when the loan closes."""
     job = rows.get(Job, job_key(loan.key))
     return () if job is None else (job,)
-
-
-DISBURSEMENT_PURPOSE_RULES = PurposeRules(
-    DISBURSEMENT_PURPOSE, need_loan, end_disbursement, final_reply=reply_ended_disbursement
-)

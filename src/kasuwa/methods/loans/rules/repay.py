@@ -37,26 +37,28 @@ from kasuwa.methods.clients.model import (
     adjust_pending_payments,
     client_key,
 )
+from kasuwa.methods.loans.guarantee_model import LoanGuarantee
 from kasuwa.methods.loans.model import (
     CURRENCY,
     LENDING_OVERPAID,
     MORE_THAN_OWED,
+    OWING_STATES,
     REPAID,
     REPAYABLE_STATES,
     REPAYMENT_ACT,
     REPAYMENT_PURPOSE,
     UNKNOWN_LOAN,
-    WRITTEN_OFF,
     Loan,
     LoanAct,
     LoanInstallment,
+    capital_posts,
+    changed_installments,
     charge_posts,
     count_act,
     credit_posts,
     installment_key,
     loan_account,
     loan_key,
-    need_installments,
     need_loan,
     record_act,
     recovery_posts,
@@ -64,9 +66,15 @@ from kasuwa.methods.loans.model import (
     repayment_posts,
     waiver_posts,
 )
+from kasuwa.methods.loans.rules.guarantor_holds import (
+    count_unpaid_principal,
+    need_secured_loan,
+    release_holds,
+)
 from kasuwa.methods.loans.rules.loan_position import LoanPosition, RepaymentResult, allocate_repayment, compute_position
 from kasuwa.methods.loans.rules.loan_record import explain_repayment, make_allocation, make_loan_record
 from kasuwa.methods.loans.rules.origination import arrears_check_jobs, change_state, reschedule_arrears_check
+from kasuwa.methods.loans.rules.provision import release_provision
 from kasuwa.methods.loans.wire import RepayReply, RepayRequest, ValidateRepayment
 from kasuwa.methods.payment.rules.collect import collect_payment, need_collect, payer_metadata, validate_for_purpose
 from kasuwa.methods.payment.wire_reply import PaymentReply
@@ -92,7 +100,7 @@ WALLET_METHOD: Final = "wallet"
 def find_installments(loan: Loan, rows: LoadedRows) -> tuple[LoanInstallment, ...] | None:
     """Returns the loan's installments, or None if they are not loaded yet."""
     lines = []
-    for n in range(1, loan.period + 1):
+    for n in range(1, loan.installments + 1):
         key = installment_key(loan.merchant_id, loan.loan_id, n)
         if not rows.is_loaded(key):
             return None
@@ -100,16 +108,17 @@ def find_installments(loan: Loan, rows: LoadedRows) -> tuple[LoanInstallment, ..
     return tuple(line for line in lines if line is not None)
 
 
-def changed_installments(
-    before: tuple[LoanInstallment, ...], now: tuple[LoanInstallment, ...]
-) -> tuple[LoanInstallment, ...]:
-    return tuple(line for was, line in zip(before, now, strict=True) if line != was)
-
-
 def penalty_posts(stored_lines: tuple[LoanInstallment, ...], position: LoanPosition) -> tuple[Posting, ...]:
-    """Returns the postings of the penalties that the position adds to the stored installments."""
-    charged = sum(line.penalty for line in position.lines) - sum(line.penalty for line in stored_lines)
-    return charge_posts(position.loan.loan_id, LoanAmounts(penalty=charged), "for lateness")
+    """Returns the postings of what time alone has changed since the installments were stored: penalties, late charges,
+    and interest that has become principal."""
+    capital = sum_amounts(line.capitalized for line in position.lines)
+    capital -= sum_amounts(line.capitalized for line in stored_lines)
+    added = {
+        part: sum(getattr(line, part) for line in position.lines) - sum(getattr(line, part) for line in stored_lines)
+        for part in ("penalty", "charge", "vat")
+    }
+    loan_id = position.loan.loan_id
+    return (*charge_posts(loan_id, LoanAmounts(**added), "for lateness"), *capital_posts(loan_id, capital))
 
 
 class AppliedRepayment(msgspec.Struct, frozen=True):
@@ -131,32 +140,54 @@ def apply_repayment(
     amount: int,
     context: Context,
     loaded_rows: LoadedRows,
-) -> AppliedRepayment:
+    guarantees: tuple[LoanGuarantee, ...] | None = None,
+) -> AppliedRepayment | NeedsMore:
     """Allocates a repayment. `before` is today's position of the loan, of which `installments` are stored. If the
-    repayment closes the loan, the arrears check ends and the client is released."""
+    repayment closes the loan, the arrears check ends and the client is released. `guarantees` are those that the
+    decision has changed already, if it has."""
     done = allocate_repayment(before, amount)
+    return apply_result(loan, installments, before, done, context, loaded_rows, guarantees)
+
+
+def apply_result(
+    loan: Loan,
+    installments: tuple[LoanInstallment, ...],
+    before: LoanPosition,
+    done: RepaymentResult,
+    context: Context,
+    loaded_rows: LoadedRows,
+    guarantees: tuple[LoanGuarantee, ...] | None = None,
+) -> AppliedRepayment | NeedsMore:
+    """Returns the effects of a repayment that was allocated."""
+    released = release_holds(loan, count_unpaid_principal(done.after.lines), loaded_rows, guarantees)
+    if isinstance(released, NeedsMore):
+        return released
     after = done.after.loan
     client = adjust_credit(find_client(loan, loaded_rows), done.excess)
     if after.state != loan.state:
         after = change_state(after, context, after.state)
-    rows: tuple[Row, ...] = changed_installments(installments, done.after.lines)
+    rows: tuple[Row, ...] = changed_installments(installments, done.after.lines, context.now)
     jobs_done: tuple[Job, ...] = ()
-    if after.state == REPAID:
+    if after.state not in OWING_STATES and loan.state in OWING_STATES:
         after = msgspec.structs.replace(after, closed_at=context.now)
         client, jobs_done = adjust_open_accounts(client, -1), arrears_check_jobs(loan, loaded_rows)
-    after = count_act(after)
+    provided = release_provision(count_act(after))
+    after = provided.loan
     paid = sum_amounts(done.paid)
     posts = (
         *penalty_posts(installments, before),
         *charge_posts(loan.loan_id, done.added, "by the schedule computed anew"),
-        *(recovery_posts(paid) if after.state == WRITTEN_OFF else repayment_posts(loan.loan_id, paid)),
+        *repayment_posts(loan.loan_id, paid - done.recovered, done.kind),
+        *recovery_posts(done.recovered),
         *waiver_posts(loan.loan_id, done.waived, "not used"),
         *credit_posts(loan.loan_id, done.excess),
+        *provided.posts,
     )
     position = msgspec.structs.replace(done.after, loan=after)
-    jobs = () if jobs_done else reschedule_arrears_check(position, loaded_rows)
+    jobs = () if jobs_done else reschedule_arrears_check(position, context, loaded_rows)
     result = msgspec.structs.replace(done, after=position)
     effects = TransactionEffects(posts=posts, rows=(after, *rows), jobs=jobs, jobs_done=jobs_done)
+    effects.add(released)
     return AppliedRepayment(result, client, effects)
 
 
@@ -197,15 +228,17 @@ def decide_repay(
         return refuse_in_state(loan.state, "repaid")
     installments = find_installments(loan, rows)
     if installments is None:
-        return NeedsMore(need_installments(loan))
+        return NeedsMore(need_secured_loan(loan))
     before = compute_position(loan, installments, lagos_day(context.now))
-    payoff = sum_amounts(before.payoff).total
-    if not payoff and loan.state == WRITTEN_OFF:
+    most = sum_amounts(before.payoff).total + (before.lost.total if loan.state in OWING_STATES else 0)
+    if not most:
         return refuse_in_state(loan.state, "repaid: all of it was recovered")
     amount = before.default_repayment if request.amount is None else int(request.amount)
-    if amount > payoff:
-        return refuse_fields(FieldError("amount", f"at most {format_minor(payoff)}, which closes the loan today"))
+    if amount > most:
+        return refuse_fields(FieldError("amount", f"at most {format_minor(most)}, which closes the loan today"))
     credited = apply_repayment(loan, installments, before, amount, context, rows)
+    if isinstance(credited, NeedsMore):
+        return credited
     paid: Decision | Refusal | NeedsMore
     if request.payment_method == WALLET_METHOD:
         paid = repay_from_wallet(request, credited, amount, context)
@@ -318,7 +351,7 @@ def end_repayment(row: Transaction, loan_id: str, context: Context, rows: Loaded
         return TransactionEffects()
     installments = find_installments(loan, rows)
     if installments is None or not rows.is_loaded(client_key(loan.merchant_id, loan.client_id)):
-        return NeedsMore(need_installments(loan))
+        return NeedsMore(need_secured_loan(loan))
     if row.status != SUCCESSFUL:
         return TransactionEffects(rows=(adjust_pending_payments(find_client(loan, rows), -1),))
     if loan.state not in REPAYABLE_STATES:
@@ -333,6 +366,8 @@ def end_repayment(row: Transaction, loan_id: str, context: Context, rows: Loaded
         )
     before = compute_position(loan, installments, lagos_day(context.now))
     credited = apply_repayment(loan, installments, before, row.amount, context, rows)
+    if isinstance(credited, NeedsMore):
+        return credited
     excess = credited.result.excess
     effects = credited.effects
     act = record_repayment(loan, row.txn_ref, before.day, row.amount, context)

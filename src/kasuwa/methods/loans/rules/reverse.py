@@ -40,7 +40,9 @@ from kasuwa.methods.clients.model import Client, adjust_credit, adjust_open_acco
 from kasuwa.methods.loans.model import (
     AGREED_ACCOUNTS,
     EARNED_ACCOUNTS,
+    GUARANTEE_ACT,
     LENDING_OVERPAID,
+    LENDING_PRINCIPAL,
     LENDING_RECOVERED,
     MORE_THAN_OWED,
     OWING_STATES,
@@ -50,20 +52,27 @@ from kasuwa.methods.loans.model import (
     WAIVED_ACCOUNTS,
     Loan,
     LoanAct,
+    changed_installments,
     difference_posts,
     loan_account,
     loan_key,
-    need_installments,
     need_loan,
+)
+from kasuwa.methods.loans.rules.guarantor_holds import (
+    count_unpaid_principal,
+    need_pledged,
+    need_secured_loan,
+    restore_holds,
 )
 from kasuwa.methods.loans.rules.history import GivenAct, LoanHistory, LoanTotals, find_acts, replay
 from kasuwa.methods.loans.rules.loan_event import tell_of_loan
 from kasuwa.methods.loans.rules.loan_position import LoanPosition, compute_position
 from kasuwa.methods.loans.rules.loan_record import explain_reversal, make_loan_record, make_parts
-from kasuwa.methods.loans.rules.origination import change_state, reschedule_arrears_check, schedule_arrears_check
+from kasuwa.methods.loans.rules.origination import change_state, reschedule_arrears_check
+from kasuwa.methods.loans.rules.pause_collection import pause_collection
+from kasuwa.methods.loans.rules.provision import release_provision
 from kasuwa.methods.loans.rules.repay import KIND as WALLET_REPAYMENT
 from kasuwa.methods.loans.rules.repay import (
-    changed_installments,
     end_credit_refund,
     end_repayment,
     find_installments,
@@ -101,6 +110,11 @@ REFUND_IN_PROGRESS = Refusal(
     "What this repayment paid too much is being refunded; reverse it when that has ended",
     error_code="repayment_being_refunded",
 )
+PAID_BY_GUARANTORS = Refusal(
+    INVALID_REQUEST,
+    "Guarantors paid this out of their savings: it was honored and cannot be reversed",
+    error_code="repayment_of_guarantors",
+)
 CLIENT_INACTIVE = Refusal(
     INVALID_REQUEST,
     "The loan would be owed again, but the client is {status}",
@@ -126,10 +140,10 @@ def rewrite_loan(loan: Loan, changed: LoanAct, context: Context, rows: LoadedRow
     """Replays the loan with one act changed. Its postings are in a group of the act's reference."""
     stored, acts = find_installments(loan, rows), find_acts(loan, rows)
     if stored is None or isinstance(acts, NeedsMore):
-        return NeedsMore(join_needs(need_installments(loan), acts.needs if isinstance(acts, NeedsMore) else Needs()))
+        return NeedsMore(join_needs(need_secured_loan(loan), acts.needs if isinstance(acts, NeedsMore) else Needs()))
     payments = find_payments(acts, rows)
     if isinstance(payments, NeedsMore):
-        return payments
+        return NeedsMore(join_needs(payments.needs, need_pledged(loan, rows)))
     position = compute_position(loan, stored, lagos_day(context.now))
     before = replay(loan, tuple(give_stored(act, payments.get(act.reference)) for act in acts), position)
     if (before.position.lines, before.position.loan.state) != (position.lines, position.loan.state):
@@ -137,6 +151,9 @@ def rewrite_loan(loan: Loan, changed: LoanAct, context: Context, rows: LoadedRow
     acts = tuple(changed if act.n == changed.n else act for act in acts)
     anew = tuple(give_anew(act, payments.get(act.reference)) for act in acts)
     after = replay(loan, anew, position)
+    holds = restore_holds(loan, count_unpaid_principal(after.position.lines), rows)
+    if isinstance(holds, NeedsMore):
+        return holds
     client = rows.get(Client, client_key(loan.merchant_id, loan.client_id))
     assert client is not None
     is_open_after, was_open = after.position.loan.state in OWING_STATES, loan.state in OWING_STATES
@@ -145,15 +162,18 @@ def rewrite_loan(loan: Loan, changed: LoanAct, context: Context, rows: LoadedRow
         return CLIENT_INACTIVE.fill(status=client.status)
     client = adjust_open_accounts(client, is_open_after - was_open)
     client = adjust_credit(client, after.totals.credit - before.totals.credit)
-    loan_after = restate_loan(loan, after, context)
+    provided = release_provision(restate_loan(loan, after, context))
+    loan_after = provided.loan
     position_after = msgspec.structs.replace(after.position, loan=loan_after)
-    posts = (*penalty_posts(stored, position), *difference_of_totals(loan.loan_id, before.totals, after.totals))
+    moved = difference_of_totals(loan.loan_id, before.totals, after.totals)
+    posts = (*penalty_posts(stored, position), *moved, *provided.posts)
     stored_acts = {act.given.act.key: act.given.act for act in before.acts}
     changed_acts = tuple(one for one in (apply_anew(item) for item in anew) if one != stored_acts[one.key])
     effects = Effects(
         groups=(PostingGroup(changed.reference, MORE_THAN_OWED, postings=posts),) if posts else (),
-        rows=(*changed_installments(stored, after.position.lines), *changed_acts),
+        rows=(*changed_installments(stored, after.position.lines, context.now), *changed_acts),
     )
+    effects.add(holds)
     add_arrears_check(effects, position_after, context, rows)
     surpluses = {
         act.given.act.reference: act.given.refunded + act.credit
@@ -201,7 +221,9 @@ def restate_loan(loan: Loan, history: LoanHistory, context: Context) -> Loan:
     after = history.position.loan
     changed = loan if after.state == loan.state else change_state(loan, context, after.state)
     closed_at = None if history.closed_by is None else history.closed_by.made_at
-    return msgspec.structs.replace(changed, aged_to=after.aged_to, closed_at=closed_at)
+    return msgspec.structs.replace(
+        changed, aged_to=after.aged_to, closed_at=closed_at, renewed=after.renewed, extra=after.extra
+    )
 
 
 def add_arrears_check(effects: Effects, position: LoanPosition, context: Context, rows: LoadedRows) -> None:
@@ -209,10 +231,8 @@ def add_arrears_check(effects: Effects, position: LoanPosition, context: Context
     job = rows.get(Job, job_key(position.loan.key))
     if position.loan.state not in OWING_STATES:
         effects.jobs_done += () if job is None else (job,)
-    elif job is None:
-        effects.jobs += schedule_arrears_check(position, context)
     else:
-        effects.jobs += reschedule_arrears_check(position, rows)
+        effects.jobs += reschedule_arrears_check(position, context, rows)
 
 
 def difference_of_totals(loan_id: str, before: LoanTotals, after: LoanTotals) -> tuple[Posting, ...]:
@@ -224,12 +244,16 @@ def difference_of_totals(loan_id: str, before: LoanTotals, after: LoanTotals) ->
         moves = (
             (AGREED_ACCOUNTS[part], own, "charged", (anew, anew)),
             (own, EARNED_ACCOUNTS[part], "earned", (f"{part} repaid", f"{part} reversed")),
+            (own, EARNED_ACCOUNTS[part], "capitalized", (f"{part} capitalized", f"{part} capitalized")),
             (own, WAIVED_ACCOUNTS[part], "written_off", (given_up, given_up)),
             (WAIVED_ACCOUNTS[part], LENDING_RECOVERED, "recovered", (f"{part} recovered", f"{part} reversed")),
         )
         for debit, credit, total, kinds in moves:
             difference = getattr(getattr(after, total), part) - getattr(getattr(before, total), part)
             postings += difference_posts(debit, credit, difference, kinds)
+    principal, kind = loan_account("principal", loan_id), "principal capitalized"
+    capital = after.capitalized.total - before.capitalized.total
+    postings += difference_posts(LENDING_PRINCIPAL, principal, capital, (kind, kind))
     credit = loan_account("credit", loan_id)
     kinds = ("paid too much", "credit used")
     return (*postings, *difference_posts(LENDING_OVERPAID, credit, after.credit - before.credit, kinds))
@@ -267,10 +291,12 @@ def decide_reverse(
         return UNKNOWN_LOAN
     acts = find_acts(loan, rows)
     if isinstance(acts, NeedsMore):
-        return NeedsMore(join_needs(need_installments(loan), acts.needs))
+        return NeedsMore(join_needs(need_secured_loan(loan), acts.needs))
     act = next((act for act in acts if act.reference == request.txn_ref), None)
     if act is None:
         return UNKNOWN_HISTORY
+    if act.kind == GUARANTEE_ACT:
+        return PAID_BY_GUARANTORS
     payment = rows.get(Payment, payment_key(loan.merchant_id, request.txn_ref))
     if payment is not None and payment.refunding:
         return REFUND_IN_PROGRESS
@@ -286,7 +312,12 @@ def decide_reverse(
         reply.message, reply.dry_run = "This is what the reversal would do; nothing was changed", True
         reply.explained = explain_reversal(done.before, done.after, act)
         return Decision(reply=reply)
-    return record_reversal(done, request, act, reply, context, rows)
+    pausing = pause_collection(loan, request.txn_ref, row.order_ref, act.applied, context, rows)
+    if isinstance(pausing, NeedsMore):
+        return pausing
+    decision = record_reversal(done, request, act, reply, context, rows)
+    decision.add(pausing)
+    return decision
 
 
 def find_repayment(txn_ref: str, context: Context, rows: LoadedRows) -> tuple[Transaction, str] | None:
@@ -364,13 +395,14 @@ def reply_reversal(request: ReverseRequest, done: Rewriting, act: LoanAct, conte
 def on_repayment_taken(taken: TakenMoney, context: Context, rows: LoadedRows) -> TakenEffects | NeedsMore:
     """Reverses as much of a repayment as a dispute or its rail took, or counts it again if that was given back. Never
     refuses: what cannot be done is a notice to the operator."""
-    if context.merchant.terms(LendingSettings).on_dispute == "ignore":
+    # What was taken from the loan before the setting was changed comes back to it all the same.
+    if taken.amount > 0 and context.merchant.terms(LendingSettings).on_dispute == "ignore":
         return TakenEffects()
     loan = rows.get(Loan, loan_key(context.merchant.merchant_id, taken.reference))
     assert loan is not None
     acts = find_acts(loan, rows)
     if isinstance(acts, NeedsMore):
-        return NeedsMore(join_needs(need_installments(loan), acts.needs))
+        return NeedsMore(join_needs(need_secured_loan(loan), acts.needs))
     act = next((act for act in acts if act.reference == taken.txn_ref), None)
     if act is None:
         return TakenEffects(notices=(explain_untouched(taken, UNKNOWN_HISTORY),))
@@ -384,6 +416,9 @@ def on_repayment_taken(taken: TakenMoney, context: Context, rows: LoadedRows) ->
         return done
     if isinstance(done, Refusal):
         return TakenEffects(notices=(explain_untouched(taken, done),))
+    pausing = pause_taken(loan, taken, context, rows)
+    if isinstance(pausing, NeedsMore):
+        return pausing
     step = "repayment_reversed" if taken.amount > 0 else "repayment_reinstated"
     notified = tell_of_loan(
         done.loan,
@@ -400,7 +435,15 @@ def on_repayment_taken(taken: TakenMoney, context: Context, rows: LoadedRows) ->
     )
     effects.add(done.effects)
     effects.add(notified.effects)
+    effects.add(pausing)
     return effects
+
+
+def pause_taken(loan: Loan, taken: TakenMoney, context: Context, rows: LoadedRows) -> Effects | NeedsMore:
+    """Pauses the automatic collection of a loan if it had collected what was taken."""
+    if taken.amount <= 0:
+        return Effects()
+    return pause_collection(loan, taken.txn_ref, None, taken.amount, context, rows)
 
 
 def explain_untouched(taken: TakenMoney, refusal: Refusal) -> OperatorNotice:

@@ -84,8 +84,9 @@ def begin_payment(order: PaymentOrder, context: Context, kind: str, number: int 
     )
     row = make_transaction(order, number, context)
     random_number = int.from_bytes(context.entropy[:8], "big") + number
+    operation = "initiate" if kind == OPEN else "charge"
     scenario, faults = take_call_scenario(
-        context.scenario, context.injected_faults, RAIL_ROUTES[order.method].fault_rail, random_number
+        context.scenario, context.injected_faults, RAIL_ROUTES[order.method].fault_rail, operation, random_number
     )
     payment = make_payment(order, row, kind, context)
     rail_payer = PayerData(

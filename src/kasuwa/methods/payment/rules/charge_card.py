@@ -189,7 +189,7 @@ def decide_charge(request: ChargeCard, context: Context, loaded_rows: LoadedRows
     if request.dry_run:
         return preview_charge(row, amended)
     work = msgspec.structs.replace(JOB_DATA_DECODER.decode(job.work), amount=amended.charged)
-    scenario, faults_left = next_call_scenario(context, work)
+    scenario, faults_left = next_call_scenario(context, work, "charge")
     assert request.card is not None
     secrets = check_request.read_card_secrets(request.card)
     job_data = renew_job_data(work, payment, context, scenario, read_card_test_outcomes(secrets, context.merchant))
@@ -229,14 +229,16 @@ def find_payment(
     return rows.get(Transaction, key), payment, rows.get(Job, job_key(key))
 
 
-def next_call_scenario(context: Context, work: PaymentJobData) -> tuple[Scenario, tuple[InjectedFault, ...] | None]:
+def next_call_scenario(
+    context: Context, work: PaymentJobData, operation: str
+) -> tuple[Scenario, tuple[InjectedFault, ...] | None]:
     """Returns the sandbox scenario of this step's call and the injected faults left (None if unchanged).
 
     The request's own scenario comes first, then an injected fault, then the scenario of the step before.
     """
     random_number = int.from_bytes(context.entropy[:8], "big")
     scenario, faults_left = take_call_scenario(
-        context.scenario, context.injected_faults, RAIL_ROUTES[work.method].fault_rail, random_number
+        context.scenario, context.injected_faults, RAIL_ROUTES[work.method].fault_rail, operation, random_number
     )
     if scenario == NO_SCENARIO:
         return msgspec.structs.replace(work.scenario, http=None), faults_left
@@ -334,7 +336,7 @@ def submit_code(
         return PAYMENT_EXPIRED
     assert job is not None
     work = JOB_DATA_DECODER.decode(job.work)
-    scenario, faults_left = next_call_scenario(context, work)
+    scenario, faults_left = next_call_scenario(context, work, "validate")
     test_outcomes = read_otp_test_outcomes(work, otp, context.merchant)
     job = requeue_for_rail(job, VALIDATE, renew_job_data(work, payment, context, scenario, test_outcomes), context)
     rows = advance_stage(row, payment, VALIDATING, context, "validated")

@@ -30,6 +30,7 @@ from kasuwa.methods.payment.model import (
 from kasuwa.methods.payment.payer_model import read_detail
 from kasuwa.methods.payment.plan_model import Plan
 from kasuwa.methods.payment.rules.plans.scheduled_charges import start_plans
+from kasuwa.methods.payment.rules.receipt_mail import mail_receipt
 from kasuwa.methods.payment.rules.receipts.late_money import start_watch
 from kasuwa.methods.payment.rules.replies import reply_completed
 from kasuwa.methods.payment.rules.split_settlement import fee_posts, settle_payment
@@ -112,6 +113,9 @@ def end_payment(
     settling = settle_payment(end.row, done, detail, context, rows) if paid else TransactionEffects()
     if isinstance(settling, NeedsMore):
         return settling
+    receipt = mail_receipt(end.row, done, detail, context, rows) if paid else Effects()
+    if isinstance(receipt, NeedsMore):
+        return receipt
     following = start_plans(end.row, done, detail, context, rows)
     done = record_plan(done, following)
     decision = Decision(
@@ -122,7 +126,7 @@ def end_payment(
         jobs_done=() if job is None else (job,),
         events=(end.event,),
     )
-    for part in (settling, added, following):
+    for part in (settling, added, following, receipt):
         decision.add(part)
     decision.jobs += () if paid else start_watch(payment, job, outcome.code, context)
     return decision

@@ -112,6 +112,8 @@ class RefundDetail(msgspec.Struct, frozen=True, omit_defaults=True):
     comment: str
     method: str
     is_return: bool = False  # it returns money that the payment could not use (late_money.py)
+    # Whether that money is what was charged, and not beyond it: it counts as refunded, and cannot be disputed as well.
+    is_of_charge: bool = False
     vendor: str = ""  # that has the payment
     # What counts for the price of the payment, if that is not the whole amount: a fee that the payer bore is not part
     # of it. Sums of refunds count this (ledger/counted_amounts.py).
@@ -210,7 +212,7 @@ def start_refund(request: RefundRequest, paid_transaction: Transaction, payment:
     txn_ref = movement_reference("RF", context.permutation(context.number), lagos_day(context.now))
     random_number = int.from_bytes(context.entropy[:8], "big")
     scenario, faults = take_call_scenario(
-        context.scenario, context.injected_faults, RAIL_ROUTES[payment.method].fault_rail, random_number
+        context.scenario, context.injected_faults, RAIL_ROUTES[payment.method].fault_rail, "refund", random_number
     )
     vendor = DETAIL_DECODER.decode(payment.detail).vendor
     row = begin_transaction(
@@ -404,7 +406,7 @@ def end_return(row: Transaction, payment: Payment, job: Job, answer: Answer, end
         event_fields={"refund_of": payment.txn_ref},
     )
     end = end_transaction(context, row, outcome)
-    payment_after = msgspec.structs.replace(payment, refunds=payment.refunds + 1)
+    payment_after = count_returned(row, payment, ending)
     unapplied = unapplied_account(row.currency)
     returned = Posting(unapplied, rail_account(payment.method, row.currency), row.amount, "returned to the payer")
     notice_text = (
@@ -424,4 +426,15 @@ def end_return(row: Transaction, payment: Payment, job: Job, answer: Answer, end
         jobs_done=(job,),
         events=(msgspec.structs.replace(end.event, object=payment.txn_ref, object_seq=payment_after.refunds + 1),),
         notices=() if ending == SUCCESSFUL else (OperatorNotice(row.txn_ref, notice_text),),
+    )
+
+
+def count_returned(row: Transaction, payment: Payment, ending: str) -> Payment:
+    """Returns a payment after a return of it has ended. If it failed, the payer does not have the money."""
+    counted = msgspec.structs.replace(payment, refunds=payment.refunds + 1)
+    if not REFUND_DETAIL_DECODER.decode(row.detail).is_of_charge:
+        return counted
+    returned = row.amount if ending == SUCCESSFUL else 0
+    return msgspec.structs.replace(
+        counted, refunding=payment.refunding - row.amount, refunded=payment.refunded + returned
     )

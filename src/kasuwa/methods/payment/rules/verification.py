@@ -24,7 +24,7 @@ from kasuwa.methods.payment.rules.replies import (
 )
 from kasuwa.methods.payment.wire_reply import STEP_FIELDS, RefundLine, RejectionLine, VerifyReply
 from kasuwa.rails.ports.rejections import RecordedRejection
-from kasuwa.transactions.purpose import make_subject_field, read_subject, subject_in
+from kasuwa.transactions.purpose import HELD_INBOUND, make_subject_field, read_subject, subject_in
 from kasuwa.transactions.transactions import PENDING, SUCCESSFUL
 
 AWAITING = "Awaiting Validation"
@@ -155,7 +155,7 @@ def reply_verify(payment: PaymentRecord, public_url: str, unseal: Unsealer) -> V
     )
     for name, subject in make_subject_field(detail.purpose).items():
         setattr(reply, name, subject)
-    if facts.surplus:
+    if facts.surplus and (detail.purpose is None or detail.purpose.purpose != HELD_INBOUND):
         reply.unapplied_amount = format_minor(facts.surplus - payment.refunded)
     if status == SUCCESSFUL:
         reply.refunded_amount = format_minor(payment.refunded)

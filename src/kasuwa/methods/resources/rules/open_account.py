@@ -33,6 +33,7 @@ from kasuwa.core.keyring import derive
 from kasuwa.core.references import job_key, movement_reference
 from kasuwa.core.routing import RailDemand
 from kasuwa.core.token_index import TokenIndexEntry, make_token_entry, own_token_key
+from kasuwa.methods.clients.model import UNKNOWN_CLIENT, Client, client_key
 from kasuwa.methods.resources.model import (
     ACCOUNT_JOB_DECODER,
     LANE,
@@ -111,7 +112,7 @@ def need_personalized(request: PersonalizedRequest, merchant: Merchant) -> Needs
 
 def decide_personalized(
     request: PersonalizedRequest, context: Context, rows: LoadedRows
-) -> Decision[PersonalizedReply] | Refusal:
+) -> Decision[PersonalizedReply] | Refusal | NeedsMore:
     """Returns the account of a reference, or begins to open it. One that could not be opened is tried again."""
     key = personalized_key(context.merchant.merchant_id, request.reference)
     first = rows.get(PersonalizedAccountRow, key)
@@ -121,6 +122,12 @@ def decide_personalized(
         is_unanswered, is_awaited = first.state == OPENING and not first.message, first.state == OPENING
         reply = reply_personalized(first, context)
         return Decision(reply=reply, in_progress=is_unanswered, is_provisional=is_awaited)
+    if request.client_id is not None:
+        client = client_key(context.merchant.merchant_id, request.client_id)
+        if not rows.is_loaded(client):
+            return NeedsMore(Needs(((Client, client),)))
+        if rows.get(Client, client) is None:
+            return UNKNOWN_CLIENT
     if not context.terms(AccountTerms).of_merchant(context.merchant.rails.get(PURPOSE, ())):
         return NO_ACCOUNTS
     rails = list_account_rails(context, has_bvn=request.bvn is not None)
@@ -157,6 +164,7 @@ def make_account(key: bytes, request: PersonalizedRequest, rail: str, context: C
         rail_account=context.find_rail_account(rail),
         rail_reference=movement_reference(REFERENCE_KIND, context.permutation(context.number), lagos_day(context.now)),
         person_sealed=seal_owner(key, AccountOwner(request.name, request.email), context),
+        client_id=request.client_id or "",
     )
 
 

@@ -3,7 +3,7 @@
 Both are read from one snapshot, so that the figures are those of the journal, wherever the mark of the sums is.
 """
 
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -13,7 +13,9 @@ from kasuwa.core.decision import Merchant, Refusal
 from kasuwa.core.money import format_minor
 from kasuwa.core.reading import ActionReader, Reader
 from kasuwa.core.references import row_key
-from kasuwa.ledger.settlement_lines import SUM_LINES
+from kasuwa.ledger import chart
+from kasuwa.ledger.settlement_lines import LINE, SUM_LINES
+from kasuwa.merchants.merchant_settings import MAX_SETTLEMENT_DAYS
 from kasuwa.methods.statements.settlements.model import (
     BACKWARDS,
     DEFAULT_DAYS,
@@ -219,3 +221,71 @@ def format_summary(settlement: DaySettlement, today: date) -> dict[str, Any]:
         "net": format_minor(settlement.net),
         "paid_out": format_minor(settlement.amount(PAID_OUT)),
     }
+
+
+# --- the transactions of a settlement -------------------------------------------------------------------------------
+
+# Money of a later day waits for this long at most: business days, with weekends and holidays between them.
+MAX_WAITING = timedelta(days=2 * MAX_SETTLEMENT_DAYS + 14)
+HAS_WAITED = "select 1 from account where merchant_id = $1 and name = $2"
+# $2, $3: the postings to read; $4: the group to continue after; $5: the day; $6: the wallet; $7: the waiting account.
+# The postings of a settlement of a later day are those on the waiting account, besides its own way to the wallet.
+TRANSACTIONS = f"""
+    select g.key, g.at, g.reference, t.kind, t.order_ref, g.lines::text from (
+        select group_seq as key, min(at) as at, min(reference) as reference, json_object_agg(line, amount) as lines
+        from (
+            select group_seq, min(at) as at, min(reference) as reference, line, sum(amount)::bigint as amount from (
+                select p.group_seq, p.at, p.reference, {LINE} as line,
+                    case when p.credit in ($6, $7) then p.amount else -p.amount end as amount
+                from posting p where p.merchant_id = $1 and p.seq >= $2 and p.seq < $3 and p.group_seq > $4
+                    and (p.credit = $7 or p.debit = $7
+                        or (p.credit = $6 or p.debit = $6) and (p.at at time zone 'Africa/Lagos')::date = $5)
+            ) m where line is not null and line not in ('settled', 'paid_out') group by group_seq, line
+        ) l group by group_seq order by key limit $8) g
+    left join transaction t on t.merchant_id = $1 and t.txn_ref = g.reference
+    order by g.key
+"""
+LINES_DECODER = msgspec.json.Decoder(dict[str, int])
+
+
+class SettledTransaction(msgspec.Struct, frozen=True):
+    """The lines of a settlement that one transaction has. Amounts are in minor units."""
+
+    number: int  # of its postings in the journal
+    at: datetime
+    reference: str
+    kind: str | None  # None if it is not a transaction, such as a reserve that was released
+    order_ref: str | None
+    lines: dict[str, int]
+
+    @property
+    def net(self) -> int:
+        return sum(self.lines.values())
+
+    @property
+    def charges(self) -> int:
+        """Fee and VAT, which are negative."""
+        return self.lines.get("fee", 0) + self.lines.get("vat", 0)
+
+    @property
+    def others(self) -> int:
+        return self.net - self.charges - self.lines.get("gross", 0)
+
+
+async def list_transactions(
+    merchant_id: int, named: tuple[date, str], waiting: str, after: int, limit: int, reader: Reader
+) -> list[SettledTransaction]:
+    """Returns the transactions of the settlement of a day and currency, in the order of the journal. `waiting` is the
+    account of money that is settled on that day, `after` the number of the last one that is known."""
+    day, currency = named
+    has_waited = await reader.fetchrow(HAS_WAITED, merchant_id, waiting)
+    first = lagos_moment(day, 0) - (timedelta() if has_waited is None else MAX_WAITING)
+    until = lagos_moment(day + timedelta(days=1), 0) + timedelta(seconds=DISORDER_SECONDS)
+    period = await find_period(merchant_id, first, until, reader)
+    start = max(period.first, after + 1)
+    parameters = start, period.end, after, day, chart.wallet(currency), waiting, limit
+    rows = await reader.fetch(TRANSACTIONS, merchant_id, *parameters)
+    return [
+        SettledTransaction(number, at, reference, kind, order_ref, LINES_DECODER.decode(lines))
+        for number, at, reference, kind, order_ref, lines in rows
+    ]

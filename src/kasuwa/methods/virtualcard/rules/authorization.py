@@ -43,6 +43,7 @@ from kasuwa.core.money import format_minor
 from kasuwa.core.references import job_key, movement_reference
 from kasuwa.core.scenario import NO_SCENARIO, Scenario, take_call_scenario
 from kasuwa.ledger.holds import find_hold
+from kasuwa.methods.virtualcard.card_decider import encode_decision
 from kasuwa.methods.virtualcard.model import (
     CARD_AUTHORIZATION,
     CARD_AUTHORIZATION_END,
@@ -76,6 +77,7 @@ from kasuwa.methods.virtualcard.rules.purchase import (
     digest_purchase,
     find_card,
     find_decline,
+    judge_purchase,
     make_detail,
     need_card_rows,
     need_purchase,
@@ -91,6 +93,7 @@ from kasuwa.methods.virtualcard.wire import (
     PurchaseReply,
     ReverseRequest,
 )
+from kasuwa.rails.ports.decider import DeciderAnswer, DeciderQuestion
 from kasuwa.rails.ports.orders import Answer
 from kasuwa.transactions.event_payloads import build_event
 from kasuwa.transactions.transactions import (
@@ -147,22 +150,39 @@ ENDED = {CAPTURED: WAS_CAPTURED, REVERSED: WAS_REVERSED, EXPIRED: HAS_EXPIRED}
 
 
 def authorize_hold(
-    card: Card, request: AuthorizationRequest, scenario: Scenario, context: Context, rows: LoadedRows
-) -> tuple[Transaction, Decision] | NeedsMore:
-    """Gives or declines an authorization. Returns its transaction, and its decision without a reply."""
+    card: Card,
+    request: AuthorizationRequest,
+    scenario: Scenario,
+    context: Context,
+    rows: LoadedRows,
+    answer: DeciderAnswer | None,
+    key: str | None = None,
+) -> tuple[Transaction, Decision] | DeciderQuestion | NeedsMore:
+    """Gives or declines an authorization. Returns its transaction, and its decision without a reply, or what the
+    decider must be asked first. `key` is that of the order, if a rail announced it."""
     currency = request.currency or card.currency
     wanted = need_card_rows(card, currency)
     if not has_all_rows(wanted, card.merchant_id, rows):
         return NeedsMore(wanted)
     cost = price_purchase(card, request.amount, currency, context)
-    decline = scripted_decline(scenario) or find_decline(card, request, cost, context, rows)
+    own = scripted_decline(scenario) or find_decline(card, request, cost, context, rows)
+    verdict = judge_purchase(card, request, cost, own, rows, answer, is_hold=True)
+    if isinstance(verdict, DeciderQuestion):
+        return verdict
     detail = make_detail(card, request)
-    if decline is not None or cost is None:
-        return decline_hold(card, detail, decline or CURRENCY_NOT_SUPPORTED, scenario, context)
+    if verdict is not None or cost is None:
+        return decline_hold(
+            card,
+            begin_hold(card, detail, None, context, key),
+            verdict or CURRENCY_NOT_SUPPORTED,
+            scenario,
+            context,
+            answer,
+        )
     held = HeldAmount(card.account, cost.amount)
-    row = begin_hold(card, detail, held, context)
+    row = begin_hold(card, detail, held, context, key)
     event, deliveries = tell_given(card, row, scenario, context)
-    entry = CardEntry(CARD_AUTHORIZATION, row.amount, txn_ref=row.txn_ref)
+    entry = CardEntry(CARD_AUTHORIZATION, row.amount, txn_ref=row.txn_ref, decision=encode_decision(answer))
     return row, Decision(
         # find_decline checked the balance under the lock, so the account's floor never refuses here.
         groups=(PostingGroup(row.txn_ref, CARD_INSUFFICIENT, holds=held),),
@@ -177,7 +197,9 @@ def authorize_hold(
     )
 
 
-def begin_hold(card: Card, detail: PurchaseDetail, held: HeldAmount | None, context: Context) -> Transaction:
+def begin_hold(
+    card: Card, detail: PurchaseDetail, held: HeldAmount | None, context: Context, key: str | None
+) -> Transaction:
     """Returns the transaction of an authorization. Without a hold, of one that is declined, its amount is what the shop
     asked for."""
     return begin_transaction(
@@ -187,6 +209,7 @@ def begin_hold(card: Card, detail: PurchaseDetail, held: HeldAmount | None, cont
             txn_ref=movement_reference(REFERENCE_TYPE, context.permutation(context.number), lagos_day(context.now)),
             amount=detail.amount if held is None else held.amount,
             currency=detail.currency if held is None else card.currency,
+            order_ref=key,
             status=PENDING,
             message=response_code_meanings()[APPROVED],
             digest=digest_purchase(detail, context),
@@ -229,9 +252,13 @@ def tell_given(card: Card, row: Transaction, scenario: Scenario, context: Contex
 
 
 def decline_hold(
-    card: Card, detail: PurchaseDetail, decline: Decline, scenario: Scenario, context: Context
+    card: Card,
+    row: Transaction,
+    decline: Decline,
+    scenario: Scenario,
+    context: Context,
+    answer: DeciderAnswer | None,
 ) -> tuple[Transaction, Decision]:
-    row = begin_hold(card, detail, None, context)
     end = end_transaction(
         context,
         row,
@@ -256,6 +283,7 @@ def decline_hold(
         txn_ref=row.txn_ref,
         currency=row.currency,
         decline_reason=decline.reason,
+        decision=encode_decision(answer),
     )
     records = make_card_records(context, card, context.number + 1, entry)
     return end.row, Decision(rows=(end.row, *records), jobs=end.jobs, events=(end.event,), numbers_used=2)
@@ -362,7 +390,7 @@ def give_up(hold: OpenHold, state: str, context: Context, rows: LoadedRows) -> D
 
 
 def capture_hold(
-    hold: OpenHold, amount: int, context: Context, rows: LoadedRows
+    hold: OpenHold, amount: int, context: Context, rows: LoadedRows, key: str | None = None
 ) -> tuple[Transaction, Decision] | Refusal:
     """Captures an authorization. Returns the purchase, and the decision without a reply."""
     card, whole = hold.card, hold.detail.amount
@@ -374,14 +402,14 @@ def capture_hold(
         return rest
     cost = bill_purchase(card, billed, amount, hold.detail.currency)
     detail = msgspec.structs.replace(hold.detail, amount=amount)
-    purchase, decision = take_purchase(hold, detail, cost, context)
+    purchase, decision = take_purchase(hold, detail, cost, context, key)
     decision.add(release_hold(hold, CAPTURED, purchase, context))
     # The hold is released before the purchase takes its amount.
     *taken, released = decision.groups
     decision.groups = (released, *taken, *(() if rest is None else (rest,)))
     if billed > hold.held.amount:
         decision.rows = (*decision.rows, add_spending(card, billed - hold.held.amount, context))
-    entries = [CardEntry(CARD_PURCHASE, billed, txn_ref=purchase.txn_ref)]
+    entries = [CardEntry(CARD_PURCHASE, billed, txn_ref=purchase.txn_ref, order_key=key)]
     if rest is not None:
         entries.append(CardEntry(CARD_TERMINATION, hold.held.amount - billed))
     add_records(decision, hold, context, *entries)
@@ -389,10 +417,10 @@ def capture_hold(
 
 
 def take_purchase(
-    hold: OpenHold, detail: PurchaseDetail, cost: PurchaseCost, context: Context
+    hold: OpenHold, detail: PurchaseDetail, cost: PurchaseCost, context: Context, key: str | None
 ) -> tuple[Transaction, Decision]:
     """Returns the purchase of a capture, and its decision without records."""
-    row = begin_purchase(hold.card, detail, cost, None, context, hold.row.txn_ref)
+    row = begin_purchase(hold.card, detail, cost, key, context, hold.row.txn_ref)
     end = end_transaction(
         context,
         row,
@@ -427,7 +455,7 @@ def decide_expiry(job: Job, answer: Answer, context: Context, rows: LoadedRows) 
         return Decision()  # it was captured or reversed meanwhile
     if context.now < current_job.due:
         return Decision(jobs=(current_job,))  # not due yet in business time: release it unchanged
-    hold = find_open_hold(row.txn_ref, context, rows)
+    hold = find_open_hold(row.order_ref, context, rows)
     if isinstance(hold, NeedsMore):
         return hold
     assert isinstance(hold, OpenHold), "the authorization is open"
@@ -446,16 +474,18 @@ def need_authorize(request: AuthorizeRequest, merchant: Merchant) -> Needs:
 
 
 def decide_authorize(
-    request: AuthorizeRequest, context: Context, rows: LoadedRows
+    request: AuthorizeRequest, context: Context, rows: LoadedRows, answer: DeciderAnswer | None = None
 ) -> Decision[AuthorizeReply] | Refusal | NeedsMore:
     card = find_card(request, context, rows)
     if not isinstance(card, Card):
         return card
     random_number = int.from_bytes(context.entropy[:8], "big")
-    scenario, faults = take_call_scenario(context.scenario, context.injected_faults, RAIL, random_number)
-    authorized = authorize_hold(card, read_purchase(request), scenario, context, rows)
+    scenario, faults = take_call_scenario(context.scenario, context.injected_faults, RAIL, "authorize", random_number)
+    authorized = authorize_hold(card, read_purchase(request), scenario, context, rows, answer)
     if isinstance(authorized, NeedsMore):
         return authorized
+    if isinstance(authorized, DeciderQuestion):
+        return Decision(question=authorized)
     row, decision = authorized
     decision.reply = reply = AuthorizeReply(txn_status=row.status, txn_ref=row.txn_ref, bank_message=row.message)  # type: ignore[arg-type]
     if row.status == FAILED:

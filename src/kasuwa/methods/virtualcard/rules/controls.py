@@ -13,8 +13,10 @@ from datetime import datetime, timedelta
 import msgspec
 
 from kasuwa.core.calendar import lagos_day
-from kasuwa.core.decision import Context, LoadedRows
+from kasuwa.core.decision import Context, LoadedRows, Row
 from kasuwa.core.money import format_minor
+from kasuwa.methods.clients.model import Client, client_key, count_spent
+from kasuwa.methods.clients.rules.check_limits import check_spending
 from kasuwa.methods.virtualcard.card_limits import (
     CARD_LIMITS_DECODER,
     RECENT_DECODER,
@@ -26,6 +28,7 @@ from kasuwa.methods.virtualcard.card_limits import (
 from kasuwa.methods.virtualcard.model import Card
 from kasuwa.methods.virtualcard.rules.declines import AuthorizationRequest, Decline
 from kasuwa.methods.virtualcard.wire import MAX_VELOCITY_COUNT
+from kasuwa.terms.client_tiers import TierTerms
 from kasuwa.transactions.event_payloads import DeclineReason
 from kasuwa.transactions.transactions import encode_text
 
@@ -46,6 +49,7 @@ BLOCKED_CATEGORY = Decline("57", "category_blocked", "The card is blocked for th
 WRONG_MERCHANT = Decline("57", "merchant_not_allowed", "The card may not be used in this shop")
 BLOCKED_MERCHANT = Decline("57", "merchant_blocked", "The card is blocked for this shop")
 WRONG_COUNTRY = Decline("62", "country_not_allowed", "The card may not be used in this country")
+OVER_CLIENT_LIMIT = Decline(OVER_LIMIT_CODE, "over_client_limit", "Exceeds what the client may spend in a day")
 WRONG_CHANNEL = Decline("58", "channel_not_allowed", "The card may not be used in this way")
 
 
@@ -71,7 +75,15 @@ def find_limit_decline(
         or find_exceeded_limit(card, bounds, amount, context)
         or (None if usage is None else find_velocity_decline(card, bounds, usage, amount, context.now))
         or find_shop_decline(bounds, request)
+        or find_client_decline(card, amount, context, rows)
     )
+
+
+def find_client_decline(card: Card, amount: int, context: Context, rows: LoadedRows) -> Decline | None:
+    """Returns the decline of a purchase beyond what the tier of the card's client may spend in a day."""
+    if not card.client_id or check_spending(card.client_id, amount, context, rows) is None:
+        return None
+    return OVER_CLIENT_LIMIT
 
 
 def find_day_decline(bounds: CardLimits, context: Context) -> Decline | None:
@@ -152,8 +164,20 @@ def add_spending(card: Card, amount: int, context: Context) -> Card:
     return msgspec.structs.replace(card, spent_on=today, spent_day=day + amount, spent_month=month + amount)
 
 
-def count_purchase(card: Card, amount: int, context: Context, rows: LoadedRows) -> tuple[Card | CardUsage, ...]:
-    """Returns the rows that count an approved purchase of a card."""
+def count_purchase(card: Card, amount: int, context: Context, rows: LoadedRows) -> tuple[Row, ...]:
+    """Returns the rows that count an approved purchase of a card, for its own limits and for those of its client."""
+    return *count_for_card(card, amount, context, rows), *count_for_client(card, amount, context, rows)
+
+
+def count_for_client(card: Card, amount: int, context: Context, rows: LoadedRows) -> tuple[Client, ...]:
+    if not card.client_id or not amount or not context.merchant.terms(TierTerms).are_on:
+        return ()
+    client = rows.get(Client, client_key(card.merchant_id, card.client_id))
+    assert client is not None, card.client_id
+    return (count_spent(client, amount, lagos_day(context.now)),)
+
+
+def count_for_card(card: Card, amount: int, context: Context, rows: LoadedRows) -> tuple[Card | CardUsage, ...]:
     spent, bounds = add_spending(card, amount, context), read_limits(card)
     if not amount or not bounds.needs_usage:
         return (spent,)

@@ -43,6 +43,8 @@ from kasuwa.core.references import account_key, first_number, opaque_id
 from kasuwa.core.token_index import TokenIndexEntry, make_token_entry, own_token_key
 from kasuwa.ledger import chart
 from kasuwa.ledger.chart import Account
+from kasuwa.methods.clients.model import UNKNOWN_CLIENT, Client, client_key, refuse_inactive
+from kasuwa.methods.clients.rules.check_limits import check_deposit
 from kasuwa.methods.virtualcard.card_limits import encode_limits
 from kasuwa.methods.virtualcard.model import (
     ACTIVE,
@@ -88,6 +90,9 @@ CANDIDATES = 8
 # Refusals, in order of precedence. UNKNOWN_CARD and CARD_TERMINATED come before them.
 CARD_BLOCKED = Refusal(INVALID_REQUEST, "The card is blocked; unblock it first", error_code="card_blocked")
 CARD_EXPIRED = Refusal(INVALID_REQUEST, "The card has expired", error_code="card_expired")
+OTHER_CURRENCY = refuse_fields(
+    FieldError("client_id", "left out: limits by tier are in naira, and the card is not", "client_card_currency")
+)
 NO_RATE = Refusal(
     INVALID_REQUEST,
     "There is no exchange rate for the card's currency; hold a wallet in it",
@@ -213,8 +218,30 @@ def decide_create(
     funding_source = find_funding_source(currency, context, rows)
     if isinstance(funding_source, Refusal):
         return funding_source
+    owner = find_owner(request, context, rows)
+    if isinstance(owner, Refusal | NeedsMore):
+        return owner
     card, job = make_card(request, context, short_id, network, pan)
-    return issue_card(int(request.amount), context, funding_source, card, pan, job)
+    issued = issue_card(int(request.amount), context, funding_source, card, pan, job)
+    if owner is not None:
+        issued.rows = (*issued.rows, msgspec.structs.replace(owner, cards=",".join((*owner.card_ids, short_id))))
+    return issued
+
+
+def find_owner(request: CreateRequest, context: Context, rows: LoadedRows) -> Client | Refusal | NeedsMore | None:
+    """Returns the client whose card is made, if it is a client's, or why it is not made."""
+    if request.client_id is None:
+        return None
+    if str(request.currency) != HOME:
+        return OTHER_CURRENCY
+    key = client_key(context.merchant.merchant_id, request.client_id)
+    if not rows.is_loaded(key):
+        return NeedsMore(Needs(((Client, key),)))
+    client = rows.get(Client, key)
+    if client is None:
+        return UNKNOWN_CLIENT
+    beyond = refuse_inactive(client) or check_deposit(client.client_id, int(request.amount), context, rows)
+    return client if beyond is None else beyond
 
 
 def make_card(request: CreateRequest, context: Context, short_id: str, network: str, pan: str) -> tuple[Card, Job]:
@@ -243,6 +270,7 @@ def make_card(request: CreateRequest, context: Context, short_id: str, network: 
         fee_job=b"",
         created_at=context.now,
         holder_sealed=context.seal(holder_aad(key), msgspec.json.encode(holder)),
+        client_id=request.client_id or "",
     )
     first_fee = lagos_moment(add_months(today, 1), 0)
     job = make_ordered_job(context, MONTHLY_FEE_JOB, LANE, card, reference, first_fee, encode_text({"month": 1}))
@@ -329,6 +357,9 @@ def decide_fund(
     fault = check_funding(context.merchant, position, amount)
     if fault is not None:
         return refuse_fields(FieldError("amount", fault))
+    beyond = check_deposit(card.client_id, amount, context, rows) if card.client_id else None
+    if beyond is not None:
+        return beyond
     charge = calculate_funding_fees(context.merchant.terms(Tariff), card.currency, amount)
     funding = WalletDebit(card.account, amount, "card funding")
     posts = position.funding_source.debit_wallet((funding, *fee_debits(charge, card.currency, "card funding fee")))

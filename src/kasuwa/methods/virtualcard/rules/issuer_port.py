@@ -8,7 +8,18 @@ from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs,
 from kasuwa.core.scenario import Scenario
 from kasuwa.core.token_index import make_token_entry
 from kasuwa.methods.virtualcard.model import Card, card_key
-from kasuwa.methods.virtualcard.rules.declines import AuthorizationRequest, response_code_meanings
+from kasuwa.methods.virtualcard.rules.end_dispute import find_filed, lose_at_shop, need_filed, win_at_shop
+from kasuwa.methods.virtualcard.rules.hold_orders import decide_hold, need_hold
+from kasuwa.methods.virtualcard.rules.issuer_orders import (
+    DUPLICATE,
+    INVALID,
+    NO_SUCH_CARD,
+    NO_SUCH_ORDER,
+    ORDER_KEY,
+    answer_code,
+    make_answer,
+    read_order,
+)
 from kasuwa.methods.virtualcard.rules.purchase import (
     KIND,
     PURCHASE_DETAIL_DECODER,
@@ -20,39 +31,24 @@ from kasuwa.methods.virtualcard.rules.purchase import (
 from kasuwa.methods.virtualcard.rules.refund import REFUND_KIND, PurchaseRefund, find_purchase_refund, refund_purchase
 from kasuwa.methods.virtualcard.rules.take_back import take_back
 from kasuwa.rails.ports import orders
-from kasuwa.rails.ports.issuer import PurchaseOrder, RefundOrder, TakeBackOrder
+from kasuwa.rails.ports.decider import DeciderAnswer, DeciderQuestion
+from kasuwa.rails.ports.issuer import LostDispute, PurchaseOrder, RefundOrder, TakeBackOrder
 from kasuwa.rails.ports.orders import Answer
-from kasuwa.transactions.transactions import SUCCESSFUL, Transaction, transaction_key
-
-# The kind of order keys in the token index, by which the status of an order can be queried.
-ORDER_KEY = "issuer order"
-
-# Of the merchants of this service, who are paid by orders of this port.
-HOME_COUNTRY = "NG"
-
-DUPLICATE = "94"
-INVALID = "13"
-NO_SUCH_CARD = "14"
-NO_SUCH_ORDER = "25"
-
-
-def make_answer(row: Transaction) -> Answer:
-    status = orders.SUCCESSFUL if row.status == SUCCESSFUL else orders.FAILED
-    return Answer(status, row.code, row.message, {"txnRef": row.txn_ref})
-
-
-def answer_code(code: str, status: str = orders.FAILED) -> Answer:
-    return Answer(status, code, response_code_meanings()[code])
+from kasuwa.transactions.transactions import Transaction, transaction_key
 
 
 def need_authorization(order: PurchaseOrder, reference: str, merchant: Merchant) -> Needs:
+    if order.is_hold:
+        return need_hold(order, reference, merchant)
     key = transaction_key(merchant.merchant_id, KIND, order.key)
     return Needs(((Card, card_key(merchant.merchant_id, reference)), (Transaction, key)))
 
 
 def decide_authorization(
-    order: PurchaseOrder, reference: str, context: Context, rows: LoadedRows
+    order: PurchaseOrder, reference: str, context: Context, rows: LoadedRows, answer: DeciderAnswer | None = None
 ) -> Decision | NeedsMore:
+    if order.is_hold:
+        return decide_hold(order, reference, context, rows, answer)
     merchant_id = context.merchant.merchant_id
     detail = PurchaseDetail(reference, order.amount, order.currency, order.merchant_name, order.category)
     first = rows.get(Transaction, transaction_key(merchant_id, KIND, order.key))
@@ -62,18 +58,13 @@ def decide_authorization(
     card = rows.get(Card, card_key(merchant_id, reference))
     if card is None:
         return Decision(reply=answer_code(NO_SUCH_CARD, orders.NOT_FOUND))
-    request = AuthorizationRequest(
-        amount=order.amount,
-        currency=order.currency,
-        merchant_name=order.merchant_name,
-        category=order.category,
-        cvv=order.cvv,
-        expiry=order.expiry,
-        country=HOME_COUNTRY,
+    authorized = authorize_purchase(
+        card, read_order(order), order.key, Scenario(rr=order.scenario.rr), context, rows, answer
     )
-    authorized = authorize_purchase(card, request, order.key, Scenario(rr=order.scenario.rr), context, rows)
     if isinstance(authorized, NeedsMore):
         return authorized
+    if isinstance(authorized, DeciderQuestion):
+        return Decision(question=authorized)
     row, decision = authorized
     decision.reply = make_answer(row)
     decision.rows = (*decision.rows, make_token_entry(context, ORDER_KEY, order.key, row.txn_ref))
@@ -83,7 +74,8 @@ def decide_authorization(
 def need_refund_order(order: RefundOrder, merchant: Merchant) -> Needs:
     merchant_id = merchant.merchant_id
     purchase, refund = (KIND, order.purchase_key), (REFUND_KIND, order.key)
-    return Needs(tuple((Transaction, transaction_key(merchant_id, kind, key)) for kind, key in (purchase, refund)))
+    keys = tuple((Transaction, transaction_key(merchant_id, kind, key)) for kind, key in (purchase, refund))
+    return Needs((*keys, *need_filed(order.dispute_key, merchant).rows))
 
 
 def replay_refund(order: RefundOrder, first: Transaction, context: Context, rows: LoadedRows) -> Decision:
@@ -104,20 +96,26 @@ def decide_refund_order(order: RefundOrder, context: Context, rows: LoadedRows) 
     refund = find_purchase_refund(order.purchase_key, order.amount, context, rows)
     if isinstance(refund, NeedsMore):
         return refund
-    refunded = refund_purchase(refund, order.key, context, rows) if isinstance(refund, PurchaseRefund) else refund
+    filed = find_filed(order.dispute_key, context, rows)
+    dispute_id = "" if filed is None else filed.dispute_id
+    refunded = (
+        refund_purchase(refund, order.key, context, rows, dispute_id) if isinstance(refund, PurchaseRefund) else refund
+    )
     if isinstance(refunded, NeedsMore):
         return refunded
     if isinstance(refunded, Refusal):
         return Decision(reply=Answer(orders.FAILED, INVALID, refunded.message))
     row, decision = refunded
+    decision.add(win_at_shop(order.dispute_key, row, context, rows))
     decision.reply = make_answer(row)
     decision.rows = (*decision.rows, make_token_entry(context, ORDER_KEY, order.key, row.txn_ref))
     return decision
 
 
 def need_take_back(order: TakeBackOrder, merchant: Merchant) -> Needs:
-    keys = (KIND, order.key), (REFUND_KIND, order.refund_key), (KIND, order.purchase_key)
-    return Needs(tuple((Transaction, transaction_key(merchant.merchant_id, kind, key)) for kind, key in keys))
+    names = (KIND, order.key), (REFUND_KIND, order.refund_key), (KIND, order.purchase_key)
+    keys = tuple((Transaction, transaction_key(merchant.merchant_id, kind, key)) for kind, key in names)
+    return Needs((*keys, *need_filed(order.dispute_key, merchant).rows))
 
 
 def decide_take_back(order: TakeBackOrder, context: Context, rows: LoadedRows) -> Decision | NeedsMore:
@@ -133,6 +131,22 @@ def decide_take_back(order: TakeBackOrder, context: Context, rows: LoadedRows) -
     if isinstance(result, NeedsMore):
         return result
     row, decision = result
+    decision.add(lose_at_shop(order.dispute_key, context, rows))
     decision.reply = make_answer(row)
     decision.rows = (*decision.rows, make_token_entry(context, ORDER_KEY, order.key, row.txn_ref))
+    return decision
+
+
+def need_lost_dispute(lost: LostDispute, merchant: Merchant) -> Needs:
+    return need_filed(lost.key, merchant)
+
+
+def decide_lost_dispute(lost: LostDispute, context: Context, rows: LoadedRows) -> Decision:
+    """Ends the cardholder's dispute. One that has ended stays as it is: the shop's may be told twice, or late."""
+    filed = find_filed(lost.key, context, rows)
+    if filed is None:
+        return Decision(reply=answer_code(NO_SUCH_ORDER, orders.NOT_FOUND))
+    decision = Decision(reply=Answer(orders.SUCCESSFUL, None, "the dispute has ended"))
+    if filed.is_open:
+        decision.add(lose_at_shop(lost.key, context, rows))
     return decision

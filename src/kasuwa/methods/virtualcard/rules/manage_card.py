@@ -8,6 +8,7 @@ from msgspec import UNSET
 
 from kasuwa.core.decision import AuditEntry, Context, Decision, LoadedRows, Merchant, Needs, NeedsMore, Refusal
 from kasuwa.core.money import format_grouped
+from kasuwa.methods.virtualcard.card_decider import find_decider, need_deciders
 from kasuwa.methods.virtualcard.card_limits import (
     CARD_LIMITS_DECODER,
     CardUsage,
@@ -42,6 +43,11 @@ from kasuwa.methods.virtualcard.wire import (
 )
 
 
+def need_get(request: GetRequest, merchant: Merchant) -> Needs:
+    merchant_id, reference = merchant.merchant_id, request.reference
+    return Needs(((Card, card_key(merchant_id, reference)), *need_deciders(merchant_id, reference).rows))
+
+
 def decide_get(request: GetRequest, context: Context, rows: LoadedRows) -> Decision[CardReply] | Refusal | NeedsMore:
     """Shows a card. Revealing number and CVV writes an audit entry."""
     card = rows.get(Card, card_key(context.merchant.merchant_id, request.reference))
@@ -53,13 +59,14 @@ def decide_get(request: GetRequest, context: Context, rows: LoadedRows) -> Decis
     data = show_card(card, get_balance(card, rows), context.vault.unseal)
     held = get_held(card, rows)
     data.held = format_grouped(held) if held else UNSET
+    decider = find_decider(card.merchant_id, card.reference, rows)
     if not request.reveal:
         hidden = msgspec.structs.replace(data, cardpan=card.mask, cvv=HIDDEN_CVV)
-        return Decision(reply=reply_card(card, hidden, "Card found"))
+        return Decision(reply=reply_card(card, hidden, "Card found", decider))
     pan = unseal_pan(context, card)
     shown = msgspec.structs.replace(data, cardpan=pan, cvv=derive_cvv(context, pan, card.expiration))
     audit_entry = AuditEntry(f"merchant {context.merchant.mid}", "card number shown", card.reference)
-    return Decision(reply=reply_card(card, shown, "Card found"), audit_entries=(audit_entry,))
+    return Decision(reply=reply_card(card, shown, "Card found", decider), audit_entries=(audit_entry,))
 
 
 def decide_block(request: CardRequest, context: Context, loaded_rows: LoadedRows) -> Decision[DoneReply] | Refusal:

@@ -29,6 +29,8 @@ from kasuwa.core.scenario import Scenario, take_call_scenario
 from kasuwa.core.token_index import TokenIndexEntry, own_token_key
 from kasuwa.core.vault import is_equal_constant_time
 from kasuwa.ledger import chart
+from kasuwa.methods.clients.model import Client, client_key
+from kasuwa.methods.virtualcard.card_decider import encode_decision, need_deciders
 from kasuwa.methods.virtualcard.card_limits import CardUsage, usage_key
 from kasuwa.methods.virtualcard.model import (
     BLOCKED,
@@ -48,6 +50,7 @@ from kasuwa.methods.virtualcard.model import (
     unseal_pan,
 )
 from kasuwa.methods.virtualcard.rules.controls import count_purchase, find_limit_decline, read_limits
+from kasuwa.methods.virtualcard.rules.decider import awaits_answer, find_answer_decline, make_question
 from kasuwa.methods.virtualcard.rules.declines import (
     CARD_BLOCKED_DECLINE,
     CARD_EXPIRED_DECLINE,
@@ -62,6 +65,7 @@ from kasuwa.methods.virtualcard.rules.declines import (
 )
 from kasuwa.methods.virtualcard.rules.funding import CARD_INSUFFICIENT
 from kasuwa.methods.virtualcard.wire import PurchaseReply, PurchaseRequest
+from kasuwa.rails.ports.decider import DeciderAnswer, DeciderQuestion
 from kasuwa.terms.conversion import HOME, ExchangeRates, foreign_to_raise, kobo_to_buy
 from kasuwa.transactions.transactions import (
     FAILED,
@@ -144,7 +148,10 @@ def purchase_accounts(card: Card, currency: str) -> tuple[str, ...]:
 def need_card_rows(card: Card, currency: str) -> Needs:
     """Returns the rows that a purchase in a currency is decided on besides the card."""
     usage = (CardUsage, usage_key(card.merchant_id, card.reference))
-    return Needs((usage,) if read_limits(card).needs_usage else (), purchase_accounts(card, currency))
+    deciders = need_deciders(card.merchant_id, card.reference).rows
+    if card.client_id:
+        deciders = (*deciders, (Client, client_key(card.merchant_id, card.client_id)))
+    return Needs((*deciders, usage) if read_limits(card).needs_usage else deciders, purchase_accounts(card, currency))
 
 
 # --- authorization ------------------------------------------------------------------------------------------
@@ -172,21 +179,51 @@ def find_decline(
     return INSUFFICIENT_FUNDS if cost.amount > get_balance(card, rows) else None
 
 
+def judge_purchase(
+    card: Card,
+    request: AuthorizationRequest,
+    cost: PurchaseCost | None,
+    decline: Decline | None,
+    rows: LoadedRows,
+    answer: DeciderAnswer | None,
+    *,
+    is_hold: bool,
+) -> Decline | DeciderQuestion | None:
+    """Returns the first reason to decline, what the decider must be asked first, or None. `decline` is that of the
+    card's own rules."""
+    if decline is not None or cost is None:
+        return decline or CURRENCY_NOT_SUPPORTED
+    question = make_question(card, request, cost.amount, rows, is_hold=is_hold)
+    if question is None:
+        return None
+    return question if awaits_answer(question, answer) else find_answer_decline(answer)
+
+
 def derive_card_cvv(card: Card, context: Context) -> str:
     return derive_cvv(context, unseal_pan(context, card), card.expiration)
 
 
 def authorize_purchase(
-    card: Card, request: AuthorizationRequest, key: str | None, scenario: Scenario, context: Context, rows: LoadedRows
-) -> tuple[Transaction, Decision] | NeedsMore:
-    """Authorizes or declines a purchase. Returns its final transaction, and its decision without a reply."""
+    card: Card,
+    request: AuthorizationRequest,
+    key: str | None,
+    scenario: Scenario,
+    context: Context,
+    rows: LoadedRows,
+    answer: DeciderAnswer | None,
+) -> tuple[Transaction, Decision] | DeciderQuestion | NeedsMore:
+    """Authorizes or declines a purchase. Returns its final transaction, and its decision without a reply, or what the
+    decider must be asked first."""
     currency = request.currency or card.currency
     wanted = need_card_rows(card, currency)
     if not has_all_rows(wanted, card.merchant_id, rows):
         return NeedsMore(wanted)
     cost = price_purchase(card, request.amount, currency, context)
-    decline = scripted_decline(scenario) or find_decline(card, request, cost, context, rows)
-    detail = make_detail(card, request)
+    own = scripted_decline(scenario) or find_decline(card, request, cost, context, rows)
+    verdict = judge_purchase(card, request, cost, own, rows, answer, is_hold=False)
+    if isinstance(verdict, DeciderQuestion):
+        return verdict
+    detail, decline = make_detail(card, request), verdict
     event_fields = {"reference": card.reference}
     if decline is not None or cost is None:
         refused = decline or CURRENCY_NOT_SUPPORTED
@@ -203,7 +240,7 @@ def authorize_purchase(
                 event_fields={**event_fields, "decline_reason": refused.reason},
             ),
         )
-        return end.row, record_purchase(card, end, DECLINED, context, refused.reason)
+        return end.row, record_purchase(card, end, DECLINED, context, answer, refused.reason)
     row = begin_purchase(card, detail, cost, key, context)
     end = end_transaction(
         context,
@@ -217,7 +254,7 @@ def authorize_purchase(
             event_fields=event_fields,
         ),
     )
-    decision = record_purchase(card, end, DONE, context)
+    decision = record_purchase(card, end, DONE, context, answer)
     # find_decline checked the balance under the lock, so the account's floor never refuses here.
     decision.groups = (PostingGroup(row.txn_ref, CARD_INSUFFICIENT, postings=cost.posts),) if cost.posts else ()
     decision.rows = (*decision.rows, *count_purchase(card, cost.amount, context, rows))
@@ -277,7 +314,12 @@ def digest_purchase(detail: PurchaseDetail, context: Context) -> bytes:
 
 
 def record_purchase(
-    card: Card, end: FinalTransaction, status: str, context: Context, decline_reason: str | None = None
+    card: Card,
+    end: FinalTransaction,
+    status: str,
+    context: Context,
+    answer: DeciderAnswer | None,
+    decline_reason: str | None = None,
 ) -> Decision:
     row = end.row
     entry = CardEntry(
@@ -287,6 +329,8 @@ def record_purchase(
         txn_ref=row.txn_ref,
         currency=row.currency,
         decline_reason=decline_reason,
+        decision=encode_decision(answer),
+        order_key=None if row.order_ref == row.txn_ref else row.order_ref,
     )
     lines = make_card_records(context, card, context.number + 1, entry)
     return Decision(rows=(row, *lines), jobs=end.jobs, events=(end.event,), numbers_used=2)
@@ -302,16 +346,18 @@ def need_purchase(request: PurchaseRequest, merchant: Merchant) -> Needs:
 
 
 def decide_purchase(
-    request: PurchaseRequest, context: Context, rows: LoadedRows
+    request: PurchaseRequest, context: Context, rows: LoadedRows, answer: DeciderAnswer | None = None
 ) -> Decision[PurchaseReply] | Refusal | NeedsMore:
     card = find_card(request, context, rows)
     if not isinstance(card, Card):
         return card
     random_number = int.from_bytes(context.entropy[:8], "big")
-    scenario, faults = take_call_scenario(context.scenario, context.injected_faults, RAIL, random_number)
-    authorized = authorize_purchase(card, read_purchase(request), None, scenario, context, rows)
+    scenario, faults = take_call_scenario(context.scenario, context.injected_faults, RAIL, "purchase", random_number)
+    authorized = authorize_purchase(card, read_purchase(request), None, scenario, context, rows, answer)
     if isinstance(authorized, NeedsMore):
         return authorized
+    if isinstance(authorized, DeciderQuestion):
+        return Decision(question=authorized)
     row, decision = authorized
     decision.reply = reply = PurchaseReply(txn_status=row.status, txn_ref=row.txn_ref, bank_message=row.message)  # type: ignore[arg-type]
     if row.status == FAILED:

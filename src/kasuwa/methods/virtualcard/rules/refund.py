@@ -5,6 +5,8 @@ Postings, under the refund's own txnRef:
     rail:issuer → card                       reverses the purchase, at the rate of the purchase
     rail:issuer → fx, fx → card              if the shop has another currency
     … → wallet in place of card              for a terminated card, whose balance went to the wallet too
+
+A dispute that the cardholder wins is a refund too. An open one loses what the shop refunds meanwhile.
 """
 
 import msgspec
@@ -14,6 +16,7 @@ from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import (
     Context,
     Decision,
+    Effects,
     FieldError,
     LoadedRows,
     Merchant,
@@ -51,6 +54,7 @@ from kasuwa.methods.virtualcard.rules.purchase import (
     digest_purchase,
     purchase_accounts,
 )
+from kasuwa.methods.virtualcard.rules.steps_of_dispute import follow_refund
 from kasuwa.methods.virtualcard.wire import PurchaseReply, RefundRequest
 from kasuwa.transactions.transactions import (
     SUCCESSFUL,
@@ -120,9 +124,10 @@ def prorate_refund(billed: int, total: int, refunded: int, amount: int) -> int:
 
 
 def refund_purchase(
-    refund: PurchaseRefund, key: str | None, context: Context, rows: LoadedRows
+    refund: PurchaseRefund, key: str | None, context: Context, rows: LoadedRows, dispute_id: str = ""
 ) -> tuple[Transaction, Decision] | Refusal | NeedsMore:
-    """Refunds a purchase. Returns the refund's final transaction, and its decision without a reply."""
+    """Refunds a purchase, for the dispute that is won with it if one is named. Returns the refund's final transaction,
+    and its decision without a reply."""
     card, detail = refund.card, refund.detail
     accounts = {*purchase_accounts(card, detail.currency), *money_accounts(card.account, card.currency)}
     wanted = Needs((), tuple(sorted(accounts)))
@@ -131,8 +136,15 @@ def refund_purchase(
     posts = refund_posts(refund, context, rows)
     if isinstance(posts, Refusal):
         return posts
+    left = detail.amount - refund.record.refunded - refund.shop_amount
+    is_awarded = refund.record.dispute_id == dispute_id
+    followed = Effects() if is_awarded else follow_refund(refund.record, left, context, rows)
+    if isinstance(followed, NeedsMore):
+        return followed
     row = begin_refund(refund, key, context)
     event_fields = {"reference": card.reference, "refund_of": refund.row.txn_ref}
+    if dispute_id:
+        event_fields["dispute_id"] = dispute_id
     end = end_transaction(
         context,
         row,
@@ -153,13 +165,15 @@ def refund_purchase(
     counted = msgspec.structs.replace(
         refund.record, refunded=refund.record.refunded + refund.shop_amount, refunds=refund.record.refunds + 1
     )
-    return end.row, Decision(
+    decision = Decision(
         groups=(PostingGroup(row.txn_ref, CARD_INSUFFICIENT, postings=posts),),
         rows=(end.row, counted, *lines),
         jobs=end.jobs,
         events=(event,),
         numbers_used=2,
     )
+    decision.add(followed)
+    return end.row, decision
 
 
 def refund_posts(refund: PurchaseRefund, context: Context, rows: LoadedRows) -> tuple[Posting, ...] | Refusal:

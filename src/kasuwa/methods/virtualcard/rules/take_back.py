@@ -89,7 +89,7 @@ def post_taken(refund: TakenRefund, key: str, context: Context, rows: LoadedRows
         event_fields={"reference": card.reference},
     )
     end = end_transaction(context, row, outcome)
-    decision = record_purchase(card, end, DONE, context)
+    decision = record_purchase(card, end, DONE, context, None)
     counted = msgspec.structs.replace(refund.record, refunded=refund.record.refunded - detail.amount)
     owed = refund.amount - from_card
     debts = debt_job(card.currency, context.now, context, rows) if owed else ()

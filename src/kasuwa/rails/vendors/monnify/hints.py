@@ -28,7 +28,7 @@ def read_hint(body: bytes) -> Hint | None:
     """Returns what a call-back names besides orders of ours, or None."""
     try:
         event = DECODER.decode(body)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError):
         return None
     data = event.data
     if event.event_type == "SUCCESSFUL_TRANSACTION" and data.product.type == RESERVED_ACCOUNT:

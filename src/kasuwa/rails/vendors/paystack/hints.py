@@ -31,7 +31,7 @@ def read_hint(body: bytes) -> Hint | None:
     """Returns what a call-back names besides orders of ours, or None."""
     try:
         event = DECODER.decode(body)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError):
         return None
     data = event.data
     if event.event == "charge.success" and data.channel == CHANNEL:

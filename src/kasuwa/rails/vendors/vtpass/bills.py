@@ -210,14 +210,14 @@ class VtpassCallbacks:
             raise CallbackRefused
         try:
             callback = CALLBACK_DECODER.decode(body)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, UnicodeDecodeError):
             return None
         return parse_request_id(callback.data.request_id) if callback.type == "transaction-update" else None
 
     def is_catalogue_change(self, body: bytes) -> bool:
         try:
             return CALLBACK_DECODER.decode(body).type == "variations-update"
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, UnicodeDecodeError):
             return False
 
 

@@ -9,7 +9,8 @@ Into a payment's own account number:
 
 What is returned is a refund of the payment with an event of its own, as at vendors (late_money.py).
 
-Every transfer into a personalized account is a successful payment of its own, of any amount.
+Every transfer into a personalized account is a successful payment of its own, of any amount. One that is above the
+limits of the client whom the account is for is held (methods/investments/rules/hold_deposit.py).
 Contract: payment#bank-transfer, resources#personalized-accounts
 """
 
@@ -32,6 +33,8 @@ from kasuwa.core.decision import (
 )
 from kasuwa.core.references import job_key, rail_key
 from kasuwa.core.token_index import TokenIndexEntry, own_token_key
+from kasuwa.ledger import chart
+from kasuwa.methods.clients.rules.check_limits import find_excess
 from kasuwa.methods.payment.model import (
     CHARGE,
     KIND,
@@ -66,6 +69,7 @@ from kasuwa.transactions.inbound_accounts import (
     read_owner,
 )
 from kasuwa.transactions.pricing import price_collection
+from kasuwa.transactions.purpose import HELD_INBOUND, TransactionPurpose
 from kasuwa.transactions.transactions import SUCCESSFUL, Transaction, encode_text, extend_trail, transaction_key
 
 UNKNOWN_ACCOUNT = refuse_fields(
@@ -226,7 +230,14 @@ def receive_personalized(
     assert account is not None, "the token index entry and the account are written together"
     if account.state not in PAYABLE:
         return ACCOUNT_CLOSED
+    excess: str | NeedsMore = ""
+    if account.client_id:
+        excess = find_excess(account.client_id, arrived.amount, context, rows, chart.suspense(HOME_CURRENCY))
+    if isinstance(excess, NeedsMore):
+        return excess
     order = build_personalized_order(account, arrived, context)
+    if excess:
+        order = hold_order(order, account.client_id)
     # A refund goes back through the account with the rail that the money came into.
     row = msgspec.structs.replace(
         make_transaction(order, context.number, context), rail_account=account.rail_account if arrived.rail else ""
@@ -238,9 +249,17 @@ def receive_personalized(
     decision = end_payment(row, payment, None, PAID, context, rows)
     if isinstance(decision, NeedsMore):
         return decision
-    decision.reply = InboundReply(txn_status="successful", txn_ref=row.txn_ref, message="Paid")
+    message = f"Held: {excess}" if excess else "Paid"
+    decision.reply = InboundReply(txn_status="successful", txn_ref=row.txn_ref, message=message)
     decision.numbers_used += 1
     return decision
+
+
+def hold_order(order: PaymentOrder, client_id: str) -> PaymentOrder:
+    """Returns the order of a transfer that is held: its purpose takes the whole amount, and there is no fee."""
+    detail = msgspec.structs.replace(order.detail, purpose=TransactionPurpose(HELD_INBOUND, client_id))
+    price = msgspec.structs.replace(order.price, fee=0, vat=0)
+    return msgspec.structs.replace(order, detail=detail, price=price)
 
 
 def build_personalized_order(

@@ -65,8 +65,13 @@ WATCH_AFTER_SECONDS = (600, 1800, 3600, 3 * 3600, 6 * 3600, 12 * 3600, 24 * 3600
 
 PAID_LATE = "Paid after the payment had failed"
 PAID_TOO_MUCH = "Paid more than was asked for"
+ABOVE_LIMIT = "Above the limits of the client's tier"
 # The kinds of postings of money that is returned for these reasons.
-RETURNED_KINDS = {PAID_LATE: "paid after the payment had failed", PAID_TOO_MUCH: "paid more than was asked for"}
+RETURNED_KINDS = {
+    PAID_LATE: "paid after the payment had failed",
+    PAID_TOO_MUCH: "paid more than was asked for",
+    ABOVE_LIMIT: "deposit sent back",
+}
 
 
 # --- the watch ------------------------------------------------------------------------------------------------------
@@ -156,11 +161,24 @@ def add_return(decision: Decision, row: Transaction, amount: int, reason: str, c
     return decision
 
 
-def begin_return(row: Transaction, payment: Payment, amount: int, reason: str, context: Context) -> Decision:
-    """Returns the decision that books money which came in and sends it back by a refund of its payment."""
+def begin_return(
+    row: Transaction, payment: Payment, amount: int, reason: str, context: Context, source: str = ""
+) -> Decision:
+    """Returns the decision that books money which came in and sends it back by a refund of its payment. `source` is the
+    account that has the money if it was booked before, as what the payer was charged."""
     vendor = DETAIL_DECODER.decode(payment.detail).vendor
     rail, unapplied = rail_account(payment.method, row.currency), unapplied_account(row.currency)
     held = HeldAmount(unapplied, amount)
+    # What was charged counts as refunded, as by any refund.
+    detail = RefundDetail(
+        row.txn_ref,
+        reason,
+        payment.method,
+        is_return=True,
+        is_of_charge=bool(source),
+        vendor=vendor,
+        of_price=None if source else 0,
+    )
     refund = begin_transaction(
         context,
         NewTransaction(
@@ -170,7 +188,7 @@ def begin_return(row: Transaction, payment: Payment, amount: int, reason: str, c
             currency=row.currency,
             status=PENDING,
             message=MESSAGES[PENDING],
-            detail=RefundDetail(row.txn_ref, reason, payment.method, is_return=True, vendor=vendor, of_price=0),
+            detail=detail,
             held=held,
             rail=vendor,
             rail_account=row.rail_account,
@@ -186,12 +204,15 @@ def begin_return(row: Transaction, payment: Payment, amount: int, reason: str, c
         is_return=True,
         vendor=vendor,
         rail_facts=FACTS_DECODER.decode(payment.facts).rail,
+        scenario=context.scenario,
     )
     facts = FACTS_DECODER.decode(payment.facts)
     counted = msgspec.structs.replace(
-        payment, facts=encode_text(msgspec.structs.replace(facts, returns=facts.returns + 1))
+        payment,
+        facts=encode_text(msgspec.structs.replace(facts, returns=facts.returns + 1)),
+        refunding=payment.refunding + (amount if source else 0),
     )
-    arrived = Posting(rail, unapplied, amount, RETURNED_KINDS[reason])
+    arrived = Posting(source or rail, unapplied, amount, RETURNED_KINDS[reason])
     lane = RAIL_ROUTES[payment.method].rail
     return Decision(
         groups=(

@@ -1,0 +1,269 @@
+"""Collects the case of a reference from the database of a deployment.
+
+All of it is of one merchant. What was decided on comes from decision_input, what became of it from timelines. Neither
+has anybody's name; references are renamed here, because merchants make some of them out of people's numbers.
+"""
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+
+import kasuwa
+from kasuwa.cases import row_inputs
+from kasuwa.cases.row_inputs import Recorded
+from kasuwa.cases.selected_actions import complete_request
+from kasuwa.core.money import format_minor
+from kasuwa.core.vault import Vault
+from kasuwa.engine.decision_inputs import RecordedInput
+from kasuwa.engine.rule_submission import TRANSACTION_COLUMNS
+from kasuwa.merchants.merchant_settings import MerchantSettings, show_terms
+from kasuwa.postgres.connection_pool import Connection
+from kasuwa.projections.timeline import object_timeline, transaction_timeline
+from kasuwa.testing.cases.case_file import Case, CaseFile, CaseInput, CaseLine
+from kasuwa.testing.cases.outcome import list_lines
+from kasuwa.testing.exchanges import Exchange
+from kasuwa.testing.golden import StableNames
+from kasuwa.transactions.transactions import Transaction
+from kasuwa.wire.without_people import REFERENCE_NAMES
+
+# A case with more is of no incident.
+MAX_REFERENCES, MAX_INPUTS = 200, 1_000
+
+SELECT_MERCHANTS = "select merchant_id, mid from merchant where current order by merchant_id"
+HAS_REFERENCE = """
+    select exists (select 1 from decision_input where merchant_id = $1 and reference = $2)
+        or exists (select 1 from transaction where merchant_id = $1
+            and (txn_ref = $2 or order_ref = $2 or batch_ref = $2))
+"""
+# What belongs to a reference: its transactions, refunds, disputes and plans, and what these are of.
+RELATED = """
+    select txn_ref from transaction
+    where merchant_id = $1 and (txn_ref = $2 or order_ref = $2 or batch_ref = $2 or detail ->> 'payment' = $2
+        or detail ->> 'loan_id' = $2 or detail ->> 'savings_id' = $2 or detail -> 'purpose' ->> 'reference' = $2
+        or txn_ref in (select p.txn_ref from payment p
+            where p.merchant_id = $1 and p.detail -> 'purpose' ->> 'reference' = $2))
+    union select batch_ref from transaction where merchant_id = $1 and txn_ref = $2 and batch_ref is not null
+    union select detail ->> 'payment' from transaction where merchant_id = $1 and txn_ref = $2 and kind = 'refund'
+    union select detail -> 'purpose' ->> 'reference' from payment where merchant_id = $1 and txn_ref = $2
+    union select dispute_id from dispute where merchant_id = $1 and txn_ref = $2
+    union select txn_ref from dispute where merchant_id = $1 and dispute_id = $2
+    union select plan_id from payment_plan where merchant_id = $1 and first_ref = $2
+    union select first_ref from payment_plan where merchant_id = $1 and plan_id = $2
+"""
+SELECT_INPUTS = """
+    select distinct on (at, kind, name, body) number, at, kind, name, reference, body from decision_input
+    where merchant_id = $1 and reference = any($2) order by at, kind, name, body, number
+"""
+SELECT_TRANSACTION = f"select {TRANSACTION_COLUMNS} from transaction where merchant_id = $1 and txn_ref = $2"
+# What wallets had before a time: the balance after the last posting, by account.
+WALLETS = """
+    select a.name, case when p.debit = a.name then p.debit_after else p.credit_after end
+    from account a cross join lateral (
+        select debit, debit_after, credit_after from posting p
+        where p.merchant_id = $1 and (p.debit = a.name or p.credit = a.name) and p.at < $2
+        order by p.seq desc limit 1) p
+    where a.merchant_id = $1 and a.name like 'wallet:%' order by a.name
+"""
+# Of the newest edition.
+SELECT_ITEMS = """
+    select distinct on (paycode) paycode, fee, discount, amount from bill_item where paycode = any($1)
+    order by paycode, edition desc, key
+"""
+# The facts of answers that a replay uses. The others are a rail's own numbers.
+PLAYED_FACTS = frozenset({"auth", "excess", "outcome"})
+RESULTS_OF_ANSWERS = REFERENCE_NAMES | {"accountNumber", "cardToken"}
+# What has a timeline of its own, beside transactions.
+OUTCOME_NAMES = frozenset({"dispute_id", "loan_id", "savings_id", "thrift_id"})
+SELECT_SETTINGS = "select settings::text from merchant where merchant_id = $1"
+
+
+class CaseRefused(Exception):
+    """No case can be made of a reference. The text says why."""
+
+
+async def find_merchant(connection: Connection, reference: str) -> int:
+    """Returns the merchant that has a reference. Raises CaseRefused if none has, or several have."""
+    owners = [
+        (merchant_id, mid)
+        for merchant_id, mid in await connection.fetch(SELECT_MERCHANTS)
+        if await connection.fetchval(HAS_REFERENCE, merchant_id, reference)
+    ]
+    if not owners:
+        raise CaseRefused("no merchant has this reference")
+    if len(owners) > 1:
+        raise CaseRefused(
+            f"several merchants have this reference: choose with --mid {', '.join(mid for _, mid in owners)}"
+        )
+    return int(owners[0][0])
+
+
+async def collect_case(
+    connection: Connection, vault: Vault, merchant_id: int, reference: str, environment: str
+) -> CaseFile:
+    """Returns the case of a reference of a merchant. Raises CaseRefused."""
+    references, inputs = await collect_inputs(connection, merchant_id, reference)
+    if not inputs:
+        raise CaseRefused(
+            "nothing is recorded of this reference: it does not exist, or is older than what is kept (90 days)"
+        )
+    starts_at = inputs[0].at
+    settings = msgspec.json.decode(await connection.fetchval(SELECT_SETTINGS, merchant_id), type=MerchantSettings)
+    wallets = await connection.fetch(WALLETS, merchant_id, starts_at)
+    names = CaseNames()
+    case = Case(
+        kasuwa=kasuwa.__version__,
+        environment=environment,
+        reference="",
+        starts_at=starts_at,
+        terms=show_terms(settings),
+        wallets={name.rpartition(":")[2]: format_minor(balance) for name, balance in wallets if name.count(":") == 2},
+        missing=list(list_missing(references, inputs)),
+    )
+    exchanges = [names.rename(make_exchange(one, starts_at)) for one in inputs if one.kind == "request"]
+    case.inputs = [names.rename(make_input(one, starts_at)) for one in inputs if one.kind != "request"]
+    for one in dict.fromkeys(list_outcomes(inputs)):
+        lines = list_lines(await read_timeline(connection, merchant_id, one, vault), starts_at)
+        if lines:
+            case.outcome[names.rename_text(one)] = lines
+    case.items = await read_items(
+        connection, {str(one.request["paycode"]) for one in exchanges if "paycode" in one.request}
+    )
+    case.reference = names.rename_text(reference)
+    return CaseFile(case, exchanges, list(list_events(case.outcome)))
+
+
+def list_outcomes(inputs: list[Recorded]) -> Iterator[str]:
+    """Yields the references whose outcome a case has: those of transactions, and of what a request made."""
+    for one in inputs:
+        yield from one.body.opened
+        yield from (value for name, value in one.body.results.items() if name in OUTCOME_NAMES)
+
+
+async def read_items(connection: Connection, paycodes: set[str]) -> dict[str, dict[str, str]]:
+    """Returns what decides the price of bills."""
+    rows = await connection.fetch(SELECT_ITEMS, sorted(paycodes))
+    return {row[0]: {"fee": format_minor(row[1]), "discount": str(row[2]), "amount": str(row[3])} for row in rows}
+
+
+async def collect_inputs(connection: Connection, merchant_id: int, reference: str) -> tuple[set[str], list[Recorded]]:
+    """Returns the references that belong to one, and what was recorded of them, in order."""
+    known: set[str] = set()
+    new = {reference}
+    inputs: dict[int, Recorded] = {}
+    while new:
+        known |= new
+        if len(known) > MAX_REFERENCES:
+            raise CaseRefused(f"more than {MAX_REFERENCES} references belong to this one: export one of them")
+        related = {row[0] for one in new for row in await connection.fetch(RELATED, merchant_id, one) if row[0]}
+        for number, at, kind, name, about, body in await connection.fetch(SELECT_INPUTS, merchant_id, sorted(new)):
+            recorded = Recorded(number, at, kind, name, about, msgspec.json.decode(body, type=RecordedInput))
+            # Of a client only what made it: it may have a hundred loans, and this is about one.
+            if about.startswith("CL") and about != reference and not is_maker(recorded):
+                continue
+            inputs[number] = recorded
+            related.update(list_references(recorded))
+        new = related - known
+    from_rows = [
+        one for name in sorted(known) for one in await read_row_inputs(connection, merchant_id, name, inputs.values())
+    ]
+    ordered = sorted((*inputs.values(), *from_rows), key=lambda one: (one.at, one.number))
+    unique = {(one.at, one.kind, one.name, msgspec.json.encode(one.body)): one for one in reversed(ordered)}
+    if len(unique) > MAX_INPUTS:
+        raise CaseRefused(f"more than {MAX_INPUTS} decisions belong to this reference: export a part of it")
+    return known, sorted(unique.values(), key=lambda one: (one.at, one.number))
+
+
+async def read_row_inputs(
+    connection: Connection, merchant_id: int, reference: str, recorded: Iterable[Recorded]
+) -> list[Recorded]:
+    """Returns what is not recorded because the row of a transaction says it, if there is one with this reference."""
+    record = await connection.fetchrow(SELECT_TRANSACTION, merchant_id, reference)
+    if record is None:
+        return []
+    row = Transaction(*record)
+    is_opened = any(reference in one.body.opened for one in recorded)
+    return list(row_inputs.list_inputs(row, is_opened=is_opened))
+
+
+def is_maker(recorded: Recorded) -> bool:
+    """Whether an input made what it is recorded for, and did not only name it."""
+    content = recorded.body.content
+    return not (isinstance(content, dict) and recorded.reference in content.values())
+
+
+def list_references(recorded: Recorded) -> Iterator[str]:
+    """Yields the references that an input names, made or opened."""
+    yield from recorded.body.opened
+    content = recorded.body.content if isinstance(recorded.body.content, dict) else {}
+    for name, value in (*recorded.body.results.items(), *content.items()):
+        if name in REFERENCE_NAMES and isinstance(value, str) and name != "orderRef":
+            yield value
+
+
+def list_missing(references: Iterable[str], inputs: list[Recorded]) -> Iterator[str]:
+    if any(one.kind == "request" and isinstance(one.body.content, str) for one in inputs):
+        yield "a request was too large to be kept"
+    if inputs and inputs[0].kind != "request":
+        yield "the request that began it is older than what is kept"
+    if any(one.name.startswith("pages.") for one in inputs):
+        yield "what a payer did on a page of ours is not played"
+
+
+async def read_timeline(connection: Connection, merchant_id: int, reference: str, vault: Vault) -> list[dict[str, Any]]:
+    record = await connection.fetchrow(SELECT_TRANSACTION, merchant_id, reference)
+    if record is not None:
+        return await transaction_timeline(connection, Transaction(*record), vault.unseal)
+    return await object_timeline(connection, merchant_id, reference, vault.unseal) or []
+
+
+# --- the parts of a file --------------------------------------------------------------------------------------------
+
+
+def milliseconds(at: datetime, starts_at: datetime) -> int:
+    return (at - starts_at) // timedelta(milliseconds=1)
+
+
+def make_exchange(recorded: Recorded, starts_at: datetime) -> Exchange:
+    path, _, title = recorded.name.partition(".")
+    content = recorded.body.content if isinstance(recorded.body.content, dict | list) else {}
+    request = complete_request(path, title, content)
+    timing = {"at_ms": milliseconds(recorded.at, starts_at), "ms": 0}
+    reply: dict[str, Any] = dict(recorded.body.results)
+    if reply.get("status", "").isdecimal():
+        reply["status"] = int(reply["status"])
+    if recorded.body.opened:
+        reply["opened"] = recorded.body.opened
+    return Exchange(f"{path}.{title}", request, 200, reply, timing=timing)
+
+
+def make_input(recorded: Recorded, starts_at: datetime) -> CaseInput:
+    content = recorded.body.content if isinstance(recorded.body.content, dict) else {}
+    plain = {name: value for name, value in content.items() if value not in ("", False, 0) and name != "can_resend"}
+    facts = {name: value for name, value in content.get("facts", {}).items() if name in PLAYED_FACTS}
+    plain = {name: value for name, value in plain.items() if name != "facts"} | ({"facts": facts} if facts else {})
+    at_ms = milliseconds(recorded.at, starts_at)
+    results = {name: value for name, value in recorded.body.results.items() if name in RESULTS_OF_ANSWERS}
+    return CaseInput(at_ms, recorded.kind, recorded.name, recorded.reference, plain, recorded.body.opened, results)  # type: ignore[arg-type]
+
+
+def list_events(outcome: dict[str, list[CaseLine]]) -> Iterator[dict[str, Any]]:
+    """Yields the events of a case in their order, as recordings have them."""
+    events = [(line.at_ms, name, line) for name, lines in outcome.items() for line in lines if line.what == "event"]
+    for at_ms, name, line in sorted(events, key=lambda event: event[:2]):
+        yield {"at_ms": at_ms, "reference": name, **line.facts}
+
+
+class CaseNames:
+    """Replaces the references of a case by names, as golden files do."""
+
+    def __init__(self) -> None:
+        self._stable = StableNames("", REFERENCE_NAMES | {"opened", "cardToken", "accountNumber", "token", "reference"})
+
+    def rename(self, part: Any) -> Any:
+        renamed = self._stable.replace(msgspec.to_builtins(part) if isinstance(part, msgspec.Struct) else vars(part))
+        return msgspec.convert(renamed, type(part)) if isinstance(part, msgspec.Struct) else type(part)(**renamed)
+
+    def rename_text(self, reference: str) -> str:
+        return str(self._stable.replace(reference, "txnRef"))

@@ -1,0 +1,87 @@
+"""The standing of a group, and the sums of a meeting, computed from the positions of its members' loans.
+
+Contract: loans#groups, loans#collect
+"""
+
+from collections.abc import Sequence
+from datetime import date
+
+import msgspec
+
+from kasuwa.methods.loans.model import OWING_STATES, WRITTEN_OFF
+from kasuwa.methods.loans.rules.loan_position import LoanPosition, is_late
+from kasuwa.terms.loan_schedule import sum_amounts
+
+GOOD = "good"
+IN_ARREARS = "in_arrears"
+LOST = "written_off"
+
+
+class GroupStanding(msgspec.Struct, frozen=True):
+    """The standing of some loans of a group, in minor units."""
+
+    loans: int
+    outstanding: int
+    overdue: int
+    days_late: int
+    written_off: int
+
+    @property
+    def state(self) -> str:
+        if self.overdue:
+            return IN_ARREARS
+        return LOST if self.written_off else GOOD
+
+
+def compute_group_standing(positions: Sequence[LoanPosition]) -> GroupStanding:
+    """Returns the standing of loans of a group on the day of their positions."""
+    owing = [position for position in positions if position.loan.state in OWING_STATES]
+    late = [
+        (line, position) for position in owing for line in position.lines if is_late(line, position.loan, position.day)
+    ]
+    return GroupStanding(
+        loans=len(owing),
+        outstanding=sum(position.owed.total for position in owing),
+        overdue=sum(line.owed.total for line, _ in late),
+        days_late=max(((position.day - line.due).days for line, position in late), default=0),
+        written_off=sum(count_lost(position) for position in positions),
+    )
+
+
+def count_lost(position: LoanPosition) -> int:
+    """Returns what was written off of a loan and not recovered."""
+    return sum_amounts(position.payoff).total if position.loan.state == WRITTEN_OFF else position.lost.total
+
+
+class MeetingSums(msgspec.Struct, frozen=True):
+    """The sums of one loan, or of several, at a meeting, in minor units."""
+
+    arrears: int = 0
+    installment: int = 0
+    collected: int = 0
+    outstanding: int = 0
+
+    def __add__(self, other: "MeetingSums") -> "MeetingSums":
+        return MeetingSums(
+            self.arrears + other.arrears,
+            self.installment + other.installment,
+            self.collected + other.collected,
+            self.outstanding + other.outstanding,
+        )
+
+    @property
+    def is_shown(self) -> bool:
+        return bool(self.outstanding or self.collected)
+
+
+def sum_meeting(position: LoanPosition, day: date, collected: int) -> MeetingSums:
+    """Returns the sums of a loan at a meeting on a day. `position` is that of the day, or today's for a day that is
+    over: what fell due by then and is not paid yet."""
+    if position.loan.state not in OWING_STATES:
+        return MeetingSums(collected=collected)
+    return MeetingSums(
+        arrears=sum(line.owed.total for line in position.lines if line.due < day),
+        installment=sum(line.owed.total for line in position.lines if line.due == day),
+        collected=collected,
+        outstanding=position.owed.total,
+    )

@@ -1,0 +1,31 @@
+"""The call of a mail's job. No decisions and no SQL here."""
+
+from datetime import datetime
+
+from kasuwa.core.decision import Job
+from kasuwa.core.mail import Mail
+from kasuwa.methods.mail.model import MailContent
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.all_rails import Rails
+from kasuwa.rails.ports.orders import Answer
+
+
+async def send(rails: Rails, job: Job, now: datetime, secrets: MailContent) -> Answer:
+    """Gives a mail to the mail system.
+
+    A process that died may have sent the mail of a job that was claimed before, and the mail system cannot be asked:
+    the outcome is unknown, and it is not sent again by itself."""
+    if job.claims > 1 or job.is_queried_first:
+        return orders.RAIL_SILENT
+    mail = Mail(
+        message_id=job.reference.lower(),
+        to=secrets.to,
+        to_name=secrets.to_name,
+        subject=secrets.subject,
+        text=secrets.text,
+        html=secrets.html,
+        sender_name=secrets.sender_name,
+        reply_to=secrets.reply_to,
+        at=now,
+    )
+    return await rails.mail.send(mail)

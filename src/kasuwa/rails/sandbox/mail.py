@@ -1,0 +1,21 @@
+"""The mail system of the test environment: every mail stays in the merchant's outbox, and goes nowhere else.
+
+The recipient selects the outcome: `bounce@…` is refused, `busy@…` is declined for now, and of `lost@…` nobody knows.
+"""
+
+from kasuwa.core.mail import Mail
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.mail import REPLY_CODE
+from kasuwa.rails.ports.orders import Answer, NoAnswer, Unavailable
+
+
+class SandboxMail:
+    async def send(self, mail: Mail) -> Answer:
+        local = mail.to.partition("@")[0].lower()
+        if local == "bounce":
+            return Answer(orders.FAILED, None, "The recipient is unknown", {REPLY_CODE: "550 5.1.1"})
+        if local == "busy":
+            raise Unavailable("the mailbox is busy")
+        if local == "lost":
+            raise NoAnswer("the connection was lost")
+        return Answer(orders.SUCCESSFUL, None, "The mail is in the outbox", {REPLY_CODE: "250 2.0.0"})

@@ -1,0 +1,447 @@
+"""Makes events happen in the test environment: for each kind, the requests that lead to it. Contract: sandbox#trigger
+
+The requests are those of a merchant, so that what they make is as real as anything else in its books. The module knows
+no client: whoever calls it sends the requests (`kasuwa trigger`, the pytest plugin).
+"""
+
+import secrets
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta, timezone
+from difflib import get_close_matches
+from typing import Any, NamedTuple
+
+# Sends a request to a path of the API, with a key of the merchant, or with its own for "". Returns the reply. Raises an
+# error if it is refused.
+Send = Callable[[str, dict[str, Any], str], Mapping[str, Any]]
+
+
+class Step(NamedTuple):
+    """A request. A value `<name>` stands for that of the replies so far, `<unique>` for a new text."""
+
+    path: str
+    fields: Mapping[str, Any]
+    has_further_key: bool = False  # it is sent with the key that an earlier step has made
+    after: bool = False  # it comes after the event, and puts back what was set for it; changes are not sent with it
+
+
+class TriggerError(ValueError):
+    """There is no such event, or it did not happen. The text says so in one line."""
+
+
+LAGOS = timezone(timedelta(hours=1))
+PAYER = {"firstname": "Ada", "lastname": "Obi", "email": "ada@example.com"}
+CARD = {"card_no": "5123450000000008", "expiry_month": "12", "expiry_year": "30", "ccv": "100", "pin": "1234"}
+BY_CARD = {"paymentType": "card", "amount": "1500.00", "user": PAYER, "card": CARD, "customer_txnref": "<unique>"}
+INITIATE = Step("payment", {"action": "initiate", **BY_CARD})
+CHARGE = Step("payment", {"action": "charge", **BY_CARD, "txnRef": "<txnRef>", "auth_type": "PIN"})
+PAY = (INITIATE, CHARGE)
+SHOW_ACCOUNT = Step("payment", {"action": "charge", "paymentType": "bank_transfer", "amount": "1500.00", "user": PAYER})
+TRANSFER = {"action": "transfer", "amount": "1500.00", "bankcode": "058", "orderRef": "<unique>"}
+BILL = {"action": "pay", "paycode": "IfuR3XxiIpxqbZQ", "amount": "5000.00", "orderRef": "<unique>"}
+DISPUTE = Step("sandbox", {"action": "dispute", "txnRef": "<txnRef>", "reason": "product not received"})
+CASHCODE = Step(
+    "cashcode", {"action": "generate", "amount": "5000.00", "pin": "2580", "channel": "ATM", "orderRef": "<unique>"}
+)
+BILLING = {"address": "12 Marina Road", "name": "Ada Obi", "city": "Lagos", "state": "Lagos", "postal_code": "101241"}
+MAKE_CARD = Step(
+    "virtualcard", {"action": "create", "billing": BILLING, "amount": "20.00", "currency": "USD", "country": "NG"}
+)
+BUY = Step("sandbox", {"action": "card_purchase", "reference": "<reference>", "amount": "7.50"})
+ENROLL = Step(
+    "clients",
+    {
+        "action": "create",
+        "data": {
+            "firstname": "Ada",
+            "lastname": "Obi",
+            "phone": "08031234567",
+            "bankAccount": {"account_number": "0000000000", "bank_code": "058"},
+        },
+        "status": "active",
+    },
+)
+RATE = {"interestRate": "24", "interestFrequency": "annualized"}
+LEND = (
+    ENROLL,
+    Step(
+        "loans",
+        {
+            "action": "request",
+            "client_id": "<client_id>",
+            "interestSettings": RATE,
+            "amount": "120000.00",
+            "period": 12,
+        },
+    ),
+    Step("loans", {"action": "process", "loan_id": "<loan_id>", "status": "approve"}),
+)
+SAVE = (
+    ENROLL,
+    Step(
+        "investments",
+        {
+            "action": "create_savings",
+            "name": "School fees",
+            "client_id": "<client_id>",
+            "period": 12,
+            "interestSettings": RATE,
+        },
+    ),
+    Step(
+        "investments",
+        {"action": "deposit", "savings_id": "<savings_id>", "payment_method": "wallet", "amount": "5000.00"},
+    ),
+)
+CUSTOMER = Step("resources", {"request": "customer", "name": "Ada Obi", "email": "<unique>@example.com"})
+INVOICE = Step(
+    "resources",
+    {
+        "request": "invoice",
+        "customer_id": "<customer_id>",
+        "items": [{"description": "Tailoring", "amount": "8000.00"}],
+        "currency": "NGN",
+    },
+)
+
+
+RATE_OF_NONE = {"interestRate": "0", "interestFrequency": "annualized"}
+OPEN_SAVINGS = Step(
+    "investments",
+    {
+        "action": "create_savings",
+        "name": "Rent",
+        "client_id": "<client_id>",
+        "period": 36,
+        "interestSettings": RATE_OF_NONE,
+    },
+)
+FUND_SAVINGS = Step(
+    "investments",
+    {"action": "deposit", "savings_id": "<savings_id>", "payment_method": "wallet", "amount": "5000.00"},
+)
+# What another key asks for waits for the merchant's own.
+APPROVE_ALL = Step("sandbox", {"action": "payout_policy", "approve_above": "0.00"})
+APPROVE_NONE = Step("sandbox", {"action": "payout_policy"}, after=True)
+WAITING_TRANSFER = (
+    APPROVE_ALL,
+    Step("sandbox", {"action": "new_key", "name": "payer <unique>", "scopes": ["payout"]}),
+    Step("disburse", {**TRANSFER, "accountnumber": "0000000000"}, has_further_key=True),
+)
+CLERK = Step("sandbox", {"action": "new_key", "name": "clerk <unique>", "scopes": ["lend"]})
+SHARES = (
+    ENROLL,
+    OPEN_SAVINGS,
+    Step("investments", {"action": "create_share_class", "name": "Ordinary <unique>", "price": "100.00"}),
+    Step(
+        "investments",
+        {
+            "action": "buy_shares",
+            "class_id": "<class_id>",
+            "client_id": "<client_id>",
+            "shares": 10,
+            "payment_method": "wallet",
+            "savings_id": "<savings_id>",
+        },
+    ),
+)
+REDEEM = (
+    *SHARES,
+    CLERK,
+    Step(
+        "investments",
+        {"action": "redeem_shares", "class_id": "<class_id>", "client_id": "<client_id>", "shares": 2},
+        has_further_key=True,
+    ),
+)
+DORMANT = (
+    ENROLL,
+    OPEN_SAVINGS,
+    FUND_SAVINGS,
+    Step("sandbox", {"action": "advance", "days": 367}),
+    CLERK,
+    Step(
+        "investments",
+        {"action": "reactivate_savings", "savings_id": "<savings_id>", "reason": "Came with her passport"},
+        has_further_key=True,
+    ),
+)
+# A client of tier 1: names, telephone, date of birth and address are known.
+PERSON_IN_TIER = {
+    **ENROLL.fields["data"],
+    "date_of_birth": "1990-04-12",
+    "address": {"street": "12 Marina Road", "city": "Lagos", "state": "Lagos"},
+}
+ENROLL_IN_TIER = Step("clients", {**ENROLL.fields, "data": PERSON_IN_TIER})
+
+
+def decide_dispute(outcome: str) -> Step:
+    return Step("sandbox", {"action": "dispute_outcome", "dispute_id": "<dispute_id>", "outcome": outcome})
+
+
+def drop(fields: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return {field: value for field, value in fields.items() if field != name}
+
+
+def advance(days: int) -> Step:
+    return Step("sandbox", {"action": "advance", "days": days})
+
+
+# By the name of the event: its kind, and what has become of it.
+TRIGGERS: Mapping[str, tuple[Step, ...]] = {
+    "payment.successful": PAY,
+    "payment.failed": (
+        SHOW_ACCOUNT,
+        Step("sandbox", {"action": "settle", "txnRef": "<txnRef>", "outcome": "failed"}),
+    ),
+    "payment_rejected": (
+        SHOW_ACCOUNT,
+        Step(
+            "sandbox",
+            {"action": "pay_account", "accountNumber": "<accountNumber>", "amount": "1.00", "rejected": True},
+        ),
+    ),
+    "transfer.successful": (Step("disburse", {**TRANSFER, "accountnumber": "0000000000"}),),
+    "transfer.failed": (Step("disburse", {**TRANSFER, "accountnumber": "0000000500"}),),
+    "bill.successful": (Step("bills", {**BILL, "reference": "45012345678"}),),
+    "bill.failed": (Step("bills", {**BILL, "reference": "00000000005"}),),
+    "refund.successful": (*PAY, Step("payment", {"action": "refund", "txnRef": "<txnRef>", "amount": "1500.00"})),
+    "dispute.opened": (*PAY, DISPUTE),
+    "dispute.won": (*PAY, DISPUTE, decide_dispute("won")),
+    "dispute.lost": (*PAY, DISPUTE, decide_dispute("lost")),
+    "transfer_approval.pending": (*WAITING_TRANSFER, APPROVE_NONE),
+    "transfer_approval.failed": (
+        *WAITING_TRANSFER,
+        Step("disburse", {"action": "reject", "txnRef": "<txnRef>"}),
+        APPROVE_NONE,
+    ),
+    "settlement": (
+        Step("resources", {"request": "settlement_events", "daily": True}),
+        *PAY,
+        advance(2),
+        Step("resources", {"request": "settlement_events", "daily": False}, after=True),
+    ),
+    "account_closed": (
+        Step(
+            "resources",
+            {
+                "request": "personalized_account",
+                "name": "Ada Obi",
+                "reference": "<unique>",
+                "email": "ada@example.com",
+            },
+        ),
+        Step("resources", {"request": "close_personalized_account", "reference": "<unique>"}),
+    ),
+    "cashcode.successful": (
+        CASHCODE,
+        Step(
+            "sandbox",
+            {
+                "action": "redeem_cashcode",
+                "cashcode": "<cashcode>",
+                "pin": "2580",
+                "amount": "5000.00",
+                "channel": "ATM",
+            },
+        ),
+    ),
+    "cashcode.failed": (CASHCODE, Step("cashcode", {"action": "cancel", "orderRef": "<orderRef>"})),
+    "card_purchase.successful": (MAKE_CARD, BUY),
+    "card_purchase.failed": (MAKE_CARD, Step("sandbox", {**BUY.fields, "amount": "5000.00"})),
+    "card_authorization": (MAKE_CARD, Step("sandbox", {**BUY.fields, "action": "card_authorize"})),
+    "card_refund": (MAKE_CARD, BUY, Step("sandbox", {"action": "card_refund", "txnRef": "<txnRef>"})),
+    "loan.late": (*LEND, advance(40)),
+    "repayment": (
+        *LEND,
+        Step("loans", {"action": "repay", "loan_id": "<loan_id>", "payment_method": "wallet", "amount": "1000.00"}),
+    ),
+    "deposit": SAVE,
+    "cashout": (
+        *SAVE,
+        Step(
+            "investments",
+            {
+                "action": "cashout",
+                "savings_id": "<savings_id>",
+                "client_id": "<client_id>",
+                "amount": "2500.00",
+                "method": "cash",
+            },
+        ),
+    ),
+    "fixed_deposit": (
+        ENROLL,
+        Step("investments", {**drop(OPEN_SAVINGS.fields, "period"), "term_days": 90}),
+        FUND_SAVINGS,
+        advance(91),
+    ),
+    "held_deposit": (
+        ENROLL_IN_TIER,
+        OPEN_SAVINGS,
+        Step(
+            "investments",
+            {
+                "action": "deposit",
+                "savings_id": "<savings_id>",
+                "payment_method": "card",
+                "amount": "100.00",
+                "card": {**CARD, "ccv": "000"},
+            },
+        ),
+        Step("sandbox", {"action": "client_tiers", "is_on": True, "tiers": [{"tier": 1, "balance": "1.00"}]}),
+        Step("investments", {"action": "validate", "txnRef": "<txnRef>", "otp": "123456"}),
+        Step("sandbox", {"action": "client_tiers", "is_on": False}, after=True),
+    ),
+    "dividend": (
+        *SHARES,
+        Step("sandbox", {"action": "clock"}),
+        advance(1),
+        Step(
+            "investments",
+            {"action": "declare_dividend", "class_id": "<class_id>", "rate": "10", "record_date": "<day before>"},
+        ),
+    ),
+    "share_redemption.pending": REDEEM,
+    "share_redemption.successful": (
+        *REDEEM,
+        Step("investments", {"action": "approve_redemption", "redemption_id": "<redemption_id>"}),
+    ),
+    "share_redemption.failed": (
+        *REDEEM,
+        Step("investments", {"action": "reject_redemption", "redemption_id": "<redemption_id>"}),
+    ),
+    "reactivation.pending": DORMANT,
+    "reactivation.successful": (
+        *DORMANT,
+        Step("investments", {"action": "decide_reactivation", "savings_id": "<savings_id>", "status": "approve"}),
+    ),
+    "standing_order": (
+        ENROLL,
+        OPEN_SAVINGS,
+        Step(
+            "loans",
+            {
+                "action": "request",
+                "client_id": "<client_id>",
+                "interestSettings": RATE_OF_NONE,
+                "amount": "1200.00",
+                "period": 12,
+            },
+        ),
+        Step("loans", {"action": "process", "loan_id": "<loan_id>", "status": "approve"}),
+        Step("sandbox", {"action": "clock"}),
+        Step(
+            "investments",
+            {
+                "action": "standing_order",
+                "from": "<savings_id>",
+                "to": "<loan_id>",
+                "amount": "100.00",
+                "frequency": "every_month",
+                "from_date": "<day after>",
+            },
+        ),
+        advance(10),
+    ),
+    "invoice": (CUSTOMER, INVOICE),
+    "invoice.voided": (
+        CUSTOMER,
+        INVOICE,
+        Step("resources", {"inquire": "invoice", "invoice_id": "<invoice_id>", "status": "void"}),
+    ),
+    "checkout.failed": (
+        Step("payment", {"action": "checkout", "amount": "1500.00", "currency": "NGN", "user": PAYER}),
+        advance(30),
+    ),
+}
+
+
+def trigger(send: Send, name: str, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Makes an event happen. Returns its entry in the log of events.
+
+    `changes` replace fields of the requests that have them, and others are sent with the last request. Raises
+    TriggerError for an unknown name, or if no such event came of it, and whatever `send` raises."""
+    steps = find_steps(name)
+    kind = name.partition(".")[0]
+    newest = send("resources", {"inquire": "events", "limit": 1}, "")["data"]
+    before = int(newest[0]["sequence"]) if newest else 0
+    known: dict[str, Any] = {"unique": secrets.token_hex(8)}
+    wanted = [step for step in steps if not step.after]
+    named = {field for step in wanted for field in step.fields}
+    try:
+        for step in wanted:
+            changed = {field: value for field, value in changes.items() if field in step.fields}
+            if step is wanted[-1]:
+                changed |= {field: value for field, value in changes.items() if field not in named}
+            key = known["key"] if step.has_further_key else ""
+            known |= collect_values(send(step.path, fill_fields({**step.fields, **changed}, known), key))
+            known |= find_days(known)
+        return find_event(send, kind, before, name)
+    finally:
+        for step in steps:
+            if step.after:
+                send(step.path, dict(step.fields), "")
+
+
+# Kinds that no request of a merchant leads to, and what does.
+NOT_TRIGGERED = {
+    "reversal": "two operators decide on what a rail has taken back; sign_event makes one for a unit test",
+}
+
+
+def find_steps(name: str) -> tuple[Step, ...]:
+    if name in TRIGGERS:
+        return TRIGGERS[name]
+    if name in NOT_TRIGGERED:
+        raise TriggerError(f"no request leads to {name}: {NOT_TRIGGERED[name]}")
+    of_kind = [known for known in TRIGGERS if known.startswith(f"{name}.")]
+    if of_kind:
+        raise TriggerError(f"no event is called {name}: did you mean {' or '.join(of_kind)}?")
+    near = get_close_matches(name, TRIGGERS, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(TRIGGERS)}"
+    raise TriggerError(f"no event is called {name}: {hint}")
+
+
+def find_event(send: Send, kind: str, after: int, name: str) -> dict[str, Any]:
+    """Returns the newest event of a kind after a sequence number."""
+    newest = None
+    has_more = True
+    while has_more:
+        page = send("resources", {"inquire": "event_feed", "after": after, "limit": 200}, "")
+        newest = next((dict(event) for event in reversed(page["data"]) if event["kind"] == kind), newest)
+        after, has_more = page["last"], page["more"]
+    if newest is None:
+        raise TriggerError(f"{name}: the requests were answered, and no event of kind {kind} came of them")
+    return newest
+
+
+def fill_fields(value: Any, known: Mapping[str, Any]) -> Any:
+    """Returns a value of a request with the values that its placeholders stand for."""
+    if isinstance(value, Mapping):
+        return {name: fill_fields(inner, known) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [fill_fields(inner, known) for inner in value]
+    if isinstance(value, str) and "<" in value:
+        before, _, rest = value.partition("<")
+        name, _, after = rest.partition(">")
+        return known[name] if not before and not after else f"{before}{known[name]}{after}"
+    return value
+
+
+def find_days(known: Mapping[str, Any]) -> dict[str, str]:
+    """Returns the days that a step may name, by the merchant's business time once a reply has shown it."""
+    if "now" not in known:
+        return {}
+    today = datetime.fromisoformat(str(known["now"])).astimezone(LAGOS)
+    return {"day before": f"{today - timedelta(days=1):%Y-%m-%d}", "day after": f"{today + timedelta(days=1):%Y-%m-%d}"}
+
+
+def collect_values(reply: Any) -> dict[str, Any]:
+    """Returns the values of a reply by their names, at whatever depth. Outer ones take precedence."""
+    values: dict[str, Any] = {}
+    for name, value in reply.items() if isinstance(reply, Mapping) else ():
+        if isinstance(value, Mapping):
+            values = {**collect_values(value), **values}
+        elif not isinstance(value, list):
+            values[name] = value
+    return values

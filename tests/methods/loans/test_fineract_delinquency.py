@@ -1,0 +1,168 @@
+"""Scenarios on delinquency of Apache Fineract's own end-to-end tests (LoanDelinquency.feature), against our days late.
+
+Their loan of 1,000 has a down payment and three installments every 15 days, and ours are monthly: the due dates of our
+four installments are set to theirs before they are looked at. Their ranges 1 and 3 (1 to 3 and 4 to 30 days) are our
+bucket 1-30, their ranges 30 and 60 ours 31-60 and 61-90.
+
+    theirs                                         ours
+    ------------------------------------------------------------------------------------------------------------------
+    installments by range, also after repayments   equal, installment by installment
+    installments by range, with charges of a day   equal: a charge stands on the next installment
+    the range of a loan, with a grace of 3 days    equal in its first days, with `tolerance_days` of three. Later theirs
+                                                   counts from the end of the grace, ours from the due date: a loan is
+                                                   up to three days sooner in the next bucket
+    the amount of a loan's range                   different: theirs is what is overdue, ours the whole principal, as
+                                                   PAR has it; `overdue` of the portfolio is theirs
+    the next due date, `earliest-unpaid-date`      equal
+    the next due date, `next-unpaid-due-date`      different: `next_due` is always the oldest that is not paid
+    loans that were not paid out                   equal: never late
+    goodwill credits                               not tried: a repayment from the wallet does the same
+    pause and resume                               not tried: days late are what the dates say. A borrower who gets time
+                                                   gets other dates
+"""
+
+from datetime import date, timedelta
+from typing import Any, NamedTuple
+
+import msgspec
+import pytest
+
+from kasuwa.methods.loans.model import LoanInstallment
+from kasuwa.methods.loans.rules.loan_position import LoanPosition, compute_position
+from kasuwa.methods.loans.rules.loan_record import InstallmentSummary, make_loan_summary
+from kasuwa.methods.loans.rules.provision import count_days_late
+from kasuwa.terms.loan_schedule import BUCKETS, find_bucket
+from tests.methods.loans.in_memory_lender import Lender
+from tests.methods.loans.test_fineract import INTEREST_FREE, at
+
+BEGINS = date(2023, 10, 1)
+DUE = (date(2023, 10, 1), date(2023, 10, 16), date(2023, 10, 31), date(2023, 11, 15))
+LOAN: dict[str, Any] = {"amount": "1000.00", "period": 4, "interestSettings": INTEREST_FREE}
+
+
+class Scenario(NamedTuple):
+    """A loan with charges and repayments, and their ranges on a day as our buckets, with the amount of each."""
+
+    name: str
+    charged_after: list[int]  # charges of 20, each by the installment after whose due date it is due
+    repaid: list[tuple[int, str]]  # after how many due dates, and how much
+    day: date
+    expected: dict[str, int]
+
+
+SCENARIOS = (
+    Scenario(
+        "Installment level loan delinquency - loan goes into delinquency bucket",
+        [],
+        [],
+        date(2023, 12, 16),
+        {"31-60": 50_000, "61-90": 50_000},
+    ),
+    Scenario(
+        "Installment level loan delinquency - loan goes from one delinquency bucket to an other",
+        [],
+        [],
+        date(2023, 11, 16),
+        {"1-30": 50_000, "31-60": 50_000},
+    ),
+    Scenario(
+        "Installment level loan delinquency - loan goes out from delinquency by late repayment",
+        [],
+        [(4, "1000.00")],
+        date(2023, 12, 17),
+        {},
+    ),
+    Scenario(
+        "Installment level loan delinquency - some of the installments go out from delinquency (before)",
+        [],
+        [],
+        date(2023, 10, 25),
+        {"1-30": 50_000},
+    ),
+    Scenario(
+        "Installment level loan delinquency - some of the installments go out from delinquency by late repayment",
+        [],
+        [(2, "250.00")],
+        date(2023, 10, 26),
+        {"1-30": 25_000},
+    ),
+    Scenario(
+        "Installment level loan delinquency - loan with charges goes into delinquency bucket",
+        [0, 1],
+        [],
+        date(2023, 12, 16),
+        {"31-60": 52_000, "61-90": 52_000},
+    ),
+)
+
+
+def lend(tolerance_days: int = 0) -> tuple[Lender, str]:
+    lender = Lender(start=at(BEGINS), tolerance_days=tolerance_days)
+    return lender, lender.lend(**LOAN)
+
+
+def their_lines(lender: Lender, loan_id: str) -> tuple[LoanInstallment, ...]:
+    """Returns the installments as they are now, due on their dates."""
+    pairs = zip(lender.lines(loan_id), DUE, strict=True)
+    return tuple(msgspec.structs.replace(line, due=due) for line, due in pairs)
+
+
+def position_on(lender: Lender, loan_id: str, day: date) -> LoanPosition:
+    return compute_position(lender.loan(loan_id), their_lines(lender, loan_id), day)
+
+
+def installments_by_bucket(position: LoanPosition, day: date) -> dict[str, int]:
+    """Returns what is owed of the installments that are late on a day, by their own days late."""
+    found: dict[str, int] = {}
+    for line in position.lines:
+        bucket = BUCKETS[find_bucket((day - line.due).days)]
+        if bucket != "0" and line.owed.total:
+            found[bucket] = found.get(bucket, 0) + line.owed.total
+    return found
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
+def test_installments_are_as_late_as_fineract_expects_them(scenario: Scenario) -> None:
+    lender, loan_id = lend()
+    for place in scenario.charged_after:
+        due = lender.lines(loan_id)[place].due + timedelta(days=4)
+        assert lender.charge(loan_id, "20.00", due=due.isoformat()).status == 200
+    for due_dates, amount in scenario.repaid:
+        lender.now = at(lender.lines(loan_id)[due_dates - 1].due)
+        assert lender.repay(loan_id, amount).txn_status == "successful"
+    assert installments_by_bucket(position_on(lender, loan_id, scenario.day), scenario.day) == scenario.expected
+
+
+@pytest.mark.parametrize(
+    ("day", "theirs", "ours"),
+    [
+        (date(2023, 10, 4), "0", "0"),
+        (date(2023, 10, 5), "1-30", "1-30"),
+        (date(2023, 11, 17), "31-60", "31-60"),
+        # They have counted 58 days, from 4 October on.
+        (date(2023, 12, 1), "31-60", "61-90"),
+    ],
+)
+def test_a_loan_is_in_their_range_after_three_days_of_grace(day: date, theirs: str, ours: str) -> None:
+    """Loan level loan delinquency - loan goes into delinquency pause then will be resumed (without its pause)."""
+    lender, loan_id = lend(tolerance_days=3)
+    position = position_on(lender, loan_id, day)
+    assert BUCKETS[find_bucket(count_days_late(position))] == ours
+    assert BUCKETS[find_bucket(max(0, (day - date(2023, 10, 4)).days))] == theirs
+
+
+@pytest.mark.parametrize("day", [date(2023, 10, 11), date(2023, 10, 21)])
+def test_the_next_due_date_is_that_of_the_first_unpaid_installment(day: date) -> None:
+    """Global configuration next-payment-due-date is set to earliest-unpaid-date."""
+    lender, loan_id = lend()
+    counted = InstallmentSummary(4, 0, their_lines(lender, loan_id), None)
+    shown = make_loan_summary(lender.loan(loan_id), counted, day, 0).next_due
+    assert shown is not None
+    assert shown.due == "2023-10-01"
+
+
+def test_a_loan_that_was_not_paid_out_is_never_late() -> None:
+    """Delinquency is NOT applied after loan submitted and approved."""
+    lender = Lender(start=at(BEGINS))
+    loan_id = lender.request(**LOAN).data.loan_id
+    assert count_days_late(compute_position(lender.loan(loan_id), (), date(2024, 10, 1))) == 0

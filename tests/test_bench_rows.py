@@ -1,0 +1,71 @@
+"""The rows that bench/ writes by SQL fit the schema: each maker writes a few into a migrated database."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from bench import console_pages, interest, list_rows, postgres, reconcile
+from bench.merchants import Merchant
+from tests.merchant_client import MerchantClient
+from tests.running import Deployment, Deployments
+
+ROWS = 200
+SAVINGS = 3
+# Only prevents hanging: a few are posted as soon as they are due.
+TIMEOUT_SECONDS = 600.0
+
+
+@pytest.fixture(scope="module")
+def measured(deployments: Deployments) -> Iterator[Deployment]:
+    """A deployment of its own: the makers drop indexes, and their postings are in no chain."""
+    with deployments.fresh("bench-rows") as running:
+        yield running
+
+
+@pytest.fixture
+def merchant(measured: Deployment) -> Iterator[MerchantClient]:
+    merchant = measured.open_shop()
+    with merchant.connection:
+        yield merchant
+
+
+def count(dsn: str, rows: str) -> int:
+    [[number]] = postgres.query(dsn, f"select count(*) from {rows}")
+    return int(number)
+
+
+def merchant_id_of(measured: Deployment, merchant: MerchantClient) -> int:
+    [[merchant_id]] = measured.fetch("select merchant_id from merchant where mid = $1 and current", merchant.mid)
+    return int(merchant_id)
+
+
+def test_transactions_and_postings_of_lists_are_shown_and_on_every_page(
+    measured: Deployment, merchant: MerchantClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    of_merchant = f"where merchant_id = {merchant_id_of(measured, merchant)}"
+    before = count(measured.dsn, f"posting {of_merchant}")
+    list_rows.fill(measured.dsn, merchant.mid, ROWS, "00")
+    assert count(measured.dsn, f"transaction {of_merchant}") == ROWS
+    assert count(measured.dsn, f"posting {of_merchant}") == before + ROWS
+    listed = merchant.put("resources", inquire="transactions", limit=1).body
+    assert (listed["status"], len(listed["data"])) == (200, 1)
+    monkeypatch.setattr(console_pages, "REPEATS", 1)
+    measurements = console_pages.measure_console(measured.console_port, measured.dsn, measured.directory, merchant.mid)
+    assert measurements["/transactions?status=failed"].size > 0
+    assert count(measured.dsn, f"daily_total {of_merchant}") > 0
+
+
+def test_interest_is_posted_for_the_savings_of_interest(
+    measured: Deployment, merchant: MerchantClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(interest, "TIMEOUT_SECONDS", TIMEOUT_SECONDS)
+    done = interest.measure_interest(measured.dsn, measured.directory, Merchant(merchant.mid, merchant.key), SAVINGS)
+    assert (done.accounts, done.postings) == (SAVINGS, SAVINGS)
+    assert measured.new_stderr() == ""
+
+
+def test_books_of_reconciliation_have_three_postings_for_each_transfer(deployments: Deployments) -> None:
+    dsn = deployments.migrated_database("bench-books")
+    reconcile.fill_books(dsn, ROWS)
+    assert count(dsn, "posting") == 3 * ROWS
+    assert count(dsn, f"posting where credit = '{reconcile.ACCOUNT}' and kind = 'transfer'") == ROWS
