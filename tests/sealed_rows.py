@@ -63,8 +63,8 @@ def make_two_of_each(shop: MerchantClient, deployment: Deployment) -> None:
         payments.pay(action="checkout", amount="1500.00", user=PAYER)
         payments.pay(action="charge", paymentType="bank_transfer", amount="1500.00", user=PAYER)
         opened = open_dispute(payments, payments.paid()["txnRef"])["data"]["dispute_id"]
-        evidence = {"explanation": "delivered", "files": [file_of(b"%PDF-1.4")]}
-        payments.pay(action="dispute_respond", dispute_id=opened, evidence=evidence)
+        proof = {"explanation": "delivered", "files": [file_of(b"%PDF-1.4")]}
+        payments.pay(action="dispute_respond", dispute_id=opened, evidence=proof)
     deployment.run_command("merchant", "roll-key", shop.mid)
     for _ in range(2):
         deployment.run_command("merchant", "roll-secret", shop.mid)

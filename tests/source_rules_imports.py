@@ -148,6 +148,7 @@ BORROWED_MODULES = {
     "thrift_model",
     "dispute_model",
     "guarantee_model",
+    "group_model",
     "auto_repay_model",
     "auto_repay_wire",
     "wire_charges",

@@ -62,7 +62,9 @@ def play(server: RecordingServer, *exchanges: tuple[str, dict[str, Any]]) -> lis
     return [one for one in server.sent if one[1].get("action") not in ("new_merchant", "advance")]
 
 
-@pytest.mark.parametrize("name", ["lost-answer.json", 'a"), print("b.json', "a'\n\\.json", "naïve ².json", "\udcff.json"])
+@pytest.mark.parametrize(
+    "name", ["lost-answer.json", 'a"), print("b.json', "a'\n\\.json", "naïve ².json", "\udcff.json"]
+)
 def test_the_name_of_a_file_is_one_text_in_the_code_of_its_test(name: str) -> None:
     tree = ast.parse(render_test(Path("suite") / name))
     names = [type(statement).__name__ for statement in tree.body]

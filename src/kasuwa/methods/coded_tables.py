@@ -16,11 +16,12 @@ from kasuwa.merchants.keys import KEYS
 from kasuwa.merchants.merchants import MERCHANTS
 from kasuwa.methods.clients.model import Client
 from kasuwa.methods.disburse.payout_model import TransferApproval
-from kasuwa.methods.groups.model import ClientGroup, GroupLoan
+from kasuwa.methods.groups.model import GroupLoan
 from kasuwa.methods.investments.held_model import HeldDeposit
 from kasuwa.methods.investments.reactivation_model import SavingsReactivation
 from kasuwa.methods.loan_products.model import LoanProduct
 from kasuwa.methods.loans.auto_repay_model import AutoRepayment
+from kasuwa.methods.loans.group_model import ClientGroup
 from kasuwa.methods.loans.guarantee_model import LoanGuarantee
 from kasuwa.methods.loans.model import Loan, LoanWriteOff
 from kasuwa.methods.payment.model import Payment

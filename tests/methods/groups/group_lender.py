@@ -4,7 +4,8 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.methods.groups.model import ClientGroup, GroupLoan, group_key, group_loan_key
+from kasuwa.methods.groups.model import GroupLoan, group_loan_key
+from kasuwa.methods.loans.group_model import ClientGroup, group_key
 from kasuwa.methods.loans.model import Loan
 from tests.methods.guarantees.guaranteed_lender import PLAIN, GuaranteedLender
 from tests.methods.loans.in_memory_lender import GOOD

@@ -373,6 +373,20 @@ def test_arrears_of_one_member_are_those_of_all(lender: GroupLender) -> None:
     assert lender.update(remove=["CHI"]).data.members == ["ADA", "BOLA"]
 
 
+def test_a_loan_that_opens_again_is_open_for_its_group_again(lender: GroupLender) -> None:
+    loans = lender.lend_group()
+    repaid = {name: lender.repay(loan_id, "1000.00").txn_ref for name, loan_id in loans.items()}
+    lender.request_group({"CHI": "1.00"})
+    assert len(lender.group.unsettled_ids) == 1
+    lender.reverse(repaid["ADA"])
+    lender.reverse(repaid["BOLA"])
+    assert len(lender.group.unsettled_ids) == 2
+    assert lender.update(remove=["BOLA"]) == MEMBER_OWES.fill(client_id="BOLA")
+    lender.pass_days(30)
+    for refused in (lender.request_group({"CHI": "1.00"}), lender.update(remove=["CHI"])):
+        assert refused.error_code == "group_in_arrears"
+
+
 def test_a_loan_is_not_paid_out_to_a_group_in_arrears(lender: GroupLender) -> None:
     lender.lend_group()
     pending = lender.request_group({"CHI": "1.00"}).data.group_loan_id

@@ -24,8 +24,8 @@ COLLECTION_INVARIANTS = (
                 or coalesce(a.collected, 0) <> coalesce(m.collected, 0)
                 or coalesce(a.charging, '') <> coalesce(m.charging, '')""",
     ),
-    # A repayment is of a collection if an attempt names it. Its customer_txnref does not say so: the merchant may send the
-    # auto_repay_id with any repayment.
+    # A repayment is of a collection if an attempt names it. Its customer_txnref does not say so: the merchant may send
+    # the auto_repay_id with any repayment.
     Invariant(
         "what was collected of a loan is a repayment of it, and no repayment is of two attempts",
         f"""with made as (

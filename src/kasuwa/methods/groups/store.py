@@ -13,7 +13,7 @@ from kasuwa.core.calendar import lagos_day, utc_text
 from kasuwa.core.decision import FieldError, Merchant, Refusal, refuse_fields
 from kasuwa.core.money import format_minor
 from kasuwa.core.reading import Reader, ReplyReader
-from kasuwa.methods.groups.model import UNKNOWN_GROUP, ClientGroup, GroupLoan, GroupMember, group_key
+from kasuwa.methods.groups.model import UNKNOWN_GROUP, GroupLoan, GroupMember
 from kasuwa.methods.groups.rules.records import make_group_loan_record, make_group_summary, summarize_group
 from kasuwa.methods.groups.rules.standing import GroupStanding, MeetingSums, compute_group_standing, sum_meeting
 from kasuwa.methods.groups.wire import (
@@ -30,6 +30,7 @@ from kasuwa.methods.groups.wire import (
     ViewGroupReply,
     ViewGroupRequest,
 )
+from kasuwa.methods.loans.group_model import ClientGroup, group_key
 from kasuwa.methods.loans.model import Loan, LoanInstallment
 from kasuwa.methods.loans.rules.loan_position import LoanPosition, compute_position
 

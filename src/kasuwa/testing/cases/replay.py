@@ -21,7 +21,8 @@ from kasuwa.testing.server import ServerFailed, serve
 
 GOOD = (200, 201, 202)
 # Requests that play the outside in a case of a test server. A file is somebody else's: it sets no address that events
-# or questions go to, and changes nothing of the server. What counts is the body that is sent, not what the file calls it.
+# or questions go to, and changes nothing of the server. What counts is the body that is sent, not what the file calls
+# it.
 OUTSIDE = frozenset(
     {
         "beneficiary",

@@ -25,10 +25,11 @@ from kasuwa.core.decision import (
 )
 from kasuwa.core.dry_run import DRY_RUN_MESSAGE
 from kasuwa.core.money import format_minor
-from kasuwa.methods.groups.model import UNKNOWN_GROUP, ClientGroup, group_key
+from kasuwa.methods.groups.model import UNKNOWN_GROUP
 from kasuwa.methods.groups.rules.parts import run_parts, try_parts
 from kasuwa.methods.groups.rules.records import GroupNews, tell_of_group
 from kasuwa.methods.groups.wire import CollectedAmount, CollectLine, CollectReply, CollectRequest
+from kasuwa.methods.loans.group_model import ClientGroup, group_key
 from kasuwa.methods.loans.model import Loan, loan_key, need_loan
 from kasuwa.methods.loans.rules import repay
 from kasuwa.methods.loans.wire import RepayReply, RepayRequest

@@ -50,11 +50,9 @@ from kasuwa.methods.groups.model import (
     ONE,
     UNKNOWN_GROUP,
     UNKNOWN_GROUP_LOAN,
-    ClientGroup,
     GroupLoan,
     find_loans,
     find_open_loans,
-    group_key,
     group_loan_key,
     is_in_arrears,
     list_unsettled,
@@ -62,6 +60,7 @@ from kasuwa.methods.groups.model import (
 from kasuwa.methods.groups.rules.parts import run_parts, try_parts
 from kasuwa.methods.groups.rules.records import GroupNews, NotedGroup, make_group_loan_record, tell_of_group
 from kasuwa.methods.groups.wire import GroupLoanPart, GroupLoanReply, GroupLoanRequest, ProcessGroupLoanRequest
+from kasuwa.methods.loans.group_model import ClientGroup, group_key
 from kasuwa.methods.loans.model import (
     APPROVED,
     DISBURSING,

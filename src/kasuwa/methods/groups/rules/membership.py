@@ -32,16 +32,15 @@ from kasuwa.methods.groups.model import (
     MAX_MEMBERS,
     MIN_MEMBERS,
     UNKNOWN_GROUP,
-    ClientGroup,
     GroupMember,
     find_open_loans,
-    group_key,
     is_in_arrears,
     list_unsettled,
     member_key,
 )
 from kasuwa.methods.groups.rules.records import GroupNews, make_group_record, tell_of_group
 from kasuwa.methods.groups.wire import CreateGroupRequest, GroupReply, UpdateGroupRequest
+from kasuwa.methods.loans.group_model import ClientGroup, group_key
 from kasuwa.methods.loans.model import Loan
 
 # Refusals, in order of precedence.

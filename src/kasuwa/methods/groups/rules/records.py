@@ -12,8 +12,9 @@ from msgspec import UNSET
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.decision import Context, Effects
 from kasuwa.core.money import format_minor
-from kasuwa.methods.groups.model import EVENT_KIND, ClientGroup, GroupLoan
+from kasuwa.methods.groups.model import EVENT_KIND, GroupLoan
 from kasuwa.methods.groups.wire import GroupLoanLine, GroupLoanRecord, GroupRecord, GroupSummary
+from kasuwa.methods.loans.group_model import ClientGroup
 from kasuwa.methods.loans.model import CURRENCY, Loan
 from kasuwa.transactions.object_events import list_jobs, make_object_event
 

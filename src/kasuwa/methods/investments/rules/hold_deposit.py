@@ -1,8 +1,8 @@
 """Holds a deposit that arrived above the limits of its client's tier, and ends it. held_model.py lists the postings.
 
 One job ends it: at the time when the deposit goes back, or as soon as the client's tier has risen
-(methods/clients/rules/manage_client.py makes it due). While a dispute of the payment is open, it waits. What disputes took
-from the wallet meanwhile goes to the wallet. Contract: clients#held
+(methods/clients/rules/manage_client.py makes it due). While a dispute of the payment is open, it waits. What disputes
+took from the wallet meanwhile goes to the wallet. Contract: clients#held
 """
 
 from collections.abc import Iterable
@@ -41,7 +41,6 @@ from kasuwa.methods.investments.held_model import (
 from kasuwa.methods.investments.model import CURRENCY, WALLET, Savings, SavingsChanges, has_unseen_rows, need_savings
 from kasuwa.methods.investments.rules.post_interest import LANES
 from kasuwa.methods.investments.rules.savings import receive_deposit
-from kasuwa.methods.payment.model import KIND as PAYMENT
 from kasuwa.methods.payment.model import (
     FACTS_DECODER,
     WALLET_INSUFFICIENT,
@@ -49,6 +48,7 @@ from kasuwa.methods.payment.model import (
     payment_key,
     unapplied_account,
 )
+from kasuwa.methods.payment.model import KIND as PAYMENT
 from kasuwa.methods.payment.rules.receipts.late_money import ABOVE_LIMIT, begin_return
 from kasuwa.rails.ports.orders import Answer
 from kasuwa.terms.client_tiers import TierTerms
@@ -63,8 +63,8 @@ SUSPENSE = chart.suspense(CURRENCY)
 TRY_AGAIN = timedelta(days=1)
 NOT_THERE = "{amount} of the held deposit {reference} is not in suspense:inbound any more: a manual posting moved it"
 WALLET_HAS_BOTH = (
-    "{amount} of the payment {reference} came back to the wallet, which was given it out of the held deposit before. The"
-    " client lacks it: propose a posting, or have the merchant deposit it"
+    "{amount} of the payment {reference} came back to the wallet, which was given it out of the held deposit before. "
+    "The client lacks it: propose a posting, or have the merchant deposit it"
 )
 
 

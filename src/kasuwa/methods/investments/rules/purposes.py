@@ -100,6 +100,4 @@ def deposit_account(savings_id: str, currency: str) -> str:
 
 
 CASHOUT_PURPOSE_RULES = PurposeRules(CASHOUT_PURPOSE, need_purpose, end_cashout, final_reply=reply_ended_cashout)
-DEPOSIT_PURPOSE_RULES = PurposeRules(
-    DEPOSIT_PURPOSE, need_purpose, end_deposit, deposit_account, on_taken=on_taken
-)
+DEPOSIT_PURPOSE_RULES = PurposeRules(DEPOSIT_PURPOSE, need_purpose, end_deposit, deposit_account, on_taken=on_taken)

@@ -237,7 +237,8 @@ def deposit_from_wallet(
     request: DepositRequest, savings: Savings, context: Context, rows: LoadedRows
 ) -> Decision | Refusal | NeedsMore:
     amount, changes = int(request.amount), SavingsChanges(context, rows)
-    # Whoever has a key sends it, without the client: one party must not reactivate savings. Contract: investments#dormancy
+    # Whoever has a key sends it, without the client: one party must not reactivate savings.
+    # Contract: investments#dormancy
     if not is_dormant(savings, changes.today, context.merchant):
         changes.record_own_movement(savings.savings_id)
     more = receive_deposit(changes, savings.savings_id, amount)

@@ -37,6 +37,7 @@ from kasuwa.core.decision import (
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import job_key
 from kasuwa.methods.clients.model import Client, adjust_credit, adjust_open_accounts, client_key, refuse_inactive
+from kasuwa.methods.loans.group_model import reopen_group_loan
 from kasuwa.methods.loans.model import (
     AGREED_ACCOUNTS,
     EARNED_ACCOUNTS,
@@ -160,6 +161,9 @@ def rewrite_loan(loan: Loan, changed: LoanAct, context: Context, rows: LoadedRow
     refusal = refuse_inactive(client) if is_open_after and not was_open else None
     if refusal is not None:
         return CLIENT_INACTIVE.fill(status=client.status)
+    groups = reopen_group_loan(loan, rows) if is_open_after and not was_open else ()
+    if isinstance(groups, NeedsMore):
+        return groups
     client = adjust_open_accounts(client, is_open_after - was_open)
     client = adjust_credit(client, after.totals.credit - before.totals.credit)
     provided = release_provision(restate_loan(loan, after, context))
@@ -171,7 +175,7 @@ def rewrite_loan(loan: Loan, changed: LoanAct, context: Context, rows: LoadedRow
     changed_acts = tuple(one for one in (apply_anew(item) for item in anew) if one != stored_acts[one.key])
     effects = Effects(
         groups=(PostingGroup(changed.reference, MORE_THAN_OWED, postings=posts),) if posts else (),
-        rows=(*changed_installments(stored, after.position.lines, context.now), *changed_acts),
+        rows=(*changed_installments(stored, after.position.lines, context.now), *changed_acts, *groups),
     )
     effects.add(holds)
     add_arrears_check(effects, position_after, context, rows)
