@@ -273,6 +273,7 @@ class ErrorCode(str, Enum):
     WORLD_TOO_LARGE = "world_too_large"
     WORLDS_NOT_COMPARABLE = "worlds_not_comparable"
     WORLDS_TOO_LARGE = "worlds_too_large"
+    WRITE_OFF_CHANGED = "write_off_changed"
     WRITE_OFF_WAITS = "write_off_waits"
     WRONG_OTP = "wrong_otp"
     WRONG_PIN = "wrong_pin"

@@ -262,6 +262,7 @@ export const ERROR_CODES = [
   "world_too_large",
   "worlds_not_comparable",
   "worlds_too_large",
+  "write_off_changed",
   "write_off_waits",
   "wrong_otp",
   "wrong_pin",
