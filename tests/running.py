@@ -322,8 +322,11 @@ class Deployment:
 
         async def change() -> list[Any]:
             connection = await self._connected()
-            rows = await connection.fetch(query, *values)
-            await code_all_rows(connection, await self.open_vault(connection))
+            vault = await self.open_vault(connection)
+            # The service sees no row without its code.
+            async with connection.transaction():
+                rows = await connection.fetch(query, *values)
+                await code_all_rows(connection, vault)
             return rows
 
         return self._run_in_thread(change())

@@ -7,6 +7,7 @@ from urllib.parse import quote
 from kasuwa.console.routes import ConsolePage
 from tests.merchant_client import MerchantClient
 from tests.methods.investments import savers
+from tests.methods.loan_products.test_products import PRODUCT
 from tests.methods.loans.lending_client import LendingClient
 from tests.methods.payment.payment_client import PaymentClient, card
 from tests.methods.virtualcard.card_client import CardClient
@@ -160,7 +161,9 @@ def make_records(shop: MerchantClient) -> dict[str, str]:
         "savings": savings,
         "thrift": thrift,
         "standing-orders": str(order["data"]["order_id"]),
-        "cards": CardClient(shop).reference,
+        **make_card_dispute(shop),
+        **make_group(bank, [client, other]),
+        "loan-products": str(bank.loans("create_product", **PRODUCT)["data"]["product_id"]),
         "cashcodes": "cash-1",
         "bills": str(shop.put("bills", action="pay", **bill).body["txnRef"]),
         "accounts": "customer-17",
@@ -175,6 +178,25 @@ def make_records(shop: MerchantClient) -> dict[str, str]:
         "recurrents": newest(shop, "recurrents"),
         "instalments": newest(shop, "installments"),
     }
+
+
+def make_card_dispute(shop: MerchantClient) -> dict[str, str]:
+    """Makes a card and a purchase of it that its holder disputes."""
+    card_client = CardClient(shop)
+    bought = card_client.buy("5.00")["txnRef"]
+    evidence = {"explanation": "It never came"}
+    disputed = card_client.ask("dispute", id=bought, reason="not received", evidence=evidence)
+    return {"cards": card_client.reference, "card-disputes": str(disputed["data"]["dispute_id"])}
+
+
+def make_group(bank: LendingClient, members: list[str]) -> dict[str, str]:
+    """Makes a group that has borrowed."""
+    group = bank.loans("create_group", name="Weavers", members=members, leader=members[0])["data"]["group_id"]
+    parts = [{"client_id": member, "amount": "1000.00"} for member in members]
+    terms = {"interestSettings": {"interestRate": "0.1", "interestFrequency": "every_week"}, "period": 10}
+    asked = bank.loans("request_group_loan", group_id=group, loans=parts, disbursement="one", **terms)["data"]
+    bank.loans("process_group_loan", group_loan_id=asked["group_loan_id"], status="approve")
+    return {"groups": str(group)}
 
 
 def make_sales(shop: MerchantClient) -> dict[str, str]:

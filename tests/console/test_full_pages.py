@@ -90,7 +90,7 @@ class FullWorld(SampleMerchant):
             deployment.fetch(sql, number)
         deployment.fetch(ADD_MEMBERS, number, MAX_MEMBERS, self.records["thrift"])
         deployment.fetch(ADD_PLANS, number, 500, self.records["thrift"])
-        deployment.fetch(ADD_PEOPLE, self.mid, "merchant:finance", PEOPLE)
+        deployment.fetch_as_service(ADD_PEOPLE, self.mid, "merchant:finance", PEOPLE)
         deployment.fetch_as_service(ADD_PEOPLE, None, "operator:support", PEOPLE)
         with deployment.connect() as wire:
             shop = MerchantClient(wire, self.mid, self.shop.key)

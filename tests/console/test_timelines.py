@@ -16,6 +16,8 @@ from kasuwa.methods.disputes.model import STATES
 from kasuwa.methods.disputes.rules.steps_of_dispute import OPENED, REMINDER
 from kasuwa.methods.payment import model
 from kasuwa.methods.tables import index_steps, list_methods
+from kasuwa.methods.virtualcard.dispute_model import STATES as CARD_DISPUTE_STATES
+from kasuwa.methods.virtualcard.rules.steps_of_dispute import REDUCED
 from kasuwa.projections.timeline import (
     TRAIL,
     TimelineEntry,
@@ -34,6 +36,8 @@ WRITERS = {"begin_trail": 1, "extend_trail": 2, "advance_stage": 4}
 NAMED_STEPS = frozenset(
     {SUCCESSFUL, FAILED, APPROVED, model.INITIATED, model.AWAITING_OTP, model.AWAITING_3DS, model.AWAITING_PAYER}
 )
+# What happens to disputes of merchants' payments and to those of cards issued here.
+DISPUTE_STEPS = {*STATES, OPENED, REMINDER, *CARD_DISPUTE_STATES, REDUCED}
 PAYLOAD = '{"txn_ref":"GP|FD|1"}'
 
 
@@ -78,7 +82,7 @@ ENTRIES = [
     *(trail_line(step) for step in sorted(STEP_TEXTS)),
     *(trail_line("requested", method) for method in ("card", "bank_transfer", "mobile_money", "qrpay", "token")),
     trail_line("failed", "insufficient_funds"),
-    *(dispute(step) for step in (*STATES, OPENED, REMINDER)),
+    *(dispute(step) for step in sorted(DISPUTE_STEPS)),
     *(line(job_entry((kind, "lane_of_it", NOW, 3))) for kind in (*sorted(JOB_TEXTS), "later.unknown_kind")),
     *(posting(kind) for kind in ("transfer fee", "VAT on fee", "write_off")),
     *(hold(account) for account in ("wallet:main:NGN", "beneficiary:BN1:NGN", "loan_principal:LN1:NGN")),
@@ -109,7 +113,7 @@ def test_every_job_and_no_other_has_a_text() -> None:
 
 
 def test_every_step_of_a_dispute_has_a_text() -> None:
-    assert DISPUTE_TEXTS.keys() == {*STATES, OPENED, REMINDER}
+    assert DISPUTE_TEXTS.keys() == DISPUTE_STEPS
 
 
 @pytest.mark.parametrize(

@@ -494,7 +494,7 @@ NEEDS: Mapping[str, tuple[Need, ...]] = {
     "loans-view_group": (GROUP,),
     "loans-request_group_loan": (GROUP_AND_MEMBER,),
     "loans-process_group_loan": (GROUP_LOAN,),
-    "loans-collection_sheet": (LENT_GROUP,),
+    "loans-collection_sheet": (GROUP,),
     "loans-collect": (LENT_GROUP,),
     "loans-view": (LOAN,),
     "loans-statement": (LOAN,),
