@@ -106,7 +106,7 @@ STANDING_ORDERS = RecordKind(
     singular="Standing order",
     method="investments",
     key_field="order_id",
-    columns=("order_id", "client_id", "state", "savings_id", "to", "amount", "frequency", "next_date", "paid"),
+    columns=("order_id", "client_id", "state", "to", "amount", "frequency", "next_date", "paid"),
     filters=(
         FormField("client_id", "Client's id"),
         FormField("savings_id", "Savings account that pays"),

@@ -9,7 +9,7 @@ from kasuwa.core.money import parse_minor
 
 WIDTH, HEIGHT, TOP = 640, 120, 4
 # Bars of more installments would be too thin to see.
-MAX_BARS = 120
+MAX_BARS = 90
 RECTANGLE = Markup('<rect class="{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"/>')
 
 
