@@ -239,7 +239,9 @@ FOLLOWED_UP = frozenset(
         "investments-deposit",
         "investments-validate",
         "loans-process",
+        "loans-process_group_loan",
         "loans-repay",
+        "loans-top_up",
         "loans-validate",
         *(f"payment-charge-{kind}" for kind in ("account", "bank_transfer", "card", "mobile_money", "phone", "qrpay")),
         "payment-charge-token",
@@ -398,6 +400,7 @@ def test_commands_that_only_read_say_that_nothing_was_changed() -> None:
         "sandbox-compare_worlds",
         "sandbox-explain",
         "sandbox-export_world",
+        "sandbox-people_mails",
         "sandbox-requests",
         "sandbox-worlds",
     }

@@ -1,6 +1,7 @@
 """Records are found by whole words of their names and titles, by last digits and by email addresses: by their merchant,
 and by operators with every merchant."""
 
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
@@ -12,7 +13,7 @@ from tests.console.sample_merchant import SampleMerchant
 from tests.console.visitor import Visitor, sign_in_as
 from tests.merchant_client import MerchantClient
 from tests.methods.payment.payment_client import PaymentClient
-from tests.running import Deployment
+from tests.running import Deployment, Deployments
 from tests.webhooks.event_log import wait_until
 
 pytestmark = pytest.mark.xdist_group("console")
@@ -54,8 +55,15 @@ def finds(visitor: Visitor, text: str, reference: str, path: str = "/search") ->
     return quote(reference, safe="") in (page.place or page.text)
 
 
-def test_every_kind_of_record_is_found_by_its_words(deployment: Deployment) -> None:
-    sample = SampleMerchant(deployment)
+@pytest.fixture(scope="module")
+def only_sample(deployments: Deployments) -> Iterator[tuple[Deployment, SampleMerchant]]:
+    """A deployment where no other merchant has records with the same names."""
+    with deployments.fresh("record_search") as running:
+        yield running, SampleMerchant(running)
+
+
+def test_every_kind_of_record_is_found_by_its_words(only_sample: tuple[Deployment, SampleMerchant]) -> None:
+    deployment, sample = only_sample
     owner = sign_in_as(deployment, "merchant:read-only", sample.mid)
     operator = sign_in_as(deployment, "operator:support")
     wait_until("the words are made", lambda: not deployment.fetch(DUE, sample.mid))

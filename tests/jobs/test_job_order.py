@@ -106,9 +106,21 @@ def claim_planted(
     return deployment.run_on_connection(run)
 
 
+def look_at(monkeypatch: pytest.MonkeyPatch, merchants: int) -> None:
+    """Has a claim look at this number of merchants."""
+    query = job_claims.SELECT_NEXT_MERCHANTS.replace(f"limit {job_claims.MERCHANTS_AT_ONCE}", f"limit {merchants}")
+    monkeypatch.setattr(job_claims, "SELECT_NEXT_MERCHANTS", query)
+    monkeypatch.setattr(job_claims, "MERCHANTS_AT_ONCE", merchants)
+
+
+# More merchants than other tests have made.
+ALL = 100_000
+
+
 def test_a_merchants_backlog_does_not_go_before_the_jobs_of_others(
-    deployment: Deployment, open_shop: Callable[..., MerchantClient]
+    deployment: Deployment, open_shop: Callable[..., MerchantClient], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    look_at(monkeypatch, ALL)
     noisy, quiet = open_shop(), [open_shop() for _ in range(5)]
     early, late = datetime.now(UTC) - timedelta(hours=1), datetime.now(UTC) - timedelta(minutes=1)
     first, second, third = claim_planted(deployment, [([noisy], early, 5_000), (quiet, late, 3)], 3)
@@ -117,7 +129,10 @@ def test_a_merchants_backlog_does_not_go_before_the_jobs_of_others(
     assert third == {noisy.mid: MAX_CLAIMED}
 
 
-def test_several_backlogs_share_a_claim(deployment: Deployment, open_shop: Callable[..., MerchantClient]) -> None:
+def test_several_backlogs_share_a_claim(
+    deployment: Deployment, open_shop: Callable[..., MerchantClient], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look_at(monkeypatch, ALL)
     first, second = open_shop(), open_shop()
     early, late = datetime.now(UTC) - timedelta(hours=1), datetime.now(UTC) - timedelta(minutes=1)
     claims = claim_planted(deployment, [([first], early, 2_000), ([second], late, 2_000)], 4)
@@ -129,9 +144,7 @@ def test_several_backlogs_share_a_claim(deployment: Deployment, open_shop: Calla
 def test_every_merchant_has_its_turn_if_a_claim_looks_at_few(
     deployment: Deployment, open_shop: Callable[..., MerchantClient], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    query = job_claims.SELECT_NEXT_MERCHANTS.replace(f"limit {job_claims.MERCHANTS_AT_ONCE}", "limit 2")
-    monkeypatch.setattr(job_claims, "SELECT_NEXT_MERCHANTS", query)
-    monkeypatch.setattr(job_claims, "MERCHANTS_AT_ONCE", 2)
+    look_at(monkeypatch, 2)
     noisy, quiet = open_shop(), [open_shop() for _ in range(5)]
     early, late = datetime.now(UTC) - timedelta(hours=1), datetime.now(UTC) - timedelta(minutes=1)
     [[others]] = deployment.fetch("select count(distinct merchant_id) from scheduled_job")
