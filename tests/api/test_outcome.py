@@ -323,6 +323,9 @@ def check_open(row: ActionRow, reply: RawReply) -> None:
     if row.method == "loans" and row.action.name == "process":
         assert body["data"]["state"] == "disbursing", body
         return
+    if row.method == "loans" and row.action.name == "process_group_loan":
+        assert {line["state"] for line in body["data"]["loans"]} == {"disbursing"}, body
+        return
     assert body["txnStatus"] in OPEN, body
     assert body["txnRef"], body
 
