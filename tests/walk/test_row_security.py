@@ -44,8 +44,9 @@ from tests.walk.test_tenancy import MADE, OTHER_DAY
 pytestmark = pytest.mark.xdist_group("row security")
 
 READS = [row for row in ACTION_ROWS if isinstance(row.action, Read)]
-NOT_OF_A_MERCHANT = ("/operator", "/link", "/sign-in", "/account", "/static")
-PAGES = [page for page in DEPLOYED if page.http_method == "GET" and not page.path.startswith(NOT_OF_A_MERCHANT)]
+# With the slash: /account is a person's own, /accounts has those that payers of the merchant pay into.
+NOT_OF_A_MERCHANT = ("/operator/", "/link/", "/sign-in/", "/account/", "/static/")
+PAGES = [page for page in DEPLOYED if page.http_method == "GET" and not f"{page.path}/".startswith(NOT_OF_A_MERCHANT)]
 # What differs between two requests of the same merchant: links are sealed with a random nonce, pages show the time, the
 # address of their service, and a new reference for the request that can be tried.
 VOLATILE = re.compile(
@@ -160,7 +161,7 @@ STATEMENT = {"inquire": "statement", **PERIOD}
 WALLET = {**STATEMENT, "account": "wallet"}
 SAVINGS = {**STATEMENT, "account": "savings", "id": "<savings_id>"}
 FURTHER: dict[str, tuple[str, dict[str, Any]]] = {
-    "a loan with guarantees and collateral": ("loans", {"action": "view", "loan_id": "<loan_id>"}),
+    "a loan with guarantees and collateral": ("loans", {"action": "view", "loan_id": "<secured_loan>"}),
     "all transactions": ("resources", LIST),
     "failed transactions": ("resources", {**LIST, "status": "failed"}),
     "open transactions": ("resources", {**LIST, "status": "pending"}),
@@ -186,7 +187,8 @@ FURTHER: dict[str, tuple[str, dict[str, Any]]] = {
     "a beneficiary": ("resources", {**STATEMENT, "account": "beneficiary", "id": "nobody"}),
     "a payment by its reference": ("payment", {"action": "verify", "customer_txnref": "<customer_txnref>"}),
     "a refund": ("payment", {"action": "verify", "refundRef": "<refundRef>"}),
-    "the payment of a loan": ("payment", {"action": "verify", "txnRef": "<loan_id>"}),
+    "the payment of a loan": ("payment", {"action": "verify", "txnRef": "<repaid_loan>"}),
+    "what a meeting collected of a loan": ("payment", {"action": "verify", "txnRef": "<collected_loan>"}),
     "a bulk": ("disburse", {"action": "verify", "batchRef": "<batchRef>"}),
     "a loan with a write-off": ("loans", {"action": "view", "loan_id": "<loan_with_write_off>"}),
     "events of a transaction": ("resources", {"inquire": "events", "txnRef": "order-1042"}),
@@ -230,6 +232,9 @@ def values(world: World) -> dict[str, str]:
         if isinstance(value, str)
     }
     found["card"] = world.sent["virtualcard-transactions"].fields["reference"]
+    found["repaid_loan"] = world.sent["loans-repay"].fields["loan_id"]
+    found["collected_loan"] = world.sent["loans-collect"].fields["amounts"][0]["loan_id"]
+    found["secured_loan"] = world.sent["loans-collateral"].fields["loan_id"]
     found["loan_with_write_off"] = world.sent["loans-decide_write_off"].fields["loan_id"]
     first = ask(world, world.plain, "resources", {**WALLET, "limit": 1})
     return {**found, "next_cursor": json.loads(first[1])["next_cursor"]}
@@ -342,7 +347,6 @@ NOT_TRIED = {
     "methods/payment/store.py CHECKOUT": "verify of a checkout by its own reference",
     "methods/payment/store.py ONE_BENEFICIARY": "commands",
     "methods/payment/store.py STATEMENT": "commands",
-    "methods/payment/store.py WALLET_MOVEMENT": "verify of a repayment or deposit from the wallet",
     "methods/references/store.py OF_REFERENCE": "a checkout or an account by its reference",
     "methods/references/store.py PAYMENT_DETAIL": "a payment that belongs to a checkout",
     "methods/references/store.py TOKENS": "a token of a page as a reference",
