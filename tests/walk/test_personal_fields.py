@@ -39,8 +39,8 @@ CANARIES = {
 # The account that payers pay from. Its last digits choose no outcome.
 PAYER_ACCOUNT = "0731905480"
 
-# Fields of these names that name no person: products, groups, charges such as "Legal fee", files, keys, and the accounts
-# and beneficiaries of payouts.
+# Fields of these names that name no person: products, groups, charges such as "Legal fee", files, keys, and the
+# accounts and beneficiaries of payouts.
 NO_PERSON = {
     "disburse-transfer": {"accountnumber", "sender_name"},
     "disburse-transfer-bulk": {"data.0.accountnumber", "data.0.sender_name"},
