@@ -34,6 +34,7 @@ from tests.walk.rows import (
     NEEDS_DORMANT,
     NEEDS_REACTIVATION,
     RESET,
+    ActionRow,
     SentExample,
     leaves,
     send_examples,
@@ -79,7 +80,7 @@ def world(deployments: Deployments, tmp_path_factory: pytest.TempPathFactory) ->
         with running_deployment(place, plain.dsn, **environment) as changed:
             other, shop = plain.open_shop(now=OTHER_DAY, name="The other shop"), plain.open_shop()
             with other.connection, shop.connection:
-                theirs = send_examples(other, until=RESET)
+                theirs = send_examples(other, until=RESET, before_each=name_apart)
                 ours = send_examples(shop, until=RESET, without=KEEPS_NO_ADDRESSES)
                 sent = {one.row.title: one for one in ours if one.fields}
                 texts = [json.dumps(one.received.body) for one in theirs]
@@ -88,6 +89,12 @@ def world(deployments: Deployments, tmp_path_factory: pytest.TempPathFactory) ->
                 for one in (other, shop):
                     sum_up_to(plain, one.mid, count_postings(plain, one.mid) // 2)
                 yield World(plain, changed, proxy, shop, sent, found | {other.mid, "The other shop"})
+
+
+def name_apart(row: ActionRow, fields: dict[str, Any]) -> None:
+    """Gives the product of the other merchant another code, and so another id: it follows from the code alone."""
+    if row.title == "loans-create_product":
+        fields["code"] = "OTHER-12"
 
 
 # Receipts and files have other addresses once their merchant is restored, and expire within a day.
