@@ -164,6 +164,11 @@ PAYOFF = Bound(
     ("119999.99", "120000.00"),
     ("120000.01",),
 )
+RECEIVED_OUTSIDE = Bound(
+    "methods/invoices/test_receive.py::test_what_is_outstanding_is_received_and_no_more",
+    ("399.99", "400.00"),
+    ("400.01",),
+)
 SENT_ALONE = Bound(
     "methods/disburse/test_http_approvals.py::test_a_transfer_of_the_amount_is_sent_and_more_waits",
     ("999.99", "1000.00"),
@@ -253,6 +258,12 @@ PARTS_DUE_DAY = Bound(
 )
 WRITE_OFF_WAITING_SECONDS = Bound(
     "methods/loans/test_write_off.py::test_a_write_off_waits_for_72_hours", (72 * 3600 - 1,), (72 * 3600, 72 * 3600 + 1)
+)
+# What is charged after the proposal, when 100.00 were repaid.
+WRITE_OFF_GROWN = Bound(
+    "methods/loans/test_write_off.py::test_a_changed_loan_is_written_off_up_to_the_proposed_amount",
+    ("99.99", "100.00"),
+    ("100.01",),
 )
 CHARGES_OF_LOAN = at_most("methods/loans/test_charges.py::test_a_loan_is_agreed_with_at_most_five_charges", 5)
 CHARGES_OF_INSTALLMENT = at_most("methods/loans/test_charges.py::test_an_installment_has_at_most_fifty_charges", 50)
@@ -390,6 +401,10 @@ RETRY_DAY = whole(COLLECTIONS + "test_a_retry_is_made_after_1_to_30_days", 1, 30
 RETRIES = at_most(COLLECTIONS + "test_there_are_5_retries_and_no_more", 5)
 GROUPS = "methods/groups/test_groups.py::"
 GROUP_MEMBERS = whole(GROUPS + "test_a_group_has_2_to_30_members", 2, 30)
+GROUP_PERIOD = whole(GROUPS + "test_loans_of_a_group_have_1_to_366_installments_each", 1, 366)
+MEETING_AMOUNT = Bound(
+    GROUPS + "test_a_meeting_records_what_closes_a_loan_and_no_more", ("999.99", "1000.00"), ("1000.01",)
+)
 GROUP_INSTALLMENTS = Bound(
     GROUPS + "test_loans_of_a_group_have_at_most_2000_installments", (1_990, 2_000), (2_010, 2_020)
 )

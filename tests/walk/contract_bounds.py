@@ -226,13 +226,20 @@ BOUNDS: dict[str, dict[str, tuple[Bound | Shown | OwnValues, ...]]] = {
             ),
         ),
         "Hour of the day in Lagos, from 0 to 23": (bounds.COLLECT_HOUR,),
+        "Hour of the day in Lagos, from 00 to 23": (bounds.COLLECT_HOUR,),
+        "Never more than is due by then, penalties and charges included": (
+            OwnValues("methods/auto_repay/test_auto_repay.py::test_what_was_paid_before_is_not_collected", EXACT),
+            OwnValues("methods/auto_repay/test_auto_repay.py::test_arrears_are_collected_with_their_penalties", EXACT),
+        ),
         "ascending, each from 1 to 30": (bounds.RETRY_DAY,),
         "At most 5 numbers of days": (bounds.RETRIES,),
         "2 to 30 clients": (bounds.GROUP_MEMBERS,),
         "A group has 2 to 30 members": (bounds.GROUP_MEMBERS,),
         "All loans together have at most 2,000 installments": (bounds.GROUP_INSTALLMENTS,),
         "at most 10 loans that are not closed": (bounds.GROUP_LOANS,),
+        "Number of installments of each loan, from 1 to 366": (bounds.GROUP_PERIOD,),
         "at most 366 days before or after today": (bounds.SHEET_DAYS,),
+        "any part of what is owed, at most what closes the loan": (bounds.MEETING_AMOUNT,),
         "all that is due up to today, else": (bounds.LOAN_DUE_DAY,),
         "all that is due up to and including today": (bounds.LOAN_DUE_DAY,),
         "earned up to today": (
@@ -260,6 +267,7 @@ BOUNDS: dict[str, dict[str, tuple[Bound | Shown | OwnValues, ...]]] = {
         ),
         "Writes off only what is due of these parts up to today": (bounds.PARTS_DUE_DAY,),
         "after 72 hours of business time": (bounds.WRITE_OFF_WAITING_SECONDS,),
+        "has changed since this write-off was proposed, and more than its amount": (bounds.WRITE_OFF_GROWN,),
         "no more than the guarantee's amount": (ANSWERS_FOR,),
         "What the guarantor answers for at most": (ANSWERS_FOR,),
         "at most what is due, and what the guarantees hold": (CALLED_AT_MOST,),
@@ -360,9 +368,8 @@ BOUNDS: dict[str, dict[str, tuple[Bound | Shown | OwnValues, ...]]] = {
         "up to 50 records": (
             OwnValues("methods/invoices/test_receive.py::test_an_invoice_takes_fifty_records", EXACT),
         ),
-        "at most what is outstanding": (
-            OwnValues("methods/invoices/test_receive.py::test_more_than_is_due_or_a_day_to_come_is_refused", FURTHER),
-        ),
+        "at most what is outstanding": (bounds.RECEIVED_OUTSIDE,),
+        "more than is outstanding is refused": (bounds.RECEIVED_OUTSIDE,),
         "A list covers at most 92 days": (bounds.SETTLEMENT_DAYS,),
         "a list over more than a million postings": (bounds.POSTINGS_SUMMED,),
         "five minutes after the end of its day": (
@@ -508,6 +515,10 @@ NO_BOUND: dict[str, dict[str, str]] = {
     },
     "cashcode": {"The code has ten digits": "what the service makes", "Default 1440, one day": "a default"},
     "disburse": {"transfers in one request": "a request"},
+    "loans": {
+        "has collected in one request and one commit": "a request",
+        "a repayment of each loan, in one request": "a request",
+    },
     "keys": {"a key that may do more than they may themselves": "authority, which tests/walk/test_authority.py walks"},
     "payment": {
         "several vendors for one payment type": "a type",

@@ -105,6 +105,9 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "virtualcard-limits": {},
     "virtualcard-decider": {},
     "clients-update": {"status": None},
+    "loans-auto_repay": {},
+    "loans-update_product": {},
+    "investments-set_rollover": {},
 }
 
 # The kinds of tables that have state: no views of earlier versions, and nothing that counts commits.

@@ -39,14 +39,18 @@ CANARIES = {
 # The account that payers pay from. Its last digits choose no outcome.
 PAYER_ACCOUNT = "0731905480"
 
-# Fields of these names that name no person: products, charges such as "Legal fee", files, keys, and the accounts and
-# beneficiaries of payouts.
+# Fields of these names that name no person: products, groups, charges such as "Legal fee", files, keys, and the
+# accounts and beneficiaries of payouts.
 NO_PERSON = {
     "disburse-transfer": {"accountnumber", "sender_name"},
     "disburse-transfer-bulk": {"data.0.accountnumber", "data.0.sender_name"},
     "payment-dispute_respond": {"evidence.files.0.name"},
     "virtualcard-dispute": {"evidence.files.0.name"},
     "loans-charge": {"name"},
+    "loans-create_product": {"name", "charges.0.name"},
+    "loans-update_product": {"name"},
+    "loans-create_group": {"name"},
+    "loans-update_group": {"name"},
     "investments-create_savings": {"name"},
     "investments-create_plan": {"name"},
     "investments-create_share_class": {"name"},

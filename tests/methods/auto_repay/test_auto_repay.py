@@ -455,6 +455,25 @@ def test_a_new_agreement_takes_the_place_of_the_old_one(lender: CollectingLender
     assert lender.attempts() == [(DAYS[0], "collected", 25_000, "")]
 
 
+def test_what_is_agreed_already_is_agreed_again_without_a_change(lender: CollectingLender) -> None:
+    first, [job] = lender.agree(at=15), lender.jobs(RUN)
+    auto = lender.auto
+    lender.to_day("2026-02-10")
+    assert lender.agree(at=15).data == first.data
+    assert (lender.auto, lender.jobs(RUN)) == (auto, [job])
+    assert lender.agree(at=16).data.at == "16"
+
+
+def test_an_agreement_again_after_a_decline_begins_anew(lender: CollectingLender) -> None:
+    savings_id = lender.save("0.01")
+    lender.agree("savings", savings_id=savings_id)
+    lender.to_day(DAYS[0])
+    lender.deposit("CL1", "500.00")
+    assert lender.auto.tries == 1
+    record = lender.agree("savings", savings_id=savings_id).data
+    assert (record.next_date, record.collect_date, lender.auto.tries) == ("2026-02-28", "2026-03-01", 0)
+
+
 def test_a_reversed_collection_pauses_it(lender: CollectingLender) -> None:
     lender.agree()
     lender.to_day("2026-03-01")

@@ -23,7 +23,7 @@ from kasuwa.methods.groups.rules.membership import (
 from kasuwa.methods.loans.rules.origination import LOAN_OF_GROUP
 from tests.methods.groups.group_lender import MEMBERS, GroupLender, expect_members
 from tests.methods.loans.in_memory_lender import BAD, GOOD, SLOW
-from tests.walk.bounds import GROUP_INSTALLMENTS, GROUP_LOANS, GROUP_MEMBERS
+from tests.walk.bounds import GROUP_INSTALLMENTS, GROUP_LOANS, GROUP_MEMBERS, GROUP_PERIOD, MEETING_AMOUNT
 
 
 @pytest.fixture
@@ -188,6 +188,11 @@ def test_loans_of_a_group_have_at_most_2000_installments(lender: GroupLender, va
     assert isinstance(made, Refusal) != is_within
 
 
+@GROUP_PERIOD.tries
+def test_loans_of_a_group_have_1_to_366_installments_each(lender: GroupLender, value: int, is_within: bool) -> None:
+    assert isinstance(lender.request_group({"ADA": "1000.00"}, period=value), Refusal) != is_within
+
+
 @GROUP_LOANS.tries
 def test_a_group_has_at_most_10_open_loans(lender: GroupLender, value: int, is_within: bool) -> None:
     made = [lender.request_group({"ADA": "1.00"}) for _ in range(value)]
@@ -313,6 +318,13 @@ def test_a_meeting_records_all_its_amounts(lender: GroupLender) -> None:
     assert lender.list_steps()[-1] == ("collected", "")
     assert lender.reverse(done.data[0].txn_ref).data.outstanding.total == "1000.00"
     assert lender.owed(loans["BOLA"])["principal"] == 90_000
+
+
+@MEETING_AMOUNT.tries
+def test_a_meeting_records_what_closes_a_loan_and_no_more(lender: GroupLender, value: str, is_within: bool) -> None:
+    loan_id = lender.lend_group()["ADA"]
+    assert isinstance(lender.collect({loan_id: value}), Refusal) != is_within
+    assert (lender.loan(loan_id).state == "closed_repaid") == (value == "1000.00")
 
 
 def test_a_meeting_with_an_amount_that_is_refused_records_none(lender: GroupLender) -> None:

@@ -9,6 +9,7 @@ from kasuwa.methods.invoices.model import UNKNOWN_INVOICE
 from kasuwa.methods.invoices.rules import receive
 from kasuwa.methods.invoices.rules.states import erase_person
 from tests.methods.invoices.in_memory_invoices import InMemoryInvoices
+from tests.walk.bounds import RECEIVED_OUTSIDE
 
 DUE = "2026-02-01"  # the clock stands at 5 January 2026
 
@@ -68,6 +69,15 @@ def test_a_repeated_record_counts_once_and_another_amount_under_it_is_refused() 
 def test_more_than_is_due_or_a_day_to_come_is_refused(fields: dict[str, str], field: str) -> None:
     invoices = InMemoryInvoices()
     assert list(faults_of(record(invoices, invoices.make(), **fields))) == [field]
+
+
+@RECEIVED_OUTSIDE.tries
+def test_what_is_outstanding_is_received_and_no_more(value: str, is_within: bool) -> None:
+    invoices = InMemoryInvoices()
+    invoice_id = invoices.make()
+    record(invoices, invoice_id, amount="600.00")
+    assert isinstance(record(invoices, invoice_id, amount=value, reference="R2"), Decision) == is_within
+    assert (invoices.figures(invoice_id)[0] == "paid") == (value == "400.00")
 
 
 @pytest.mark.parametrize(

@@ -144,6 +144,19 @@ def test_a_change_is_for_new_loans_alone(lender: Lender) -> None:
     assert lender.process(request(lender).data.loan_id).data.tax_rate == 0
 
 
+def test_a_change_that_is_sent_again_changes_nothing(lender: Lender) -> None:
+    create(lender, tax_rate="7.5")
+    asked = {"product_id": PRODUCT_ID, "tax_rate": 0, "name": "Traders"}
+    changed = lender.ask("update_product", asked)
+    count = len(lender.database.events)
+    lender.pass_days(1)
+    assert lender.ask("update_product", asked) == changed
+    assert len(lender.database.events) == count
+    assert lender.ask("update_product", {"product_id": PRODUCT_ID}) == changed
+    assert lender.ask("update_product", asked | {"name": "Weavers"}).data.name == "Weavers"
+    assert len(lender.database.events) == count + 1
+
+
 def test_a_change_that_goes_against_other_terms_is_refused(lender: Lender) -> None:
     create(lender, grace={"principal": 2})
     shorter = RANGES | {"period": {"min": 2, "max": 12}}

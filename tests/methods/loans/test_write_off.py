@@ -21,6 +21,7 @@ from kasuwa.methods.loans.rules.write_off import (
     OWN_WRITE_OFF,
     PROPOSER_ENDED,
     WAITS_MESSAGE,
+    WRITE_OFF_CHANGED,
     WRITE_OFF_WAITS,
 )
 from kasuwa.terms.payouts import PayoutPolicy
@@ -28,7 +29,7 @@ from tests.hypothesis_settings import without_deadline
 from tests.methods.loans.in_memory_lender import Lender
 from tests.methods.loans.test_repay import terms, text
 from tests.methods.loans.test_reverse import facts
-from tests.walk.bounds import PARTS_DUE_DAY, WRITE_OFF_PARTS, WRITE_OFF_WAITING_SECONDS
+from tests.walk.bounds import PARTS_DUE_DAY, WRITE_OFF_GROWN, WRITE_OFF_PARTS, WRITE_OFF_WAITING_SECONDS
 
 OFFICER = Caller("officer", 1, ("lend",), 1, "officer@shop.example")
 MANAGER = Caller("manager", 2, ("approve",), 2, "manager@shop.example")
@@ -267,6 +268,17 @@ def test_an_approval_writes_off_what_is_owed_by_then(careful: Lender) -> None:
     careful.repay(loan_id, "315.47")
     reply = careful.decide_write_off(loan_id, caller=MANAGER)
     assert written_off(reply)["total"] == "946.41"
+
+
+@WRITE_OFF_GROWN.tries
+def test_a_changed_loan_is_written_off_up_to_the_proposed_amount(careful: Lender, value: str, is_within: bool) -> None:
+    loan_id = late_loan(careful)
+    careful.write_off_parts(loan_id, caller=OFFICER)
+    careful.repay(loan_id, "100.00")
+    careful.charge(loan_id, value)
+    outcome = careful.decide_write_off(loan_id, caller=MANAGER)
+    assert (outcome == WRITE_OFF_CHANGED) != is_within
+    assert (careful.loan(loan_id).state == "closed_written_off") == is_within
 
 
 def test_a_loan_that_was_repaid_meanwhile_has_no_write_off(careful: Lender) -> None:

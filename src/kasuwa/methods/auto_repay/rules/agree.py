@@ -118,6 +118,7 @@ def need_auto_repay(request: AutoRepayRequest, merchant: Merchant) -> Needs:
 def decide_auto_repay(
     request: AutoRepayRequest, context: Context, rows: LoadedRows
 ) -> Decision[AutoRepayReply] | Refusal | NeedsMore:
+    """Agrees on the collection. A request for what is agreed already, of which nothing has failed, changes nothing."""
     loan = rows.get(Loan, loan_key(context.merchant.merchant_id, request.loan_id))
     if loan is None:
         return UNKNOWN_LOAN
@@ -131,9 +132,10 @@ def decide_auto_repay(
         return NeedsMore(need_installments(loan))
     before = rows.get(AutoRepayment, auto_repayment_key(loan.merchant_id, loan.loan_id))
     agreed = agree(request, before or make_auto_repayment(loan, context))
+    is_repeated = agreed == before
     position = compute_position(loan, stored, lagos_day(context.now)) if loan.state in OWING_STATES else None
     job = rows.get(Job, job_key(agreed.key))
-    if not agreed.charging:
+    if not (agreed.charging or is_repeated):
         agreed = plan_first(agreed, position, context)
     record = make_auto_repay_record(agreed, loan, position)
     if request.dry_run:
@@ -143,6 +145,8 @@ def decide_auto_repay(
         reply.explained = explain_agreement(agreed, position)
         return Decision(reply=reply)
     reply = AutoRepayReply(message="Automatic Collection Agreed", data=record)
+    if is_repeated:
+        return Decision(reply=reply)
     if agreed.charging:
         return Decision(reply=reply, rows=(agreed,))
     planned = make_run(agreed)

@@ -155,7 +155,7 @@ def need_rollover(request: RolloverRequest, merchant: Merchant) -> Needs:
 
 
 def decide_rollover(request: RolloverRequest, context: Context, rows: LoadedRows) -> Decision[RolloverReply] | Refusal:
-    """Changes what happens when the running term ends. What ended is not changed."""
+    """Changes what happens when the running term ends. What ended is not changed, and neither is what is so already."""
     savings = rows.get(Savings, savings_key(context.merchant.merchant_id, request.savings_id))
     if savings is None:
         return UNKNOWN_SAVINGS
@@ -175,7 +175,8 @@ def decide_rollover(request: RolloverRequest, context: Context, rows: LoadedRows
         figures = explain_term_end(changed, account.posted)
         reply = RolloverReply(message=DRY_RUN_MESSAGE, data=record, dry_run=True, explained=figures)
         return Decision(reply=reply)
-    return Decision(reply=RolloverReply(message="Rollover Changed", data=record), rows=changes.rows)
+    changed_rows = () if savings.rollover == request.rollover else changes.rows
+    return Decision(reply=RolloverReply(message="Rollover Changed", data=record), rows=changed_rows)
 
 
 def explain_term_end(savings: Savings, posted: int) -> list[DryRunFigure]:
