@@ -25,7 +25,10 @@ select decode(md5('t' || n), 'hex'), {merchant_id},
     case when n % 50 = 7 then 'failed' else 'successful' end, '00', 'Approved or completed successfully', '',
     case when n % 5 < 3 then json_build_object('method', (array['card', 'bank_transfer', 'ussd', 'token'])[1 + n % 4],
         'customer', case n % 10000 when 1 then '{customer_hash}'
-            else md5('customer' || n % 100000) end) else '{{"narration":"bench"}}'::json end,
+            else md5('customer' || n % 100000) end)
+        when n % 100 = 4 then json_build_object('paycode', 'power', 'item', 'Prepaid', 'bills_id', 1, 'biller', 'Power',
+            'slug', 'power', 'reference', '45012345678', 'fulfilment', 'none', 'commission', 0)
+        else '{{"narration":"bench"}}'::json end,
     '[]', now() - interval '1 year' + interval '1 year' * n / {rows},
     now() - interval '1 year' + interval '1 year' * n / {rows}, n
 from generate_series(1::bigint, {rows}) n

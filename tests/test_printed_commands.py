@@ -57,6 +57,15 @@ NOT_RUN = {
     '--fulfilled "http://127.0.0.1:9000/orders/{txnRef}" --html report.html --junit report.xml': (
         "needs an application: tests/certify/test_command.py"
     ),
+    **{
+        f"kasuwa case {words}": "needs an incident: tests/cases/test_incidents.py"
+        for words in (
+            'export "GP|FD|652185982|20261119P" --to lost-answer.json',
+            "replay lost-answer.json",
+            "replay lost-answer.json --pytest tests/test_lost_answer.py",
+            "replay FILE --pytest TEST",
+        )
+    },
     "kasuwa twin paystack": f"{UNTIL_STOPPED}: tests/cli/test_command_twin.py",
     "kasuwa database distribute": "needs Citus: tests/distributed/citus_checks.py",
     "kasuwa rail check https://rail.example --secret-file secret --key-id key-1": "needs a rail: tests/rails/remote",
@@ -89,6 +98,7 @@ RUN_ELSEWHERE = {
     "trigger": "tests/cli/test_listen.py",
     "certify": "tests/certify/test_command.py",
     "record": "tests/certify/test_record.py",
+    "case replay": "tests/cases/test_incidents.py",
     "docs": "tests/documentation/test_site.py",
     "merchant list": "tests/cli/test_command.py",
     "merchant keys": "tests/cli/test_command.py",

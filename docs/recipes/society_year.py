@@ -211,7 +211,7 @@ def count_dormant(society: Merchant) -> int:
 
 def pay_by_transfer(society: Merchant, saver: Saver, amount: str) -> None:
     """The member transfers money into the account number of a payment. The society bears its fee."""
-    fee = society.put("resources", inquire="charges", payment_method="bank_transfer", amount=amount)["data"]
+    fee = society.put("resources", inquire="charges", type="bank_transfer", amount=amount)["data"]
     fields = {"savings_id": saver.savings_id, "payment_method": "bank_transfer", "amount": amount}
     shown = society.put("investments", 202, action="deposit", **fields)
     society.put("sandbox", action="pay_account", accountNumber=shown["accountNumber"], amount=amount)

@@ -13,7 +13,8 @@ from tests.source_rules import Source, read_all
 
 CODE = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)+")
 # The messages of a code that several refusals have mean the same. They differ in the name of what is short, of what is
-# not there or another's, of what was asked for, or of what shows that a file is newer.
+# not there or another's, of what was asked for, of what can be changed or disputed, or of what shows that a file is
+# newer.
 SHARED = frozenset(
     {
         "customer_erased",
@@ -24,6 +25,8 @@ SHARED = frozenset(
         "invoice_void",
         "json_malformed",
         "not_the_owner",
+        "nothing_left_to_dispute",
+        "nothing_to_change",
         "path_unknown",
         "payout_account_missing",
         "savings_insufficient",
@@ -102,8 +105,8 @@ def is_constant(statement: ast.stmt) -> bool:
 
 
 def test_refusals_are_constants_so_that_all_are_listed() -> None:
-    # `refuse_fields` makes those of fields. The rail protocol has a message of the same name.
-    left_out = ("core.decision", "rails.remote.messages")
+    # `refuse_fields` makes those of fields. The rail protocol has a message of the same name, with codes of its own.
+    left_out = ("core.decision", "rails.remote.messages", "rails.inbox.card_messages")
     sources = [source for source in read_all("src/kasuwa") if source.module not in left_out]
     assert [place for source in sources for place in makers_inside_functions(source)] == []
 

@@ -17,6 +17,7 @@ from tests.methods.clients.enrollment import BVN, enroll
 from tests.methods.disputes.dispute_client import open_dispute
 from tests.methods.loans.lending_client import LendingClient
 from tests.methods.payment.payment_client import PaymentClient
+from tests.methods.virtualcard.card_client import CardClient
 from tests.running import Deployment, Deployments
 
 WORLD_VERBS = ("snapshot", "restore", "fork", "list", "compare", "export", "import", "delete")
@@ -32,7 +33,7 @@ ONLY_LOOK |= {
     "report tax",
 }
 # They are clients of a test server, with a merchant's key.
-ONLY_LOOK |= {"certify", "record"} | {f"world {verb}" for verb in WORLD_VERBS}
+ONLY_LOOK |= {"certify", "record", "case replay"} | {f"world {verb}" for verb in WORLD_VERBS}
 ONLY_LOOK |= {"twin dojah", "twin monnify", "twin paystack", "twin vtpass"}  # simulators
 ONLY_LOOK |= {"rail accounts"}  # with --same it is recorded, see tests/rails/vendors/test_live_choice.py
 ONLY_LOOK |= {"rail check"}  # it orders from a rail, and knows no deployment
@@ -75,6 +76,8 @@ RECORDED = {
     "dispute open": (("{mid}", "{payment}", "fraudulent", "--hours", "720"), "opened a dispute"),
     "dispute evidence": (("{mid}", "{answered}"), "read the evidence of a dispute"),
     "dispute outcome": (("{mid}", "{answered}", "won"), "dispute won"),
+    "dispute card-outcome": (("{mid}", "{filed}", "won"), "card dispute won"),
+    "case export": (("{payment}", "--mid", "{mid}"), "exported a case"),
     "client export": (("{mid}", "{client}", "--reveal"), "exported a client, the BVN revealed"),
     "client find": (("{mid}", "--bvn", BVN), "looked for clients by a BVN"),
     "client erase": (("{mid}", "{client}", "--yes"), "erased a client"),
@@ -126,8 +129,11 @@ def test_every_command_that_changes_or_reveals_data_is_recorded(
     opened = open_dispute(payments, payments.paid(user=payer)["txnRef"])
     evidence = {"explanation": "The parcel was handed over."}
     payments.pay(action="dispute_respond", dispute_id=opened["data"]["dispute_id"], evidence=evidence)
+    card = CardClient(shop, currency="NGN", amount="2000")
+    filed = card.ask("dispute", id=card.buy("40.00")["txnRef"], reason="not received")
     given = {
         "{mid}": shop.mid,
+        "{filed}": filed["data"]["dispute_id"],
         "{payment}": payments.paid(user=payer)["txnRef"],
         "{answered}": opened["data"]["dispute_id"],
         "{client}": enroll(shop, bvn=BVN)["client_id"],

@@ -21,7 +21,10 @@ NOWHERE = ("--server", "http://127.0.0.1:9")
 CALLS: dict[str, Sequence[str]] = {
     "dispute open": ("GP0000001", "GP1", "fraudulent"),
     "dispute outcome": ("GP0000001", "GP|DS|1", "won"),
+    "dispute card-outcome": ("GP0000001", "CD1", "won"),
     "dispute evidence": ("GP0000001", "GP|DS|1"),
+    "case export": ("GP|FD|1",),
+    "case replay": ("no-such-file",),
     "reconcile disputes": (),
     "reconcile settlements": (),
     "reconcile unclaimed": (),
@@ -103,6 +106,7 @@ ANSWERS = {
         for act in ("snapshot", "restore", "fork", "list", "compare", "export", "delete")
     },
     "world import": (1, "kasuwa: no-such-file: No such file or directory"),
+    "case replay": (1, "kasuwa: no-such-file cannot be read: No such file or directory\n"),
     "verify": (1, "kasuwa: no-such-file cannot be read: No such file or directory\n"),
 }
 # Runs the command, then prints the modules of commands that were imported.

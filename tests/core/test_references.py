@@ -30,10 +30,12 @@ from kasuwa.core.references import (
     parse_wire_reference,
     payment_reference,
     rail_key,
+    read_rail_key,
     reference_of_rail_key,
     row_key,
     wire_reference,
 )
+from kasuwa.rails.inbox.card_messages import rail_order_key
 from kasuwa.webhooks.signatures import event_id
 from tests.hypothesis_settings import NO_DEADLINE
 
@@ -293,6 +295,11 @@ def test_wire_references_read_back(merchant_id: int, number: int, day: date, kin
     wire = wire_reference(key)
     assert re.fullmatch("[a-z0-9-]{16,50}", wire)
     assert parse_wire_reference(wire) == key
+
+
+def test_a_rail_key_names_its_books_and_an_announced_order_has_none() -> None:
+    assert read_rail_key(rail_key(12, "GP|FD|123456789|20260105X")) == (12, "GP|FD|123456789|20260105X")
+    assert read_rail_key(rail_order_key("net-1")) == (0, "net-1")
 
 
 @pytest.mark.parametrize("text", ["", "kz7", "kz7-gp-fd-123456789", "kz0-gp-fd-123456789-20260105x", "KZ7-gp", "hello"])

@@ -23,6 +23,7 @@ NOT_HOT = {
     "Client": "a client's data are changed, and found by what they are now",
     "Customer": "a customer's data are changed, and found by what they are now",
     "Dispute": "disputes that wait for an answer are listed",
+    "GroupLoan": "its one transfer goes to who leads the group when it is approved, once",
     "Invoice": "open invoices are listed",
     "Loan": "loans in arrears are listed",
     "Plan": "paused plans are listed",

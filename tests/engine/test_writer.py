@@ -68,13 +68,15 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
         yield Ground(cluster, service, without_values(logged_statements(place / "pg" / "postgres.log")))
 
 
-# Rows of tables that only long books have.
+# Rows of tables that only long books have, and loans that were rescheduled.
 LONG_BOOKS = (
     "insert into book_close_mark (merchant_id, seq, hash) values (0, 1, '') returning 1",
     "insert into delivery_attempt (merchant_id, endpoint_id, event_seq, number, at, http, error, ms)"
     " values (0, 1, 1, 1, now(), 200, '', 1) returning 1",
     "insert into loan_installment_version (key, merchant_id, loan_id, n, version, until, due, asked, paid)"
     " values ('', 0, 'LN1', 1, 1, now(), '2026-01-05', 1, 0) returning 1",
+    "insert into loan_schedule (key, merchant_id, loan_id, n, until, rate, reason, lines)"
+    " values ('', 0, 'LN1', 1, now(), '2', 'x', '[]') returning 1",
     "with a as (insert into statement_account (name) values ('rail:bank:NGN') returning account_id)"
     " insert into statement_import (account_id, content_hash, format, file_name, line_count, new_count, first_day,"
     " last_day, imported_by) select account_id, '', 'mt940', 'x', 0, 0, '2020-01-01', '2020-01-31', 'x' from a"

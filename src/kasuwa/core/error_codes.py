@@ -23,6 +23,10 @@ AMOUNT_DIGITS = "amount_too_large"
 AMOUNT_NO_NUMBER = "amount_not_a_number"
 DAY_IN_THE_PAST = "day_in_the_past"
 DAY_OUTSIDE_LOAN = "day_outside_loan"
+FIRST_DUE_NOT_POSSIBLE = "first_due_not_possible"
+CHARGE_NOT_OF_PRODUCT = "charge_not_of_product"
+BELOW_PAYOFF = "below_payoff"
+DISPUTE_TOO_LARGE = "dispute_too_large"
 
 # What each code of a field means.
 FIELD_MEANINGS = {
@@ -42,6 +46,10 @@ FIELD_MEANINGS = {
     AMOUNT_NO_NUMBER: "the amount is no number",
     DAY_IN_THE_PAST: "the day is before today in Lagos",
     DAY_OUTSIDE_LOAN: "the day is before today in Lagos, or after the last installment of the loan",
+    FIRST_DUE_NOT_POSSIBLE: "the first due date is too early or too far off; `reason` says which days are possible",
+    CHARGE_NOT_OF_PRODUCT: "the charge of a product falls on a named day: a product has no days, only its loans have",
+    BELOW_PAYOFF: "the loan pays off another, and nothing of its amount is left to pay out; `reason` says the limit",
+    DISPUTE_TOO_LARGE: "the amount is above what can be disputed of the purchase: what of it was not refunded",
 }
 
 # The page of the codes, as a path of this service. The server puts its address before it.

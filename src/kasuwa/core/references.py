@@ -93,9 +93,10 @@ def rail_key(merchant_id: int, reference: str) -> str:
 
 
 def read_rail_key(key: str) -> tuple[int, str]:
-    """Returns the number of the books and the reference that a rail key was made of."""
+    """Returns the number of the books and the reference that a rail key was made of. The number is 0 if no books sent
+    the order: a rail announced it, and the key begins with the rail's name (rails/inbox/card_messages.py)."""
     number, _, reference = key.partition(" ")
-    return int(number), reference
+    return int(number) if number.isdecimal() else 0, reference
 
 
 def reference_of_rail_key(key: str) -> str:

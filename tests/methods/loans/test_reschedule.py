@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from kasuwa.core.decision import Refusal
 from kasuwa.methods.loans.model import UNKNOWN_LOAN, LoanInstallmentVersion, LoanSchedule
 from kasuwa.methods.loans.rules.reschedule import (
+    FIRST_DUE_IN_GRACE,
     NOTHING_TO_CHANGE,
     NOTHING_TO_RESCHEDULE,
     TOO_MANY_RESCHEDULES,
@@ -239,6 +240,11 @@ def test_all_faults_are_named_at_once(lender: Lender) -> None:
         "grace.interest": "at most principal: an installment that asks for principal asks for its interest",
         "grace.principal": "less than the 4 installments: the last one asks for principal",
     }
+
+
+def test_a_first_due_date_is_not_in_the_grace_of_a_reschedule(lender: Lender) -> None:
+    refused = lender.reschedule(lender.lend(), grace={"principal": 1, "first_due": "2026-03-10"})
+    assert refused == FIRST_DUE_IN_GRACE
 
 
 @pytest.mark.parametrize(("extra", "is_within"), EXTRA_INSTALLMENTS.sides)

@@ -6,7 +6,7 @@ import re
 import msgspec
 
 from kasuwa.rails.check.run import SAMPLES_OF_TEST
-from kasuwa.rails.remote.messages import Callback, OrderAnswer, TransferRequest
+from kasuwa.rails.remote.messages import Callback, CardDecision, CardMessage, OrderAnswer, TransferRequest
 from kasuwa.rails.remote.paths import PATHS
 from kasuwa.rails.remote.signing import SIGNATURE, RemoteSecret, sign
 from kasuwa.settings.settings import Settings
@@ -33,7 +33,9 @@ def test_every_path_setting_and_sample_is_on_the_page() -> None:
 
 def test_the_examples_of_the_page_have_their_types() -> None:
     examples = re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
-    for text, form in zip(examples, (TransferRequest, OrderAnswer, Callback, Callback), strict=True):
+    for text, form in zip(
+        examples, (TransferRequest, OrderAnswer, Callback, Callback, CardMessage, CardDecision), strict=True
+    ):
         assert set(json.loads(text)) <= set(msgspec.structs.asdict(msgspec.json.decode(text, type=form)))
 
 

@@ -40,9 +40,11 @@ COLLECTION_INVARIANTS = (
     ),
     Invariant(
         "a loan is collected from its own client",
-        f"""select a.merchant_id, a.loan_id as place from loan_auto_repayment a
-            left join loan l on l.merchant_id = a.merchant_id and l.loan_id = a.loan_id
-            left join savings s on s.merchant_id = a.merchant_id and s.savings_id = a.savings_id
+        f"""with lent as (select merchant_id, loan_id, client_id from loan where {merchant_filter()}),
+            saved as (select merchant_id, savings_id, client_id from savings where {merchant_filter()})
+            select a.merchant_id, a.loan_id as place from loan_auto_repayment a
+            left join lent l using (merchant_id, loan_id)
+            left join saved s using (merchant_id, savings_id)
             where {merchant_filter("a")} and (l.client_id is distinct from a.client_id
                 or (a.source = 'savings' and s.client_id is distinct from a.client_id))""",
     ),

@@ -1,5 +1,6 @@
 -- What decisions were made of, for `kasuwa case export` (docs/decisions/0105): requests, and what rails answered.
 
+-- One input of a decision: a request, or what a rail or a job said. Deleted 90 days after it was written.
 create table decision_input (
     merchant_id bigint not null,                      -- the merchant
     reference text not null,                          -- what it is about

@@ -89,7 +89,7 @@ comment on column loan.reschedules is 'number of its rows in loan_schedule';
 alter table loan add column topped_up_by text not null default '';
 comment on column loan.topped_up_by is 'the newest loan that is to pay it off; empty if there is none';
 
--- The schedules that loans had until they were rescheduled.
+-- The schedules that loans had until they were rescheduled. Append-only.
 create table loan_schedule (
     key bytea not null,                       -- row key
     merchant_id bigint not null,              -- the merchant
@@ -101,4 +101,8 @@ create table loan_schedule (
     lines text not null,                      -- its installments as JSON, as replies show them
     primary key (key, merchant_id)
 ) with (fillfactor = 100);
+create trigger loan_schedule_append_only before update or delete on loan_schedule
+    for each statement execute function refuse_change();
+create trigger loan_schedule_no_truncate before truncate on loan_schedule
+    for each statement execute function refuse_change();
 create unique index loan_schedule_of on loan_schedule (merchant_id, loan_id, n);

@@ -4,6 +4,7 @@ alter table loan add column product text not null default '';
 comment on column loan.product is 'product that its terms were copied from; empty if it has none';
 create index loan_product_of on loan (merchant_id, product) where product <> '';
 
+-- A product. Loans have copies of its terms, so that a change of it is one of new loans alone.
 create table loan_product (
     key bytea not null,                       -- row key
     merchant_id bigint not null,              -- the merchant

@@ -44,7 +44,7 @@ create table loan_collection (
     due_on date not null,                     -- the day that was collected
     source text not null,                     -- where the money was to come from
     amount bigint not null check (amount > 0), -- what was due, in kobo
-    state text not null check (state in ('charging', 'collected', 'declined')),
+    state text not null check (state in ('charging', 'collected', 'declined')), -- charging: the rail was not heard of yet
     reason text not null,                     -- why it was declined, as a code; empty unless it was
     message text not null,                    -- the same in words
     is_final boolean not null,                -- whether nothing is tried again for the day

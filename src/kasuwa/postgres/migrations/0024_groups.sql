@@ -8,7 +8,7 @@ create table client_group (
     number bigint not null,                   -- order of the list
     name text not null,                       -- what the merchant calls it
     leader text not null,                     -- client_id of the member who leads it; empty once it is closed
-    state text not null check (state in ('active', 'closed')),
+    state text not null check (state in ('active', 'closed')), -- a closed one borrows no more, and stays closed
     members text not null,                    -- client_ids of its members, by commas
     unsettled text not null,                  -- group_loan_ids of loans that were not seen closed, by commas
     loans bigint not null check (loans >= 0), -- number of its rows in group_loan

@@ -16,6 +16,7 @@ create table virtual_card_dispute (
     refund_ref text not null,                    -- the refund by which the card got it; empty if it got nothing
     reason text not null,                        -- the cardholder's reason
     shop_key text not null,                      -- the order of a shop of this deployment; empty for any other shop
+    -- submitted: it waits for the network or the shop
     state text not null check (state in ('submitted', 'won', 'lost', 'withdrawn', 'closed')),
     outcome text not null,                       -- how it ended, in words; empty while it is open
     filed_at timestamptz not null,               -- when it was filed

@@ -46,7 +46,7 @@ from kasuwa.methods.loans.model import Loan
 # Refusals, in order of precedence.
 NAMED_TWICE = "a client is named once"
 LEADER_IS_NO_MEMBER = refuse_fields(FieldError("leader", "one of the members", "leader_is_no_member"))
-ALREADY_MEMBER = FieldError("add", "clients who are no members of it yet", "already_a_member")
+ALREADY_MEMBER = refuse_fields(FieldError("add", "clients who are no members of it yet", "already_a_member"))
 NO_MEMBER = refuse_fields(FieldError("remove", "members of it", "not_a_member"))
 TOO_MANY = refuse_fields(FieldError("add", f"with them, the group has more than {MAX_MEMBERS} members", "group_full"))
 TOO_FEW = refuse_fields(
@@ -63,9 +63,10 @@ MEMBER_OWES = Refusal(
 GROUP_OWES = Refusal(INVALID_REQUEST, "A loan of the group is open; close it first", error_code="group_owes")
 NOTHING_ASKED = Refusal(
     INVALID_REQUEST,
-    "Say what is to change: name, add, remove, leader or close; close goes with nothing else",
+    "Say what is to change: name, add, remove, leader or close",
     error_code="nothing_to_change",
 )
+CLOSE_WITH_OTHERS = Refusal(INVALID_REQUEST, "close goes with nothing else", error_code="close_not_alone")
 
 
 # --- making -------------------------------------------------------------------------------------------------------
@@ -154,7 +155,9 @@ def decide_update(
         return GROUP_CLOSED
     others = (request.name, request.add, request.remove, request.leader)
     has_others = any(value is not None for value in others)
-    if bool(request.close) == has_others:
+    if request.close and has_others:
+        return CLOSE_WITH_OTHERS
+    if not request.close and not has_others:
         return NOTHING_ASKED
     open_loans = find_open_loans(group, rows)
     if isinstance(open_loans, NeedsMore):
@@ -213,7 +216,7 @@ def refuse_change(request: UpdateGroupRequest, group: ClientGroup, open_loans: S
     """Returns why members cannot join or leave a group, or lead it."""
     adding, leaving, members = set(request.add or ()), set(request.remove or ()), set(group.client_ids)
     if adding & members:
-        return refuse_fields(ALREADY_MEMBER)
+        return ALREADY_MEMBER
     if leaving - members:
         return NO_MEMBER
     owing = next((loan.client_id for loan in open_loans if loan.client_id in leaving), None)

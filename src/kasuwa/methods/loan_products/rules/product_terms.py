@@ -5,7 +5,8 @@ from decimal import Decimal
 
 import msgspec
 
-from kasuwa.core.decision import FieldError, Merchant
+from kasuwa.core.decision import FieldError, Merchant, refuse_fields
+from kasuwa.core.error_codes import CHARGE_NOT_OF_PRODUCT
 from kasuwa.core.money import format_minor
 from kasuwa.methods.loan_products.model import Penalty, PercentRange, ProductTerms, WholeRange
 from kasuwa.methods.loan_products.wire import CreateProductRequest, PenaltyTerms, ProductRanges, UpdateProductRequest
@@ -17,6 +18,7 @@ from kasuwa.terms.loan_schedule import MAX_TOLERANCE_DAYS, LendingSettings, pars
 
 # As of a loan without a product (loans/rules/origination.py).
 MAX_INSTALLMENTS = 366
+FIRST_DUE_OF_LOAN = refuse_fields(FieldError("grace.first_due", "only in a request of a loan", "grace_not_of_product"))
 IN_ORDER = "no larger than max"
 WITHIN = "from min to max"
 
@@ -122,12 +124,12 @@ def change_agreed(agreed: AgreedTerms, request: CreateProductRequest | UpdatePro
 def find_term_faults(terms: ProductTerms, grace: GraceTerms | None) -> list[FieldError]:
     """Returns what does not go together in the terms of a product."""
     faults = [
-        FieldError(f"charges[{place}].when", "not on a named day: a product has no days", "charge_not_of_product")
+        FieldError(f"charges[{place}].when", "not on a named day: a product has no days", CHARGE_NOT_OF_PRODUCT)
         for place, charge in enumerate(terms.agreed.charges)
         if charge.when == ON_NAMED_DAY
     ]
     if grace is not None and grace.first_due is not None:
-        faults.append(FieldError("grace.first_due", "only in a request of a loan", "grace_not_of_product"))
+        faults += FIRST_DUE_OF_LOAN.field_errors
     faults += [
         FieldError(f"grace{fault.partition(':')[0]}", f"less than ranges.period.min, {terms.period.least}")
         for fault in find_period_faults(terms.agreed.grace, terms.period.least)

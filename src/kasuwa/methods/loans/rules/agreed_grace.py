@@ -7,6 +7,7 @@ from typing import Final
 from msgspec import UNSET
 
 from kasuwa.core.decision import FieldError, Merchant
+from kasuwa.core.error_codes import FIRST_DUE_NOT_POSSIBLE
 from kasuwa.methods.loans.wire_grace import GraceRecord, GraceTerms
 from kasuwa.terms.loan_schedule import NO_GRACE, Grace
 
@@ -57,7 +58,7 @@ def find_first_due_fault(grace: Grace, today: date, field: str = "grace.first_du
     last = today + timedelta(days=MAX_DAYS_TO_FIRST_DUE)
     if grace.first_due is None or today < grace.first_due <= last:
         return []
-    return [FieldError(field, f"a day from tomorrow to {last.isoformat()}", "first_due_not_possible")]
+    return [FieldError(field, f"a day from tomorrow to {last.isoformat()}", FIRST_DUE_NOT_POSSIBLE)]
 
 
 def describe_grace(grace: Grace) -> GraceRecord:

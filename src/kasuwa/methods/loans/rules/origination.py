@@ -27,7 +27,7 @@ from kasuwa.core.decision import (
     make_job,
     refuse_fields,
 )
-from kasuwa.core.error_codes import DAY_IN_THE_PAST
+from kasuwa.core.error_codes import BELOW_PAYOFF, DAY_IN_THE_PAST
 from kasuwa.core.money import LARGEST_AMOUNT, format_minor
 from kasuwa.core.references import account_key, job_key, opaque_id
 from kasuwa.ledger.chart import Account
@@ -333,7 +333,7 @@ def approve(
     if amount <= 0:
         least = format_minor(loan.amount - amount)
         reason = f"more than {least}: the payoff and deducted charges"
-        return refuse_fields(FieldError("amount", reason, "below_payoff"))
+        return refuse_fields(FieldError("amount", reason, BELOW_PAYOFF))
     order = make_disbursement_order(loan, account, context)
     limits = ClientLimits(client.client_id, kyc_tier(client))
     checked = check_client_payout(order, amount, limits, context, rows)

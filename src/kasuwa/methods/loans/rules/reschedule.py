@@ -25,6 +25,7 @@ from kasuwa.core.decision import (
     Row,
     refuse_fields,
 )
+from kasuwa.core.error_codes import FIRST_DUE_NOT_POSSIBLE
 from kasuwa.core.money import LARGEST_AMOUNT, format_minor
 from kasuwa.methods.loans.model import (
     MORE_THAN_OWED,
@@ -83,6 +84,7 @@ NOTHING_TO_CHANGE = Refusal(
     "Say what is to change: extra_installments, interestRate, grace, capitalize_arrears or first_due",
     error_code="nothing_to_change",
 )
+FIRST_DUE_IN_GRACE = refuse_fields(FieldError("grace.first_due", "send first_due beside grace", "first_due_in_grace"))
 NOTHING_TO_RESCHEDULE = Refusal(
     INVALID_REQUEST,
     "No principal is left for the installments that would be made anew; capitalize the arrears, or name an earlier day",
@@ -140,7 +142,7 @@ def find_day_faults(terms: RescheduleTerms, before: LoanPosition) -> list[FieldE
     most = max(least, today + timedelta(days=MAX_DAYS_TO_FIRST_DUE))
     if first_due is not None and not least <= first_due <= most:
         reason = f"a day from {least.isoformat()} to {most.isoformat()}"
-        faults.append(FieldError("first_due", reason, "first_due_not_possible"))
+        faults.append(FieldError("first_due", reason, FIRST_DUE_NOT_POSSIBLE))
     return faults
 
 
@@ -151,7 +153,7 @@ def find_installment_faults(
     if not count:
         return [FieldError("extra_installments", "at least 1: no installment of the loan is to come")]
     if request.grace is not None and request.grace.first_due is not None:
-        return [FieldError("grace.first_due", "send first_due beside grace", "grace_not_of_product")]
+        return list(FIRST_DUE_IN_GRACE.field_errors)
     faults = [*find_grace_faults(terms.grace), *find_period_faults(terms.grace, count)]
     return [FieldError(f"grace{fault.partition(':')[0]}", fault.partition(": ")[2]) for fault in faults]
 

@@ -83,7 +83,7 @@ FIXED_SOURCE = refuse_fields(
 SAME_SAVINGS = refuse_fields(FieldError("to", "other savings than those that pay", "same_savings"))
 OTHER_CLIENT = refuse_fields(FieldError("to", "not of the client whose savings pay", "not_the_owner"))
 NO_MEMBER = refuse_fields(
-    FieldError("to", "the client has no other savings in this plan; those that pay are drawn on by it", "not_a_member")
+    FieldError("to", "the client has no other savings in this plan; those that pay are drawn on by it", "not_in_plan")
 )
 UNKNOWN_ORDER = Refusal(INVALID_REQUEST, "Invalid Standing Order Reference", error_code="standing_order_not_found")
 WRONG_STATE = Refusal(INVALID_REQUEST, "The standing order is {state}; {what}", error_code="standing_order_state")

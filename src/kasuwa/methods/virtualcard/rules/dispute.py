@@ -21,6 +21,7 @@ from kasuwa.core.decision import (
     Row,
     refuse_fields,
 )
+from kasuwa.core.error_codes import DISPUTE_TOO_LARGE
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import job_key, movement_reference
 from kasuwa.methods.disputes.model import DisputeFile, detect_media_type, file_aad, file_key
@@ -109,7 +110,7 @@ def decide_dispute(
     amount = purchase.left if request.amount is None else int(request.amount)
     if amount > purchase.left:
         reason = f"at most {format_minor(purchase.left)}, what was not refunded"
-        return refuse_fields(FieldError("amount", reason, "dispute_too_large"))
+        return refuse_fields(FieldError("amount", reason, DISPUTE_TOO_LARGE))
     if not prorate_refund(purchase.billed, purchase.detail.amount, purchase.record.refunded, amount):
         return TOO_LITTLE_DISPUTED
     return record_dispute(request, purchase, amount, context)
