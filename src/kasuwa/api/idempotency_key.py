@@ -38,13 +38,14 @@ def read_claim(
 
 def idempotency_payload(method: str, action: Write, request: Any) -> bytes:
     """Returns the bytes that a key stands for: path, action and request. The action is part of it because several have
-    the same request fields, for instance funding a card and withdrawing from it. Contract: #repeats
+    the same request fields, for instance funding a card and withdrawing from it. One that shares its name with others
+    counts with the field that selects it. Contract: #repeats
 
     Fields that were not sent are left out: a retry may reach another version than the first request, and one that has
     gained an optional field must take both for the same."""
     named = zip(request.__struct_fields__, request.__struct_encode_fields__, strict=True)
     fields = {encoded: value for name, encoded in named if (value := getattr(request, name)) is not None}
-    compared = (method, action.name, action.variant, fields)
+    compared = (method, action.name, action.variant or action.only_with or None, fields)
     return msgspec.msgpack.encode(compared, enc_hook=plain_scalar)
 
 
