@@ -115,7 +115,7 @@ def number_sides(least: int, most: int) -> Sides:
 
 
 def size_sides(least: int, most: int) -> Sides:
-    below = [[{}] * (least - 1)] if least else []
+    below: list[Any] = [[{}] * (least - 1)] if least else []
     return Sides(([{}] * least, [{}] * most), (*below, [{}] * (most + 1)))
 
 
