@@ -641,8 +641,7 @@ def placeholder_field(value: Any) -> str | None:
 
 # Besides orderRef: fields in which a merchant names an object that it creates.
 REFERENCE_FIELDS = {
-    "resources-personalized-accounts": "reference",
-    "resources-personalized_account": "reference",
+    **dict.fromkeys(("resources-personalized-accounts", "resources-personalized_account"), "reference"),
     "loans-create_product": "code",
 }
 
