@@ -102,6 +102,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "resources-payout_schedule": {"frequency": "daily"},
     "resources-settlement_events": {},
     "resources-customer": {},
+    "loans-auto_repay": {},
     "virtualcard-limits": {},
     "virtualcard-decider": {},
     "clients-update": {"status": None},

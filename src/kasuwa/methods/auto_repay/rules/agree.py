@@ -133,7 +133,9 @@ def decide_auto_repay(
     agreed = agree(request, before or make_auto_repayment(loan, context))
     position = compute_position(loan, stored, lagos_day(context.now)) if loan.state in OWING_STATES else None
     job = rows.get(Job, job_key(agreed.key))
-    if not agreed.charging:
+    # What is agreed already, and has not failed since, keeps its plan: its client may have been told.
+    is_agreed = agreed == before
+    if not agreed.charging and not is_agreed:
         agreed = plan_first(agreed, position, context)
     record = make_auto_repay_record(agreed, loan, position)
     if request.dry_run:
@@ -143,6 +145,8 @@ def decide_auto_repay(
         reply.explained = explain_agreement(agreed, position)
         return Decision(reply=reply)
     reply = AutoRepayReply(message="Automatic Collection Agreed", data=record)
+    if is_agreed:
+        return Decision(reply=reply)
     if agreed.charging:
         return Decision(reply=reply, rows=(agreed,))
     planned = make_run(agreed)
