@@ -3,6 +3,7 @@
 Contract: loans#products
 """
 
+from datetime import timedelta
 from typing import Any
 
 import msgspec
@@ -142,6 +143,18 @@ def test_a_change_is_for_new_loans_alone(lender: Lender) -> None:
     assert reply.data.date_changed != msgspec.UNSET
     assert lender.process(before).data.tax_rate == 7.5
     assert lender.process(request(lender).data.loan_id).data.tax_rate == 0
+
+
+def test_a_change_that_is_sent_again_changes_nothing(lender: Lender) -> None:
+    create(lender, tax_rate="7.5")
+    change = {"product_id": PRODUCT_ID, "tax_rate": 0, "name": "Traders"}
+    changed = lender.ask("update_product", change).data
+    before = dict(lender.database.rows)
+    lender.now += timedelta(hours=1)
+    assert lender.ask("update_product", change).data == changed
+    assert lender.database.rows == before
+    lender.ask("update_product", {"product_id": PRODUCT_ID, "tax_rate": 1})
+    assert lender.database.rows != before
 
 
 def test_a_change_that_goes_against_other_terms_is_refused(lender: Lender) -> None:

@@ -78,7 +78,8 @@ def find_open(product_id: str, context: Context, rows: LoadedRows) -> LoanProduc
 def decide_update(
     request: UpdateProductRequest, context: Context, rows: LoadedRows
 ) -> Decision[ProductReply] | Refusal:
-    """Changes the terms that new loans have. Loans that were requested before have copies of theirs."""
+    """Changes the terms that new loans have. Loans that were requested before have copies of theirs. A request that
+    changes nothing is answered with the product as it is."""
     product = find_open(request.product_id, context, rows)
     if isinstance(product, Refusal):
         return product
@@ -86,9 +87,10 @@ def decide_update(
     faults = find_term_faults(terms, request.grace)
     if faults:
         return refuse_fields(*faults)
-    changed = msgspec.structs.replace(
-        product, name=request.name or product.name, terms=encode_text(terms), changed_at=context.now
-    )
+    changed = msgspec.structs.replace(product, name=request.name or product.name, terms=encode_text(terms))
+    if changed == product and not request.dry_run:
+        return Decision(reply=ProductReply(message="Product Changed", data=make_product_record(product)))
+    changed = msgspec.structs.replace(changed, changed_at=context.now)
     return record_product(changed, "changed", "Product Changed", bool(request.dry_run), context)
 
 
