@@ -200,6 +200,10 @@ def test_what_rolls_over_can_be_changed_until_the_term_ends(books: InMemorySavin
     assert books.record(savings_id).rollover == "all"
     reply = books.ask("set_rollover", savings_id=savings_id, rollover="none")
     assert (reply.data.rollover, reply.data.matures_at) == ("none", "2026-03-05T23:00:00.000Z")
+    books.advance_to("2026-02-11")
+    before = msgspec.structs.replace(books.savings(savings_id))
+    assert books.ask("set_rollover", savings_id=savings_id, rollover="none").data.rollover == "none"
+    assert books.savings(savings_id) == before
     books.advance_to("2026-06-01")
     assert books.record(savings_id).state == "matured"
     assert len(books.posted("interest")) == 2

@@ -175,7 +175,8 @@ def decide_rollover(request: RolloverRequest, context: Context, rows: LoadedRows
         figures = explain_term_end(changed, account.posted)
         reply = RolloverReply(message=DRY_RUN_MESSAGE, data=record, dry_run=True, explained=figures)
         return Decision(reply=reply)
-    return Decision(reply=RolloverReply(message="Rollover Changed", data=record), rows=changes.rows)
+    reply = RolloverReply(message="Rollover Changed", data=record)
+    return Decision(reply=reply, rows=() if request.rollover == savings.rollover else changes.rows)
 
 
 def explain_term_end(savings: Savings, posted: int) -> list[DryRunFigure]:
