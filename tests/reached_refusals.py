@@ -1,8 +1,8 @@
 """The refusals that the sources name as constants, and how tests reach them.
 
 A test that produces a refusal compares the outcome with the constant, with its words or with its code. So a refusal
-counts as reached if a test names the constant together with its module, quotes words of its message one after the
-other, or quotes a code that no other refusal has.
+counts as reached if a test names the constant together with its module, quotes its message or words of it one after the
+other, or quotes a code. Words or a code that another refusal has too tell neither.
 """
 
 import ast
@@ -21,6 +21,7 @@ WORD = re.compile(r"\S+")
 # Refusals that no request reaches, each with the reason.
 GUARDS = {
     "methods.sandbox.rules.FUNDING_INSUFFICIENT": "required by the group, and the funding account has no floor",
+    "methods.disputes.rules.open_dispute.WALLET_INSUFFICIENT": "required by the group: it lends what the wallet lacks",
     "methods.investments.rules.thrift_cycle.POT_INSUFFICIENT": "required by the group: the cycle takes what there is",
 }
 
@@ -30,6 +31,7 @@ class NamedRefusal(NamedTuple):
     name: str
     message: str  # its longest text
     code: str = ""  # "" if it has the code of its fields, or one that others have too
+    phrases: tuple[str, ...] = ()  # words of its message that no other message has
 
     def __str__(self) -> str:
         return f"{self.module}.{self.name}: {self.message}"
@@ -37,8 +39,15 @@ class NamedRefusal(NamedTuple):
 
 def named_refusals(sources: list[Source]) -> list[NamedRefusal]:
     found = list(find_refusals(sources))
-    times = Counter(refusal.code for refusal in found)
-    return [refusal if times[refusal.code] == 1 else refusal._replace(code="") for refusal in found]
+    codes = Counter(refusal.code for refusal in found)
+    phrases = Counter(phrase for message in {refusal.message for refusal in found} for phrase in phrases_of(message))
+    return [
+        refusal._replace(
+            code=refusal.code if codes[refusal.code] == 1 else "",
+            phrases=tuple(phrase for phrase in phrases_of(refusal.message) if phrases[phrase] == 1),
+        )
+        for refusal in found
+    ]
 
 
 def find_refusals(sources: list[Source]) -> Iterator[NamedRefusal]:
@@ -79,9 +88,10 @@ def texts_of_tests() -> tuple[str, ...]:
 def is_reached(refusal: NamedRefusal) -> bool:
     module = refusal.module.rpartition(".")[2]
     name = re.compile(rf"\b{refusal.name}\b")
-    phrases = [*phrases_of(refusal.message), *([f'"{refusal.code}"'] if refusal.code else [])]
+    quoted = [f'"{text}"' for text in (refusal.message, refusal.code) if text]
     return any(
-        (module in text and name.search(text)) or any(phrase in text for phrase in phrases) for text in texts_of_tests()
+        (module in text and name.search(text)) or any(phrase in text for phrase in (*refusal.phrases, *quoted))
+        for text in texts_of_tests()
     )
 
 

@@ -248,6 +248,8 @@ def test_get_where_put_is_meant_is_answered_with_put(shop: MerchantClient) -> No
     body = shop.connection.send("GET", "/disburse").body
     assert (body["status"], body["code"]) == (102, "http_method_not_allowed")
     assert body["message"] == PUT_INSTEAD.fill(path="/disburse", method="GET").message
+    # A method that is not among those that people mix up is not named.
+    assert shop.connection.send("TRACE", "/disburse").body["message"] == server.ONLY_PUT.message
     assert shop.connection.send("POST", "/readyz").body["code"] == server.ONLY_GET.error_code
 
 

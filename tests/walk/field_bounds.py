@@ -115,12 +115,14 @@ def number_sides(least: int, most: int) -> Sides:
 
 
 def size_sides(least: int, most: int) -> Sides:
-    return Sides((*([[{}] * least] if least else []), [{}] * most), (*([[]] if least else []), [{}] * (most + 1)))
+    below: list[Any] = [[{}] * (least - 1)] if least else []
+    return Sides(([{}] * least, [{}] * most), (*below, [{}] * (most + 1)))
 
 
 def map_sides(least: int, most: int) -> Sides:
     entries: list[tuple[str, Any]] = [(str(number), {}) for number in range(most + 1)]
-    return Sides((dict(entries[:least]), dict(entries[:most])), ({}, dict(entries)))
+    below = [dict(entries[: least - 1])] if least else []
+    return Sides((dict(entries[:least]), dict(entries[:most])), (*below, dict(entries)))
 
 
 def number(text: str) -> int:
@@ -134,9 +136,10 @@ WORDS: tuple[tuple[str, Callable[..., Sides]], ...] = (
     (rf"{N} to {N} digits", range_of_digit_sides),
     (rf"{N} to {N}", number_sides),
     (rf"{N} to {N} dates", map_sides),
-    (rf"{N} to {N} (?:items|kinds of tickets|parts|payment types)", size_sides),
+    (rf"an object of at most {N} terms", lambda most: map_sides(0, most)),
+    (rf"{N} to {N} (?:amounts|clients|items|kinds of tickets|members|parts|payment types)", size_sides),
     (rf"(?:an array of |a list of )?at most {N} "
-     r"(?:addresses|charges|ranges|files|hashes|rules|shops|tiers"
+     r"(?:addresses|charges|ranges|files|hashes|numbers of days|rules|shops|tiers"
      r"|country codes of two letters|category codes of four digits)",
      lambda most: size_sides(0, most)),
     (rf"at least one (?:order|part), at most {N}", lambda most: size_sides(1, most)),
@@ -192,6 +195,7 @@ SIDES: dict[str, Sides] = {
     "one or two digits": Sides(("1", "11"), ("111", "x")),
     "three or four digits": digit_sides(3, 4),
     "a category code of four digits": digit_sides(4),
+    "a response code of two digits or capitals": Sides(("00", "9Z", "ZZ"), ("0", "000", "0z", "Z-", "00\n", "")),
     "a bank code of 3, 5 or 6 digits": digit_sides(3, 5, 6),
     "two digits, 01 to 12": Sides(("01", "12"), ("00", "13", "1", "012")),
     "eleven digits that begin with 22": Sides(("22000000000", "22999999999"), ("2" * 10, "2" * 12, "21999999999")),

@@ -640,7 +640,10 @@ def placeholder_field(value: Any) -> str | None:
 
 
 # Besides orderRef: fields in which a merchant names an object that it creates.
-REFERENCE_FIELDS = {"resources-personalized-accounts": "reference", "resources-personalized_account": "reference"}
+REFERENCE_FIELDS = {
+    **dict.fromkeys(("resources-personalized-accounts", "resources-personalized_account"), "reference"),
+    "loans-create_product": "code",
+}
 
 
 # Email addresses that name an object.

@@ -107,6 +107,7 @@ FORMS: dict[str, dict[str, Form]] = {
     },
     "own_full_key": {"/settings/key": Form("/settings/key", {"overlap": "24"})},
     "end_own_key": {"/settings/keys/{key_id}/revoke": Form("/settings/keys/{read_key}/revoke", {"confirmed": "yes"})},
+    "collect": {"/groups/{reference}/meeting": reached("/groups/none/meeting")},
     "own_secret": {"/settings/secret": Form("/settings/secret", {"overlap": "24"})},
     "payout_policy": {
         "/settings/payouts": Form("/settings/payouts", {"on_limit": "refuse", "approve_above": "{number}.00"})
@@ -160,6 +161,7 @@ COMMANDS: dict[str, dict[str, Command]] = {
         "merchant set": Command(("merchant", "set", "{mid}", "--http-codes", "{codes}")),
         "merchant logo": Command(("merchant", "logo", "{mid}"), acts=False),
     },
+    "case": {"case export": Command(("case", "export", "none", "--mid", "{mid}"), acts=False)},
     "data_key": {
         "keys rotate": Command(("keys", "rotate", "--merchant", "{empty_mid}")),
         "keys drop": Command(("keys", "drop", "99"), acts=False),

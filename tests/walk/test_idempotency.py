@@ -55,7 +55,6 @@ ONCE = frozenset(
         "loans-waive",
         "loans-write_off",
         "loans-top_up",
-        "loans-create_product",
         "loans-close_product",
         "loans-decide_write_off",
         "loans-release_guarantee",
@@ -95,7 +94,11 @@ def title(row: ActionRow) -> str:
 def another(row: ActionRow, fields: dict[str, Any]) -> dict[str, Any]:
     """Returns a different request that is valid too: another amount, count, text or choice."""
     selecting = {row.selector, *(row.action.variant or ())[:1]}
-    paths = [path for path in example_paths(fields, ()) if path[0] not in selecting and path[-1] != "orderRef"]
+    paths = [
+        path
+        for path in example_paths(fields, ())
+        if path[0] not in selecting and path[-1] != "orderRef" and not isinstance(value_at(fields, path), dict | list)
+    ]
 
     def rank(path: Path) -> int:
         value = value_at(fields, path)

@@ -21,6 +21,7 @@ from schemathesis.specs.openapi.checks import (
 from schemathesis.specs.openapi.definitions import OPENAPI_31
 
 from kasuwa.methods.tables import list_methods
+from kasuwa.testing.triggers import trigger
 from kasuwa.transactions.event_payloads import EVENT_KINDS
 from kasuwa.wire.fields import READERS, Amount, NonNegativeInt, PercentOrAmount, PercentRate, scalar_schema
 from tests.console.test_operator_pages import propose
@@ -31,6 +32,7 @@ from tests.merchant_client import MerchantClient
 from tests.methods.investments import savers
 from tests.methods.investments.held import hold_deposit
 from tests.running import Deployment
+from tests.testing.test_trigger_requests import make_send
 from tests.walk.openapi_documents import (
     COMPONENT,
     ERROR_BODY,
@@ -177,7 +179,11 @@ def test_every_kind_of_event_is_as_described(open_shop: Callable[..., MerchantCl
     # The schedule has paid out what there was.
     assert other.put("sandbox", action="fund_wallet", amount="500.00").body["status"] == 200
     hold_deposit(other)
-    events = [*events_of(shop, limit=200), *events_of(other, limit=200)]
+    # A month passes for these.
+    lender = open_shop(now=NOW)
+    for name in ("loan_collected", "loan_collection_failed"):
+        trigger(make_send(lender), name, {})
+    events = [event for one in (shop, other, lender) for event in events_of(one, limit=200)]
     for event in events:
         webhook = ACTIONS["webhooks"][event["kind"]]["post"]
         described = resolved(ACTIONS, json_of(webhook["requestBody"])["schema"])

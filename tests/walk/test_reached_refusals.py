@@ -88,9 +88,13 @@ def test_a_refusal_that_nothing_names_or_quotes_is_noticed() -> None:
     name, message, code = "FULL_" * 3, " ".join(word * 9 for word in "zyxw"), "_".join("zyxw")
     text = f"{name} = Refusal(INVALID_REQUEST, {message!r}, error_code={code!r})"
     [found] = named_refusals([Source("methods/x.py", text)])
-    assert found == NamedRefusal("methods.x", name, message, code)
+    assert found == NamedRefusal("methods.x", name, message, code, (message,))
     assert not is_reached(found)
     # A code that two refusals have tells neither.
     both = named_refusals([Source("methods/x.py", text), Source("methods/y.py", text)])
     assert [one.code for one in both] == ["", ""]
+    # So do words that two messages have.
+    longer = f"LONGER = Refusal(INVALID_REQUEST, {message + ' end'!r})"
+    [short, long] = named_refusals([Source("methods/x.py", text), Source("methods/y.py", longer)])
+    assert (short.phrases, long.phrases) == ((), (message.partition(" ")[2] + " end",))
     assert list(phrases_of("one two three four five.")) == ["one two three four", "two three four five"]

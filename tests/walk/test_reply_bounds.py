@@ -224,7 +224,10 @@ BOUNDS: dict[str, dict[str, str]] = {
         ("resources-installments-resume", "resources-installments-pause", "resources-installments-cancel"),
         INSTALLMENTS,
     ),
-    "sandbox-worlds": {"data": "at most 20 worlds (sandbox/worlds/records.py)"},
+    "sandbox-worlds": {
+        "data": "at most 20 worlds (sandbox/worlds/records.py)",
+        "running": "one line a kind of act: the key of world_progress has the merchant and the act",
+    },
     "sandbox-compare_worlds": {"data": "one line a table"},
     "sandbox-explain": {"data": "the newest 1,000 entries, in at most 1 MiB (projections/timeline.py)"},
     "sandbox-audit": {"data": "at most 20 lines an invariant (audit/invariants/ledger.py)"},

@@ -34,6 +34,8 @@ OF_SCOPE = {
         "resources installments resume",
         "resources invoice",
         "resources invoice void",
+        "resources invoice_not_received",
+        "resources invoice_received",
         "resources invoice_send",
         "resources mail",
         "resources paylink",

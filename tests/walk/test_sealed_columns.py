@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+import msgspec
 import pytest
 
 from kasuwa.core.keyring import UnsealError
@@ -27,6 +28,7 @@ from kasuwa.methods.resources import model as personalized
 from kasuwa.methods.sealed_columns import SEALED_PLACES, world_part_aad
 from kasuwa.methods.virtualcard.dispute_model import card_evidence_aad
 from kasuwa.methods.virtualcard.model import holder_aad, pan_aad
+from kasuwa.people.mails import PersonMailContent, open_content, person_mail_aad
 from kasuwa.people.passwords import seal_totp_secret, unseal_totp_secret
 from kasuwa.transactions import checkouts, sealed_payers
 from kasuwa.transactions.inbound_accounts import person_aad as account_person_aad
@@ -77,11 +79,12 @@ PLACES = {
     "webhook_endpoint.previous_sealed": Sealed("previous_verifier", open_endpoint_secret),
     "idempotency_record.sealed_reply": Sealed("key", at(lambda key: f"repeat {key.hex()}")),
 }
-# Columns of payments and tickets, which their own tests swap, and of clients, below.
+# Columns of payments and tickets, which their own tests swap, and those of no merchant's rows, below.
 ELSEWHERE = {
     "payment.sealed_card",
     "saved_card.sealed",
     "console_user.totp_sealed",
+    "person_mail.content_sealed",
     "request_record.sealed",
     "world_part.sealed",
     "ticket.code_sealed",
@@ -125,6 +128,14 @@ def test_a_second_factor_is_one_persons() -> None:
     assert unseal_totp_secret(vault, 1, sealed) == "JBSWY3DPEHPK3PXP"
     with pytest.raises(UnsealError):
         unseal_totp_secret(vault, 2, sealed)
+
+
+def test_a_mail_to_a_person_is_one_mails() -> None:
+    vault, content = Vault(bytes(32)), PersonMailContent("ada@example.com", "Words", "text", "html")
+    sealed = vault.seal(OPERATOR_ID, person_mail_aad("PM1"), msgspec.json.encode(content), bytes(12))
+    assert open_content(vault, "PM1", sealed) == content
+    with pytest.raises(UnsealError):
+        open_content(vault, "PM2", sealed)
 
 
 def test_a_part_of_a_world_opens_in_its_own_place_only() -> None:

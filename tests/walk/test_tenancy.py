@@ -37,7 +37,7 @@ REFERENCES = re.compile(r"([rR]ef|ref_code|reference|_id|mid|[tT]oken|cashcode|c
 
 # References made for the stranger itself differ from one request to the next.
 MADE = re.compile(
-    r"GP\|[A-Z]{2}\|[0-9]{9}\|[0-9]{8}[A-Z]|GP[0-9]{17}[A-Z]|(AR|CL|CT|CU|DV|GL|GR|GU|LN|PL|SC|SH|SR|SV|TH)[0-9A-Za-z]{22}|walk-[0-9]+"
+    r"GP\|[A-Z]{2}\|[0-9]{9}\|[0-9]{8}[A-Z]|GP[0-9]{17}[A-Z]|(AR|CL|CT|CU|DV|GL|GR|GU|LN|LP|PL|SC|SH|SR|SV|TH)[0-9A-Za-z]{22}|walk-[0-9]+"
     r"|\w+\|GVC\|[0-9]+\|\w{22}"
 )
 # Values made for the stranger itself, and answers of a register that are the same for every merchant.

@@ -222,7 +222,7 @@ TABLES_WITHOUT_CODES = {
     **dict.fromkeys(("daily_total", "daily_total_mark", "settlement_sum", "settlement_sum_mark"), CACHE),
     **dict.fromkeys(("client_bvn", "bill_guard", "enrolled_phone", "invoice_counter", "dispute_origin"), CACHE),
     **dict.fromkeys(("cashcode_attempts", "sign_in_throttle", "console_device"), "counts guesses"),
-    **dict.fromkeys(("delivery_attempt", "operator_notice", "request_record", "rail_timing"), LOG),
+    **dict.fromkeys(("delivery_attempt", "decision_input", "operator_notice", "request_record", "rail_timing"), LOG),
     **dict.fromkeys(("failing_endpoint", "dispute_hand_in", "settlement_events", "mail_share"), "what is to be sent"),
     **dict.fromkeys(("invariant_result", "console_list", "notice_handling"), SHOWN),
     **dict.fromkeys(("statement_account", "statement_import", "statement_line"), "statements of banks, as imported"),

@@ -106,6 +106,7 @@ class SandboxMerchant:
     card_authorize = SandboxAction(Sandbox.card_authorize)
     card_capture = SandboxAction(Sandbox.card_capture)
     card_reverse = SandboxAction(Sandbox.card_reverse)
+    card_dispute_outcome = SandboxAction(Sandbox.card_dispute_outcome)
     redeem_cashcode = SandboxAction(Sandbox.redeem_cashcode)
     redeem = SandboxAction(Sandbox.redeem_cashcode)
     fund_wallet = SandboxAction(Sandbox.fund_wallet)

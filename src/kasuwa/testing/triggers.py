@@ -22,6 +22,7 @@ class Step(NamedTuple):
     fields: Mapping[str, Any]
     has_further_key: bool = False  # it is sent with the key that an earlier step has made
     after: bool = False  # it comes after the event, and puts back what was set for it; changes are not sent with it
+    client_as: str = ""  # a further name of the client whom it makes: `<client_id>` is the next one from then on
 
 
 class TriggerError(ValueError):
@@ -45,6 +46,9 @@ CASHCODE = Step(
 BILLING = {"address": "12 Marina Road", "name": "Ada Obi", "city": "Lagos", "state": "Lagos", "postal_code": "101241"}
 MAKE_CARD = Step(
     "virtualcard", {"action": "create", "billing": BILLING, "amount": "20.00", "currency": "USD", "country": "NG"}
+)
+DISPUTE_PURCHASE = Step(
+    "virtualcard", {"action": "dispute", "reference": "<reference>", "id": "<txnRef>", "reason": "not received"}
 )
 BUY = Step("sandbox", {"action": "card_purchase", "reference": "<reference>", "amount": "7.50"})
 ENROLL = Step(
@@ -119,6 +123,24 @@ FUND_SAVINGS = Step(
     "investments",
     {"action": "deposit", "savings_id": "<savings_id>", "payment_method": "wallet", "amount": "5000.00"},
 )
+LEND_LITTLE = (
+    Step(
+        "loans",
+        {
+            "action": "request",
+            "client_id": "<client_id>",
+            "interestSettings": RATE_OF_NONE,
+            "amount": "1200.00",
+            "period": 12,
+        },
+    ),
+    Step("loans", {"action": "process", "loan_id": "<loan_id>", "status": "approve"}),
+)
+COLLECTED_LOAN = (
+    ENROLL,
+    *LEND_LITTLE,
+    Step("loans", {"action": "auto_repay", "loan_id": "<loan_id>", "source": "wallet"}),
+)
 # What another key asks for waits for the merchant's own.
 APPROVE_ALL = Step("sandbox", {"action": "payout_policy", "approve_above": "0.00"})
 APPROVE_NONE = Step("sandbox", {"action": "payout_policy"}, after=True)
@@ -176,6 +198,10 @@ ENROLL_IN_TIER = Step("clients", {**ENROLL.fields, "data": PERSON_IN_TIER})
 
 def decide_dispute(outcome: str) -> Step:
     return Step("sandbox", {"action": "dispute_outcome", "dispute_id": "<dispute_id>", "outcome": outcome})
+
+
+def decide_card_dispute(outcome: str) -> Step:
+    return Step("sandbox", {"action": "card_dispute_outcome", "dispute_id": "<dispute_id>", "outcome": outcome})
 
 
 def drop(fields: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -250,7 +276,57 @@ TRIGGERS: Mapping[str, tuple[Step, ...]] = {
     "card_purchase.failed": (MAKE_CARD, Step("sandbox", {**BUY.fields, "amount": "5000.00"})),
     "card_authorization": (MAKE_CARD, Step("sandbox", {**BUY.fields, "action": "card_authorize"})),
     "card_refund": (MAKE_CARD, BUY, Step("sandbox", {"action": "card_refund", "txnRef": "<txnRef>"})),
+    "card_dispute.submitted": (MAKE_CARD, BUY, DISPUTE_PURCHASE),
+    "card_dispute.won": (MAKE_CARD, BUY, DISPUTE_PURCHASE, decide_card_dispute("won")),
+    "card_dispute.lost": (MAKE_CARD, BUY, DISPUTE_PURCHASE, decide_card_dispute("lost")),
+    "card_dispute.withdrawn": (
+        MAKE_CARD,
+        BUY,
+        DISPUTE_PURCHASE,
+        Step("virtualcard", {"action": "withdraw_dispute", "dispute_id": "<dispute_id>"}),
+    ),
     "loan.late": (*LEND, advance(40)),
+    "loan_product": (
+        Step(
+            "loans",
+            {
+                "action": "create_product",
+                "name": "Market women",
+                "code": "<unique>",
+                "ranges": {
+                    "amount": {"min": "10000.00", "max": "500000.00"},
+                    "period": {"min": 3, "max": 24},
+                    "interestRate": {"min": 18, "max": 36},
+                },
+                "interestFrequency": "annualized",
+            },
+        ),
+    ),
+    "loan_due": (*COLLECTED_LOAN, advance(31)),
+    "loan_collected": (*COLLECTED_LOAN, advance(32)),
+    "loan_collection_failed": (
+        ENROLL,
+        OPEN_SAVINGS,
+        *LEND_LITTLE,
+        Step(
+            "loans",
+            {"action": "auto_repay", "loan_id": "<loan_id>", "source": "savings", "savings_id": "<savings_id>"},
+        ),
+        advance(32),
+    ),
+    "group": (
+        ENROLL._replace(client_as="leader_id"),
+        ENROLL,
+        Step(
+            "loans",
+            {
+                "action": "create_group",
+                "name": "Kasuwa Women",
+                "members": ["<leader_id>", "<client_id>"],
+                "leader": "<leader_id>",
+            },
+        ),
+    ),
     "repayment": (
         *LEND,
         Step("loans", {"action": "repay", "loan_id": "<loan_id>", "payment_method": "wallet", "amount": "1000.00"}),
@@ -318,17 +394,7 @@ TRIGGERS: Mapping[str, tuple[Step, ...]] = {
     "standing_order": (
         ENROLL,
         OPEN_SAVINGS,
-        Step(
-            "loans",
-            {
-                "action": "request",
-                "client_id": "<client_id>",
-                "interestSettings": RATE_OF_NONE,
-                "amount": "1200.00",
-                "period": 12,
-            },
-        ),
-        Step("loans", {"action": "process", "loan_id": "<loan_id>", "status": "approve"}),
+        *LEND_LITTLE,
         Step("sandbox", {"action": "clock"}),
         Step(
             "investments",
@@ -376,6 +442,8 @@ def trigger(send: Send, name: str, changes: Mapping[str, Any]) -> dict[str, Any]
             key = known["key"] if step.has_further_key else ""
             known |= collect_values(send(step.path, fill_fields({**step.fields, **changed}, known), key))
             known |= find_days(known)
+            if step.client_as:
+                known[step.client_as] = known["client_id"]
         return find_event(send, kind, before, name)
     finally:
         for step in steps:

@@ -136,6 +136,18 @@ def test_a_loan_is_collected_on_each_due_date_and_ends(lender: CollectingLender)
     assert lender.list_steps()[-1] == ("loan_collected", "", "")
 
 
+def test_what_is_agreed_already_keeps_its_plan_and_tells_nobody_again(lender: CollectingLender) -> None:
+    lender.agree()
+    lender.to_day(DAYS[0], 8)
+    before, jobs = lender.auto, lender.jobs(RUN)
+    assert lender.agree().data.next_step == "collect"
+    assert (lender.auto, lender.jobs(RUN)) == (before, jobs)
+    lender.to_day(DAYS[0])
+    assert [event[0] for event in lender.list_steps()] == ["loan_due", "loan_collected"]
+    assert lender.agree(at=18).data.next_step == "notice"
+    assert lender.jobs(RUN) != jobs
+
+
 def test_it_is_collected_at_the_hour_that_was_agreed_on(lender: CollectingLender) -> None:
     lender.agree(at=18)
     lender.to_day(DAYS[0], 17)

@@ -190,7 +190,7 @@ def test_interest_of_a_debtor_goes_to_its_debts_before_it_can_be_taken_out(books
     owed, available = owe(books, debtor), books.balance(debtor)
     assert 0 < available < owed
     refusal = refused(books.cash_out(debtor, f"{available / 100:.2f}"))
-    assert (refusal.code, "thrift debts first" in refusal.message) == (301, True)
+    assert (refusal.code, "goes to thrift debts first" in refusal.message) == (301, True)
     assert books.balance(debtor) == available
 
 

@@ -219,6 +219,7 @@ def test_a_file_that_was_changed_anywhere_is_refused(shop: MerchantClient, conte
 def test_a_file_of_a_newer_version_is_refused_with_its_own_code(shop: MerchantClient, content: bytes) -> None:
     newer = with_header(content, schema_version=newest_known_version() + 1, kasuwa="9.0.0")
     assert refused_code(shop, newer) == "world_file_of_newer_version"
+    assert "The file was written by kasuwa 9.0.0, whose database" in take(shop, "of tomorrow", newer)["message"]
     form = MAGIC + VERSION.pack(FORM + 1) + content[len(MAGIC) + VERSION.size :]
     assert refused_code(shop, form) == "world_file_of_newer_version"
     assert "reads forms up to" in take(shop, "of tomorrow", form)["message"]

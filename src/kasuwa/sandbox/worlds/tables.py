@@ -116,7 +116,7 @@ TABLES_LEFT_OUT = {
     ),
     **dict.fromkeys(("data_key", "bill_item", "rail_dispute", "statement_line", "reconciled_entry"), OF_OPERATOR),
     "reconciliation_decision": OF_OPERATOR,
-    "console_user": "people stay the merchant's, whatever its books are",
+    **dict.fromkeys(("console_user", "person_mail"), "people stay the merchant's, whatever its books are"),
     "approval": "what people decide, or have decided, stays with them",
     "decision_input": "what the decisions of a world were made of stays with the books that they are in",
     "request_record": "the log of requests goes on",

@@ -240,7 +240,9 @@ def need_withdrawal(request: WithdrawRequest, merchant: Merchant) -> Needs:
     return Needs(dispute_rows(merchant.merchant_id, request.dispute_id))
 
 
-def decide_withdrawal(request: WithdrawRequest, context: Context, rows: LoadedRows) -> Decision | Refusal:
+def decide_withdrawal(
+    request: WithdrawRequest, context: Context, rows: LoadedRows
+) -> Decision[CardDisputeChanged] | Refusal:
     """Ends a dispute that is open. That of a shop of this deployment is ended by a job; if it was lost meanwhile, the
     money still comes, and this dispute is won after all."""
     dispute = rows.get(CardDispute, card_dispute_key(context.merchant.merchant_id, request.dispute_id))
