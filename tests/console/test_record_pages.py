@@ -9,9 +9,10 @@ from kasuwa.console.kit.forms import FormField, build_request
 from kasuwa.console.kit.visit import has_action
 from kasuwa.console.merchant.actions import CONSOLE
 from kasuwa.console.records.collections import PAYER_CHOOSES, RECURRENTS
+from kasuwa.console.records.fields import table_columns
 from kasuwa.console.records.kind import RecordKind
 from kasuwa.console.records.sales import TICKETS
-from kasuwa.console.records.table import RECORD_KINDS
+from kasuwa.console.records.table import CARD_DISPUTES, RECORD_KINDS
 from kasuwa.core.action import ApiMethod
 from kasuwa.methods.tables import list_methods
 from tests.console.visitor import Visitor, sign_in_as
@@ -63,7 +64,9 @@ def test_an_invalid_number_stays_a_text(text: str) -> None:
 @pytest.mark.parametrize("kind", THERE, ids=lambda kind: kind.name)
 def test_every_action_of_a_record_kind_exists_and_takes_its_form_fields(kind: RecordKind) -> None:
     actions = {action.name: action for action in METHODS[kind.method].actions}
-    assert {name for name in (kind.view_action, *(action for _, action in kind.related_lists)) if name} <= set(actions)
+    assert {name for name in (kind.view_action, *(related.action for related in kind.related_lists)) if name} <= set(
+        actions
+    )
     assert not kind.list_action or has_action(METHODS.values(), kind.list_method or kind.method, kind.list_action)
     for form in (*kind.create_forms, *kind.update_forms):
         rows = [action for action in METHODS[kind.method].actions if action.name == form.action]
@@ -138,6 +141,19 @@ def test_a_kind_of_tickets_without_a_limit_says_so() -> None:
     sold = {"code": "AAAA", "title": "Jazz", "phone": "0800", "checkoutRef": "CK1", "txnRef": "GP1"}
     shown = TICKETS.present({"link_id": "PL1", "ticket_data": [], "tickets": [sold]})
     assert shown["tickets"] == [{"code": "AAAA", "txnRef": "GP1"}]
+
+
+def test_a_table_has_the_columns_of_all_its_rows() -> None:
+    rows: list[dict[str, Any]] = [
+        {"narration": "Card Funding", "txnRef": None},
+        {"narration": "Card Purchase", "txnRef": "GP1", "fee": "0.00"},
+    ]
+    assert table_columns(rows) == ["narration", "txnRef", "fee"]
+
+
+def test_a_card_dispute_says_what_the_card_got_in_its_own_currency() -> None:
+    shown = CARD_DISPUTES.present({"amount": "5.00", "currency": "USD", "credited": "7500.00", "card_currency": "NGN"})
+    assert shown["credited"] == "NGN 7500.00"
 
 
 def test_a_beneficiary_is_added_and_receives_its_share(owner: Visitor, shop: MerchantClient) -> None:

@@ -133,6 +133,7 @@ MONEY_FIELDS = frozenset(
         "value",
         "vat",
         "withheld_tax",
+        "written_off",
     )
 )
 # What a transaction costs. A failed one costs nothing, although its record may have what was planned.
@@ -227,9 +228,10 @@ def detail_items(row: Mapping[str, Any], hidden: Sequence[str] = ()) -> Iterator
 def table_columns(rows: Sequence[Mapping[str, Any]], own_reference: str = "") -> list[str]:
     """Returns the columns of a table of objects. A column without any value, equal to one before, or that only repeats
     the reference of the page's record is left out."""
-    has_money = any(name in MONEY_FIELDS for name in rows[0])
+    fields = list(dict.fromkeys(name for row in rows for name in row))
+    has_money = any(name in MONEY_FIELDS for name in fields)
     names, columns = [], list[list[Any]]()
-    for name in rows[0]:
+    for name in fields:
         values = [row.get(name) for row in rows]
         is_empty = all(value in (None, "", [], own_reference) for value in values)
         is_same = isinstance(values[0], str) and not is_numeric(values[0]) and values in columns

@@ -33,9 +33,7 @@ def describe_group(row: Mapping[str, Any]) -> dict[str, Any]:
             "loan_id": line["loan_id"],
             "amount": line["amount"],
             "state": line["state"],
-            "disbursement": one["disbursement"],
             "txnRef": one.get("txnRef", ""),
-            "dateCreated": one["dateCreated"],
         }
         for one in row["loans"]
         for line in one["loans"]

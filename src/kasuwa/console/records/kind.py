@@ -10,6 +10,18 @@ from kasuwa.console.kit.forms import ActionForm, FormField
 YES_NO = ("no", "yes")
 
 
+class RelatedList(msgspec.Struct, frozen=True):
+    """A list of another action on a record's page."""
+
+    title: str
+    action: str
+    columns: tuple[str, ...] = ()  # reply fields that it shows; empty for all
+
+    def select(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Returns the rows with the fields that are shown."""
+        return [{name: row.get(name) for name in self.columns} for row in rows] if self.columns else rows
+
+
 class RecordKind(msgspec.Struct, frozen=True):
     """One kind of record."""
 
@@ -28,7 +40,7 @@ class RecordKind(msgspec.Struct, frozen=True):
     state_field: str = "state"  # reply field with the record's state
     create_forms: tuple[ActionForm, ...] = ()
     update_forms: tuple[ActionForm, ...] = ()
-    related_lists: tuple[tuple[str, str], ...] = ()  # title and action of further lists on a record's page
+    related_lists: tuple[RelatedList, ...] = ()
     empty_text: str = ""
     title_fields: tuple[str, ...] = ()  # reply fields that name a record; its key is shown beside them
     filters: tuple[FormField, ...] = ()  # request fields of list_action by which the list can be filtered

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, get_args
 
 from kasuwa.console.kit.forms import ActionForm, FormField
-from kasuwa.console.records.kind import YES_NO, RecordKind
+from kasuwa.console.records.kind import YES_NO, RecordKind, RelatedList
 from kasuwa.methods.loans.wire import LoanState
 
 FREQUENCIES = ("every_month", "every_four_weeks", "every_week", "every_day", "annualized")
@@ -73,7 +73,7 @@ LOANS = RecordKind(
     ),
     list_action="list",
     view_action="view",
-    related_lists=(("Statement", "statement"), ("Attempts to collect", "collections")),
+    related_lists=(RelatedList("Statement", "statement"), RelatedList("Attempts to collect", "collections")),
     empty_text="Request a loan for an active client.",
     create_forms=(
         ActionForm(

@@ -218,9 +218,10 @@ async def show_record(kind: RecordKind, visit: Visit, status: int = 200, **value
         row = await find_record(kind, visit)
         shown = kind.present(row)
         tables = [(name, label(name), rows) for name, rows in shown.items() if is_table(rows)]
-        for title, action in kind.related_lists:
-            if visit.services.has_action(kind.method, action):
-                tables.append((action, title, await read_related(kind, visit, action)))
+        for related in kind.related_lists:
+            if visit.services.has_action(kind.method, related.action):
+                rows = await read_related(kind, visit, related.action)
+                tables.append((related.action, related.title, related.select(rows)))
         extra = await EXTRAS[kind.name](visit, row) if kind.name in EXTRAS else {}
         names = await read_names(visit, reader, [row, extra, [rows for _, _, rows in tables]])
     state = str(row.get(kind.state_field, ""))

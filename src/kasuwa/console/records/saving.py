@@ -6,7 +6,7 @@ from typing import Any, get_args
 import msgspec
 
 from kasuwa.console.kit.forms import ActionForm, FormField
-from kasuwa.console.records.kind import RecordKind
+from kasuwa.console.records.kind import RecordKind, RelatedList
 from kasuwa.console.records.lending import AMOUNT, CLIENT, FREQUENCIES, INTEREST, PERIOD, TAX
 from kasuwa.methods.investments.wire import SavingsState
 
@@ -158,7 +158,7 @@ THRIFT = RecordKind(
     title_fields=("name",),
     hidden_fields=("name",),
     list_action="list_plans",
-    related_lists=(("Members", "subscriptions"),),
+    related_lists=(RelatedList("Members", "subscriptions"),),
     empty_text="Members of a thrift plan pay in together and are paid out in turn.",
     create_forms=(
         ActionForm(
@@ -207,9 +207,9 @@ SHARES = RecordKind(
     hidden_fields=("name",),
     list_action="list_share_classes",
     related_lists=(
-        ("Members", "list_shareholders"),
-        ("Redemptions", "list_redemptions"),
-        ("Dividends", "list_dividends"),
+        RelatedList("Members", "list_shareholders"),
+        RelatedList("Redemptions", "list_redemptions"),
+        RelatedList("Dividends", "list_dividends"),
     ),
     empty_text="Members of a society buy shares, vote by them and get dividends on them.",
     create_forms=(

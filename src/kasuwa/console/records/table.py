@@ -3,7 +3,8 @@
 records.py makes the pages of every row. A kind whose API method is not deployed has no pages.
 """
 
-from typing import get_args
+from collections.abc import Mapping
+from typing import Any, get_args
 
 from kasuwa.console.kit.forms import ActionForm, FormField
 from kasuwa.console.records.collections import (
@@ -16,7 +17,7 @@ from kasuwa.console.records.collections import (
     SETTLEMENTS,
 )
 from kasuwa.console.records.groups import GROUPS
-from kasuwa.console.records.kind import YES_NO, RecordKind
+from kasuwa.console.records.kind import YES_NO, RecordKind, RelatedList
 from kasuwa.console.records.lending import AMOUNT, LOANS
 from kasuwa.console.records.products import PRODUCTS
 from kasuwa.console.records.sales import CHECKOUTS, CUSTOMERS, INVOICES, MAILS, TICKETS
@@ -97,7 +98,18 @@ CARDS = RecordKind(
     list_action="cards",
     list_method="console",
     view_action="get",
-    related_lists=(("Transactions", "transactions"), ("Disputes", "disputes")),
+    related_lists=(
+        RelatedList(
+            "Transactions",
+            "transactions",
+            ("narration", "amount", "fee", "effect", "dateCreated", "status", "declineReason", "txnRef", "currency"),
+        ),
+        RelatedList(
+            "Disputes",
+            "disputes",
+            ("dispute_id", "txnRef", "state", "reason", "amount", "outcome", "filed_at", "currency"),
+        ),
+    ),
     empty_text="A virtual card pays like any other card, from a balance that you fund.",
     create_forms=(
         ActionForm(
@@ -190,6 +202,12 @@ CARDS = RecordKind(
     ),
 )
 
+
+def describe_card_dispute(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns what the card got in the currency of the card. The other amounts are in that of the shop."""
+    return {"credited": f"{row['card_currency']} {row['credited']}"}
+
+
 CARD_DISPUTES = RecordKind(
     name="card-disputes",
     label="Card disputes",
@@ -197,6 +215,8 @@ CARD_DISPUTES = RecordKind(
     method="virtualcard",
     key_field="dispute_id",
     columns=("dispute_id", "state", "amount", "currency", "reason", "txnRef", "filed_at"),
+    describe=describe_card_dispute,
+    hidden_fields=("card_currency",),
     filters=(FormField("state", "State", options=STATES),),
     list_action="disputes",
     view_action="view_dispute",
