@@ -100,9 +100,9 @@ AUTHORITY = (
     ),
     Bug(
         "a new account of a merchant approves at once",
-        "methods/disburse/rules/approve.py",
-        "if verdict == APPROVED and context.merchant.caller.is_cooling_off:",
-        "if verdict == REJECTED and context.merchant.caller.is_cooling_off:",
+        "transactions/second_party.py",
+        "if approver.is_cooling_off:",
+        "if approver in makers:",
         f"{WITHIN}::test_new_people_and_keys_approve_nothing_during_the_cooling_off_time",
     ),
     Bug(

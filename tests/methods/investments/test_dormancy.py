@@ -9,7 +9,6 @@ import pytest
 from kasuwa.core.callers import Caller
 from kasuwa.core.decision import Context, Decision, LoadedRows, Needs, NeedsMore, Posting, PostingGroup, Refusal
 from kasuwa.ledger import chart
-from kasuwa.methods.disburse.rules.approve import COOLING_OFF
 from kasuwa.methods.investments.model import SAVINGS_DORMANT, UNKNOWN_SAVINGS, Savings, dormant_from, is_dormant
 from kasuwa.methods.investments.reactivation_model import SavingsReactivation, reactivation_key
 from kasuwa.methods.investments.rules.purposes import DEPOSIT_PURPOSE_RULES
@@ -21,6 +20,7 @@ from kasuwa.methods.investments.rules.reactivation import (
     REACTIVATION_WAITS,
 )
 from kasuwa.terms.savings import SavingsSettings
+from kasuwa.transactions.second_party import COOLING_OFF
 from kasuwa.transactions.transactions import NewTransaction, begin_transaction
 from tests.methods.investments.books import MERCHANT_ID
 from tests.methods.shares.society import BOARD, SECRETARY, Society

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from kasuwa.core.callers import Caller
 from kasuwa.core.decision import Refusal
-from kasuwa.methods.disburse.rules.approve import COOLING_OFF
 from kasuwa.methods.loans.model import UNKNOWN_LOAN, LoanWriteOff, loan_account, refuse_in_state
 from kasuwa.methods.loans.rules.write_off import (
     NO_WRITE_OFF_WAITS,
@@ -25,6 +24,7 @@ from kasuwa.methods.loans.rules.write_off import (
     WRITE_OFF_WAITS,
 )
 from kasuwa.terms.payouts import PayoutPolicy
+from kasuwa.transactions.second_party import COOLING_OFF
 from tests.hypothesis_settings import without_deadline
 from tests.methods.loans.in_memory_lender import Lender
 from tests.methods.loans.test_repay import terms, text

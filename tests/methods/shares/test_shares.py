@@ -28,12 +28,12 @@ from kasuwa.methods.shares.rules.membership import (
     SHARES_INSUFFICIENT,
 )
 from kasuwa.methods.shares.rules.redemption import (
-    COOLING_OFF,
     DECIDED,
     MAKER_ENDED,
     OWN_REDEMPTION,
     UNKNOWN_REDEMPTION,
 )
+from kasuwa.transactions.second_party import COOLING_OFF
 from tests.methods.investments.books import MERCHANT_ID
 from tests.methods.shares.society import BOARD, PRICE, SECRETARY, Society
 from tests.walk.bounds import HOLDERS, REDEMPTION_WAITS

@@ -14,7 +14,7 @@ from functools import partial
 
 import msgspec
 
-from kasuwa.core.callers import Caller, is_same_party
+from kasuwa.core.callers import Caller
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import (
     Context,
@@ -60,6 +60,7 @@ from kasuwa.methods.disburse.rules.transfer import MESSAGES, demand_rail, reply_
 from kasuwa.methods.disburse.rules.waiting import place_final_event, tell_approval
 from kasuwa.methods.disburse.wire import ApprovalReply, OrderReply, VerdictRequest
 from kasuwa.rails.ports.orders import Answer
+from kasuwa.transactions.second_party import SecondParty, record_verdict
 from kasuwa.transactions.transactions import (
     FAILED,
     PROCESSING,
@@ -83,16 +84,12 @@ OWN_TRANSFER = Refusal(
     "Whoever made a transfer cannot approve it; use another key of scope approve, or ask a colleague",
     error_code="own_transfer",
 )
-COOLING_OFF = Refusal(
-    INVALID_REQUEST,
-    "This key or account is new or was changed recently, and cannot approve yet; ask a colleague",
-    error_code="approver_cooling_off",
-)
 SENDER_ENDED = Refusal(
     INVALID_REQUEST,
     "The key or account that made this transfer was revoked, disabled or has expired; reject it, and send it again",
     error_code="sender_ended",
 )
+SECOND_PARTY = SecondParty(OWN_TRANSFER, SENDER_ENDED)
 DECIDED = {
     APPROVED: Refusal(
         INVALID_REQUEST, "This transfer was approved already; nothing was changed", error_code="already_approved"
@@ -184,9 +181,9 @@ def decide_verdict(
         return refusal
     if approval.state == verdict:
         return Decision(reply=reply_verdict(waiting.row, context), in_progress=is_being_sent(waiting.row))
-    question = check_senders(verdict, [approval], ended)
-    if question is not None:
-        return question
+    barred = bar_approver(verdict, [approval], context, ended)
+    if barred is not None:
+        return barred
     decision = apply_verdict(verdict, waiting, context, rows)
     if verdict == APPROVED:
         decision.follow_up = decision.jobs[0]
@@ -205,28 +202,17 @@ def refuse_verdict(verdict: str, approval: TransferApproval, context: Context) -
         return None if approval.state == verdict else DECIDED[approval.state]
     if context.now >= approval.expires_at:
         return DECIDED[EXPIRED]
-    if verdict == APPROVED and is_same_party(find_sender(approval), context.merchant.caller):
-        return OWN_TRANSFER
-    if verdict == APPROVED and context.merchant.caller.is_cooling_off:
-        return COOLING_OFF
     return None
 
 
-def find_sender(approval: TransferApproval) -> Caller:
-    return APPROVAL_DETAIL_DECODER.decode(approval.detail).maker
-
-
-def check_senders(
-    verdict: str, approvals: list[TransferApproval], ended: frozenset[Caller] | None
+def bar_approver(
+    verdict: str, approvals: list[TransferApproval], context: Context, ended: frozenset[Caller] | None
 ) -> Decision[ApprovalReply] | Refusal | None:
-    """Returns the decision that asks which senders of transfers to be approved were ended, the refusal if one was, or
-    None."""
+    """Returns why the caller may not approve transfers, or None. Anybody may reject them."""
     if verdict != APPROVED:
         return None
-    senders = tuple(dict.fromkeys(find_sender(approval) for approval in approvals))
-    if ended is None:
-        return Decision(question=senders)
-    return None if ended.isdisjoint(senders) else SENDER_ENDED
+    senders = (APPROVAL_DETAIL_DECODER.decode(approval.detail).maker for approval in approvals)
+    return SECOND_PARTY.bar(senders, context, ended)
 
 
 def decide_batch(
@@ -251,9 +237,9 @@ def decide_batch(
         refusal = refuse_verdict(verdict, approval, context)
         if refusal is not None:
             return refusal
-    question = check_senders(verdict, waiting, ended)
-    if question is not None:
-        return question
+    barred = bar_approver(verdict, waiting, context, ended)
+    if barred is not None:
+        return barred
     loaded = load_transfers(waiting, rows)
     if isinstance(loaded, NeedsMore):
         return loaded
@@ -311,11 +297,10 @@ def reply_verdicts(verdict: str, batch_ref: str, lines: list[OrderReply]) -> App
 
 
 def apply_verdict(verdict: str, waiting: WaitingTransfer, context: Context, rows: LoadedRows) -> Decision:
-    by = context.merchant.caller.label or context.merchant.name
-    decided = msgspec.structs.replace(waiting.approval, state=verdict, decided_by=by, decided_at=context.now)
+    decided = record_verdict(waiting.approval, verdict, context)
     if verdict == APPROVED:
         return send_approved(decided, waiting, context)
-    return end_waiting(decided, waiting, f"Rejected by {by}", context, rows)
+    return end_waiting(decided, waiting, f"Rejected by {decided.decided_by}", context, rows)
 
 
 def send_approved(decided: TransferApproval, waiting: WaitingTransfer, context: Context) -> Decision:

@@ -5,12 +5,11 @@ Contract: investments#dormancy
 
 import msgspec
 
-from kasuwa.core.callers import Caller, is_same_party
+from kasuwa.core.callers import Caller
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Context, Decision, Effects, LoadedRows, Merchant, Needs, NeedsMore, Refusal
 from kasuwa.core.dry_run import DRY_RUN_MESSAGE
 from kasuwa.core.money import format_minor
-from kasuwa.methods.disburse.rules.approve import COOLING_OFF
 from kasuwa.methods.investments.model import (
     UNKNOWN_SAVINGS,
     Savings,
@@ -35,6 +34,7 @@ from kasuwa.methods.investments.wire import DecideReactivationRequest, Reactivat
 from kasuwa.terms.payouts import WAITING_TIME
 from kasuwa.terms.savings import SavingsSettings
 from kasuwa.transactions.object_events import make_object_event
+from kasuwa.transactions.second_party import SecondParty, record_verdict
 from kasuwa.transactions.transactions import encode_text
 
 EVENT_KIND = "reactivation"
@@ -60,6 +60,7 @@ ASKER_ENDED = Refusal(
     "The key or account that asked for this reactivation was revoked or disabled, or has expired; reject it",
     error_code="reactivation_asker_ended",
 )
+SECOND_PARTY = SecondParty(OWN_REACTIVATION, ASKER_ENDED)
 
 
 def need_reactivation(request: ReactivateSavingsRequest | DecideReactivationRequest, merchant: Merchant) -> Needs:
@@ -187,26 +188,14 @@ def decide_waiting(
     if proposed is None or not can_be_decided(proposed, context.now):
         return NO_REACTIVATION_WAITS
     changes = SavingsChanges(context, rows)
-    by = context.merchant.caller.label or context.merchant.name
-    decided = msgspec.structs.replace(proposed, state=REJECTED, decided_by=by, decided_at=context.now)
-    message = "Reactivation Rejected"
+    verdict, message = REJECTED, "Reactivation Rejected"
     if request.status == "approve":
-        maker = DETAIL_DECODER.decode(proposed.detail).maker
-        refusal = refuse_approver(maker, context.merchant.caller)
-        if refusal is not None:
-            return refusal
-        if ended is None:
-            return Decision(question=(maker,))
-        if maker in ended:
-            return ASKER_ENDED
-        decided, message = msgspec.structs.replace(decided, state=APPROVED), "Savings Reactivated"
+        barred = SECOND_PARTY.bar((DETAIL_DECODER.decode(proposed.detail).maker,), context, ended)
+        if barred is not None:
+            return barred
+        verdict, message = APPROVED, "Savings Reactivated"
         changes.record_own_movement(savings.savings_id)
+    decided = record_verdict(proposed, verdict, context)
     changes.load_savings(savings.savings_id)
     reply = reply_reactivation(changes, savings.savings_id, message, context)
     return finish(reply, decided, changes, context, is_dry_run=bool(request.dry_run))
-
-
-def refuse_approver(maker: Caller, approver: Caller) -> Refusal | None:
-    if is_same_party(maker, approver):
-        return OWN_REACTIVATION
-    return COOLING_OFF if approver.is_cooling_off else None

@@ -9,12 +9,11 @@ Contract: loans#write-off
 import msgspec
 
 from kasuwa.core.calendar import lagos_day
-from kasuwa.core.callers import Caller, is_same_party
+from kasuwa.core.callers import Caller
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs, NeedsMore, PostingGroup, Refusal, Row
 from kasuwa.core.money import format_minor
 from kasuwa.methods.clients.model import adjust_open_accounts
-from kasuwa.methods.disburse.rules.approve import COOLING_OFF
 from kasuwa.methods.loans.model import (
     MORE_THAN_OWED,
     OWING_STATES,
@@ -59,6 +58,7 @@ from kasuwa.methods.loans.rules.provision import release_provision
 from kasuwa.methods.loans.rules.repay import find_client, find_installments, penalty_posts
 from kasuwa.methods.loans.wire import DecideWriteOffRequest, LoanReply, WriteOffRequest
 from kasuwa.terms.payouts import WAITING_TIME
+from kasuwa.transactions.second_party import SecondParty, record_verdict
 from kasuwa.transactions.transactions import encode_text
 from kasuwa.wire.interest_wire import DryRunFigure
 
@@ -86,6 +86,7 @@ PROPOSER_ENDED = Refusal(
     "The key or account that proposed this write-off was revoked or disabled, or has expired; reject it",
     error_code="proposer_ended",
 )
+SECOND_PARTY = SecondParty(OWN_WRITE_OFF, PROPOSER_ENDED)
 WRITE_OFF_CHANGED = Refusal(
     INVALID_REQUEST,
     "The loan has changed since this write-off was proposed, and more than its amount would be written off; reject it "
@@ -279,18 +280,8 @@ def decide_waiting(
     if request.status == "reject":
         return reject_write_off(loan, proposed, request, context, rows)
     maker = WRITE_OFF_DETAIL_DECODER.decode(proposed.detail).maker
-    refusal = refuse_approver(maker, context.merchant.caller)
-    if refusal is not None:
-        return refusal
-    if ended is None:
-        return Decision(question=(maker,))
-    return PROPOSER_ENDED if maker in ended else approve_write_off(loan, proposed, request, context, rows)
-
-
-def refuse_approver(maker: Caller, approver: Caller) -> Refusal | None:
-    if is_same_party(maker, approver):
-        return OWN_WRITE_OFF
-    return COOLING_OFF if approver.is_cooling_off else None
+    barred = SECOND_PARTY.bar((maker,), context, ended)
+    return barred if barred is not None else approve_write_off(loan, proposed, request, context, rows)
 
 
 def approve_write_off(
@@ -308,7 +299,7 @@ def approve_write_off(
     if request.dry_run:
         return dry_run_write_off(planned, None, context)
     decision = record_write_off(planned, context, rows, detail.reason)
-    decision.rows = (*decision.rows, decide_proposed(proposed, PROPOSAL_APPROVED, context))
+    decision.rows = (*decision.rows, record_verdict(proposed, PROPOSAL_APPROVED, context))
     decision.reply = reply_write_off(planned, context)
     amount = format_minor(planned.result.written_off.total)
     decision.audit_facts = {"loan_id": loan.loan_id, "amount": amount, "currency": "NGN"}
@@ -334,15 +325,10 @@ def reject_write_off(
     notified = tell_of_loan(loan, "write_off_rejected", position, context, amount=proposed.amount)
     decision = Decision(
         reply=LoanReply(message="Write-off Rejected", data=data),
-        rows=(notified.loan, decide_proposed(proposed, PROPOSAL_REJECTED, context)),
+        rows=(notified.loan, record_verdict(proposed, PROPOSAL_REJECTED, context)),
     )
     decision.add(notified.effects)
     return decision
-
-
-def decide_proposed(proposed: LoanWriteOff, state: str, context: Context) -> LoanWriteOff:
-    by = context.merchant.caller.label or context.merchant.name
-    return msgspec.structs.replace(proposed, state=state, decided_by=by, decided_at=context.now)
 
 
 # --- by operators -----------------------------------------------------------------------------------------------------

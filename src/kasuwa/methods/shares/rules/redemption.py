@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.core.callers import Caller, is_same_party
+from kasuwa.core.callers import Caller
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import (
     Context,
@@ -61,6 +61,7 @@ from kasuwa.methods.shares.wire import (
 )
 from kasuwa.rails.ports.orders import Answer
 from kasuwa.transactions.object_events import ObjectEvent, make_object_event
+from kasuwa.transactions.second_party import SecondParty, record_verdict
 from kasuwa.transactions.transactions import encode_text
 
 EXPIRE = "shares.expire"
@@ -77,16 +78,12 @@ OWN_REDEMPTION = Refusal(
     "Whoever asked for a redemption cannot approve it; use another key of scope approve, or ask a colleague",
     error_code="own_redemption",
 )
-COOLING_OFF = Refusal(
-    INVALID_REQUEST,
-    "This key or account is new or was changed recently, and cannot approve yet; ask a colleague",
-    error_code="approver_cooling_off",
-)
 MAKER_ENDED = Refusal(
     INVALID_REQUEST,
     "The key or account that asked for this redemption was revoked, disabled or has expired; reject it, and ask again",
     error_code="sender_ended",
 )
+SECOND_PARTY = SecondParty(OWN_REDEMPTION, MAKER_ENDED)
 
 
 # --- asking -------------------------------------------------------------------------------------------------
@@ -203,31 +200,23 @@ def decide_verdict(
         return UNKNOWN_REDEMPTION
     if redemption.state == verdict:
         return reply_verdict(redemption)
-    refusal = refuse_verdict(verdict, redemption, context)
+    refusal = refuse_verdict(redemption, context)
     if refusal is not None:
         return refusal
     if verdict == APPROVED:
-        maker = MAKER_DECODER.decode(redemption.maker)
-        if ended is None:
-            return Decision(question=(maker,))
-        if maker in ended:
-            return MAKER_ENDED
-    by = context.merchant.caller.label or context.merchant.name
-    decided = msgspec.structs.replace(redemption, state=verdict, decided_by=by, decided_at=context.now)
-    return end_waiting(decided, context, rows)
+        barred = SECOND_PARTY.bar((MAKER_DECODER.decode(redemption.maker),), context, ended)
+        if barred is not None:
+            return barred
+    return end_waiting(record_verdict(redemption, verdict, context), context, rows)
 
 
-def refuse_verdict(verdict: str, redemption: ShareRedemption, context: Context) -> Refusal | None:
-    """Returns why the caller may not decide this, or None."""
+def refuse_verdict(redemption: ShareRedemption, context: Context) -> Refusal | None:
+    """Returns why nobody may decide this, or None."""
     if redemption.state != WAITING:
         return DECIDED.fill(state=redemption.state)
     if context.now >= redemption.expires_at:
         return DECIDED.fill(state=EXPIRED)
-    if verdict == REJECTED:
-        return None
-    if is_same_party(MAKER_DECODER.decode(redemption.maker), context.merchant.caller):
-        return OWN_REDEMPTION
-    return COOLING_OFF if context.merchant.caller.is_cooling_off else None
+    return None
 
 
 def reply_verdict(redemption: ShareRedemption) -> Decision[RedemptionVerdictReply]:
