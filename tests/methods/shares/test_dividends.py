@@ -16,7 +16,7 @@ from kasuwa.methods.shares import model
 from kasuwa.methods.shares.model import HISTORY_DECODER, UNKNOWN_CLASS, compute_dividend
 from kasuwa.methods.shares.rules import dividend as rules
 from kasuwa.methods.shares.rules import membership
-from kasuwa.methods.shares.rules.dividend import INVALID_RECORD_DATE, NO_DIVIDEND
+from kasuwa.methods.shares.rules.dividend import DIVIDEND_DECLARED, INVALID_RECORD_DATE, NO_DIVIDEND
 from tests.hypothesis_settings import NO_DEADLINE
 from tests.methods.shares.society import PRICE, Society
 from tests.walk.bounds import RECORD_DATE
@@ -179,6 +179,18 @@ def test_a_record_date_is_1_to_366_days_ago(value: int, is_within: bool) -> None
     society.advance_to("2027-06-01")
     day = society.today - timedelta(days=value)
     assert (society.declare("10", day.isoformat()) != INVALID_RECORD_DATE) == is_within
+
+
+def test_a_day_has_one_dividend_of_a_class(society: Society) -> None:
+    wallet = society.wallet
+    society.declare("10", "2026-01-05")
+    for rate, is_dry_run in (("10", False), ("5", False), ("10", True)):
+        refusal = society.declare(rate, "2026-01-05", dry_run=is_dry_run)
+        assert refusal == DIVIDEND_DECLARED.fill(day="2026-01-05")
+    pay(society)
+    assert society.wallet == wallet - 130_000
+    assert society.declare("10", "2026-01-04") == NO_DIVIDEND.fill(day="2026-01-04", rate="10")
+    society.check()
 
 
 @pytest.mark.parametrize("dry_run", [False, True])

@@ -8,8 +8,9 @@ Contract: investments#dividends
 """
 
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import date, timedelta
 from decimal import Decimal
+from hashlib import blake2b
 from typing import Any
 
 import msgspec
@@ -79,6 +80,11 @@ PAGE_INTERVAL = timedelta(milliseconds=1)
 EVENT_KIND = "dividend"
 
 # Refusals, in order of precedence: unknown class, and these; then a wallet that does not cover it.
+DIVIDEND_DECLARED = Refusal(
+    INVALID_REQUEST,
+    "A dividend of this class was declared for {day} already; name another record_date",
+    error_code="dividend_declared",
+)
 INVALID_RECORD_DATE = refuse_fields(
     FieldError("record_date", f"before today, and at most {OLDEST_RECORD_DAYS} days ago", "record_date_out_of_range")
 )
@@ -117,6 +123,12 @@ def decide_declaration(
     record_date = request.record_date.plain()
     if not today - timedelta(days=OLDEST_RECORD_DAYS) <= record_date < today:
         return INVALID_RECORD_DATE
+    dividend_id = name_dividend(share_class.class_id, record_date)
+    declared = Needs(((Dividend, dividend_key(merchant_id, dividend_id)),))
+    if has_unseen_rows(declared, rows):
+        return NeedsMore(declared)
+    if rows.get(Dividend, dividend_key(merchant_id, dividend_id)) is not None:
+        return DIVIDEND_DECLARED.fill(day=record_date)
     holdings = load_register(share_class, rows)
     if isinstance(holdings, NeedsMore):
         return holdings
@@ -126,7 +138,6 @@ def decide_declaration(
     gross = sum(member.gross for member in members.values())
     if wallet_available(SavingsChanges(context, rows)) < gross:
         return WALLET_INSUFFICIENT
-    dividend_id = opaque_id("DV", context.entropy)
     dividend = Dividend(
         key=dividend_key(merchant_id, dividend_id),
         merchant_id=merchant_id,
@@ -143,6 +154,12 @@ def decide_declaration(
     if request.dry_run:
         return show_declaration(dividend, share_class, members)
     return declare(dividend, context, rows)
+
+
+def name_dividend(class_id: str, record_date: date) -> str:
+    """Returns the id of the dividend of a class for a day, of which there is one: a declaration that is sent again pays
+    nobody twice."""
+    return opaque_id("DV", blake2b(f"{class_id} {record_date}".encode()).digest())
 
 
 def load_register(share_class: ShareClass, rows: LoadedRows) -> list[Shareholding] | NeedsMore:
