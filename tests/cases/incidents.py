@@ -82,6 +82,8 @@ def win_an_expired_dispute_late(shop: LiveShop) -> str:
         wait_until("its job was run", lambda due=due: shop.has_run(due))  # type: ignore[misc]
         if show()[0]["state"] in ("lost", "expired"):
             break
+    else:
+        raise AssertionError("the dispute did not expire")
     shop.call_back(resolved)
     stored = "select 1 from rail_dispute where status = 'resolved' and dispute_id = $1"
     wait_until("the resolution is stored", lambda: shop.deployment.fetch(stored, str(number)))

@@ -111,7 +111,7 @@ class LiveShop:
 
     def go_to_next_job(self, kind: str = "") -> Any:
         """Moves the merchant's clock to when its next job is due. Returns the job and its time."""
-        [found] = self.deployment.fetch(NEXT_JOB, self.merchant_id, kind)
+        [found] = wait_until("it has a job", lambda: self.deployment.fetch(NEXT_JOB, self.merchant_id, kind))
         self.deployment.fetch(GO_TO_JOB, self.merchant_id, found["due"])
         return found
 

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any, get_args
+from typing import Any
 from urllib.parse import quote
 
 import msgspec
@@ -100,8 +100,8 @@ def forms_of(canary: str) -> Iterator[str]:
         yield base64.b64encode(b"\0" * shift + raw).decode()[4 if shift else 0 : -4]
 
 
-def record(sent: DecisionInput) -> RecordedInput:
-    [row] = make_rows(sent, 1, Decision(), NOW, ["GP|FD|1"], VAULT.hash_person)
+def record(sent: DecisionInput, reply: Any = None) -> RecordedInput:
+    [row] = make_rows(sent, 1, Decision(reply=reply), NOW, ["GP|FD|1"], VAULT.hash_person)
     return msgspec.json.decode(row.body, type=RecordedInput)
 
 
@@ -190,9 +190,26 @@ def test_an_order_of_many_lists_is_left_out(depth: int) -> None:
     assert record(DecisionInput("request", "disburse.transfer bulk", request)).content["data"] == [None, None]
 
 
-def test_every_kind_of_input_is_tried() -> None:
-    kinds = set(get_args(DecisionInput.__annotations__["kind"]))
-    assert kinds == {"request", "answer", "job", "receipt", "dispute", "rejection"}
+class AccountReply(msgspec.Struct, rename="camel"):
+    """A reply whose numbers are a payer's."""
+
+    account_number: str
+    card_token: str
+    name: str
+    data: "AccountReply | None" = None
+
+
+@pytest.mark.parametrize("canary", CANARIES)
+def test_no_number_of_a_reply_gets_into_a_case(canary: str) -> None:
+    reply = AccountReply(canary, canary, canary, AccountReply(canary, canary, canary))
+    body = record(DecisionInput("request", "payment.charge bank_transfer", None), reply)
+    assert set(body.results) == {"accountNumber", "cardToken"}
+    assert_hidden(canary, json.dumps(body.results))
+    assert_hidden(canary, write_file("answer", "x", body))
+
+
+def test_a_job_has_nothing_but_its_reference() -> None:
+    assert record(DecisionInput("job", "disburse.send", None, "GP|FD|1")) == RecordedInput(None, {}, ["GP|FD|1"])
 
 
 def test_what_a_replay_needs_is_kept() -> None:

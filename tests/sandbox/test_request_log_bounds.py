@@ -43,6 +43,7 @@ def record_some(deployment: Deployment, mid: str, count: int) -> None:
 
 
 def test_the_newest_ten_thousand_requests_of_a_merchant_are_kept(deployment: Deployment) -> None:
+    assert KEPT_PER_MERCHANT == 10_000
     mid, other = secrets.token_hex(8), secrets.token_hex(8)
     for one in (mid, other):
         deployment.fetch(INSERT, one, KEPT_PER_MERCHANT, KEPT_FOR / 2)

@@ -82,6 +82,7 @@ def test_what_is_too_much_at_a_time_is_written_later_in_order() -> None:
 
 
 def test_of_too_many_pending_requests_of_a_merchant_the_newest_are_written() -> None:
+    assert PENDING_PER_MERCHANT == 1000
     recorder, pool = make_recorder()
     for request in range(PENDING_PER_MERCHANT + 1):
         add(recorder, 0, request)
