@@ -245,7 +245,7 @@ OFFICE = (
     Bug(
         "a repayment that is reversed takes a guarantee back out of money that the savings do not have",
         "methods/loans/rules/guarantor_holds.py",
-        "    held = min(wanted, guarantee.held + max(0, available))\n",
+        "    held = min(wanted, guarantee.held + max(0, min(again, available)))\n",
         "    held = wanted\n",
         "methods/guarantees/test_guarantees.py::test_what_the_savings_no_longer_have_is_short_and_is_not_taken_later",
     ),

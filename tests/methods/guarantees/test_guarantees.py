@@ -171,7 +171,7 @@ def test_what_the_savings_no_longer_have_is_short_and_is_not_taken_later(lender:
     lender.repay(loan_id, "100.00")
     assert (lender.guarantee(loan_id).held, lender.guarantee(loan_id).short) == (200_00, 150_00)
     lender.reverse(second.txn_ref)
-    assert (lender.guarantee(loan_id).held, lender.guarantee(loan_id).short) == (450_00, 0)
+    assert (lender.guarantee(loan_id).held, lender.guarantee(loan_id).short) == (300_00, 150_00)
 
 
 def test_two_guarantees_on_the_same_savings_share_what_there_is(lender: GuaranteedLender) -> None:

@@ -273,6 +273,7 @@ class Lender:
         """Checks that the acts of a loan give its installments. `aged_to` is the day of the stored ones."""
         acts = [self.act(loan.loan_id, n) for n in range(1, loan.acts + 1)]
         assert loan.aged_to is not None
+        assert [act for act in acts if act.applied and not act.reference] == []
         history = replay(
             loan, tuple(GivenAct(act, act.applied) for act in acts), LoanPosition(loan, tuple(lines), loan.aged_to)
         )

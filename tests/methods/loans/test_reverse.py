@@ -106,6 +106,16 @@ def test_a_written_off_loan_is_written_off_with_what_it_would_have_owed(lender: 
     assert lender.lending("written_off") == 100_000
 
 
+def test_a_reversal_gives_nothing_to_charges_and_waivers(lender: Lender) -> None:
+    loan_id = lender.lend()
+    lender.charge(loan_id, "100.00")
+    lender.waive(loan_id, charge_id="A1", amount="40.00")
+    txn_ref = lender.repay(loan_id, "50.00").txn_ref
+    reply = lender.reverse(txn_ref)
+    assert (reply.data.outstanding.charges, reply.data.credit) == ("60.00", "0.00")
+    assert [lender.act(loan_id, n).applied for n in (1, 2, 3)] == [0, 0, 0]
+
+
 # --- refusals ---------------------------------------------------------------------------------------------------------
 
 

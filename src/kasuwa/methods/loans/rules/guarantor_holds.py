@@ -44,15 +44,19 @@ def count_unpaid_principal(lines: tuple[LoanInstallment, ...]) -> int:
 
 def compute_hold(guarantee: LoanGuarantee, unpaid: int) -> int:
     """Returns what a guarantee should hold while `unpaid` of the principal is not repaid."""
+    return min(guarantee.amount - guarantee.called, compute_share(guarantee, unpaid))
+
+
+def compute_share(guarantee: LoanGuarantee, unpaid: int) -> int:
+    """Returns the part of a guarantee's amount that `unpaid` is of its principal."""
     if guarantee.released_at is not None:
         return 0
-    share = -(-guarantee.amount * min(unpaid, guarantee.base) // guarantee.base)
-    return min(guarantee.amount - guarantee.called, share)
+    return -(-guarantee.amount * min(unpaid, guarantee.base) // guarantee.base)
 
 
-def hold_what_there_is(guarantee: LoanGuarantee, wanted: int, available: int) -> LoanGuarantee:
-    """Returns the guarantee that holds what is wanted of it, or as much more than before as is available."""
-    held = min(wanted, guarantee.held + max(0, available))
+def hold_what_there_is(guarantee: LoanGuarantee, wanted: int, again: int, available: int) -> LoanGuarantee:
+    """Returns the guarantee that holds what is wanted of it: what it held, and of `again` as much as is available."""
+    held = min(wanted, guarantee.held + max(0, min(again, available)))
     return msgspec.structs.replace(guarantee, held=held, short=wanted - held)
 
 
@@ -64,12 +68,13 @@ def release_holds(
     stored = find_guarantees(loan, rows) if guarantees is None else guarantees
     if stored is None:
         return NeedsMore(need_guarantees(loan))
-    changed = tuple(hold_what_there_is(one, compute_hold(one, unpaid), 0) for one in stored)
+    changed = tuple(hold_what_there_is(one, compute_hold(one, unpaid), 0, 0) for one in stored)
     return move_holds(loan, stored, changed, rows)
 
 
-def restore_holds(loan: Loan, unpaid: int, rows: LoadedRows) -> Effects | NeedsMore:
-    """Holds what the guarantees of a loan should hold after its history has changed, more or less than before."""
+def restore_holds(loan: Loan, unpaid_before: int, unpaid: int, rows: LoadedRows) -> Effects | NeedsMore:
+    """Holds what the guarantees of a loan should hold after its history has changed: less, or again the parts of what
+    is not repaid any more."""
     stored = find_guarantees(loan, rows)
     if stored is None:
         return NeedsMore(need_guarantees(loan))
@@ -80,7 +85,8 @@ def restore_holds(loan: Loan, unpaid: int, rows: LoadedRows) -> Effects | NeedsM
     for one in stored:
         account = rows.get(Account, account_key(loan.merchant_id, chart.savings(one.savings_id)))
         available = 0 if account is None else account.available
-        restored = hold_what_there_is(one, compute_hold(one, unpaid), available - taken[one.savings_id])
+        again = compute_share(one, unpaid) - compute_share(one, unpaid_before)
+        restored = hold_what_there_is(one, compute_hold(one, unpaid), again, available - taken[one.savings_id])
         taken[one.savings_id] += restored.held - one.held
         changed.append(restored)
     return move_holds(loan, stored, tuple(changed), rows)

@@ -152,7 +152,8 @@ def rewrite_loan(loan: Loan, changed: LoanAct, context: Context, rows: LoadedRow
     acts = tuple(changed if act.n == changed.n else act for act in acts)
     anew = tuple(give_anew(act, payments.get(act.reference)) for act in acts)
     after = replay(loan, anew, position)
-    holds = restore_holds(loan, count_unpaid_principal(after.position.lines), rows)
+    unpaid_before, unpaid = count_unpaid_principal(position.lines), count_unpaid_principal(after.position.lines)
+    holds = restore_holds(loan, unpaid_before, unpaid, rows)
     if isinstance(holds, NeedsMore):
         return holds
     client = rows.get(Client, client_key(loan.merchant_id, loan.client_id))
@@ -202,7 +203,9 @@ def find_payments(acts: Iterable[LoanAct], rows: LoadedRows) -> dict[str, Paymen
 
 
 def give_stored(act: LoanAct, payment: Payment | None) -> GivenAct:
-    """Returns an act as the loan counts it now."""
+    """Returns an act as the loan counts it now. It is given something by repayments alone."""
+    if not act.reference:
+        return GivenAct(act, 0)
     refunded = 0 if payment is None else payment.refunded
     rest = 0 if act.is_reversed else act.amount - refunded - act.lost - act.applied
     return GivenAct(act, act.applied, refunded, rest)
@@ -210,6 +213,8 @@ def give_stored(act: LoanAct, payment: Payment | None) -> GivenAct:
 
 def give_anew(act: LoanAct, payment: Payment | None) -> GivenAct:
     """Returns an act as the loan is to count it: without what was taken back, was refunded or is being refunded."""
+    if not act.reference:
+        return GivenAct(act, 0)
     refunded, refunding = (0, 0) if payment is None else (payment.refunded, payment.refunding)
     if act.is_reversed:
         return GivenAct(act, 0, refunded)
