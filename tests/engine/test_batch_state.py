@@ -267,6 +267,14 @@ def test_the_job_that_is_run_at_once_is_leased_to_who_asked() -> None:
     )
 
 
+def test_a_job_that_nobody_runs_at_once_is_leased_to_nobody() -> None:
+    database = funded()
+    sent = submission(ToyRequest("start"))
+    sent.runs_follow_up = False
+    database.run([sent])
+    assert (job_of(database).leased_until, job_of(database).claims, job_of(database).run_at) == (None, 0, WALL)
+
+
 def test_a_job_for_later_is_nobodys() -> None:
     database = funded()
     database.run([submission(ToyRequest("start"))])

@@ -71,6 +71,8 @@ class Submission(msgspec.Struct, eq=False):
     # The result is SettingsChanged if the merchant's settings have changed since `merchant` was read.
     needs_current_settings: bool = False
     sent: DecisionInput | None = None  # recorded with the decision
+    # Whoever submits it runs the follow-up of the decision, which is leased to it. Else it is due like any other job.
+    runs_follow_up: bool = True
 
 
 class RuleFailure(msgspec.Struct, frozen=True):
@@ -299,7 +301,8 @@ class BatchState:
             # The step that ends the request stores its final reply under the same key.
             decision.follow_up.idempotency_claim = pack_idempotency_claim(submission.idempotency_claim)
         opened = list_opened(decision.rows, self.is_known) if submission.sent is not None else []
-        self.record_decision(decision, applied, merchant_state, now)
+        follow_up = decision.follow_up if submission.runs_follow_up else None
+        self.record_decision(decision, applied, merchant_state, now, follow_up)
         if decision.combine is not None:
             return PendingSubDecisions(submission, decision, merchant_state, now)
         self.record_input(submission, decision, now, opened)
@@ -358,7 +361,12 @@ class BatchState:
         return None
 
     def record_decision(
-        self, decision: Decision, applied: list[LedgerChanges], merchant_state: MerchantState, now: datetime
+        self,
+        decision: Decision,
+        applied: list[LedgerChanges],
+        merchant_state: MerchantState,
+        now: datetime,
+        leased: Job | None = None,
     ) -> None:
         """Adds a decision to the batch state. Call only after apply_groups succeeded: it cannot be undone."""
         if not decision.changes_anything:
@@ -371,7 +379,7 @@ class BatchState:
             self.upsert_rows(result.accounts.values(), merchant_id)
             self.append_postings(result.journal_lines, merchant_state, now)
         for job in decision.jobs:
-            self.schedule_job(job, merchant_state, is_leased=job is decision.follow_up)
+            self.schedule_job(job, merchant_state, is_leased=job is leased)
         self.upsert_rows((*decision.rows, *decision.jobs), merchant_id)
         for job in decision.jobs_done:
             self.delete_job(job)

@@ -87,10 +87,10 @@ class StepRunner:
 
     async def run(self, job: Job, merchant: Merchant, now: datetime, secrets: Any = None) -> Result:
         """Runs a job, and the jobs that follow it at once: an order that was given to another rail is sent there."""
-        result = await self._writer.submit(self.make_submission(job, merchant, await self.call(job, now, secrets)))
+        result = await self._submit(job, merchant, await self.call(job, now, secrets), runs_follow_up=True)
         while isinstance(result, Decision) and result.follow_up is not None:
             job = result.follow_up
-            result = await self._writer.submit(self.make_submission(job, merchant, await self.call(job, job.due)))
+            result = await self._submit(job, merchant, await self.call(job, job.due), runs_follow_up=True)
         return result
 
     async def call(self, job: Job, now: datetime, secrets: Any = None) -> Answer:
@@ -125,10 +125,15 @@ class StepRunner:
         return await self.record_answer(job, merchant, answer)
 
     async def record_answer(self, job: Job, merchant: Merchant, answer: Answer) -> Result:
-        return await self._writer.submit(self.make_submission(job, merchant, answer))
+        return await self._submit(job, merchant, answer, runs_follow_up=False)
+
+    async def _submit(self, job: Job, merchant: Merchant, answer: Answer, *, runs_follow_up: bool) -> Result:
+        submission = self.make_submission(job, merchant, answer)
+        submission.runs_follow_up = runs_follow_up
+        return await self._writer.submit(submission)
 
     def make_submission(self, job: Job, merchant: Merchant, answer: Answer) -> Submission:
-        """Returns the submission that records an answer."""
+        """Returns the submission that records an answer, of whose decision nobody runs the follow-up at once."""
         step = self._steps[job.kind]
         decide = partial(step.decide, job, answer)
         return Submission(
@@ -138,6 +143,7 @@ class StepRunner:
             entropy=draw_entropy(),
             idempotency_claim=parse_idempotency_claim(job.idempotency_claim),
             sent=self._describe_input(job, answer),
+            runs_follow_up=False,
         )
 
     def _describe_input(self, job: Job, answer: Answer) -> DecisionInput | None:
