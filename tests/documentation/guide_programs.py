@@ -43,7 +43,7 @@ VARYING = re.compile(
             r"GP\|[A-Z]{2}\|\d{9}\|\d{8}[A-Z]",
             r"GP\d{17}[A-Z]",
             r"KSW\|GVC\|\d+\|\w{22}",
-            r"(?:CL|CU|IN|LN|RC|SV)\w{22}",
+            r"(?:CL|CU|IN|LN|RC|SC|SH|SO|SV)\w{22}",
             r"evt_\w+",
             r"[a-z0-9]{8}\.\d{10}",
             r"\d{4}-\d\d-\d\dT[\d:.]+(?:Z|\+01:00)",
