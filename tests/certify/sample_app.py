@@ -245,7 +245,8 @@ class ShopHandler(BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("content-length", str(len(text)))
         self.end_headers()
-        self.wfile.write(text.encode())
+        with contextlib.suppress(ConnectionError):  # whoever asked waits no longer
+            self.wfile.write(text.encode())
 
     def log_message(self, format: str, *args: Any) -> None:
         """Prints nothing."""

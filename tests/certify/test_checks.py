@@ -68,7 +68,14 @@ def run_with_flaw(server: Server, check: Check, flaw: str) -> Finding:
 @pytest.mark.parametrize("check_id", CHECKS)
 def test_a_check_finds_the_flaw_that_it_looks_for(server: Server, check_id: str) -> None:
     finding = run_with_flaw(server, CHECKS[check_id], FLAWS[check_id])
-    assert (finding.verdict, finding.sentence) == (FAIL, finding.sentence)
+    assert finding.verdict == FAIL, finding.sentence
+
+
+def test_an_answer_that_comes_late_accepts_nothing(server: Server) -> None:
+    hasty = Pace(answer=0.5, act=6.0, settle=0.4, hold=4.0, slow=0.4)
+    with session_with(server, "answers late", pace=hasty) as session:
+        finding = run_check(CHECKS["event-accepted"], session)
+    assert finding.verdict == FAIL, finding.sentence
 
 
 def test_every_check_has_a_shop_that_fails_it() -> None:
