@@ -112,6 +112,7 @@ SLICE_IMPORTS = {
     "loan_products": {"loans", "clients"},
     "auto_repay": {"loans", "investments", "payment", "clients"},
     "groups": {"loans", "clients", "disburse"},
+    "sandbox": {"resources"},
     "shares": {"investments", "clients", "statements"},
     "standing_orders": {"investments", "loans", "clients", "disburse"},
     "references": {

@@ -25,7 +25,7 @@ OWN_DATES = {
     "rails/vendors/paystack/feeds.py",
     "reconciliation/camt_statements.py",
     "testing/merchant.py",
-    "testing/triggers.py",
+    "sandbox/triggers.py",
     "rails/twins/paystack_accounts.py",
     "pages/transfer_receipts.py",
 }

@@ -273,9 +273,9 @@ def test_trigger_makes_an_event_happen_and_forwards_it(
 
 def test_trigger_names_what_is_wrong_with_an_event_or_its_fields(deployment: Deployment, shop: MerchantClient) -> None:
     for words, reason in (
-        (("dispute.open",), "no event is called dispute.open: did you mean dispute.opened?"),
+        (("dispute.open",), "event: no event is called dispute.open: did you mean dispute.opened?"),
         (("transfer.failed", "amount"), "amount is not a field and its value, such as amount=900.00"),
-        (("transfer.failed", "amount=much"), "amount: "),
+        (("transfer.failed", "amount=much"), "transfer.failed: disburse refused a request: amount: "),
     ):
         output = deployment.run_refused_command("trigger", *words, *account(deployment, shop))
         assert output.startswith(f"kasuwa: {reason}")

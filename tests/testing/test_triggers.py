@@ -3,8 +3,7 @@
 import pytest
 
 from kasuwa.testing import SandboxMerchant
-from kasuwa.testing.triggers import TriggerError
-from kasuwa_client import DisputeEvent, TransferEvent
+from kasuwa_client import DisputeEvent, Refused, TransferEvent
 
 
 def test_a_triggered_event_is_returned_and_was_delivered(kasuwa: SandboxMerchant) -> None:
@@ -17,7 +16,7 @@ def test_a_triggered_event_is_returned_and_was_delivered(kasuwa: SandboxMerchant
 
 
 def test_a_request_that_is_refused_names_its_reason(kasuwa: SandboxMerchant) -> None:
-    with pytest.raises(TriggerError, match=r"transfer.successful: disburse refused a request: amount: "):
+    with pytest.raises(Refused, match=r"transfer.successful: disburse refused a request: amount: "):
         kasuwa.trigger("transfer.successful", amount="nothing")
-    with pytest.raises(TriggerError, match=r"did you mean loan\.late\?"):
+    with pytest.raises(Refused, match=r"did you mean loan\.late\?"):
         kasuwa.trigger("loan.lat")

@@ -21,7 +21,6 @@ from schemathesis.specs.openapi.checks import (
 from schemathesis.specs.openapi.definitions import OPENAPI_31
 
 from kasuwa.methods.tables import list_methods
-from kasuwa.testing.triggers import trigger
 from kasuwa.transactions.event_payloads import EVENT_KINDS
 from kasuwa.wire.fields import READERS, Amount, NonNegativeInt, PercentOrAmount, PercentRate, scalar_schema
 from tests.console.test_operator_pages import propose
@@ -32,7 +31,6 @@ from tests.merchant_client import MerchantClient
 from tests.methods.investments import savers
 from tests.methods.investments.held import hold_deposit
 from tests.running import Deployment
-from tests.testing.test_trigger_requests import make_send
 from tests.walk.openapi_documents import (
     COMPONENT,
     ERROR_BODY,
@@ -182,7 +180,7 @@ def test_every_kind_of_event_is_as_described(open_shop: Callable[..., MerchantCl
     # A month passes for these.
     lender = open_shop(now=NOW)
     for name in ("loan_collected", "loan_collection_failed"):
-        trigger(make_send(lender), name, {})
+        assert lender.put("sandbox", action="trigger", event=name).body["status"] == 200
     events = [event for one in (shop, other, lender) for event in events_of(one, limit=200)]
     for event in events:
         webhook = ACTIONS["webhooks"][event["kind"]]["post"]

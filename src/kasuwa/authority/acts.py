@@ -224,6 +224,14 @@ RESTORE_WORLD = Act(
     actions=("sandbox restore", "sandbox fork"),
     settings=("token_space", "copied_from"),
 )
+# Its requests set the payout policy, make a key, pay, lend and approve.
+TRIGGER_EVENT = Act(
+    name="trigger_event",
+    title="Event on demand",
+    roles=IS_OWNER,
+    asks_second_factor=True,
+    actions=("sandbox trigger",),
+)
 OWN_BENEFICIARY = Act(
     name="own_beneficiary",
     title="Split beneficiary",
@@ -434,6 +442,7 @@ ACTS: tuple[Act, ...] = (
     PAYOUT_POLICY,
     OWN_CLIENT_TIERS,
     RESTORE_WORLD,
+    TRIGGER_EVENT,
     OWN_BENEFICIARY,
     MEMBER,
     DISABLE_USER,

@@ -1,21 +1,23 @@
 """Builds the HTTP server of the API process, its dispatch and its operations from the services of a process."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
+
+import msgspec
 
 from kasuwa import __version__
 from kasuwa.api.dispatch import Dispatch, DispatchServices
 from kasuwa.api.documentation import DocumentationPages
 from kasuwa.api.forwarding import RequestForwarder
 from kasuwa.api.openapi.documents import BuiltOnce, build_documents
-from kasuwa.api.routes import make_routes
+from kasuwa.api.routes import Route, make_routes
 from kasuwa.api.server import Server, ServerServices
 from kasuwa.boot.composition import Services, make_closer
 from kasuwa.boot.documentation import build_documentation
 from kasuwa.boot.readiness import Readiness
 from kasuwa.core.addresses import find_network
-from kasuwa.core.decision import find_terms
+from kasuwa.core.decision import Merchant, find_terms
 from kasuwa.http.public_limits import PublicLimits
 from kasuwa.http.shared_buckets import SharedBuckets, SharedLimits
 from kasuwa.http.throttle import bucket_key
@@ -37,7 +39,7 @@ from kasuwa.rails.inbox.callbacks import CallbackServices, RailCallbacks
 from kasuwa.rails.inbox.card_messages import CardMessages
 from kasuwa.rails.vendors.rejections import read_rejection
 from kasuwa.sandbox.admin_operations import CommonOperations
-from kasuwa.sandbox.operations import SandboxOperations, SandboxServices
+from kasuwa.sandbox.operations import SandboxOperations, SandboxServices, SendRequest
 from kasuwa.sandbox.request_records import RequestRecorder
 from kasuwa.settings.settings import Settings, loopback_allowed, parse_callback_senders, parse_trusted_proxies
 from kasuwa.terms.vendors import CollectionVendors
@@ -170,4 +172,18 @@ def make_dispatch(services: Services, operations: Any, limits: SharedLimits | No
         environment=services.settings.environment,
         limits=limits,
     )
-    return Dispatch(parts)
+    dispatch = Dispatch(parts)
+    if isinstance(operations, SandboxOperations):
+        operations.send_by(make_sender(dispatch, make_routes(services.methods)))
+    return dispatch
+
+
+def make_sender(dispatch: Dispatch, routes: Mapping[str, Route]) -> SendRequest:
+    """Returns what answers a request of a merchant in this process, without the network."""
+
+    async def send(merchant: Merchant, path: str, fields: Mapping[str, Any]) -> Mapping[str, Any]:
+        answered = await dispatch.handle_on_behalf(routes[f"/{path}"], merchant, msgspec.json.encode(fields))
+        reply: Mapping[str, Any] = msgspec.json.decode(answered.body)
+        return reply
+
+    return send

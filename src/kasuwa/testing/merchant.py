@@ -21,7 +21,6 @@ from kasuwa.testing.golden import DEFAULT_SEED, GOLDEN_NOW, GoldenFiles, render
 from kasuwa.testing.payer import APPROVED_CARD, CVV, Authentication, CheckoutPage, Method, Payer
 from kasuwa.testing.timelines import render_timelines
 from kasuwa.testing.transport import Scenarios, make_async_http_client, make_http_client
-from kasuwa.testing.triggers import TriggerError, trigger
 from kasuwa_client import AsyncKasuwa, AuthenticationError, Event, Kasuwa, Refused, sign_event, verify_event
 from kasuwa_client._sync_groups import Sandbox
 from kasuwa_client.types import ForkReply
@@ -249,19 +248,11 @@ class SandboxMerchant:
     def trigger(self, event: str, /, **changes: Any) -> Event:
         """Makes an event such as "dispute.opened" or "loan.late" happen, with everything that it is about, and returns
         it after it was delivered. `changes` replace fields of the requests that lead to it, such as amount="900.00".
-        Raises TriggerError for an unknown event, or if a request is refused."""
-        with make_http_client(Scenarios()) as http_client:
-
-            def send(path: str, fields: dict[str, Any], key: str) -> dict[str, Any]:
-                headers = {"mid": self.mid, "key": key or self.key}
-                reply: dict[str, Any] = http_client.put(f"{self.url}/{path}", json=fields, headers=headers).json()
-                if reply["status"] not in (200, 202):
-                    raise TriggerError(f"{event}: {path} refused a request: {reply.get('message')}")
-                return reply
-
-            entry = trigger(send, event, {name: str(value) for name, value in changes.items()})
+        Raises an error of the client for an unknown event, or if a request is refused."""
+        reply = self._plain_client.sandbox.trigger(event=event, fields={k: str(v) for k, v in changes.items()})
+        entry = reply.data
         self._deliver_due()
-        signed = sign_event(entry["payload"], self.key, event_id=entry["event_id"])
+        signed = sign_event(entry.payload, self.key, event_id=entry.event_id)
         return verify_event(signed.body, signed.headers, self.key)
 
     def pay_checkout(

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kasuwa.testing.triggers import (
+from kasuwa.sandbox.triggers import (
     ENROLL,
     FUND_SAVINGS,
     MAKE_CARD,

@@ -2471,6 +2471,15 @@ SANDBOX_EXPLAIN: Action[types.ExplainReply] = Action(
     },
     reply="ExplainReply",
 )
+SANDBOX_TRIGGER: Action[types.TriggerReply] = Action(
+    name="sandbox.trigger",
+    path="sandbox",
+    selectors={"action": "trigger"},
+    fields={"event": ("event", "text"), "fields": ("fields", "{any}")},
+    reply="TriggerReply",
+    writes=True,
+    repeat="never",
+)
 SANDBOX_REQUESTS: Action[types.LoggedRequest] = Action(
     name="sandbox.requests",
     path="sandbox",

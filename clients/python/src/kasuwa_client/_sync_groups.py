@@ -9903,6 +9903,52 @@ class Sandbox(SyncGroup):
             },
         )
 
+    def trigger(self, *, event: str, fields: Mapping[str, Any] | None = None) -> types.TriggerReply:
+        """Make an event happen, with all that it is about.
+
+        Makes an event happen, by requests of this merchant that lead to it.
+
+        Needs a key of scope `all`.
+
+        event: Name of the event, such as `dispute.opened`: its kind, and what has become of it. The name of an
+            event.
+        fields: Fields of the requests, such as `amount`. Each replaces that of every request that has it, and one
+            that none has is sent with the last. An object of at most 50 fields.
+
+        Example, and the reply that was recorded for it:
+
+            shop.sandbox.trigger(event="dispute.opened", fields={"amount": "900.00"})
+
+            {
+              "status": 200,
+              "data": {
+                "event_id": "<event_id>",
+                "sequence": 104,
+                "txnRef": "<txnRef>",
+                "kind": "dispute",
+                "state": "no_endpoint",
+                "dateCreated": "2026-01-05T08:30:00.000Z",
+                "object": "<reference>",
+                "object_sequence": 1,
+                "payload": {
+                  "status": 200,
+                  "txnStatus": "successful",
+                  "txnRef": "<txnRef>",
+                  "chargedAmount": "900.00",
+                  "paymentMethod": "card",
+                  "endpoint": "test",
+                  "kind": "dispute",
+                  "currency": "NGN",
+                  "disputeOf": "<reference>",
+                  "state": "needs_response",
+                  "step": "opened",
+                  "reason": "product not received",
+                  "fee": "1500.00",
+                  "vat": "112.50",
+            …
+        """
+        return self._call(actions.SANDBOX_TRIGGER, {"event": event, "fields": fields})
+
     def requests(
         self,
         *,

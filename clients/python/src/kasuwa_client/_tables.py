@@ -2458,6 +2458,7 @@ TYPES: Mapping[str, FieldTable] = {
         "approval": ("approval", "ApprovalLine"),
         "data": ("data", "[BulkOrderState]"),
     },
+    "TriggerReply": {"status": ("status", "integer"), "data": ("data", "EventLine")},
     "Velocity": {"count": ("count", "integer"), "amount": ("amount", "amount"), "hours": ("hours", "integer")},
     "VelocityShown": {"count": ("count", "integer"), "amount": ("amount", "amount"), "hours": ("hours", "integer")},
     "ViewGroupReply": {"status": ("status", "integer"), "data": ("data", "GroupView")},

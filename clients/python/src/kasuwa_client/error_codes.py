@@ -101,6 +101,7 @@ class ErrorCode(str, Enum):
     DIVIDEND_DECLARED = "dividend_declared"
     DURATION_MISSING = "duration_missing"
     EVENT_NOT_FOUND = "event_not_found"
+    EVENT_NOT_TRIGGERED = "event_not_triggered"
     EXCHANGE_RATE_MISSING = "exchange_rate_missing"
     FIELD_INVALID = "field_invalid"
     FIRST_DUE_PASSED = "first_due_passed"

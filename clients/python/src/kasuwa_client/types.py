@@ -8314,6 +8314,19 @@ class TransferState(Result):
 
 
 @dataclass(frozen=True)
+class TriggerReply(Result):
+    """The event that has happened."""
+
+    status: int
+    """200."""
+    data: EventLine
+    """The event. It is delivered as any other, and `txnRef` and `payload` say what it is about."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "data": "data"}
+
+
+@dataclass(frozen=True)
 class VelocityShown(Result):
     """The most that a card may pay in some hours."""
 

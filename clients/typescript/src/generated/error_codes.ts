@@ -90,6 +90,7 @@ export const ERROR_CODES = [
   "dividend_declared",
   "duration_missing",
   "event_not_found",
+  "event_not_triggered",
   "exchange_rate_missing",
   "field_invalid",
   "first_due_passed",

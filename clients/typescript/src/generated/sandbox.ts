@@ -12,6 +12,7 @@ import { type OwnFigures, type TiersReply } from "./clients.js";
 import { type DisputeChanged } from "./disputes.js";
 import { type LimitFields, type NewKeyReply, type PolicyReply, type TierFields } from "./keys.js";
 import { type BeneficiaryReply, type InboundPaymentReply } from "./payment.js";
+import { type EventLine } from "./resources.js";
 import {
   CARD_DISPUTE_CHANGED_SHAPE,
   CASHCODE_REDEEM_REPLY_SHAPE,
@@ -236,6 +237,14 @@ export interface SnapshotReply {
   readonly status: 200;
   /** The world. */
   readonly data: World;
+}
+
+/** The event that has happened. */
+export interface TriggerReply {
+  /** 200. */
+  readonly status: 200;
+  /** The event. It is delivered as any other, and `txnRef` and `payload` say what it is about. */
+  readonly data: EventLine;
 }
 
 /** A place where the books violate an invariant. */
@@ -582,6 +591,17 @@ export interface SandboxExplainRequest {
    * 1 to 100 characters.
    */
   readonly reference?: string | null | undefined;
+}
+
+/** Request of sandbox trigger. Makes an event happen, by requests of this merchant that lead to it. */
+export interface SandboxTriggerRequest {
+  /** Name of the event, such as `dispute.opened`: its kind, and what has become of it. The name of an event. */
+  readonly event: string;
+  /**
+   * Fields of the requests, such as `amount`. Each replaces that of every request that has it, and one that none has
+   * is sent with the last. An object of at most 50 fields.
+   */
+  readonly fields?: { readonly [name: string]: unknown } | null | undefined;
 }
 
 /** Request of sandbox requests. Requests of this merchant and their replies, newest first. */
@@ -967,6 +987,14 @@ const EXPLAIN: Operation = {
   path: "sandbox",
   select: { action: "explain" },
   repeat: "read",
+};
+
+const TRIGGER: Operation = {
+  name: "sandbox.trigger",
+  path: "sandbox",
+  select: { action: "trigger" },
+  repeat: "never",
+  writes: true,
 };
 
 const REQUESTS: Operation = {
@@ -1676,6 +1704,62 @@ export class SandboxMethods {
    */
   explain(request: SandboxExplainRequest = {}, options?: CallOptions): Promise<ExplainReply> {
     return callAction(this.#caller, EXPLAIN, request, options);
+  }
+
+  /**
+   * Make an event happen, with all that it is about.
+   *
+   * Makes an event happen, by requests of this merchant that lead to it.
+   *
+   * Needs a key of scope `all`.
+   *
+   * If its answer is lost, the call is not repeated, and throws OutcomeUnknown.
+   *
+   * Exists in the test environment only.
+   *
+   * @example
+   * ```ts
+   * await shop.sandbox.trigger({
+   *   event: "dispute.opened",
+   *   fields: {
+   *     amount: "900.00",
+   *   },
+   * });
+   * // {
+   * //   status: 200,
+   * //   data: {
+   * //     event_id: "<event_id>",
+   * //     sequence: 104,
+   * //     txnRef: "<txnRef>",
+   * //     kind: "dispute",
+   * //     state: "no_endpoint",
+   * //     dateCreated: "2026-01-05T08:30:00.000Z",
+   * //     object: "<reference>",
+   * //     object_sequence: 1,
+   * //     payload: {
+   * //       status: 200,
+   * //       txnStatus: "successful",
+   * //       txnRef: "<txnRef>",
+   * //       chargedAmount: "900.00",
+   * //       paymentMethod: "card",
+   * //       endpoint: "test",
+   * //       kind: "dispute",
+   * //       currency: "NGN",
+   * //       disputeOf: "<reference>",
+   * //       state: "needs_response",
+   * //       step: "opened",
+   * //       reason: "product not received",
+   * //       fee: "1500.00",
+   * //       vat: "112.50",
+   * //       respond_by: "2026-01-12T08:30:00.000Z",
+   * //     },
+   * //     attempts: [],
+   * //   },
+   * // }
+   * ```
+   */
+  trigger(request: SandboxTriggerRequest, options?: CallOptions): Promise<TriggerReply> {
+    return callAction(this.#caller, TRIGGER, request, options);
   }
 
   /**

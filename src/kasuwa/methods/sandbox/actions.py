@@ -75,6 +75,15 @@ SANDBOX = ApiMethod(
             example={"action": "explain", "orderRef": "order-1042"},
         ),
         AdminCommand(
+            name="trigger",
+            request=wire.TriggerRequest,
+            reply=wire.TriggerReply,
+            run=commands.trigger,
+            permission=INTEGRATE,
+            summary="Make an event happen, with all that it is about",
+            example={"action": "trigger", "event": "dispute.opened", "fields": {"amount": "900.00"}},
+        ),
+        AdminCommand(
             name="requests",
             request=wire.RequestsRequest,
             reply=wire.RequestsReply,

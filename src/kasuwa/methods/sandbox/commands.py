@@ -12,6 +12,7 @@ from kasuwa.core.action import AdminOperations
 from kasuwa.core.calendar import lagos_text, utc_text
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import FieldError, Merchant, Refusal, refuse_fields
+from kasuwa.methods.resources.wire import EventLine
 from kasuwa.methods.sandbox.rules import resolve_advance
 from kasuwa.methods.sandbox.wire import (
     AdvanceReply,
@@ -50,6 +51,8 @@ from kasuwa.methods.sandbox.wire import (
     SettleRequest,
     SnapshotReply,
     SnapshotRequest,
+    TriggerReply,
+    TriggerRequest,
     Violation,
     WebhookRequest,
     World,
@@ -197,6 +200,13 @@ def show_world(world: Any) -> World:
         made_at=utc_text(world.made_at),
         made_by=world.kasuwa,
     )
+
+
+async def trigger(request: TriggerRequest, merchant: Merchant, engine: AdminOperations) -> TriggerReply | Refusal:
+    event = await engine.trigger(merchant, request.event, request.fields or {})
+    if isinstance(event, FieldError):
+        return refuse_fields(event)
+    return event if isinstance(event, Refusal) else TriggerReply(data=msgspec.convert(event, EventLine))
 
 
 async def list_requests(request: RequestsRequest, merchant: Merchant, engine: AdminOperations) -> RequestsReply:

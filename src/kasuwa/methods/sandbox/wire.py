@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Meta, field
 
 from kasuwa.core.scenario import FaultKind, FaultOperation, RailName
+from kasuwa.methods.resources.wire import EventLine
 from kasuwa.methods.sandbox.world_file import WorldFile
 from kasuwa.wire.fields import (
     END,
@@ -31,6 +32,10 @@ ResponseCode = Annotated[
 ]
 
 
+EventName = Annotated[
+    str, Meta(pattern=r"^[a-z_]+(\.[a-z_]+)?" + END, max_length=60, description="the name of an event")
+]
+TriggerFields = Annotated[dict[str, Any], Meta(max_length=50, description="an object of at most 50 fields")]
 MerchantTerms = Annotated[dict[str, Any], Meta(max_length=100, description="an object of at most 100 terms")]
 
 
@@ -334,6 +339,25 @@ class DoneReply(msgspec.Struct, kw_only=True):
     "200: it was done."
     message: str
     "The outcome in words."
+
+
+class TriggerRequest(msgspec.Struct, kw_only=True):
+    """Makes an event happen, by requests of this merchant that lead to it."""
+
+    event: EventName
+    "Name of the event, such as `dispute.opened`: its kind, and what has become of it."
+    fields: TriggerFields | None = None
+    """Fields of the requests, such as `amount`. Each replaces that of every request that has it, and one that none has
+    is sent with the last."""
+
+
+class TriggerReply(msgspec.Struct, kw_only=True):
+    """The event that has happened."""
+
+    status: Literal[200] = 200
+    "200."
+    data: EventLine
+    "The event. It is delivered as any other, and `txnRef` and `payload` say what it is about."
 
 
 class RequestsRequest(msgspec.Struct, kw_only=True):

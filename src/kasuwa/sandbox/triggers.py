@@ -1,18 +1,15 @@
 """Makes events happen in the test environment: for each kind, the requests that lead to it. Contract: sandbox#trigger
 
-The requests are those of a merchant, so that what they make is as real as anything else in its books. The module knows
-no client: whoever calls it sends the requests (`kasuwa trigger`, the pytest plugin).
+The requests are those of a merchant, so that what they make is as real as anything else in its books. The module sends
+none itself: `make_requests` yields one after the other, and takes the reply of each.
 """
 
+import contextlib
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Generator, Mapping
 from datetime import datetime, timedelta, timezone
 from difflib import get_close_matches
 from typing import Any, NamedTuple
-
-# Sends a request to a path of the API, with a key of the merchant, or with its own for "". Returns the reply. Raises an
-# error if it is refused.
-Send = Callable[[str, dict[str, Any], str], Mapping[str, Any]]
 
 
 class Step(NamedTuple):
@@ -22,11 +19,28 @@ class Step(NamedTuple):
     fields: Mapping[str, Any]
     has_further_key: bool = False  # it is sent with the key that an earlier step has made
     after: bool = False  # it comes after the event, and puts back what was set for it; changes are not sent with it
-    client_as: str = ""  # a further name of the client whom it makes: `<client_id>` is the next one from then on
+    keeps: tuple[str, str] = ("", "")  # a value of its reply, and the name under which later replies do not replace it
+
+
+class Request(NamedTuple):
+    """A request as it is sent."""
+
+    path: str
+    fields: Mapping[str, Any]
+    key: str  # a further key of the merchant, or "" for that of whoever wants the event
+
+
+Reply = Mapping[str, Any]
+# Yields requests, takes their replies, and returns the entry of the event in the log.
+Requests = Generator[Request, Reply, dict[str, Any]]
 
 
 class TriggerError(ValueError):
-    """There is no such event, or it did not happen. The text says so in one line."""
+    """The event did not happen. The text says so in one line."""
+
+
+class UnknownEvent(ValueError):
+    """There is no such event. The text names the nearest, or all."""
 
 
 LAGOS = timezone(timedelta(hours=1))
@@ -142,10 +156,8 @@ COLLECTED_LOAN = (
     Step("loans", {"action": "auto_repay", "loan_id": "<loan_id>", "source": "wallet"}),
 )
 # What another key asks for waits for the merchant's own.
-APPROVE_ALL = Step("sandbox", {"action": "payout_policy", "approve_above": "0.00"})
-APPROVE_NONE = Step("sandbox", {"action": "payout_policy"}, after=True)
 WAITING_TRANSFER = (
-    APPROVE_ALL,
+    Step("sandbox", {"action": "payout_policy", "approve_above": "0.00"}),
     Step("sandbox", {"action": "new_key", "name": "payer <unique>", "scopes": ["payout"]}),
     Step("disburse", {**TRANSFER, "accountnumber": "0000000000"}, has_further_key=True),
 )
@@ -234,17 +246,14 @@ TRIGGERS: Mapping[str, tuple[Step, ...]] = {
     "dispute.opened": (*PAY, DISPUTE),
     "dispute.won": (*PAY, DISPUTE, decide_dispute("won")),
     "dispute.lost": (*PAY, DISPUTE, decide_dispute("lost")),
-    "transfer_approval.pending": (*WAITING_TRANSFER, APPROVE_NONE),
-    "transfer_approval.failed": (
-        *WAITING_TRANSFER,
-        Step("disburse", {"action": "reject", "txnRef": "<txnRef>"}),
-        APPROVE_NONE,
-    ),
+    "transfer_approval.pending": WAITING_TRANSFER,
+    "transfer_approval.failed": (*WAITING_TRANSFER, Step("disburse", {"action": "reject", "txnRef": "<txnRef>"})),
     "settlement": (
+        Step("resources", {"inquire": "settlement_events"}, keeps=("daily", "daily_before")),
         Step("resources", {"request": "settlement_events", "daily": True}),
         *PAY,
         advance(2),
-        Step("resources", {"request": "settlement_events", "daily": False}, after=True),
+        Step("resources", {"request": "settlement_events", "daily": "<daily_before>"}, after=True),
     ),
     "account_closed": (
         Step(
@@ -315,7 +324,7 @@ TRIGGERS: Mapping[str, tuple[Step, ...]] = {
         advance(32),
     ),
     "group": (
-        ENROLL._replace(client_as="leader_id"),
+        ENROLL._replace(keeps=("client_id", "leader_id")),
         ENROLL,
         Step(
             "loans",
@@ -354,6 +363,7 @@ TRIGGERS: Mapping[str, tuple[Step, ...]] = {
     "held_deposit": (
         ENROLL_IN_TIER,
         OPEN_SAVINGS,
+        Step("sandbox", {"action": "client_tiers", "is_on": False}),
         Step(
             "investments",
             {
@@ -366,7 +376,6 @@ TRIGGERS: Mapping[str, tuple[Step, ...]] = {
         ),
         Step("sandbox", {"action": "client_tiers", "is_on": True, "tiers": [{"tier": 1, "balance": "1.00"}]}),
         Step("investments", {"action": "validate", "txnRef": "<txnRef>", "otp": "123456"}),
-        Step("sandbox", {"action": "client_tiers", "is_on": False}, after=True),
     ),
     "dividend": (
         *SHARES,
@@ -422,33 +431,81 @@ TRIGGERS: Mapping[str, tuple[Step, ...]] = {
 }
 
 
-def trigger(send: Send, name: str, changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Makes an event happen. Returns its entry in the log of events.
+def make_requests(name: str, changes: Mapping[str, Any]) -> Requests:
+    """Returns the requests that make an event happen.
 
     `changes` replace fields of the requests that have them, and others are sent with the last request. Raises
-    TriggerError for an unknown name, or if no such event came of it, and whatever `send` raises."""
-    steps = find_steps(name)
+    UnknownEvent, and TriggerError as soon as a request is refused, or if no such event comes of them."""
+    return request_steps(name, find_steps(name), changes)
+
+
+def request_steps(name: str, steps: tuple[Step, ...], changes: Mapping[str, Any]) -> Requests:
     kind = name.partition(".")[0]
-    newest = send("resources", {"inquire": "events", "limit": 1}, "")["data"]
+    newest = (yield from ask(name, "resources", {"inquire": "events", "limit": 1}))["data"]
     before = int(newest[0]["sequence"]) if newest else 0
     known: dict[str, Any] = {"unique": secrets.token_hex(8)}
-    wanted = [step for step in steps if not step.after]
-    named = {field for step in wanted for field in step.fields}
     try:
-        for step in wanted:
-            changed = {field: value for field, value in changes.items() if field in step.fields}
-            if step is wanted[-1]:
-                changed |= {field: value for field, value in changes.items() if field not in named}
-            key = known["key"] if step.has_further_key else ""
-            known |= collect_values(send(step.path, fill_fields({**step.fields, **changed}, known), key))
-            known |= find_days(known)
-            if step.client_as:
-                known[step.client_as] = known["client_id"]
-        return find_event(send, kind, before, name)
-    finally:
-        for step in steps:
-            if step.after:
-                send(step.path, dict(step.fields), "")
+        yield from request_all(name, [step for step in steps if not step.after], changes, known)
+        event = yield from find_event(kind, before, name)
+    except TriggerError:
+        with contextlib.suppress(TriggerError):  # the first refusal says why
+            yield from put_back(name, steps, known)
+        raise
+    yield from put_back(name, steps, known)
+    return event
+
+
+def request_all(
+    name: str, steps: list[Step], changes: Mapping[str, Any], known: dict[str, Any]
+) -> Generator[Request, Reply, None]:
+    """Requests step after step, and adds the values of their replies to those known."""
+    named = {field for step in steps for field in step.fields}
+    for step in steps:
+        changed = {field: value for field, value in changes.items() if field in step.fields}
+        if step is steps[-1]:
+            changed |= {field: value for field, value in changes.items() if field not in named}
+        fields = fill_fields({**step.fields, **changed}, known)
+        reply = yield from ask(name, step.path, fields, known["key"] if step.has_further_key else "")
+        known |= collect_values(reply)
+        known |= find_days(known)
+        value, name_kept = step.keeps
+        if name_kept:
+            known[name_kept] = known[value]
+
+
+def put_back(name: str, steps: tuple[Step, ...], known: Mapping[str, Any]) -> Generator[Request, Reply, None]:
+    """Puts back what was set, if it was read before."""
+    for step in steps:
+        if not step.after:
+            continue
+        try:
+            fields = fill_fields(step.fields, known)
+        except KeyError:
+            continue
+        yield from ask(name, step.path, fields)
+
+
+def ask(name: str, path: str, fields: Mapping[str, Any], key: str = "") -> Generator[Request, Reply, Reply]:
+    """Makes one request, and goes on with an advance until it is there. Raises TriggerError if it is refused."""
+    while True:
+        reply = yield Request(path, fields, key)
+        if reply["status"] not in (200, 202):
+            raise TriggerError(f"{name}: {path} refused a request: {reply.get('message')}")
+        if fields.get("action") != "advance" or not reply.get("more"):
+            return reply
+        fields = {"action": "advance", "until": reply["until"]}
+
+
+async def run(requests: Requests, answer: Callable[[Request], Awaitable[Reply]]) -> dict[str, Any]:
+    """Answers requests until the event has happened. Returns its entry in the log of events."""
+    reply: Any = None
+    while True:
+        try:
+            request = requests.send(reply)
+        except StopIteration as ended:
+            event: dict[str, Any] = ended.value
+            return event
+        reply = await answer(request)
 
 
 # Kinds that no request of a merchant leads to, and what does.
@@ -461,21 +518,21 @@ def find_steps(name: str) -> tuple[Step, ...]:
     if name in TRIGGERS:
         return TRIGGERS[name]
     if name in NOT_TRIGGERED:
-        raise TriggerError(f"no request leads to {name}: {NOT_TRIGGERED[name]}")
+        raise UnknownEvent(f"no request leads to {name}: {NOT_TRIGGERED[name]}")
     of_kind = [known for known in TRIGGERS if known.startswith(f"{name}.")]
     if of_kind:
-        raise TriggerError(f"no event is called {name}: did you mean {' or '.join(of_kind)}?")
+        raise UnknownEvent(f"no event is called {name}: did you mean {' or '.join(of_kind)}?")
     near = get_close_matches(name, TRIGGERS, n=1)
     hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(TRIGGERS)}"
-    raise TriggerError(f"no event is called {name}: {hint}")
+    raise UnknownEvent(f"no event is called {name}: {hint}")
 
 
-def find_event(send: Send, kind: str, after: int, name: str) -> dict[str, Any]:
-    """Returns the newest event of a kind after a sequence number."""
+def find_event(kind: str, after: int, name: str) -> Requests:
+    """Finds the newest event of a kind after a sequence number."""
     newest = None
     has_more = True
     while has_more:
-        page = send("resources", {"inquire": "event_feed", "after": after, "limit": 200}, "")
+        page = yield from ask(name, "resources", {"inquire": "event_feed", "after": after, "limit": 200})
         newest = next((dict(event) for event in reversed(page["data"]) if event["kind"] == kind), newest)
         after, has_more = page["last"], page["more"]
     if newest is None:

@@ -1,0 +1,164 @@
+"""`trigger`: every event that it names happens, with the fields that were changed."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from kasuwa.sandbox.triggers import (
+    NOT_TRIGGERED,
+    TRIGGERS,
+    Request,
+    Step,
+    TriggerError,
+    UnknownEvent,
+    collect_values,
+    fill_fields,
+    make_requests,
+    request_steps,
+)
+from kasuwa.transactions.event_payloads import EVENT_KINDS
+from tests.merchant_client import MerchantClient
+from tests.running import Deployment
+
+# What an event says beside its status, by the part of the name behind the dot.
+STATES = {"late": ("step", "late"), "voided": ("invoiceStatus", "void")}
+# Names of states of disputes that are not the state itself.
+DISPUTE_STATES = {"opened": "needs_response"}
+SETTINGS = "select settings from merchant where mid = $1 and current"
+KEYS = """
+    select k.name from merchant_key k join merchant m using (merchant_id)
+    where m.mid = $1 and m.current and (k.expires_at is null or k.expires_at > now()) order by k.key_id
+"""
+
+
+@pytest.mark.parametrize("name", TRIGGERS)
+def test_each_event_happens_as_its_name_says(name: str, shop: MerchantClient) -> None:
+    event = trigger(shop, name)
+    kind, _, state = name.partition(".")
+    payload = event["payload"]
+    assert (event["kind"], payload["kind"]) == (kind, kind)
+    if kind in ("dispute", "card_dispute"):
+        assert payload["state"] == DISPUTE_STATES.get(state, state)
+    elif state in STATES:
+        field, value = STATES[state]
+        assert payload[field] == value
+    elif state:
+        assert payload["txnStatus"] == state
+
+
+def test_every_kind_of_event_is_triggered_or_named() -> None:
+    triggered = {name.partition(".")[0] for name in TRIGGERS}
+    assert triggered | set(NOT_TRIGGERED) == set(EVENT_KINDS)
+    assert triggered.isdisjoint(NOT_TRIGGERED)
+    assert all(NOT_TRIGGERED.values())
+
+
+def trigger(shop: MerchantClient, name: str, **fields: Any) -> dict[str, Any]:
+    """Returns the event's entry in the log."""
+    reply = shop.put("sandbox", action="trigger", event=name, fields=fields).body
+    assert reply["status"] == 200, reply
+    event: dict[str, Any] = reply["data"]
+    return event
+
+
+def test_a_kind_that_no_request_leads_to_is_refused_with_the_reason() -> None:
+    with pytest.raises(UnknownEvent, match="no request leads to reversal: two operators decide"):
+        make_requests("reversal", {})
+
+
+def test_a_kind_without_its_state_is_refused_with_the_states() -> None:
+    with pytest.raises(UnknownEvent, match=r"did you mean dispute\.opened or dispute\.won or dispute\.lost\?"):
+        make_requests("dispute", {})
+
+
+def test_an_unknown_name_is_refused_with_the_nearest(shop: MerchantClient) -> None:
+    with pytest.raises(UnknownEvent, match=r"known are payment\.successful"):
+        make_requests("zzz", {})
+    refused = shop.put("sandbox", action="trigger", event="dispute.open").body
+    [error] = refused["errors"]
+    assert (refused["status"], error["field"]) == (104, "event")
+    assert "did you mean dispute.opened?" in error["reason"]
+
+
+@pytest.mark.parametrize("name", ["transfer_approval.failed", "held_deposit", "settlement"])
+@pytest.mark.parametrize("amount", [{}, {"amount": "nothing"}], ids=["happens", "refused"])
+def test_what_was_set_for_an_event_is_put_back(
+    name: str, amount: dict[str, Any], shop: MerchantClient, deployment: Deployment
+) -> None:
+    shop.put("sandbox", action="payout_policy", approve_above="700000.00")
+    shop.put("sandbox", action="client_tiers", is_on=True, tiers=[{"tier": 2, "balance": "40.00"}])
+    shop.put("resources", request="settlement_events", daily=True)
+    settings, keys = deployment.fetch(SETTINGS, shop.mid), deployment.fetch(KEYS, shop.mid)
+    refused = {} if name == "settlement" and not amount else amount
+    reply = shop.put("sandbox", action="trigger", event=name, fields=refused).body
+    assert reply["status"] == (104 if refused else 200), reply
+    assert (deployment.fetch(SETTINGS, shop.mid), deployment.fetch(KEYS, shop.mid)) == (settings, keys)
+    assert shop.put("resources", inquire="settlement_events").body["data"]["daily"] is True
+
+
+def test_a_transfer_that_waits_keeps_the_key_that_sent_it(shop: MerchantClient, deployment: Deployment) -> None:
+    waiting = trigger(shop, "transfer_approval.pending")
+    assert len(deployment.fetch(KEYS, shop.mid)) == 2
+    approved = shop.put("disburse", action="approve", txnRef=waiting["payload"]["txnRef"]).body
+    assert approved["txnStatus"] == "successful"
+
+
+def test_changed_fields_are_sent_with_every_request_that_has_them(shop: MerchantClient) -> None:
+    paid = trigger(shop, "payment.successful", amount="777.00", customer_txnref="basket-1")["payload"]
+    assert (paid["chargedAmount"], paid["customer_txnref"]) == ("777.00", "basket-1")
+    disputed = trigger(shop, "dispute.opened", amount="900.00", reason="fraud")["payload"]
+    assert disputed["chargedAmount"] == "900.00"
+
+
+def test_a_field_that_no_request_has_is_sent_with_the_last(shop: MerchantClient) -> None:
+    sent = trigger(shop, "invoice", note="Thank you")["payload"]
+    invoice = shop.put("resources", inquire="invoice", invoice_id=sent["invoice_id"]).body
+    assert invoice["data"]["note"] == "Thank you"
+
+
+def answer(requests: Any, replies: Mapping[str, Any]) -> list[Request]:
+    """Answers requests by their path until they end, and returns them."""
+    sent: list[Request] = []
+    reply: Any = None
+    while True:
+        try:
+            request = requests.send(reply)
+        except StopIteration:
+            return sent
+        sent.append(request)
+        reply = replies[request.path]
+
+
+NO_EVENTS = {"status": 200, "data": [], "last": 0, "more": False}
+
+
+def test_requests_that_lead_to_no_event_are_an_error() -> None:
+    with pytest.raises(TriggerError, match=r"transfer\.failed: .* no event of kind transfer"):
+        answer(make_requests("transfer.failed", {}), {"resources": NO_EVENTS, "disburse": {"status": 200}})
+
+
+def test_the_first_refusal_is_named_also_if_nothing_can_be_put_back() -> None:
+    refused = {"status": 104, "message": "first"}
+    steps = (Step("payment", {}), Step("clients", {}, after=True))
+    replies = {"resources": NO_EVENTS, "payment": refused, "clients": {"status": 104, "message": "second"}}
+    with pytest.raises(TriggerError, match=r"x: payment refused a request: first$"):
+        answer(request_steps("x", steps, {}), replies)
+
+
+def test_an_advance_goes_on_until_it_is_there() -> None:
+    later = {"status": 200, "more": True, "until": "2026-01-01T00:00:00.000Z"}
+    requests = request_steps("x", (Step("sandbox", {"action": "advance", "days": 400}),), {})
+    requests.send(None)  # type: ignore[arg-type]
+    assert requests.send(NO_EVENTS).fields == {"action": "advance", "days": 400}
+    for _ in range(2):
+        assert requests.send(later).fields == {"action": "advance", "until": later["until"]}
+    assert requests.send({"status": 200}).fields["inquire"] == "event_feed"
+
+
+def test_placeholders_stand_for_values_of_replies() -> None:
+    known = collect_values({"txnRef": "outer", "data": {"txnRef": "inner", "id": 5, "lines": [1]}})
+    assert known == {"txnRef": "outer", "id": 5}
+    filled = fill_fields({"a": "<txnRef>", "b": [{"c": "<id>"}], "d": "<txnRef>@x", "e": 1}, known)
+    assert filled == {"a": "outer", "b": [{"c": 5}], "d": "outer@x", "e": 1}
+    assert Step("disburse", {}).fields == {}
