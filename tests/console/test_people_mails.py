@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from kasuwa.people import passwords
+from tests.console.test_step_up import expire_step_up, sign_in_user
 from tests.console.test_user_invitations import PASSWORD, accept, new_address, user_id_of
 from tests.console.visitor import Visitor, link_for, sign_in_as
 from tests.merchant_client import MerchantClient
@@ -114,6 +115,22 @@ def test_the_mails_of_a_merchants_people_are_seen_by_that_merchant_alone(
     page = owner.get("/team/mails")
     assert (page.http, email in page.text) == (200, False)
     assert sign_in_as(deployment, "merchant:finance", theirs.mid).get("/team/mails").http == 403
+
+
+def test_only_an_owner_who_was_asked_again_reads_the_links_of_others_by_try_it(
+    deployment: Deployment, shop: MerchantClient
+) -> None:
+    _, email = invite(deployment, shop)
+    link, body = link_for(deployment, email), '{"action":"people_mails"}'
+    developer = sign_in_as(deployment, "merchant:developer", shop.mid)
+    refused = developer.post("/docs/sandbox/people_mails", body=body)
+    assert (refused.http, link in refused.text) == (403, False)
+    owner, owner_email = sign_in_user(deployment, shop)
+    expire_step_up(deployment, owner_email)
+    asked = owner.post("/docs/sandbox/people_mails", body=body)
+    assert (asked.http, link in asked.text) == (401, False)
+    shown = owner.post("/docs/sandbox/people_mails", body=body, confirm_password=PASSWORD)
+    assert (shown.http, link in shown.text) == (200, True)
 
 
 def test_pages_of_the_outbox_follow_each_other(deployment: Deployment, shop: MerchantClient) -> None:
