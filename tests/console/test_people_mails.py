@@ -133,6 +133,20 @@ def test_only_an_owner_who_was_asked_again_reads_the_links_of_others_by_try_it(
     assert (shown.http, link in shown.text) == (200, True)
 
 
+def test_the_log_of_requests_does_not_have_the_links_of_mails(deployment: Deployment, shop: MerchantClient) -> None:
+    _, email = invite(deployment, shop)
+    token = link_for(deployment, email).rpartition("/")[2]
+    assert token in read_outbox(shop)[0]["text"]
+
+    def find_logged() -> list[str]:
+        logged = shop.put("sandbox", action="requests").body["data"]
+        return [one["reply_body"] for one in logged if one["action"] == "people_mails"]
+
+    wait_until("it is logged", lambda: len(find_logged()) == 1)
+    [logged] = find_logged()
+    assert ("/link/***" in logged, token in logged) == (True, False)
+
+
 def test_pages_of_the_outbox_follow_each_other(deployment: Deployment, shop: MerchantClient) -> None:
     for _ in range(3):
         invite(deployment, shop)

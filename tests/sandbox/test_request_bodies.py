@@ -10,6 +10,9 @@ from kasuwa.wire.masking import SECRET_FIELDS
 
 VAULT = Vault(bytes(32))
 CARD = "5123450000000008"
+# As long as the token of a link.
+TOKEN = "q7Jd-" * 8 + "abc"
+REFERENCE = "order-550e8400-e29b-41d4-a716-446655440000"
 
 
 @pytest.mark.parametrize("name", sorted(SECRET_FIELDS))
@@ -41,6 +44,29 @@ def test_the_value_of_a_secret_field_is_hidden_wherever_it_is(name: str) -> None
 )
 def test_what_is_no_secret_stays_as_it_was_sent(body: bytes, shown: str) -> None:
     assert mask_body(body) == shown
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"data": [{"text": f"Follow https://console.example.com/link/{TOKEN} to sign in."}]},
+        {"data": [{"html": f'<a href="/link/{TOKEN}">sign in</a>'}]},
+        {"narration": TOKEN},
+        {"receiptURL": f"https://pay.example.com/receipt/{TOKEN}?x=1"},
+        {TOKEN: [TOKEN]},
+    ],
+)
+def test_tokens_are_hidden_in_whatever_field_they_are(body: object) -> None:
+    sent = msgspec.json.encode(body)
+    assert TOKEN.encode() in sent
+    for logged in (sent, sent[:-1]):
+        assert TOKEN not in mask_body(logged)
+
+
+@pytest.mark.parametrize("name", ["orderRef", "txnRef", "customer_txnref", "reference", "loan_id", "id"])
+def test_a_reference_as_long_as_a_token_stays_as_it_was_sent(name: str) -> None:
+    body = f'{{"{name}":"{REFERENCE}"}}'
+    assert mask_body(body.encode()) == body
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,15 @@ from kasuwa.core.row_codes import OPERATOR_ID
 from kasuwa.core.vault import NONCE_BYTES, Vault
 from kasuwa.methods.sealed_columns import request_bodies_aad
 from kasuwa.webhooks.response_excerpt import make_excerpt
-from kasuwa.wire.masking import HIDDEN, SECRET_FIELDS, mask_card_numbers
+from kasuwa.wire.masking import HIDDEN, SECRET_FIELDS, TOKEN, mask_card_numbers
 
 # Of a longer body only the length is kept.
 MAX_BODY_BYTES = 32 * 1024
 GZIP_MARK = b"\x1f\x8b"
 # The code of an error. Codes that open something have digits or capitals.
 ERROR_CODE = re.compile(r"[a-z]+(_[a-z]+)+")
+# Fields that name something, which must be found again: a reference may be as long as a token.
+REFERENCE_NAME = re.compile(r"(?:.*_)?id|.*ref(?:erence)?", re.IGNORECASE)
 # Numbers from here on may be those of cards.
 LARGE = 10**12
 
@@ -47,14 +49,14 @@ def mask_body(body: bytes) -> str:
     try:
         return msgspec.json.encode(mask_value(DECODER.decode(body))).decode()
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, OverflowError):
-        return make_excerpt(body, ())
+        return TOKEN.sub(HIDDEN, make_excerpt(body, ()))
 
 
 def mask_value(value: Any, name: str = "", is_secret: bool = False) -> Any:
-    """Returns a value of JSON with everything hidden that is below a secret field."""
+    """Returns a value of JSON with everything hidden that is below a secret field, and tokens wherever they are."""
     if isinstance(value, dict):
         return {
-            mask_card_numbers(key): mask_value(inner, key, is_secret or key.lower() in SECRET_FIELDS)
+            mask_text(key): mask_value(inner, key, is_secret or key.lower() in SECRET_FIELDS)
             for key, inner in value.items()
         }
     if isinstance(value, list):
@@ -65,11 +67,16 @@ def mask_value(value: Any, name: str = "", is_secret: bool = False) -> Any:
         is_error = name == "code" and isinstance(value, str) and ERROR_CODE.fullmatch(value) is not None
         return value if is_error else HIDDEN
     if isinstance(value, str):
-        return mask_card_numbers(value)
+        return mask_card_numbers(value) if REFERENCE_NAME.fullmatch(name) else mask_text(value)
     if isinstance(value, int) and abs(value) >= LARGE:
         masked = mask_card_numbers(str(value))
         return keep_literal(masked) if masked == str(value) else masked
     return value
+
+
+def mask_text(text: str) -> str:
+    """Returns a text without tokens, such as that of a link that lets its reader in, and with masked card numbers."""
+    return TOKEN.sub(HIDDEN, mask_card_numbers(text))
 
 
 def seal_bodies(vault: Vault, mid: str, request_id: str, bodies: Bodies) -> bytes:
