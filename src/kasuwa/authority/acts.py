@@ -232,8 +232,8 @@ TRIGGER_EVENT = Act(
     asks_second_factor=True,
     actions=("sandbox trigger",),
 )
-# Mails to people have links that let their readers in as whoever they are for, the owner too. A key of scope `all` reads
-# them in the test environment: an owner has made it.
+# Mails to people have links that let their reader in as whoever they are for, the owner too. A key of scope `all` reads
+# them too, which owners and operators alone make.
 OUTBOX = Act(
     name="outbox",
     title="Mails to people",

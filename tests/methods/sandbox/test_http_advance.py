@@ -206,6 +206,20 @@ def test_a_fault_is_cleared_for_its_rail_alone(shop: MerchantClient) -> None:
     assert shop.transfer()["txnStatus"] == "successful"
 
 
+def test_a_fault_of_the_whole_rail_remains_when_one_of_an_operation_is_cleared(shop: MerchantClient) -> None:
+    clear = {"rail": "bank", "kind": "none", "on": "transfer"}
+    for on in (None, "transfer"):
+        plan_fault(shop, rail="bank", kind="decline", on=on, times=50)
+    remaining = plan_fault(shop, **clear)["message"]
+    assert shop.transfer()["txnStatus"] == "failed"
+    assert remaining == "Faults of transfer alone are cleared; those of all calls of the bank rail remain"
+    plan_fault(shop, rail="bank", kind="none")
+    plan_fault(shop, rail="bank", kind="decline", on="transfer", times=50)
+    plan_fault(shop, rail="card", kind="decline", times=50)
+    assert plan_fault(shop, **clear)["message"] == "The bank rail answers each transfer as usual again"
+    assert shop.transfer()["txnStatus"] == "successful"
+
+
 def test_all_faults_are_cleared_at_once_without_a_rail(shop: MerchantClient, deployment: Deployment) -> None:
     for rail in ("bank", "card", "biller"):
         plan_fault(shop, rail=rail, kind="timeout", times=50)

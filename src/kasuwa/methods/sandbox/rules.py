@@ -88,10 +88,8 @@ def need_fault(request: FaultRequest, merchant: Merchant) -> Needs:
 def decide_fault(request: FaultRequest, context: Context, rows: LoadedRows) -> Decision[DoneReply] | Refusal:
     if request.kind == "none":
         faults = tuple(fault for fault in context.injected_faults if not is_cleared(fault, request))
-        rails = "All rails answer" if request.rail is None else f"The {request.rail} rail answers"
-        rails = rails if request.on is None else f"{rails} each {request.on}"
         return Decision(
-            reply=DoneReply(message=f"{rails} as usual again"), sandbox=SandboxEffects(injected_faults=faults)
+            reply=DoneReply(message=describe_cleared(request, faults)), sandbox=SandboxEffects(injected_faults=faults)
         )
     assert request.rail is not None, "check_fault_rail requires it"
     if len(context.injected_faults) >= MAX_PLANNED_FAULTS:
@@ -108,6 +106,17 @@ def decide_fault(request: FaultRequest, context: Context, rows: LoadedRows) -> D
 def is_cleared(fault: InjectedFault, request: FaultRequest) -> bool:
     """Returns whether a request that clears faults is about this one."""
     return request.rail in (None, fault.rail) and request.on in (None, fault.on)
+
+
+def describe_cleared(request: FaultRequest, left: tuple[InjectedFault, ...]) -> str:
+    """Returns what holds after faults were cleared. `left` are those that still apply."""
+    if request.rail is None:
+        return "All rails answer as usual again"
+    if request.on is None:
+        return f"The {request.rail} rail answers as usual again"
+    if any(fault.rail == request.rail for fault in left if not fault.on):
+        return f"Faults of {request.on} alone are cleared; those of all calls of the {request.rail} rail remain"
+    return f"The {request.rail} rail answers each {request.on} as usual again"
 
 
 def resolve_advance(request: AdvanceRequest, now: datetime) -> datetime | Refusal:
