@@ -26,6 +26,7 @@ from kasuwa.core.decision import (
     PostingGroup,
     Refusal,
     SandboxEffects,
+    refuse_fields,
 )
 from kasuwa.core.money import convert_to_minor
 from kasuwa.core.references import first_number
@@ -43,6 +44,7 @@ from kasuwa.merchants.keys import KeyRefused, NewKey, create_key, random_key, re
 from kasuwa.merchants.merchant_settings import MerchantSettings, read_terms
 from kasuwa.merchants.merchants import MerchantDirectory
 from kasuwa.merchants.payout_policy import change_policy
+from kasuwa.methods.sandbox.response_codes import check_code, find_code
 from kasuwa.methods.virtualcard.rules.issuer_orders import ORDER_KEY as ISSUER_ORDER
 from kasuwa.outbound.url_policy import url_fault
 from kasuwa.people import mails
@@ -95,6 +97,7 @@ CALLBACK_ANSWERS = {
     SUCCESSFUL: Answer(SUCCESSFUL, "00", "Approved or completed successfully"),
     FAILED: Answer(FAILED, "05", "Do not honour"),
 }
+UNKNOWN_DECLINE = "Declined"
 
 # While others hold the merchant's lease for longer than a request waits.
 BUSY = Refusal(
@@ -146,6 +149,18 @@ def put_back_settings(earlier: MerchantSettings, settings: MerchantSettings) -> 
 
 def decide_freeze(is_frozen: bool, context: Context, rows: LoadedRows) -> Decision:
     return Decision(reply=context.now, sandbox=SandboxEffects(is_frozen=is_frozen))
+
+
+def make_callback_answer(rail: str, status: str, code: str | None) -> Answer | Refusal:
+    """Returns the answer of a simulated call-back, with the meaning of its code."""
+    usual = CALLBACK_ANSWERS[status]
+    if code is None:
+        return usual
+    fault = check_code(rail, code, is_approval=status == SUCCESSFUL)
+    if fault is not None:
+        return refuse_fields(FieldError("code", fault))
+    known = find_code(rail, code)
+    return msgspec.structs.replace(usual, code=code, message=UNKNOWN_DECLINE if known is None else known.meaning)
 
 
 class SandboxServices(msgspec.Struct, frozen=True):
@@ -466,10 +481,7 @@ class SandboxOperations(CommonOperations):
         self, merchant: Merchant, reference: str, status: str, code: str | None
     ) -> Transaction | Refusal | None:
         """Returns the transaction after the call-back, None if the reference is unknown, or a refusal if it waits for
-        no rail (a cashcode)."""
-        answer = (
-            CALLBACK_ANSWERS[status] if code is None else msgspec.structs.replace(CALLBACK_ANSWERS[status], code=code)
-        )
+        no rail (a cashcode) or its rail's code says the contrary."""
         named = await self._find_all(merchant, reference)
         if not named:
             records = await self._operators.fetch(SELECT_OPEN_FOR_PURPOSE, merchant.merchant_id, reference)
@@ -482,6 +494,9 @@ class SandboxOperations(CommonOperations):
             )
             if job is not None:
                 require_intact(self._vault, job)
+                answer = make_callback_answer(job.lane, status, code)
+                if isinstance(answer, Refusal):
+                    return answer
                 result = await self._stepper.record_callback(job, merchant, answer)
                 if isinstance(result, RuleFailure):
                     raise result.error

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.merchant_client import MerchantClient
+from tests.merchant_client import MerchantClient, new_reference
 from tests.running import Deployment
 
 FEE = {"tariff": {"transfer": {"bands": [{"up_to": None, "fee": "77.00"}]}}}
@@ -40,14 +40,76 @@ def test_wrong_terms_are_refused(deployment: Deployment, terms: Any, reason: str
     assert reason in refused["errors"][0]["reason"]
 
 
-def test_a_call_back_has_the_code_that_is_asked_for(open_shop: Callable[..., MerchantClient]) -> None:
-    shop = open_shop()
+def settle(shop: MerchantClient, outcome: str, reference: str, code: str) -> Any:
+    return shop.put("sandbox", action="settle", txnRef=reference, outcome=outcome, code=code).body
+
+
+def read_code(deployment: Deployment, shop: MerchantClient) -> Any:
+    """Returns the response code of the merchant's newest transaction."""
+    newest = "select code from transaction join merchant using (merchant_id) where mid = $1 order by seq desc limit 1"
+    return deployment.fetch(newest, shop.mid)[0][0]
+
+
+def begin_bank_payment(shop: MerchantClient) -> Any:
+    fields = {"action": "charge", "paymentType": "bank_transfer", "amount": "10.00"}
+    return shop.put("payment", **fields, customer_txnref=new_reference("payment")).body["txnRef"]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "code", "message"),
+    [
+        ("successful", "00", "Transfer Successful"),
+        ("failed", "51", "No sufficient funds"),
+        ("failed", "08", "Account name mismatch"),
+        ("failed", "Z9", "Declined"),
+    ],
+)
+def test_the_call_back_of_a_transfer_has_the_code_that_is_asked_for_and_its_meaning(
+    shop: MerchantClient, deployment: Deployment, outcome: str, code: str, message: str
+) -> None:
+    settled = settle(shop, outcome, send(shop, "delay=3600")["txnRef"], code)
+    assert (settled["txnStatus"], read_code(deployment, shop)) == (outcome, code)
+    assert settled["message"].removeprefix("The beneficiary's bank: ") == message
+
+
+@pytest.mark.parametrize(
+    ("outcome", "code", "message"),
+    [("successful", "10", "Approved, partial"), ("failed", "51", "Insufficient funds")],
+)
+def test_the_call_back_of_a_payment_has_the_meaning_of_card_codes(
+    shop: MerchantClient, outcome: str, code: str, message: str
+) -> None:
+    settled = settle(shop, outcome, begin_bank_payment(shop), code)
+    assert (settled["txnStatus"], settled["message"]) == (outcome, message)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "code"), [("failed", "00"), ("successful", "51"), ("successful", "08"), ("successful", "Z9")]
+)
+def test_a_call_back_whose_code_says_the_contrary_changes_nothing(
+    shop: MerchantClient, outcome: str, code: str
+) -> None:
     sent = send(shop, "delay=3600")
-    settled = {"action": "settle", "txnRef": sent["txnRef"], "outcome": "failed", "code": "51"}
-    assert shop.put("sandbox", **settled).body["txnStatus"] == "failed"
-    [line] = [one for one in shop.put("resources", inquire="transactions").body["data"] if one["kind"] == "transfer"]
-    assert line["txnStatus"] == "failed"
-    assert shop.put("sandbox", **{**settled, "code": "5"}).body["errors"][0]["field"] == "code"
+    refused = settle(shop, outcome, sent["txnRef"], code)
+    assert (refused["status"], [fault["field"] for fault in refused["errors"]]) == (104, ["code"])
+    assert shop.verify(sent["orderRef"])["txnStatus"] == "pending"
+    assert settle(shop, outcome, begin_bank_payment(shop), "10" if outcome == "failed" else "51")["status"] == 104
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"rail": "bank", "kind": "decline", "code": "00"},
+        {"rail": "card", "kind": "decline", "code": "10"},
+        {"rail": "bank", "kind": "timeout", "code": "51"},
+        {"rail": "bank", "kind": "none", "code": "51"},
+        {"kind": "none", "code": "51"},
+    ],
+)
+def test_a_fault_has_a_code_only_if_it_declines_by_it(shop: MerchantClient, fields: dict[str, str]) -> None:
+    refused = shop.put("sandbox", action="fault", **fields).body
+    assert (refused["status"], [fault["field"] for fault in refused["errors"]]) == (104, ["code"])
+    assert send(shop)["txnStatus"] == "successful"
 
 
 def test_a_planned_decline_has_the_code_that_is_planned(open_shop: Callable[..., MerchantClient]) -> None:

@@ -9807,8 +9807,9 @@ class Sandbox(AsyncGroup):
         savings_id: A savings account, for its open deposit or cash-out. 1 to 100 characters.
         outcome: The rail's answer. A transaction that is final keeps its status, and an operator is notified of a
             contradiction.
-        code: Response code of the answer, such as `51`. Default `00` if it is successful, `05` if it failed. A
-            response code of two digits or capitals.
+        code: Response code of the answer, such as `51`, whose meaning becomes the message. One that approves is
+            refused if the outcome is `failed`, any other if it is `successful`. Default `00` if it is successful,
+            `05` if it failed. A response code of two digits or capitals.
 
         Example, and the reply that was recorded for it:
 
@@ -10207,8 +10208,8 @@ class Sandbox(AsyncGroup):
             `issuer` and `decider`: `purchase`, `authorize`.
         times: Number of the next calls that the fault applies to. Default 1. 1 to 1,000,000.
         probability: Probability from 0 to 1 with which each of these calls fails. Default 1. A number from 0 to 1.
-        code: Response code of a decline, such as `51`. Only for the kind `decline`. Default `05`. A response code
-            of two digits or capitals.
+        code: Response code of a decline, such as `51`. Only for the kind `decline`, and none that approves. Default
+            `05`. A response code of two digits or capitals.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
 

@@ -547,8 +547,9 @@ export interface SandboxSettleRequest {
    */
   readonly outcome: "failed" | "successful";
   /**
-   * Response code of the answer, such as `51`. Default `00` if it is successful, `05` if it failed. A response code of
-   * two digits or capitals.
+   * Response code of the answer, such as `51`, whose meaning becomes the message. One that approves is refused if the
+   * outcome is `failed`, any other if it is `successful`. Default `00` if it is successful, `05` if it failed. A
+   * response code of two digits or capitals.
    */
   readonly code?: string | null | undefined;
 }
@@ -704,8 +705,8 @@ export interface SandboxFaultRequest {
   /** Probability from 0 to 1 with which each of these calls fails. Default 1. A number from 0 to 1. */
   readonly probability?: Decimal | null | undefined;
   /**
-   * Response code of a decline, such as `51`. Only for the kind `decline`. Default `05`. A response code of two digits
-   * or capitals.
+   * Response code of a decline, such as `51`. Only for the kind `decline`, and none that approves. Default `05`. A
+   * response code of two digits or capitals.
    */
   readonly code?: string | null | undefined;
 }

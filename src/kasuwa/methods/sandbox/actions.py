@@ -157,6 +157,7 @@ SANDBOX = ApiMethod(
             rules=(
                 FieldRule(("kind", "rail"), rules.check_fault_rail),
                 FieldRule(("rail", "on"), rules.check_fault_operation),
+                FieldRule(("rail", "kind", "code"), rules.check_fault_code),
             ),
             reply=wire.DoneReply,
             needs=rules.need_fault,

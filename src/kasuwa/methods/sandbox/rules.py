@@ -21,6 +21,7 @@ from kasuwa.core.references import account_key
 from kasuwa.core.scenario import OPERATIONS, InjectedFault
 from kasuwa.ledger import chart
 from kasuwa.ledger.chart import Account
+from kasuwa.methods.sandbox.response_codes import check_code
 from kasuwa.methods.sandbox.wire import AdvanceRequest, DoneReply, FaultRequest, FundRequest
 
 # Required by PostingGroup, but never returned: the funding account has no floor.
@@ -61,6 +62,13 @@ def check_fault_operation(merchant: Merchant, rail: str | None, on: str | None) 
         return "needs a rail, whose operation it is"
     known = OPERATIONS[rail]
     return None if on in known else f"the {rail} rail has no {on}: must be one of {', '.join(known)}"
+
+
+def check_fault_code(merchant: Merchant, rail: str | None, kind: str, code: str | None) -> str | None:
+    """Returns the error of the field `code`, which only a decline has."""
+    if code is not None and kind != "decline":
+        return "only for the kind decline"
+    return None if code is None or rail is None else check_code(rail, code, is_approval=False)
 
 
 def need_fund(request: FundRequest, merchant: Merchant) -> Needs:

@@ -93,7 +93,8 @@ class SettleRequest(msgspec.Struct, kw_only=True):
     outcome: Literal["successful", "failed"]
     "The rail's answer. A transaction that is final keeps its status, and an operator is notified of a contradiction."
     code: ResponseCode | None = None
-    "Response code of the answer, such as `51`. Default `00` if it is successful, `05` if it failed."
+    """Response code of the answer, such as `51`, whose meaning becomes the message. One that approves is refused if the
+    outcome is `failed`, any other if it is `successful`. Default `00` if it is successful, `05` if it failed."""
 
 
 class SettleReply(msgspec.Struct, kw_only=True):
@@ -574,4 +575,4 @@ class FaultRequest(msgspec.Struct, kw_only=True):
     probability: Probability | None = None
     "Probability from 0 to 1 with which each of these calls fails. Default 1."
     code: ResponseCode | None = None
-    "Response code of a decline, such as `51`. Only for the kind `decline`. Default `05`."
+    "Response code of a decline, such as `51`. Only for the kind `decline`, and none that approves. Default `05`."

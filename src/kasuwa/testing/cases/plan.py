@@ -47,11 +47,7 @@ class Answers(msgspec.Struct):
     @property
     def code(self) -> str:
         """The response code of the end."""
-        if self.last is None:
-            return APPROVED
-        usual = APPROVED if self.is_successful else DECLINED
-        code = str(self.last.content.get("code") or usual)
-        return code if (code == APPROVED) is self.is_successful else usual
+        return APPROVED if self.last is None else choose_code(self.last.content)
 
     @property
     def is_successful(self) -> bool:
@@ -70,6 +66,14 @@ class Answers(msgspec.Struct):
             return f"http=unavailable;{OPEN}"
         is_silent = first.get("status") == "unknown" and not first.get("code")
         return f"http=timeout;{OPEN}" if is_silent else OPEN
+
+
+def choose_code(content: Mapping[str, Any]) -> str:
+    """Returns the response code of an answer that ends an order. The sandbox takes none that says the contrary."""
+    is_successful = content["status"] == "successful"
+    usual = APPROVED if is_successful else DECLINED
+    code = str(content.get("code") or usual)
+    return code if (code == APPROVED) is is_successful else usual
 
 
 def list_answers(case: Case, reference: str, after_ms: int = -1, before_ms: int | None = None) -> list[CaseInput]:

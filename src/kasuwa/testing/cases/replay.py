@@ -289,7 +289,8 @@ class Player:
         elif self._is_inbound(step.reference):
             self._pay_account(step, step.reference)
         elif step.name.endswith(".ended") or self._is_open(reference):
-            fields = {"outcome": status, **({"code": code} if isinstance(code, str) and len(code) == 2 else {})}
+            known = plan.choose_code(step.content)
+            fields = {"outcome": status, **({"code": known} if len(known) == 2 else {})}
             self._wire.send("sandbox", {"action": "settle", "txnRef": reference, **fields})
 
     def _charge(self, step: CaseInput, reference: str, card: dict[str, str]) -> None:
