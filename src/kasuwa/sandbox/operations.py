@@ -63,6 +63,7 @@ from kasuwa.sandbox.request_records import (
     LoggedRequest,
     RequestFilter,
     RequestRecorder,
+    find_newest_number,
     list_requests,
 )
 from kasuwa.sandbox.worlds.comparing import TableDifference
@@ -328,12 +329,14 @@ class SandboxOperations(CommonOperations):
         before: int | None,
         after: int | None,
         limit: int,
-    ) -> list[LoggedRequest]:
-        """Returns requests of a merchant and their replies, with those that this process has just answered."""
+    ) -> tuple[list[LoggedRequest], int]:
+        """Returns requests of a merchant and their replies, with those that this process has just answered, and the
+        number up to which all were looked at if there are fewer than `limit`."""
         if self._requests is not None:
             await self._requests.flush_merchant(merchant.mid)
         wanted = RequestFilter(search, only_refused, LAST_NUMBER if before is None else before, after)
-        return await list_requests(self._operators, self._vault, merchant.mid, wanted, limit)
+        newest = await find_newest_number(self._operators, merchant.mid)
+        return await list_requests(self._operators, self._vault, merchant.mid, wanted, limit), newest
 
     async def list_people_mails(self, merchant: Merchant, *, before: int | None, limit: int) -> list[ListedMail]:
         """Returns the mails to the people of a merchant, newest first."""

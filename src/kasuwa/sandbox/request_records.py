@@ -56,6 +56,7 @@ FOLLOWING = f"""
     where mid = $1 and (not $2 or status not in (200, 202)) and number > $3 order by number limit $4
 """
 ONE = f"select {COLUMNS} from request_record where mid = $1 and number = $2"
+NEWEST_NUMBER = "select coalesce(max(number), 0) from request_record where mid = $1"
 LAST_NUMBER = 2**63 - 1
 
 
@@ -183,6 +184,11 @@ async def list_requests(
             break
         number = opened[-1].number
     return requests[:limit]
+
+
+async def find_newest_number(reader: Reader, mid: str) -> int:
+    """Returns the number of a merchant's newest request, 0 if there is none. Later ones have higher numbers."""
+    return int(await reader.fetchval(NEWEST_NUMBER, mid))
 
 
 async def find_request(reader: Reader, vault: Vault, mid: str, number: int) -> LoggedRequest | None:

@@ -4,6 +4,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment
 
@@ -26,7 +28,9 @@ def test_a_request_and_its_reply_are_in_the_log_at_once(shop: MerchantClient) ->
         200,
     )
     assert json.loads(entry["request_body"])["orderRef"] == "logged-1"
-    assert json.loads(entry["reply_body"]) == reply
+    # The token of the receipt's address lets everyone see it.
+    masked = reply["receiptURL"].rpartition("/")[0] + "/***"
+    assert json.loads(entry["reply_body"]) == {**reply, "receiptURL": masked}
 
 
 def test_refused_requests_are_in_the_log_with_their_faults(shop: MerchantClient) -> None:
@@ -74,6 +78,25 @@ def test_the_log_is_read_page_by_page_and_followed_in_order(shop: MerchantClient
     assert (after["more"], after["last"]) == (True, after["data"][-1]["number"])
     nothing = read_log(shop, after=pages[0]["number"])
     assert (nothing["data"], nothing["last"], nothing["more"]) == ([], pages[0]["number"], False)
+
+
+@pytest.mark.parametrize("wanted", [{"search": "follow-me"}, {"refused": True}])
+def test_following_goes_on_behind_requests_that_do_not_match(shop: MerchantClient, wanted: dict[str, Any]) -> None:
+    for number in range(3):
+        shop.transfer(orderRef=f"other-{number}")
+    newest = read_log(shop, limit=1)["last"]
+    nothing = read_log(shop, after=0, **wanted)
+    assert (nothing["data"], nothing["last"], nothing["more"]) == ([], newest, False)
+    for number in range(3):
+        shop.transfer(orderRef=f"follow-me-{number}", amount="nothing")
+    shop.transfer(orderRef="other-3")
+    begun = read_log(shop, after=nothing["last"], limit=2, **wanted)
+    assert order_refs(begun["data"]) == ["follow-me-0", "follow-me-1"]
+    assert (begun["last"], begun["more"]) == (begun["data"][-1]["number"], True)
+    ended = read_log(shop, after=begun["last"], limit=2, **wanted)
+    assert order_refs(ended["data"]) == ["follow-me-2"]
+    assert (ended["last"], ended["more"]) == (read_log(shop, limit=1)["last"], False)
+    assert ended["last"] > ended["data"][-1]["number"]
 
 
 def order_refs(entries: list[dict[str, Any]]) -> list[str]:

@@ -181,7 +181,10 @@ export interface RequestsReply {
   readonly status: 200;
   /** The requests. */
   readonly data: readonly LoggedRequest[];
-  /** The `number` of the last request returned, for `before` or `after`. 0 if there was none, or `after` itself. */
+  /**
+   * The `number` to read on from, for `before` or `after`: that of the last request returned, 0 if there was none.
+   * With `after`, once there are no further ones, that of the newest request, also if it does not match.
+   */
   readonly last: number;
   /** Whether there are further ones now. */
   readonly more: boolean;

@@ -213,11 +213,14 @@ async def list_requests(request: RequestsRequest, merchant: Merchant, engine: Ad
     limit = int(request.limit or DEFAULT_REQUESTS)
     after = None if request.after is None else int(request.after)
     before = None if request.before is None else int(request.before)
-    listed = await engine.list_requests(
+    listed, newest = await engine.list_requests(
         merchant, search=request.search or "", only_refused=request.refused, before=before, after=after, limit=limit + 1
     )
-    data = [show_request(one) for one in listed[:limit]]
-    return RequestsReply(data=data, last=data[-1].number if data else after or 0, more=len(listed) > limit)
+    data, more = [show_request(one) for one in listed[:limit]], len(listed) > limit
+    last = data[-1].number if data else after or 0
+    if after is not None and not more:
+        last = max(last, newest)  # those that do not match are not looked at again
+    return RequestsReply(data=data, last=last, more=more)
 
 
 def show_request(request: Any) -> LoggedRequest:

@@ -411,7 +411,8 @@ class RequestsReply(msgspec.Struct, kw_only=True):
     data: list[LoggedRequest]
     "The requests."
     last: int
-    "The `number` of the last request returned, for `before` or `after`. 0 if there was none, or `after` itself."
+    """The `number` to read on from, for `before` or `after`: that of the last request returned, 0 if there was none.
+    With `after`, once there are no further ones, that of the newest request, also if it does not match."""
     more: bool
     "Whether there are further ones now."
 
