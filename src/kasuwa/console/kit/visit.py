@@ -15,7 +15,7 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from kasuwa.audit.make_close import SignedClose
+from kasuwa.audit.make_close import Record, SignedClose
 from kasuwa.authority import acts, audit_trail
 from kasuwa.authority.audit_notes import ActionNote
 from kasuwa.authority.audit_trail import OPERATOR_CHAIN_ID
@@ -106,8 +106,9 @@ class ConsoleServices(msgspec.Struct, kw_only=True):
     read_request: Callable[[Merchant, str, Mapping[str, Any]], Awaitable[tuple[Action, Any] | None]]
     # Sends a signed sample event of a kind to an endpoint of a merchant. Returns the text that the page shows.
     send_test_event: Callable[[int, int, str], Awaitable[str]]
-    # Closes the books now. Raises NoCloseKey, and PublishError if the close could not be published.
-    close_books: Callable[[], Awaitable[SignedClose]]
+    # Closes the books now, and records in the same commit who did. Raises NoCloseKey, and PublishError if the close
+    # could not be published.
+    close_books: Callable[[Record], Awaitable[SignedClose]]
     # Returns what is wrong with a webhook URL, or None.
     url_fault: Callable[[str], str | None]
     # Returns the timeline of a transaction, as the sandbox action `explain` does.
