@@ -9,6 +9,7 @@ import msgspec
 
 from kasuwa.api.dispatch import Dispatch
 from kasuwa.api.forwarding import RequestForwarder
+from kasuwa.api.idempotency_key import HEADER as IDEMPOTENCY_KEY
 from kasuwa.api.openapi.documents import BuiltOnce, build_reference
 from kasuwa.api.routes import find_action, make_routes
 from kasuwa.authority.audit_notes import ActionNote
@@ -51,7 +52,13 @@ def make_console_services(
     loopback = loopback_allowed(settings)
 
     async def act(
-        merchant: Merchant, method: str, fields: Mapping[str, Any], note: ActionNote | None, within: Connection | None
+        merchant: Merchant,
+        method: str,
+        fields: Mapping[str, Any],
+        *,
+        note: ActionNote | None = None,
+        within: Connection | None = None,
+        idempotency_key: str = "",
     ) -> dict[str, Any]:
         target: Dispatch | RequestForwarder = dispatch
         if forwarder is not None and within is None and method in owned_methods:
@@ -61,7 +68,9 @@ def make_console_services(
             merchant = msgspec.structs.replace(merchant, suspended=False)
             replies = SnapshotReaderFactory(within, services.vault, services.deployment.public_url)
             target = dispatch.with_reader(replies, SnapshotWriter(within, services.deployment, services.clock))
-        answered = await target.handle_on_behalf(table[f"/{method}"], merchant, msgspec.json.encode(fields), note)
+        headers = {IDEMPOTENCY_KEY: idempotency_key} if idempotency_key else {}
+        body = msgspec.json.encode(fields)
+        answered = await target.handle_on_behalf(table[f"/{method}"], merchant, headers, body, note)
         reply = msgspec.json.decode(answered.body)
         return reply if isinstance(reply, dict) else {"status": answered.status, "data": reply}
 
