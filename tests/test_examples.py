@@ -43,13 +43,13 @@ README_ROW = re.compile(r"^\| `PUT /(\w+)`.*?\| (.*) \|$", re.MULTILINE)
 def test_the_readme_shows_a_reply_as_it_is(open_shop: Callable[..., MerchantClient]) -> None:
     text = (FOLDER.parents[1] / "README.md").read_text()
     [sent] = re.findall(r"/disburse .*\n  -d '(.*)'", text)
-    [shown] = re.findall(r"```json\n(.*?)```", text, re.DOTALL)
-    told, shop = json.loads(shown), open_shop()
+    [example] = re.findall(r"```json\n(.*?)```", text, re.DOTALL)
+    shown, shop = json.loads(example), open_shop()
     reply = shop.send_fields("disburse", json.loads(sent)).body
-    assert list(told) == list(reply)
+    assert list(shown) == list(reply)
     own = ("txnRef", "receiptURL")
-    assert told == reply | {name: told[name] for name in own}
-    assert [make_form(told[name]) for name in own] == [make_form(reply[name]) for name in own]
+    assert shown == reply | {name: shown[name] for name in own}
+    assert [make_form(shown[name]) for name in own] == [make_form(reply[name]) for name in own]
 
 
 def make_form(text: str) -> str:

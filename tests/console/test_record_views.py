@@ -333,7 +333,7 @@ def test_every_state_of_a_record_has_a_symbol_and_a_color() -> None:
 
 
 def test_every_state_is_styled_once() -> None:
-    """Of a key that is in a dict twice, the first is lost."""
+    """A dict that has a key twice loses the first value."""
     tree = ast.parse(Path(vocabulary.__file__).read_text())
     [styles] = [one.value for one in tree.body if isinstance(one, ast.AnnAssign) and one.target.id == "STATE_STYLES"]  # type: ignore[union-attr]
     assert isinstance(styles, ast.Dict)

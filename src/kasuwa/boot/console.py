@@ -11,13 +11,13 @@ from kasuwa.api.dispatch import Dispatch
 from kasuwa.api.forwarding import RequestForwarder
 from kasuwa.api.idempotency_key import HEADER as IDEMPOTENCY_KEY
 from kasuwa.api.openapi.documents import BuiltOnce, build_reference
-from kasuwa.api.routes import find_action, make_routes
+from kasuwa.api.routes import Route, find_action, make_routes
 from kasuwa.authority.audit_notes import ActionNote
 from kasuwa.boot.composition import Services, make_closer
 from kasuwa.console.kit.cookies import CookieSettings
 from kasuwa.console.kit.formatting import make_templates
 from kasuwa.console.kit.links import LinkSender
-from kasuwa.console.kit.visit import ConsoleServices
+from kasuwa.console.kit.visit import ConsoleServices, RunAction
 from kasuwa.console.merchant.actions import CONSOLE
 from kasuwa.core.action import Action
 from kasuwa.core.decision import Merchant, Refusal
@@ -38,18 +38,11 @@ from kasuwa.settings.settings import (
 )
 
 
-def make_console_services(
-    services: Services,
-    dispatch: Dispatch,
-    operators: Pool,
-    readers: Pool,
-    forwarder: RequestForwarder | None = None,
-) -> ConsoleServices:
-    """Returns the console's services. `services` are those of the process. `forwarder` sends writes to the merchants'
-    owners, if there are several API processes."""
-    settings, table = services.settings, make_routes((*services.methods, CONSOLE))
+def make_action_runner(
+    services: Services, dispatch: Dispatch, table: Mapping[str, Route], forwarder: RequestForwarder | None
+) -> RunAction:
+    """Returns what runs the actions of the console's pages."""
     owned_methods = {method.name for method in services.methods}  # the API processes have no others
-    loopback = loopback_allowed(settings)
 
     async def act(
         merchant: Merchant,
@@ -73,6 +66,21 @@ def make_console_services(
         answered = await target.handle_on_behalf(table[f"/{method}"], merchant, headers, body, note)
         reply = msgspec.json.decode(answered.body)
         return reply if isinstance(reply, dict) else {"status": answered.status, "data": reply}
+
+    return act
+
+
+def make_console_services(
+    services: Services,
+    dispatch: Dispatch,
+    operators: Pool,
+    readers: Pool,
+    forwarder: RequestForwarder | None = None,
+) -> ConsoleServices:
+    """Returns the console's services. `services` are those of the process. `forwarder` sends writes to the merchants'
+    owners, if there are several API processes."""
+    settings, table = services.settings, make_routes((*services.methods, CONSOLE))
+    loopback = loopback_allowed(settings)
 
     async def read(merchant: Merchant, method: str, fields: Mapping[str, Any]) -> tuple[Action, Any] | None:
         path = table.get(f"/{method}")
@@ -102,7 +110,7 @@ def make_console_services(
         find_rail_faults=partial(check_merchant_rails, settings),
         rail_job_kinds=list_rail_kinds(step for method in services.methods for step in method.steps),
         read_openapi=BuiltOnce(partial(build_reference, services.methods, settings.environment)).read,
-        run_action=act,
+        run_action=make_action_runner(services, dispatch, table, forwarder),
         find_action=find,
         read_request=read,
         close_books=make_closer(settings, services.dsn, services.clock).close_now,

@@ -31,8 +31,8 @@ def close(public_key: PublicOption = False, data: DataOption = None) -> None:
         typer.echo(key.public_key().public_bytes_raw().hex())
         return
 
-    async def record(connection: Any, made: SignedClose) -> None:
-        await record_audit_entry(connection, OPERATOR_CHAIN_ID, *describe_close(made.close))
+    async def record(connection: Any, signed_close: SignedClose) -> None:
+        await record_audit_entry(connection, OPERATOR_CHAIN_ID, *describe_close(signed_close.close))
 
     async def work(settings: Settings, dsn: str) -> SignedClose:
         closer = BookCloser(dsn, make_close_terms(settings, require_close_key(settings)), DatabaseClock())

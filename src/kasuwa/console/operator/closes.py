@@ -116,8 +116,8 @@ async def close_books(visit: Visit) -> Response:
     today = lagos_day(datetime.now(UTC))
     visit.ask_first(f"Close the books of {short_date(today)} so far?", CONSEQUENCE, "Close the books", PATH)
 
-    async def record(connection: Any, made: SignedClose) -> None:
-        await visit.record_audit_on(connection, visit.audit_chain, *describe_close(made.close))
+    async def record(connection: Any, signed_close: SignedClose) -> None:
+        await visit.record_audit_on(connection, visit.audit_chain, *describe_close(signed_close.close))
 
     try:
         close = (await visit.services.close_books(record)).close
