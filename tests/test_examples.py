@@ -1,5 +1,6 @@
 """The recorded examples of docs/examples are what the running service answers, and README.md names every action."""
 
+import json
 import re
 from collections.abc import Callable
 
@@ -37,6 +38,23 @@ def test_the_service_tells_the_replies_that_were_recorded() -> None:
 
 
 README_ROW = re.compile(r"^\| `PUT /(\w+)`.*?\| (.*) \|$", re.MULTILINE)
+
+
+def test_the_readme_shows_a_reply_as_it_is(open_shop: Callable[..., MerchantClient]) -> None:
+    text = (FOLDER.parents[1] / "README.md").read_text()
+    [sent] = re.findall(r"/disburse .*\n  -d '(.*)'", text)
+    [example] = re.findall(r"```json\n(.*?)```", text, re.DOTALL)
+    shown, shop = json.loads(example), open_shop()
+    reply = shop.send_fields("disburse", json.loads(sent)).body
+    assert list(shown) == list(reply)
+    own = ("txnRef", "receiptURL")
+    assert shown == reply | {name: shown[name] for name in own}
+    assert [make_form(shown[name]) for name in own] == [make_form(reply[name]) for name in own]
+
+
+def make_form(text: str) -> str:
+    """Returns a reference or address with a letter in place of each number and token."""
+    return re.sub(r"[0-9]{4,}|(?<=/receipt/).*|[A-Z]$", "x", text)
 
 
 def test_the_readme_names_every_path_and_every_action_there() -> None:

@@ -12,7 +12,6 @@ import msgspec
 from kasuwa.boot.composition import Services
 from kasuwa.core.references import rail_key, wire_reference
 from kasuwa.merchants import merchants
-from kasuwa.merchants.keys import random_key
 from kasuwa.rails.twins.dojah import DojahRules
 from kasuwa.rails.twins.paystack import PaystackRules
 from kasuwa.rails.twins.paystack_collection import PaystackCollectionRules
@@ -165,7 +164,7 @@ class LiveGround:
     async def _add_one(self, services: Services, name: str) -> tuple[int, str, str]:
         connection = await asyncpg.connect(self.deployment.dsn)
         try:
-            made = await merchants.add_merchant(connection, services.vault, name, make_key=random_key)
+            made = await merchants.add_merchant(connection, services.vault, name)
         finally:
             await connection.close()
         await fund_new_merchant(services.writer, await services.merchant_directory.get_by_id(made[0]))

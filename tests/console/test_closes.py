@@ -8,7 +8,7 @@ from kasuwa.console.operator.closes import describe_days
 from kasuwa.console.operator.home_reads import CloseRow
 from kasuwa.reconciliation.reads import AccountSummary
 from tests.console.visitor import sign_in_as
-from tests.running import Deployment
+from tests.running import Deployment, Deployments
 
 pytestmark = pytest.mark.xdist_group("console")
 
@@ -70,3 +70,16 @@ def test_an_operator_closes_the_books_after_a_confirmation(deployment: Deploymen
     assert after == before + 1
     assert f"The books are closed: close {newest}" in finance.get(done.place).words
     assert "closed the books" in finance.get("/operator/trail").words
+
+
+def test_a_close_is_in_the_audit_trail_also_if_it_is_not_published(deployments: Deployments) -> None:
+    with deployments.fresh("unpublished", KASUWA_CLOSE_COMMAND="false") as deployment:
+        finance = sign_in_as(deployment, "operator:finance")
+        finance.get("/operator/closes")
+        assert finance.post("/operator/closes", confirmed="yes").http == 503
+        deployment.run_refused_command("close")
+        closes = deployment.fetch("select 'close ' || number, tree_size || ' heads' from book_close order by number")
+        noted = "select subject, after from audit_entry where action = 'closed the books' order by seq"
+        assert len(closes) == 2
+        assert deployment.fetch(noted) == closes
+        deployment.new_stderr()

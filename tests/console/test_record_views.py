@@ -1,13 +1,16 @@
 """Pages of clients, loans and cards, names in place of ids, and the vocabulary of states."""
 
+import ast
 import re
 from importlib.resources import files
+from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 from urllib.parse import quote, unquote
 
 import msgspec
 import pytest
 
+from kasuwa.console.kit import vocabulary
 from kasuwa.console.kit.vocabulary import DECLINE_TEXTS, STATE_STYLES, humanize, label
 from kasuwa.console.merchant.actions import CONSOLE
 from kasuwa.console.records.schedule_chart import draw_schedule
@@ -327,6 +330,27 @@ def test_every_state_of_a_record_has_a_symbol_and_a_color() -> None:
     states = {state.lower() for action in actions for state in states_of(action.reply, set())}
     assert len(states) > 20
     assert states | FINAL | {PENDING, PROCESSING} <= STATE_STYLES.keys() | {"success"}
+
+
+def test_every_state_is_styled_once() -> None:
+    """A dict that has a key twice loses the first value."""
+    tree = ast.parse(Path(vocabulary.__file__).read_text())
+    [styles] = [one.value for one in tree.body if isinstance(one, ast.AnnAssign) and one.target.id == "STATE_STYLES"]  # type: ignore[union-attr]
+    assert isinstance(styles, ast.Dict)
+    keys = [key for key in styles.keys if key is not None]
+    keys += [state for value in styles.values if isinstance(value, ast.Call) for state in list_fromkeys(value)]
+    states = [key.value for key in keys if isinstance(key, ast.Constant)]
+    assert len(keys) == len(states) == len(STATE_STYLES)
+
+
+def list_fromkeys(call: ast.Call) -> list[ast.expr]:
+    """Returns the keys of a call of dict.fromkeys, nothing of another call."""
+    return call.args[0].elts if isinstance(call.args[0], ast.Tuple) else []
+
+
+@pytest.mark.parametrize("states", [("active", "called", "ended", "released"), ("active", "paused", "held")])
+def test_states_of_one_record_do_not_look_alike(states: tuple[str, ...]) -> None:
+    assert len({STATE_STYLES[state] for state in states}) == len(states)
 
 
 def test_opposite_states_differ_in_symbol_and_color() -> None:

@@ -134,7 +134,7 @@ def test_an_action_that_would_write_is_refused_in_a_snapshot(deployment: Deploym
 
     async def send(visit: Visit) -> Any:
         async with visit.snapshot():
-            return await visit.services.run_action(visit.merchant, "disburse", order, None, visit.open_snapshot)
+            return await visit.services.run_action(visit.merchant, "disburse", order, within=visit.open_snapshot)
 
     before = shop.wallet()
     assert visiting(deployment, shop, "GET", send)["status"] == 204
@@ -147,7 +147,7 @@ def test_actions_of_a_page_read_in_its_snapshot(deployment: Deployment, shop: Me
     async def look_twice(visit: Visit) -> Any:
         async def balance() -> str:
             reply = await visit.services.run_action(
-                visit.merchant, "resources", {"inquire": "wallet"}, None, visit.open_snapshot
+                visit.merchant, "resources", {"inquire": "wallet"}, within=visit.open_snapshot
             )
             return str(reply["data"][0]["balance"])
 

@@ -227,7 +227,7 @@ class Dispatch:
         return answered
 
     async def handle_on_behalf(
-        self, path: Route, merchant: Merchant, body: bytes, note: ActionNote | None = None
+        self, path: Route, merchant: Merchant, headers: Headers, body: bytes, note: ActionNote | None = None
     ) -> HttpReply:
         """Handles a request of a person who is signed in to the console, who is the merchant's caller. `note` makes the
         audit entry of a write."""
@@ -238,7 +238,7 @@ class Dispatch:
             return await with_current_merchant(
                 self._services.directory,
                 merchant,
-                lambda current: self._answer_merchant(path, {}, body, current, progress, note),
+                lambda current: self._answer_merchant(path, headers, body, current, progress, note),
             )
         except MerchantSuspended:
             return refusal_reply(SUSPENDED, strict=False)

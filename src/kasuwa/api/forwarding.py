@@ -118,6 +118,10 @@ def may_repeat(action: Write | AdminCommand, envelope: ReferencedEnvelope, heade
     return action.unique_reference == "orderRef" and isinstance(envelope.order_ref, str) and envelope.order_ref != ""
 
 
+def select_headers(headers: Headers) -> dict[str, str | None]:
+    return {name: headers.get(name) for name in FORWARDED_HEADERS if name in headers}
+
+
 def decode_reply(answer: bytes) -> HttpReply:
     reply = REPLY_DECODER.decode(answer)
     return HttpReply(
@@ -156,11 +160,10 @@ class RequestForwarder:
         selected = None if link is None else select_write(path, body)
         if link is None or selected is None:
             return await self._count_read(link, merchant) or await self._dispatch.answer(path, headers, body, merchant)
-        forwarded_headers = {name: headers.get(name) for name in FORWARDED_HEADERS if name in headers}
         request = ForwardedRequest(
             path.method.name,
             merchant.mid,
-            forwarded_headers,
+            select_headers(headers),
             body,
             caller=merchant.caller,
             is_of_other_host=bool(link.peer),
@@ -173,17 +176,18 @@ class RequestForwarder:
         return answered
 
     async def handle_on_behalf(
-        self, path: Route, merchant: Merchant, body: bytes, note: ActionNote | None = None
+        self, path: Route, merchant: Merchant, headers: Headers, body: bytes, note: ActionNote | None = None
     ) -> HttpReply:
         """Handles a request of a user of the console, as `Dispatch.handle_on_behalf` does."""
         link = self._find_owner(REQUEST, merchant)
         selected = None if link is None or merchant.suspended else select_write(path, body)
         if link is None or selected is None:
-            return await self._dispatch.handle_on_behalf(path, merchant, body, note)
-        request = ForwardedRequest(path.method.name, merchant.mid, {}, body, True, note, merchant.caller)
-        is_repeatable = may_repeat(*selected, {})
+            return await self._dispatch.handle_on_behalf(path, merchant, headers, body, note)
+        forwarded_headers = select_headers(headers)
+        request = ForwardedRequest(path.method.name, merchant.mid, forwarded_headers, body, True, note, merchant.caller)
+        is_repeatable = may_repeat(*selected, headers)
         answered = await self._ask(link, path, request, is_repeatable)
-        return answered or await self._dispatch.handle_on_behalf(path, merchant, body, note)
+        return answered or await self._dispatch.handle_on_behalf(path, merchant, headers, body, note)
 
     async def run_write(self, action: Write, request: Any, merchant: Merchant, progress: RequestProgress) -> Any:
         """Runs a payer's action on a page, as `Dispatch.run_write` does. Returns the reply, or a Refusal. If the owner
@@ -319,7 +323,9 @@ class RequestInbox:
         if refused is not None:
             answered = refused
         elif request.is_on_behalf:
-            answered = await self._dispatch.handle_on_behalf(path, merchant, request.body, request.note)
+            answered = await self._dispatch.handle_on_behalf(
+                path, merchant, request.headers, request.body, request.note
+            )
         else:
             answered = await self._dispatch.answer(path, request.headers, request.body, merchant)
         inquiry.answer(encode_reply(answered))

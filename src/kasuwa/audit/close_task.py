@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from kasuwa.audit import make_close
 from kasuwa.audit.close_tree import Close, Head, close_time_text
-from kasuwa.audit.make_close import SignedClose
+from kasuwa.audit.make_close import Record, SignedClose
 from kasuwa.core.calendar import lagos_day
 from kasuwa.postgres import connections
 from kasuwa.postgres.clock import DatabaseClock
@@ -82,12 +82,13 @@ class BookCloser(Polling):
             await publish(connection, terms)
         return signed_close
 
-    async def close_now(self) -> SignedClose:
-        """Closes the books and publishes the close. Raises PublishError if only the second failed, and NoCloseKey."""
+    async def close_now(self, record: Record | None = None) -> SignedClose:
+        """Closes the books and publishes the close. `record` writes its audit entry in the same commit. Raises
+        PublishError if only publishing failed, and NoCloseKey."""
         if self._terms is None:
             raise NoCloseKey
         async with self._connected() as connection:
-            signed_close = await make_close.make_close(connection, self._terms.sign, self._clock.now())
+            signed_close = await make_close.make_close(connection, self._terms.sign, self._clock.now(), record=record)
             assert signed_close is not None, "a close on request is always due"
             await publish(connection, self._terms)
         return signed_close

@@ -1,6 +1,6 @@
 """Reads the heads of all merchants in one snapshot, and stores closes."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import Any
 
@@ -80,6 +80,11 @@ class SignedClose(msgspec.Struct, frozen=True):
     signature: bytes
 
 
+def describe_close(close: Close) -> tuple[str, str, str, str]:
+    """Returns action, subject, before and after of the audit entry of a close that a person made."""
+    return "closed the books", f"close {close.number}", "", f"{close.tree_size} heads"
+
+
 class HeadChange(msgspec.Struct, frozen=True):
     """The head of a merchant now, and at the newest close."""
 
@@ -96,6 +101,8 @@ class HeadChange(msgspec.Struct, frozen=True):
         )
 
 
+# Records, in the transaction of a close, who made it.
+Record = Callable[[Any, SignedClose], Awaitable[None]]
 Sign = Callable[[bytes], tuple[bytes, bytes]]  # returns the public key and the signature
 
 
@@ -115,7 +122,12 @@ async def changed_heads(connection: Any, number: int) -> list[Head]:
 
 
 async def make_close(
-    connection: Any, sign: Sign, now: datetime, *, is_due: Callable[[Close | None], bool] = lambda _: True
+    connection: Any,
+    sign: Sign,
+    now: datetime,
+    *,
+    is_due: Callable[[Close | None], bool] = lambda _: True,
+    record: Record | None = None,
 ) -> SignedClose | None:
     """Closes the books as they are. Returns None if `is_due` says of the newest close that another is not due.
 
@@ -139,6 +151,8 @@ async def make_close(
         )
         signed_close = SignedClose(close, *sign(close_bytes(close)))
         await store_close(connection, signed_close, heads, changed, levels)
+        if record is not None:
+            await record(connection, signed_close)
     return signed_close
 
 

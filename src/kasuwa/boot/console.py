@@ -9,14 +9,15 @@ import msgspec
 
 from kasuwa.api.dispatch import Dispatch
 from kasuwa.api.forwarding import RequestForwarder
+from kasuwa.api.idempotency_key import HEADER as IDEMPOTENCY_KEY
 from kasuwa.api.openapi.documents import BuiltOnce, build_reference
-from kasuwa.api.routes import find_action, make_routes
+from kasuwa.api.routes import Route, find_action, make_routes
 from kasuwa.authority.audit_notes import ActionNote
 from kasuwa.boot.composition import Services, make_closer
 from kasuwa.console.kit.cookies import CookieSettings
 from kasuwa.console.kit.formatting import make_templates
 from kasuwa.console.kit.links import LinkSender
-from kasuwa.console.kit.visit import ConsoleServices
+from kasuwa.console.kit.visit import ConsoleServices, RunAction
 from kasuwa.console.merchant.actions import CONSOLE
 from kasuwa.core.action import Action
 from kasuwa.core.decision import Merchant, Refusal
@@ -37,6 +38,38 @@ from kasuwa.settings.settings import (
 )
 
 
+def make_action_runner(
+    services: Services, dispatch: Dispatch, table: Mapping[str, Route], forwarder: RequestForwarder | None
+) -> RunAction:
+    """Returns what runs the actions of the console's pages."""
+    owned_methods = {method.name for method in services.methods}  # the API processes have no others
+
+    async def act(
+        merchant: Merchant,
+        method: str,
+        fields: Mapping[str, Any],
+        *,
+        note: ActionNote | None = None,
+        within: Connection | None = None,
+        idempotency_key: str = "",
+    ) -> dict[str, Any]:
+        target: Dispatch | RequestForwarder = dispatch
+        if forwarder is not None and within is None and method in owned_methods:
+            target = forwarder
+        elif within is not None:
+            # A suspended merchant still sees its records: nothing can be written in a snapshot.
+            merchant = msgspec.structs.replace(merchant, suspended=False)
+            replies = SnapshotReaderFactory(within, services.vault, services.deployment.public_url)
+            target = dispatch.with_reader(replies, SnapshotWriter(within, services.deployment, services.clock))
+        headers = {IDEMPOTENCY_KEY: idempotency_key} if idempotency_key else {}
+        body = msgspec.json.encode(fields)
+        answered = await target.handle_on_behalf(table[f"/{method}"], merchant, headers, body, note)
+        reply = msgspec.json.decode(answered.body)
+        return reply if isinstance(reply, dict) else {"status": answered.status, "data": reply}
+
+    return act
+
+
 def make_console_services(
     services: Services,
     dispatch: Dispatch,
@@ -47,23 +80,7 @@ def make_console_services(
     """Returns the console's services. `services` are those of the process. `forwarder` sends writes to the merchants'
     owners, if there are several API processes."""
     settings, table = services.settings, make_routes((*services.methods, CONSOLE))
-    owned_methods = {method.name for method in services.methods}  # the API processes have no others
     loopback = loopback_allowed(settings)
-
-    async def act(
-        merchant: Merchant, method: str, fields: Mapping[str, Any], note: ActionNote | None, within: Connection | None
-    ) -> dict[str, Any]:
-        target: Dispatch | RequestForwarder = dispatch
-        if forwarder is not None and within is None and method in owned_methods:
-            target = forwarder
-        elif within is not None:
-            # A suspended merchant still sees its records: nothing can be written in a snapshot.
-            merchant = msgspec.structs.replace(merchant, suspended=False)
-            replies = SnapshotReaderFactory(within, services.vault, services.deployment.public_url)
-            target = dispatch.with_reader(replies, SnapshotWriter(within, services.deployment, services.clock))
-        answered = await target.handle_on_behalf(table[f"/{method}"], merchant, msgspec.json.encode(fields), note)
-        reply = msgspec.json.decode(answered.body)
-        return reply if isinstance(reply, dict) else {"status": answered.status, "data": reply}
 
     async def read(merchant: Merchant, method: str, fields: Mapping[str, Any]) -> tuple[Action, Any] | None:
         path = table.get(f"/{method}")
@@ -93,7 +110,7 @@ def make_console_services(
         find_rail_faults=partial(check_merchant_rails, settings),
         rail_job_kinds=list_rail_kinds(step for method in services.methods for step in method.steps),
         read_openapi=BuiltOnce(partial(build_reference, services.methods, settings.environment)).read,
-        run_action=act,
+        run_action=make_action_runner(services, dispatch, table, forwarder),
         find_action=find,
         read_request=read,
         close_books=make_closer(settings, services.dsn, services.clock).close_now,

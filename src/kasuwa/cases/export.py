@@ -15,10 +15,14 @@ from kasuwa.cases import row_inputs
 from kasuwa.cases.row_inputs import Recorded
 from kasuwa.cases.selected_actions import complete_request
 from kasuwa.core.money import format_minor
+from kasuwa.core.references import is_opaque_id
 from kasuwa.core.vault import Vault
 from kasuwa.engine.decision_inputs import RecordedInput
 from kasuwa.engine.rule_submission import TRANSACTION_COLUMNS
 from kasuwa.merchants.merchant_settings import MerchantSettings, show_terms
+from kasuwa.methods.customers.model import ID_PREFIX as CUSTOMER_PREFIX
+from kasuwa.methods.groups.model import GROUP_PREFIX
+from kasuwa.methods.loan_products.model import PRODUCT_PREFIX
 from kasuwa.postgres.connection_pool import Connection
 from kasuwa.projections.timeline import object_timeline, transaction_timeline
 from kasuwa.testing.cases.case_file import Case, CaseFile, CaseInput, CaseLine
@@ -28,6 +32,9 @@ from kasuwa.testing.golden import StableNames
 from kasuwa.transactions.transactions import Transaction
 from kasuwa.wire.without_people import REFERENCE_NAMES
 
+# Clients, customers, groups, products and share classes: one may have a hundred loans, and a case is about one. Only
+# what made them is in it.
+SHARED = ("CL", CUSTOMER_PREFIX, GROUP_PREFIX, PRODUCT_PREFIX, "SC")
 # A case with more is of no incident.
 MAX_REFERENCES, MAX_INPUTS = 200, 1_000
 
@@ -159,8 +166,8 @@ async def collect_inputs(connection: Connection, merchant_id: int, reference: st
         related = {row[0] for one in new for row in await connection.fetch(RELATED, merchant_id, one) if row[0]}
         for number, at, kind, name, about, body in await connection.fetch(SELECT_INPUTS, merchant_id, sorted(new)):
             recorded = Recorded(number, at, kind, name, about, msgspec.json.decode(body, type=RecordedInput))
-            # Of a client only what made it: it may have a hundred loans, and this is about one.
-            if about.startswith("CL") and about != reference and not is_maker(recorded):
+            is_shared = about != reference and any(is_opaque_id(prefix, about) for prefix in SHARED)
+            if is_shared and not is_maker(recorded):
                 continue
             inputs[number] = recorded
             related.update(list_references(recorded))

@@ -179,7 +179,7 @@ async def add_endpoint(
     The merchant's row must be locked, so that two additions do not get the same number."""
     if await connection.fetchval(COUNT, merchant_id) >= MAX_ENDPOINTS:
         raise TooManyEndpoints
-    secret = random_key(merchant_id)
+    secret = random_key()
     verifier, sealed = seal_secret(vault, merchant_id, secret)
     values = (url, list(kinds), verifier, sealed, created_by, FIRST_ENDPOINT)
     number = await connection.fetchval(ADD, merchant_id, *values)
@@ -218,7 +218,7 @@ async def roll_secret(
     connection: Connection, vault: Vault, merchant_id: int, endpoint_id: int, overlap: timedelta
 ) -> str | None:
     """Gives an endpoint a new secret. The old one signs as well until the overlap ends. Returns None without one."""
-    secret = random_key(merchant_id)
+    secret = random_key()
     verifier, sealed = seal_secret(vault, merchant_id, secret)
     async with row_codes.changing(connection, vault, ENDPOINTS, ENDPOINT_ROW, merchant_id, endpoint_id):
         endpoint = await connection.fetchval(ROLL, merchant_id, endpoint_id, verifier, sealed, overlap)

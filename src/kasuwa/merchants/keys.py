@@ -75,7 +75,7 @@ class NewKey(msgspec.Struct, frozen=True, kw_only=True):
     signs_until: str = "-infinity"  # a timestamp as PostgreSQL reads it
 
 
-def random_key(merchant_id: int) -> str:
+def random_key() -> str:
     return secrets.token_hex(32)
 
 
@@ -174,12 +174,12 @@ async def create_key(
     vault: Vault,
     merchant_id: int,
     new: NewKey,
-    make_key: Callable[[int], str] = random_key,
+    make_key: Callable[[], str] = random_key,
 ) -> tuple[int, str]:
     """Adds a key to the others. Returns its number and the key. Raises KeyRefused."""
     if await connection.fetchval(COUNT_VALID, merchant_id) >= MAX_KEYS:
         raise KeyRefused(TOO_MANY_KEYS)
-    key = make_key(merchant_id)
+    key = make_key()
     return await add_key(connection, vault, merchant_id, key, new), key
 
 
@@ -220,7 +220,7 @@ async def replace_key(
         lineage=lineage,
         signs_until="infinity" if any(row[7] for row in rolled) else "-infinity",
     )
-    key = random_key(merchant_id)
+    key = random_key()
     new_id = await add_key(connection, vault, merchant_id, key, roller.take_over(new))
     replaced = [row[0] for row in rolled]
     async with row_codes.changing(
@@ -268,7 +268,7 @@ async def replace_secret(
         merchant_id,
         overlap,
     )
-    secret = random_key(merchant_id)
+    secret = random_key()
     await add_secret(connection, vault, merchant_id, secret, created_by, None)
     return secret
 

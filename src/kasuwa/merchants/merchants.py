@@ -66,7 +66,7 @@ async def add_merchant(
     vault: Vault,
     name: str,
     *,
-    make_key: Callable[[int], str] = random_key,
+    make_key: Callable[[str], str] | None = None,
     settings: MerchantSettings | None = None,
     clock_fixed: datetime | None = None,
 ) -> tuple[int, str, str]:
@@ -75,8 +75,8 @@ async def add_merchant(
     The key is the signing secret of events as well, until `merchant_keys.replace_secret` makes one."""
     async with connection.transaction():
         merchant_id = await connection.fetchval("select nextval('merchant_number')")
-        key = make_key(merchant_id)
         mid = f"GP{merchant_id:07d}"
+        key = random_key() if make_key is None else make_key(mid)
         await connection.execute(
             "insert into merchant (merchant_id, mid, name, settings) values ($1, $2, $3, $4)",
             merchant_id,

@@ -114,7 +114,7 @@ NO_CLOSE_KEY = Refusal(
 )
 ADVANCE_SECONDS = 20.0
 
-COUNT_KEYS = "select count(*) from merchant_key where merchant_id = $1"
+NEWEST_KEY = "select max(key_id) from merchant_key where merchant_id = $1"
 BY_REFERENCE = f"""
     select {TRANSACTION_COLUMNS} from transaction
     where merchant_id = $1 and (txn_ref = $2 or key = any($3)) order by created_at desc, seq desc, key desc
@@ -260,9 +260,8 @@ class SandboxOperations(CommonOperations):
         try:
             async with self._operators.acquire() as connection, connection.transaction():
                 merchant_id = await merchants.lock_merchant(connection, merchant.mid)
-                # A fork has one key besides those of what it is a copy of.
-                count = await connection.fetchval(COUNT_KEYS, merchant_id) - bool(merchant.token_space)
-                make_key = partial(self._make_key, number=count)
+                newest = await connection.fetchval(NEWEST_KEY, merchant_id)
+                make_key = partial(self._make_key, merchant.mid, first_number(merchant_id), newest)
                 number_and_key = await create_key(connection, self._vault, merchant_id, new, make_key)
         except KeyRefused as refused:
             return KEY_REFUSED.fill(reason=refused)
@@ -470,12 +469,13 @@ class SandboxOperations(CommonOperations):
         except NoCloseKey:
             return NO_CLOSE_KEY
 
-    def _make_key(self, merchant_id: int, number: int = 0) -> str:
-        """Returns an API key. With a seed, keys are the same in every run. `number` counts the merchant's others."""
+    def _make_key(self, mid: str, *place: int) -> str:
+        """Returns an API key. With a seed, keys are the same in every run: `place` is the number of the first books and
+        of the key before, nothing for a merchant's first key. The books do not tell merchants apart, the mid does: a
+        fork and a restored file have the number of another merchant's books."""
         if self._seed is None:
-            return random_key(merchant_id)
-        books = first_number(merchant_id)
-        text = b"key %d %d" % (books, number) if number else b"key %d" % books
+            return random_key()
+        text = " ".join(("key", mid, *map(str, place))).encode()
         return blake2b(text, key=self._seed, digest_size=32).hexdigest()
 
     # --- the rail's call-back -----------------------------------------------------------------------------

@@ -1,17 +1,14 @@
 """What was sent to the service and answered: exchanges, and the one form in which files have them.
 
 Golden files (golden.py), recordings (integration/recording.py) and cases (cases/case_file.py) are written and read
-here. `Recorder` records the clients of a test's merchant, whose hooks mask secrets. `integration/gateway.py` records
-any application at the wire.
+here. `recorder.py` records the clients of a test's merchant, `integration/gateway.py` any application at the wire. No
+client is needed here.
 """
 
 import json
-import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-
-from kasuwa_client import AttemptFailed, CallEvent, ReplyReceived, RequestSent
 
 # Fields that name something with a timeline, in requests and replies.
 REFERENCE_NAMES = frozenset(
@@ -46,39 +43,6 @@ class Exchange:
 
 class UnreadableRecording(Exception):
     """A file has no exchanges. The text says why."""
-
-
-class Recorder:
-    """A hook of the clients of one merchant. May be called by several threads."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._open: dict[tuple[str, int], Exchange] = {}
-        self._references: dict[str, None] = {}
-        self.exchanges: list[Exchange] = []
-
-    def __call__(self, event: CallEvent) -> None:
-        with self._lock:
-            if isinstance(event, RequestSent):
-                exchange = Exchange(event.action, event.body)
-                self._open[event.request_id, event.attempt] = exchange
-                self.exchanges.append(exchange)
-                self._note(event.body)
-            elif isinstance(event, ReplyReceived):
-                exchange = self._open.pop((event.request_id, event.attempt))
-                exchange.http_status, exchange.reply = event.http_status, event.body
-                self._note(event.body)
-            elif isinstance(event, AttemptFailed):
-                self._open.pop((event.request_id, event.attempt)).failure = event.reason
-
-    def _note(self, body: Any) -> None:
-        self._references.update(dict.fromkeys(references_in(body)))
-
-    @property
-    def references(self) -> list[str]:
-        """The references of all requests and replies, in the order in which they appeared."""
-        with self._lock:
-            return list(self._references)
 
 
 def references_in(body: Any) -> Iterator[str]:

@@ -16,9 +16,9 @@ from kasuwa.core.money import CURRENCIES
 from kasuwa.testing.address import ServerAddress
 from kasuwa.testing.control import FaultKind, FaultOperation, FrozenClock, PlannedFault, RailName
 from kasuwa.testing.events import Events
-from kasuwa.testing.exchanges import Recorder
 from kasuwa.testing.golden import DEFAULT_SEED, GOLDEN_NOW, GoldenFiles, render
 from kasuwa.testing.payer import APPROVED_CARD, CVV, Authentication, CheckoutPage, Method, Payer
+from kasuwa.testing.recorder import Recorder
 from kasuwa.testing.timelines import render_timelines
 from kasuwa.testing.transport import Scenarios, make_async_http_client, make_http_client
 from kasuwa_client import AsyncKasuwa, AuthenticationError, Event, Kasuwa, Refused, sign_event, verify_event

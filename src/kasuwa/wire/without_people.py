@@ -41,7 +41,8 @@ FACT_NAMES = frozenset({"accountnumber", "amount", "beneficiary_name", "due_at",
 # Types of texts that are no person's.
 HARMLESS_TYPES = (ChosenCurrency, Currency, PercentOrAmount, PercentRate)
 # Names of references. They are told apart from people's values, and renamed when a case is exported. `reference` is
-# none of them: it may be the number of a biller's customer.
+# none of them: it may be the number of a biller's customer. Every one of an action is here
+# (tests/cases/test_references.py).
 REFERENCE_NAMES = frozenset(
     {
         "txnRef",
@@ -62,10 +63,25 @@ REFERENCE_NAMES = frozenset(
         "thrift_id",
         "rail_dispute_id",
         "guarantee_id",
-        "standing_order_id",
-        "approval_id",
         "link_id",
         "invoice_id",
+        "auto_repay_id",
+        "borrower_id",
+        "charge_id",
+        "checkoutRef",
+        "class_id",
+        "collateral_id",
+        "customer_id",
+        "dividend_id",
+        "group_id",
+        "group_loan_id",
+        "holding_id",
+        "mail_id",
+        "order_id",
+        "product_id",
+        "redemption_id",
+        "saving_id",
+        "to_client_id",
     }
 )
 # Names of what is left out with everything below it. A saved card is named by the pseudonym of its token.

@@ -1,8 +1,10 @@
 """Groups over HTTP, on real PostgreSQL: their loans, sheets, meetings, standing and pages."""
 
+import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date, timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ from tests.methods.loans.lending_client import FAILING, GOOD, PENDING, LendingCl
 from tests.running import Deployment
 from tests.walk.bounds import SHEET_DAYS
 
+FORM_KEY = re.compile(r'name="form_key" value="([0-9a-f]+)"')
 NOW = "2026-01-31T08:00:00+01:00"
 WEEKLY = {"interestSettings": {"interestRate": "0", "interestFrequency": "every_week"}, "period": 10}
 
@@ -245,6 +248,31 @@ def test_a_merchant_does_not_reach_another_ones_group(
     assert added["code"] == "client_not_found"
 
 
+def test_a_form_of_a_meeting_or_a_loan_that_is_sent_twice_is_recorded_once(
+    village: Village, deployment: Deployment
+) -> None:
+    loans = village.lend_group("1000.00")
+    owner = sign_in_as(deployment, "merchant:owner", village.mid)
+    path = f"/groups/{village.group_id}"
+    for address, page, fields in (
+        (f"{path}/meeting", f"{path}/sheet", {f"amount-{loans[0]}": "100.00"}),
+        (f"/loans/{loans[0]}/repay", f"/loans/{loans[0]}", {"amount": "100.00"}),
+    ):
+        before = Decimal(village.view(loans[0])["outstanding"]["total"])
+        form_key = FORM_KEY.search(owner.get(page).text)
+        assert form_key is not None
+        for _ in range(2):
+            sent = owner.post(address, **fields, form_key=form_key[1])
+            assert sent.http == 303, sent.words
+        assert Decimal(village.view(loans[0])["outstanding"]["total"]) == before - 100
+        # Another amount, or the form of a page that was opened anew, is another request.
+        assert owner.post(address, **{**fields, next(iter(fields)): "50.00"}, form_key=form_key[1]).http == 303
+        anew = FORM_KEY.search(owner.get(page).text)
+        assert anew is not None
+        assert owner.post(address, **fields, form_key=anew[1]).http == 303
+        assert Decimal(village.view(loans[0])["outstanding"]["total"]) == before - 250
+
+
 def test_a_meeting_is_printed_and_recorded_in_the_console(village: Village, deployment: Deployment) -> None:
     loans = village.lend_group("1000.00", "500.00")
     village.advance(days=8)
@@ -261,6 +289,9 @@ def test_a_meeting_is_printed_and_recorded_in_the_console(village: Village, depl
     assert village.view(loans[0])["outstanding"]["total"] == "900.00"
     refused = owner.post(f"{path}/meeting", **{f"amount-{loans[0]}": "9,000.00"})
     assert (refused.http, "closes the loan today" in refused.text) == (422, True)
+    day = "2026-02-10"
+    again = owner.post(f"{path}/meeting?date={day}", **{f"amount-{loans[0]}": "9,000.00"})
+    assert (f'value="{day}"' in again.text, f"/meeting?date={day}" in again.text) == (True, True)
     file = owner.get(f"{path}/sheet.csv?date=2026-02-08").text
     assert f"{village.members[0]},{loans[0]}" in file
     assert owner.get(f"{path}/sheet?date=soon").http == 422

@@ -19,6 +19,7 @@ from kasuwa.core.references import Permutation, account_key
 from kasuwa.engine.batch import Deployment, RuleFailure, Submission
 from kasuwa.ledger import chart
 from kasuwa.ledger.chart import Account
+from kasuwa.ledger.posting_kinds import LOAN_PARTS
 from kasuwa.methods.clients.model import ACTIVE, Client, client_key, detail_aad
 from kasuwa.methods.disburse.actions import DISBURSE
 from kasuwa.methods.disburse.model import WALLET
@@ -28,7 +29,6 @@ from kasuwa.methods.loans.model import (
     ACTIVE as ACTIVE_LOAN,
 )
 from kasuwa.methods.loans.model import (
-    PARTS,
     WRITTEN_OFF,
     Loan,
     LoanAct,
@@ -232,7 +232,7 @@ class Lender:
 
     def owed(self, loan_id: str) -> dict[str, int]:
         """Returns the balances of a loan's parts, those of charges only if they are not zero."""
-        owed = {part: self.balance(loan_account(part, loan_id)) for part in PARTS}
+        owed = {part: self.balance(loan_account(part, loan_id)) for part in LOAN_PARTS}
         return {part: amount for part, amount in owed.items() if amount or part not in ("charge", "vat")}
 
     def lending(self, what: str) -> int:
@@ -251,14 +251,14 @@ class Lender:
         for loan in self.database.all(Loan, self.merchant_id):
             lines = self.lines(loan.loan_id)
             given_up = loan.state == WRITTEN_OFF
-            for part in PARTS:
+            for part in LOAN_PARTS:
                 owed = 0 if given_up else sum(getattr(line.owed, part) for line in lines)
                 assert self.balance(loan_account(part, loan.loan_id)) == owed, (loan.loan_id, part)
             for line in lines:
                 assert line.charge == sum(one.asked for one in line.its_charges)
                 assert line.vat == sum(one.asked_vat for one in line.its_charges)
                 pending = line.pending + line.pending_tax
-                assert all(getattr(line.owed, part) >= (-pending if part == "principal" else 0) for part in PARTS)
+                assert all(getattr(line.owed, part) >= (-pending if part == "principal" else 0) for part in LOAN_PARTS)
             if loan.disbursed_at is not None:
                 capital = sum(line.capitalized.total + line.pending + line.pending_tax for line in lines)
                 assert sum(line.principal for line in lines) == loan.amount + capital

@@ -4,6 +4,8 @@ import re
 from typing import Any
 
 from tests.merchant_client import MerchantClient
+from tests.methods.sandbox.test_http_world_files import take, write
+from tests.methods.sandbox.test_http_worlds import act, fork_of
 from tests.methods.virtualcard.card_client import BILLING
 from tests.running import NEWEST, Deployment, Deployments
 from tests.walk import rows
@@ -124,6 +126,27 @@ def test_every_merchant_of_a_seeded_server_has_references_and_tokens_of_its_own(
         assert deployment.new_stderr() == ""
     assert len(made) == 3 * 2 * len(FINDABLE) * 2
     assert len(set(made)) == len(made)
+
+
+def test_merchants_of_a_seeded_server_with_the_same_books_have_keys_of_their_own(deployments: Deployments) -> None:
+    """A fork and a restored file go on from the books of the first merchant."""
+    with deployments.fresh("seed_keys", KASUWA_SANDBOX_SEED=SEED) as deployment:
+        first, other = deployment.open_shop(now=NOW), deployment.open_shop(now=NOW)
+        with first.connection, other.connection:
+            act(first, "snapshot", name="start")
+            content = write(first, "start")
+            copy = fork_of(first, name="start")
+            take(other, "start", content)
+            act(other, "restore", name="start")
+            shops = (first, other, copy)
+            made = [act(shop, "new_key", name=str(number))["key"] for number in range(2) for shop in shops]
+            # A number is not used again while a later key is valid.
+            deployment.run_command("merchant", "revoke-key", other.mid, "2")
+            act(other, "restore", name="start")
+            made.append(act(other, "new_key", name="2")["key"])
+            act(first, "reset")
+            made.append(act(first, "new_key", name="2")["key"])
+    assert len({*made, *(shop.key for shop in shops)}) == len(made) + len(shops)
 
 
 def make_findable(shop: MerchantClient) -> list[str]:

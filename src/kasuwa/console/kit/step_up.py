@@ -16,7 +16,7 @@ from starlette.responses import Response
 
 from kasuwa.authority import audit_trail
 from kasuwa.authority.audit_trail import OPERATOR_CHAIN_ID
-from kasuwa.console.kit.visit import CONFIRMED_FIELD, ConfirmationRequired, Visit
+from kasuwa.console.kit.visit import CONFIRMED_FIELD, FORM_KEY, ConfirmationRequired, Visit
 from kasuwa.core.decision import AuditEntry
 from kasuwa.merchants.merchants import find_merchant_id
 from kasuwa.observe.log import describe_error
@@ -32,9 +32,10 @@ STEP_UP_LIFETIME = timedelta(minutes=15)
 WRONG_PASSWORD = "wrong password"
 WRONG_CODE = "wrong or expired code; wait for the next one and try again"
 LOCKED_OUT = "too many failed attempts; try again later"
-# Secret fields are not carried over as hidden fields: the user enters them again.
+# Secret fields are not carried over as hidden fields: the user enters them again. The page has the csrf token and the
+# form's key itself.
 SECRET_FIELDS = frozenset(
-    {"csrf", CODE_FIELD, PASSWORD_FIELD, "pin", "password", "again", "current", "cashcode", "code"}
+    {"csrf", FORM_KEY, CODE_FIELD, PASSWORD_FIELD, "pin", "password", "again", "current", "cashcode", "code"}
 )
 
 
@@ -51,6 +52,7 @@ def is_step_up_recent(visit: Visit) -> bool:
 def show_step_up(visit: Visit, status: int = 401, faults: Mapping[str, str] = {}) -> Response:
     """Returns the page that asks for the credential. It carries the fields of the interrupted form."""
     carried, action = carried_fields(visit), form_address(visit)
+    visit.kept_form_key = visit.form_text(FORM_KEY)
     return visit.render(
         "step_up.html", status, field=step_up_field(visit.user), carried=carried, action=action, faults=faults
     )
@@ -58,6 +60,7 @@ def show_step_up(visit: Visit, status: int = 401, faults: Mapping[str, str] = {}
 
 def show_confirmation(visit: Visit, confirmation: ConfirmationRequired) -> Response:
     """Returns the page that asks before a change. Nothing has been done yet. It carries the fields of the form."""
+    visit.kept_form_key = visit.form_text(FORM_KEY)
     return visit.render(
         "confirm.html",
         asked=confirmation,

@@ -5,8 +5,10 @@ A page that is read with GET reads the database in one snapshot. Visit raises To
 
 import asyncio
 import contextlib
+import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import Any
+from hashlib import sha256
+from typing import Any, Protocol
 from urllib.parse import quote, unquote
 
 import jinja2
@@ -15,7 +17,7 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from kasuwa.audit.make_close import SignedClose
+from kasuwa.audit.make_close import Record, SignedClose
 from kasuwa.authority import acts, audit_trail
 from kasuwa.authority.audit_notes import ActionNote
 from kasuwa.authority.audit_trail import OPERATOR_CHAIN_ID
@@ -64,9 +66,21 @@ MAX_NEXT_LENGTH = 2_000
 CONFIRMED_FIELD = "confirmed"
 CONFIRMED = "yes"
 
-RunAction = Callable[
-    [Merchant, str, Mapping[str, Any], ActionNote | None, Connection | None], Awaitable[dict[str, Any]]
-]
+# Name of the field with the key of a form.
+FORM_KEY = "form_key"
+
+
+class RunAction(Protocol):
+    def __call__(
+        self,
+        merchant: Merchant,
+        method: str,
+        fields: Mapping[str, Any],
+        *,
+        note: ActionNote | None = None,
+        within: Connection | None = None,
+        idempotency_key: str = "",
+    ) -> Awaitable[dict[str, Any]]: ...
 
 
 class ConsoleServices(msgspec.Struct, kw_only=True):
@@ -97,7 +111,8 @@ class ConsoleServices(msgspec.Struct, kw_only=True):
     find_rail_faults: Callable[[Mapping[str, Sequence[str]]], list[str]]
     # Returns the document that the API serves at /openapi-actions.json.
     read_openapi: Callable[[], Awaitable[dict[str, Any]]]
-    # Runs an API action as a merchant, under the API's rules. Reads in the given snapshot, if any.
+    # Runs an API action as a merchant, under the API's rules. Reads in the given snapshot, if any. A write with an
+    # Idempotency-Key is carried out once.
     run_action: RunAction
     # Returns the action that a method and a request body select, or None.
     find_action: Callable[[str, Mapping[str, Any]], Action | None]
@@ -106,8 +121,9 @@ class ConsoleServices(msgspec.Struct, kw_only=True):
     read_request: Callable[[Merchant, str, Mapping[str, Any]], Awaitable[tuple[Action, Any] | None]]
     # Sends a signed sample event of a kind to an endpoint of a merchant. Returns the text that the page shows.
     send_test_event: Callable[[int, int, str], Awaitable[str]]
-    # Closes the books now. Raises NoCloseKey, and PublishError if the close could not be published.
-    close_books: Callable[[], Awaitable[SignedClose]]
+    # Closes the books now, and records in the same commit who did. Raises NoCloseKey, and PublishError if the close
+    # could not be published.
+    close_books: Callable[[Record], Awaitable[SignedClose]]
     # Returns what is wrong with a webhook URL, or None.
     url_fault: Callable[[str], str | None]
     # Returns the timeline of a transaction, as the sandbox action `explain` does.
@@ -181,6 +197,8 @@ class Visit(msgspec.Struct):
     has_read: bool = False  # the page has used its one read
     is_export: bool = False  # it is read in batches, outside of a snapshot
     open_snapshot: Connection | None = None  # while snapshot() is entered
+    write_count: int = 0  # how many writes the form has run
+    kept_form_key: str = ""  # of the form that is shown again, because it was not carried out or may not have been
 
     @property
     def user(self) -> ConsoleUser:
@@ -349,6 +367,7 @@ class Visit(msgspec.Struct):
             "can_move_money": self.session is not None and self.user.role in CAN_MOVE_MONEY,
             "can_integrate": self.session is not None and self.user.role in CAN_INTEGRATE,
             "csrf": self.csrf_token,
+            "form_key": self.kept_form_key or secrets.token_hex(16),
             "flash": None if flash is None else unquote(flash)[:MAX_FLASH_LENGTH],
             "faults": {},
         }
@@ -390,7 +409,7 @@ class Visit(msgspec.Struct):
         """
         selected = await self.services.read_request(self.merchant, method, fields)
         if selected is None:
-            return ActionReply(await self.services.run_action(self.merchant, method, fields, None, None))
+            return ActionReply(await self.services.run_action(self.merchant, method, fields))
         action, request = selected
         if not self.is_allowed(method, action, request):
             raise NotAllowed
@@ -408,14 +427,29 @@ class Visit(msgspec.Struct):
         # The audit entry names nothing that the request does not have: an unknown field is ignored, whatever it says.
         known = {name: fields[name] for name in action.request.__struct_encode_fields__ if name in fields}
         note = ActionNote(self.user.email, self.client_address, audit_text or title, title, known)
-        is_write = isinstance(action, Write)
-        reply = ActionReply(
-            await self.services.run_action(self.merchant, method, fields, note if is_write else None, None)
-        )
-        if reply.is_success and not is_write:
+        if isinstance(action, Write):
+            key = self._make_idempotency_key(method, fields)
+            body = await self.services.run_action(self.merchant, method, fields, note=note, idempotency_key=key)
+            return self._keep_form_key(ActionReply(body))
+        reply = ActionReply(await self.services.run_action(self.merchant, method, fields))
+        if reply.is_success:
             async with self.services.operator_pool.acquire() as connection:
                 entry = note(Decision(reply=reply.body))
                 await audit_trail.append_entry(connection, self.merchant.merchant_id, entry)
+        return reply
+
+    def _make_idempotency_key(self, method: str, fields: Mapping[str, Any]) -> str:
+        """Returns the Idempotency-Key of the form's next write, so that a form that arrives twice is carried out once.
+        Empty without a form key. The fields are part of it: a form that was changed is another request."""
+        self.write_count += 1
+        form_key = self.form_text(FORM_KEY)
+        request = msgspec.json.encode((form_key, self.write_count, method, fields), order="sorted")
+        return f"console {sha256(request).hexdigest()}" if form_key else ""
+
+    def _keep_form_key(self, reply: "ActionReply") -> "ActionReply":
+        """Has the form keep its key if it is shown again after a reply that may hide what was done."""
+        if not reply.is_success:
+            self.kept_form_key = self.form_text(FORM_KEY)
         return reply
 
     async def _is_large(self, action: Action, request: Any) -> bool:
@@ -430,14 +464,14 @@ class Visit(msgspec.Struct):
         selected = await self.services.read_request(self.merchant, method, tried)
         if selected is None or not self.is_allowed(method, *selected):
             raise NotAllowed
-        return ActionReply(await self.services.run_action(self.merchant, method, tried, None, None))
+        return ActionReply(await self.services.run_action(self.merchant, method, tried))
 
     async def _run_view_action(self, action: Action, method: str, fields: Mapping[str, Any]) -> "ActionReply":
         """Runs an action that changes nothing. It reads in the page's open snapshot, if it reads the database."""
         snapshot_connection = self.open_snapshot if isinstance(action, Read | Write) else None
         if snapshot_connection is None and not isinstance(action, MemoryRead):
             self._read_once(f"{method} {action.name}")
-        return ActionReply(await self.services.run_action(self.merchant, method, fields, None, snapshot_connection))
+        return ActionReply(await self.services.run_action(self.merchant, method, fields, within=snapshot_connection))
 
     async def record_audit(self, action: str, subject: str, before: Any = "", after: Any = "") -> None:
         """Appends an audit entry to the chain of the user's merchant, or of the operator."""

@@ -53,7 +53,7 @@ STATE_STYLES: dict[str, StateStyle] = {
     **dict.fromkeys(("written_off", "closed_written_off", "called"), StateStyle("bad", "▽")),
     **dict.fromkeys(("pending", "waiting", "queued", "pending_approval", "awaiting_consent"), StateStyle("wait", "◷")),
     **dict.fromkeys(("unpaid", "open", "scheduled", "to_do", "submitted"), StateStyle("wait", "○")),
-    **dict.fromkeys(("paused", "held"), StateStyle("wait", "‖")),
+    "paused": StateStyle("wait", "‖"),
     "dormant": StateStyle("wait", "☾"),
     "held": StateStyle("wait", "▣"),
     "released": StateStyle("quiet", "▢"),
@@ -65,9 +65,7 @@ STATE_STYLES: dict[str, StateStyle] = {
     **dict.fromkeys(("disputed", "invited"), StateStyle("note", "◆")),
     **dict.fromkeys(("redeemed", "used", "accepted"), StateStyle("quiet", "✓")),
     "closed_repaid": StateStyle("good", "■"),
-    **dict.fromkeys(
-        ("closed", "terminated", "stopped", "exited", "erased", "ended", "released"), StateStyle("quiet", "■")
-    ),
+    **dict.fromkeys(("closed", "terminated", "stopped", "exited", "erased", "ended"), StateStyle("quiet", "■")),
     **dict.fromkeys(("inactive", "disabled", "archived"), StateStyle("quiet", "○")),
     **dict.fromkeys(("expired", "abandoned"), StateStyle("quiet", "◔")),
     **dict.fromkeys(

@@ -83,6 +83,8 @@ async def record_meeting(visit: Visit) -> Response:
     group_id = visit.path_parameter("reference")
     reply = await visit.run_action("loans", {"action": "collect", "group_id": group_id, "amounts": amounts}, "collect")
     if reply.is_success:
-        return visit.redirect(f"/groups/{quote(group_id, safe='')}/sheet", f"{reply.body['amount']} was recorded.")
+        day = visit.query.get("date", "")
+        shown = f"/groups/{quote(group_id, safe='')}/sheet{f'?date={quote(day)}' if day else ''}"
+        return visit.redirect(shown, f"{reply.body['amount']} was recorded.")
     faults = {"": "; ".join(f"{name}: {reason}" if name else reason for name, reason in reply.faults.items())}
     return await show_sheet(visit, 422, faults=faults, submitted=dict(visit.form))

@@ -12,6 +12,7 @@ import msgspec
 from starlette.responses import Response
 
 from kasuwa.audit.close_task import NoCloseKey, PublishError
+from kasuwa.audit.make_close import SignedClose, describe_close
 from kasuwa.authority.roles import CAN_KEEP_BOOKS
 from kasuwa.console.kit.values import short_date
 from kasuwa.console.kit.visit import Visit
@@ -114,13 +115,16 @@ async def close_books(visit: Visit) -> Response:
     """Closes the books now, once the user has confirmed it."""
     today = lagos_day(datetime.now(UTC))
     visit.ask_first(f"Close the books of {short_date(today)} so far?", CONSEQUENCE, "Close the books", PATH)
+
+    async def record(connection: Any, signed_close: SignedClose) -> None:
+        await visit.record_audit_on(connection, visit.audit_chain, *describe_close(signed_close.close))
+
     try:
-        close = (await visit.services.close_books()).close
+        close = (await visit.services.close_books(record)).close
     except NoCloseKey:
         return await show_closes(visit, 422, faults={"": NO_KEY})
     except PublishError as error:
         return await show_closes(
             visit, 503, faults={"": f"The books are closed, but the close is not published: {error}"}
         )
-    await visit.record_audit("closed the books", f"close {close.number}", after=f"{close.tree_size} heads")
     return visit.redirect(PATH, f"The books are closed: close {close.number}, {close.tree_size:,} heads.")

@@ -84,7 +84,7 @@ async def show_record(visit: Visit) -> Response:
         summary = await find_merchant_in_path(visit, reader)
         merchant = await visit.services.merchant_directory.get_by_id(summary.merchant_id)
         fields = {"inquire": "transaction", "reference": reference}
-        reply = await visit.services.run_action(merchant, "resources", fields, None, visit.open_snapshot)
+        reply = await visit.services.run_action(merchant, "resources", fields, within=visit.open_snapshot)
         if reply.get("status") != 200:
             raise NotFound
         record = reply["data"]

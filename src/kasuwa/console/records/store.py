@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 
 from kasuwa.core.reading import Reader
+from kasuwa.ledger.posting_kinds import LOAN_PARTS
 
 # What, how many, and the sum in kobo. Each branch is of one client.
 OWNED = """
@@ -36,7 +37,7 @@ OWED = """
         where l.merchant_id = $1 and l.client_id = $2 and l.disbursed_at is not null and l.closed_at is null)
     select 'loans', (select count(*) from mine), coalesce(sum(a.posted), 0)::bigint
     from mine m
-    cross join unnest(array['principal', 'interest', 'tax', 'penalty', 'charge', 'vat']) p (part)
+    cross join unnest($3::text[]) p (part)
     join account a on a.merchant_id = $1 and a.name = 'loan_' || p.part || ':' || m.loan_id || ':NGN'
     union all select 'guarantors', count(*), coalesce(sum(g.owed), 0)::bigint
     from loan_guarantee g where g.merchant_id = $1 and g.borrower_id = $2 and g.owed > 0
@@ -74,7 +75,7 @@ class ClientSummary(msgspec.Struct, frozen=True):
 
 async def read_client_summary(reader: Reader, merchant_id: int, client_id: str) -> ClientSummary:
     owned = await reader.fetch(OWNED, merchant_id, client_id)
-    owed = await reader.fetch(OWED, merchant_id, client_id)
+    owed = await reader.fetch(OWED, merchant_id, client_id, LOAN_PARTS)
     pledged = await reader.fetch(PLEDGED, merchant_id, client_id)
     return ClientSummary(read_holdings(owned), read_holdings(owed), read_holdings(pledged))
 

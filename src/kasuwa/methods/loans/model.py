@@ -64,6 +64,7 @@ from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Job, Merchant, Needs, Posting, Refusal, Row
 from kasuwa.core.references import is_opaque_id, job_key, row_key
 from kasuwa.ledger import chart
+from kasuwa.ledger.posting_kinds import LOAN_PARTS
 from kasuwa.methods.clients.model import Client, client_key
 from kasuwa.terms.loan_charges import AgreedTerms, LineCharge, read_line_charges, read_renewed, read_terms
 from kasuwa.terms.loan_schedule import LoanAmounts, LoanTerms
@@ -535,8 +536,6 @@ def installment_key(merchant_id: int, loan_id: str, n: int) -> bytes:
 
 # --- accounts ---------------------------------------------------------------------------------------------------
 
-PARTS = ("principal", "interest", "tax", "penalty", "charge", "vat")
-
 LENDING_PRINCIPAL = chart.lending("principal", CURRENCY)
 LENDING_WRITTEN_OFF = chart.lending("written_off", CURRENCY)
 LENDING_OVERPAID = chart.lending("overpaid", CURRENCY)
@@ -546,11 +545,11 @@ LENDING_PROVISIONS = chart.lending("provisions", CURRENCY)
 # to the account that it was lent from.
 AGREED_ACCOUNTS = {
     "principal": LENDING_PRINCIPAL,
-    **{part: chart.lending(f"{part}_agreed", CURRENCY) for part in PARTS[1:]},
+    **{part: chart.lending(f"{part}_agreed", CURRENCY) for part in LOAN_PARTS[1:]},
 }
 EARNED_ACCOUNTS = {
     "principal": LENDING_PRINCIPAL,
-    **{part: chart.lending(f"{part}_earned", CURRENCY) for part in PARTS[1:]},
+    **{part: chart.lending(f"{part}_earned", CURRENCY) for part in LOAN_PARTS[1:]},
 }
 # The contra account of each part when it is waived. Principal is written off, the rest reverses the charge.
 WAIVED_ACCOUNTS = {**AGREED_ACCOUNTS, "principal": LENDING_WRITTEN_OFF}
@@ -582,7 +581,7 @@ def need_loan(merchant: Merchant, loan_id: str) -> Needs:
     rows: tuple[tuple[type[Row], bytes], ...] = ((Loan, key), (Job, job_key(key)))
     if not is_opaque_id(LOAN_PREFIX, loan_id):
         return Needs(rows)
-    own = (*(loan_account(part, loan_id) for part in (*PARTS, "credit")), chart.loan_provision(loan_id))
+    own = (*(loan_account(part, loan_id) for part in (*LOAN_PARTS, "credit")), chart.loan_provision(loan_id))
     return Needs(rows, (*own, *LENDING_ACCOUNTS))
 
 
@@ -600,7 +599,7 @@ def charge_posts(loan_id: str, parts: LoanAmounts, kind: str) -> tuple[Posting, 
     """Returns the postings that charge the client with parts of a loan."""
     posts = (
         Posting(AGREED_ACCOUNTS[part], loan_account(part, loan_id), getattr(parts, part), f"{part} {kind}")
-        for part in PARTS
+        for part in LOAN_PARTS
     )
     return tuple(post for post in posts if post.amount)
 
@@ -609,7 +608,7 @@ def repayment_posts(loan_id: str, parts: LoanAmounts, kind: str = "repaid") -> t
     """Returns the postings of the parts that a repayment covers, or that are deducted from the payout."""
     posts = (
         Posting(loan_account(part, loan_id), EARNED_ACCOUNTS[part], getattr(parts, part), f"{part} {kind}")
-        for part in PARTS
+        for part in LOAN_PARTS
     )
     return tuple(post for post in posts if post.amount)
 
@@ -618,7 +617,7 @@ def waiver_posts(loan_id: str, parts: LoanAmounts, kind: str) -> tuple[Posting, 
     """Returns the postings that waive parts of a loan. They reverse the charge, but principal is written off."""
     posts = (
         Posting(loan_account(part, loan_id), WAIVED_ACCOUNTS[part], getattr(parts, part), f"{part} {kind}")
-        for part in PARTS
+        for part in LOAN_PARTS
     )
     return tuple(post for post in posts if post.amount)
 
@@ -626,7 +625,8 @@ def waiver_posts(loan_id: str, parts: LoanAmounts, kind: str) -> tuple[Posting, 
 def recovery_posts(parts: LoanAmounts) -> tuple[Posting, ...]:
     """Returns the postings of parts that are paid after they were written off."""
     posts = (
-        Posting(WAIVED_ACCOUNTS[part], LENDING_RECOVERED, getattr(parts, part), f"{part} recovered") for part in PARTS
+        Posting(WAIVED_ACCOUNTS[part], LENDING_RECOVERED, getattr(parts, part), f"{part} recovered")
+        for part in LOAN_PARTS
     )
     return tuple(post for post in posts if post.amount)
 

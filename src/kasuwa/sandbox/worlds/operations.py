@@ -251,7 +251,7 @@ class WorldOperations:
     # --- copying ----------------------------------------------------------------------------------------------------
 
     async def fork(
-        self, merchant: Merchant, name: str | None, make_key: Callable[[int], str]
+        self, merchant: Merchant, name: str | None, make_key: Callable[[str], str]
     ) -> tuple[str, str] | Refusal:
         """Makes a new merchant with a world of this one, or with what it is now. Returns its mid and a further key."""
         async with (
@@ -280,7 +280,7 @@ class WorldOperations:
         tables: Tables,
         merchant: Merchant,
         world: WorldRecord | None,
-        make_key: Callable[[int], str],
+        make_key: Callable[[str], str],
         progress: Progress,
     ) -> tuple[str, str] | Refusal:
         connection = in_turn.connection
@@ -308,7 +308,7 @@ class WorldOperations:
                 await writer.write(source, target, block)
             await writer.end(target)
         further_key = NewKey(name="fork", signs_until="infinity" if source.is_imported else "-infinity")
-        _, key = await create_key(connection, self._vault, new, further_key, lambda _: make_key(number))
+        _, key = await create_key(connection, self._vault, new, further_key, lambda: make_key(mid))
         return mid, key
 
     # --- files ------------------------------------------------------------------------------------------------------

@@ -21,7 +21,6 @@ PIN = "1234"
 APPROVED, DECLINED = "00", "05"
 # A card whose payer gives a PIN with the charge, and so pays when `charge` is sent.
 CARD_BIN, PIN_CVV = "411111", "100"
-PERSON_OF_ANY_NAME = "22222222222"
 # A customer of a biller, and an account, that the sandbox always knows.
 CUSTOMER, ACCOUNT = "0000000000", "0000000000"
 # Requests that send a further step of a payment.

@@ -36,6 +36,7 @@ from kasuwa.core.decision import (
 )
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import job_key
+from kasuwa.ledger.posting_kinds import LOAN_PARTS
 from kasuwa.methods.clients.model import Client, adjust_credit, adjust_open_accounts, client_key, refuse_inactive
 from kasuwa.methods.loans.group_model import reopen_group_loan
 from kasuwa.methods.loans.model import (
@@ -47,7 +48,6 @@ from kasuwa.methods.loans.model import (
     LENDING_RECOVERED,
     MORE_THAN_OWED,
     OWING_STATES,
-    PARTS,
     REPAYMENT_PURPOSE,
     UNKNOWN_LOAN,
     WAIVED_ACCOUNTS,
@@ -247,7 +247,7 @@ def add_arrears_check(effects: Effects, position: LoanPosition, context: Context
 def difference_of_totals(loan_id: str, before: LoanTotals, after: LoanTotals) -> tuple[Posting, ...]:
     """Returns the postings that make what was posted of a loan equal to the totals of its replay."""
     postings: list[Posting] = []
-    for part in PARTS:
+    for part in LOAN_PARTS:
         own, anew = loan_account(part, loan_id), f"{part} by the schedule computed anew"
         given_up = f"{part} written off"
         moves = (
