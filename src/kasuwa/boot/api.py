@@ -182,7 +182,7 @@ def make_sender(dispatch: Dispatch, routes: Mapping[str, Route]) -> SendRequest:
     """Returns what answers a request of a merchant in this process, without the network."""
 
     async def send(merchant: Merchant, path: str, fields: Mapping[str, Any]) -> Mapping[str, Any]:
-        answered = await dispatch.handle_on_behalf(routes[f"/{path}"], merchant, msgspec.json.encode(fields))
+        answered = await dispatch.handle_on_behalf(routes[f"/{path}"], merchant, {}, msgspec.json.encode(fields))
         reply: Mapping[str, Any] = msgspec.json.decode(answered.body)
         return reply
 

@@ -188,7 +188,8 @@ async def list_requests(
 
 async def find_newest_number(reader: Reader, mid: str) -> int:
     """Returns the number of a merchant's newest request, 0 if there is none. Later ones have higher numbers."""
-    return int(await reader.fetchval(NEWEST_NUMBER, mid))
+    [[number]] = await reader.fetch(NEWEST_NUMBER, mid)
+    return int(number)
 
 
 async def find_request(reader: Reader, vault: Vault, mid: str, number: int) -> LoggedRequest | None:

@@ -51,7 +51,7 @@ def read_code(deployment: Deployment, shop: MerchantClient) -> Any:
 
 
 def begin_bank_payment(shop: MerchantClient) -> Any:
-    fields = {"action": "charge", "paymentType": "bank_transfer", "amount": "10.00"}
+    fields: Any = {"action": "charge", "paymentType": "bank_transfer", "amount": "10.00"}
     return shop.put("payment", **fields, customer_txnref=new_reference("payment")).body["txnRef"]
 
 
@@ -106,7 +106,7 @@ def test_a_call_back_whose_code_says_the_contrary_changes_nothing(
         {"kind": "none", "code": "51"},
     ],
 )
-def test_a_fault_has_a_code_only_if_it_declines_by_it(shop: MerchantClient, fields: dict[str, str]) -> None:
+def test_a_fault_has_a_code_only_if_it_declines_by_it(shop: MerchantClient, fields: dict[str, Any]) -> None:
     refused = shop.put("sandbox", action="fault", **fields).body
     assert (refused["status"], [fault["field"] for fault in refused["errors"]]) == (104, ["code"])
     assert send(shop)["txnStatus"] == "successful"

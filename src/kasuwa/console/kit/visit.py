@@ -448,7 +448,7 @@ class Visit(msgspec.Struct):
 
     def _keep_form_key(self, reply: "ActionReply") -> "ActionReply":
         """Has the form keep its key if it is shown again after a reply that may hide what was done."""
-        if not reply.is_success:
+        if reply.is_error:
             self.kept_form_key = self.form_text(FORM_KEY)
         return reply
 
