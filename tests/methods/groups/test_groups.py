@@ -23,6 +23,7 @@ from kasuwa.methods.groups.rules.membership import (
     TOO_MANY,
 )
 from kasuwa.methods.loans.rules.origination import LOAN_OF_GROUP
+from kasuwa.methods.loans.rules.top_up import TOP_UP_OF_GROUP
 from tests.methods.groups.group_lender import MEMBERS, GroupLender, expect_members
 from tests.methods.loans.in_memory_lender import BAD, GOOD, SLOW
 from tests.walk.bounds import GROUP_INSTALLMENTS, GROUP_LOANS, GROUP_MEMBERS, GROUP_PERIOD, MEETING_AMOUNT
@@ -397,6 +398,13 @@ def test_a_loan_that_opens_again_is_open_for_its_group_again(lender: GroupLender
     assert lender.update(remove=["BOLA"]) == MEMBER_OWES.fill(client_id="BOLA")
     lender.pass_days(30)
     assert lender.request_group({"CHI": "1.00"}).error_code == "group_in_arrears"
+
+
+def test_a_loan_of_a_group_is_not_topped_up_by_one_that_nobody_answers_for(lender: GroupLender) -> None:
+    loan_id = lender.lend_group()["ADA"]
+    assert lender.top_up(loan_id) == TOP_UP_OF_GROUP
+    assert (lender.loan(loan_id).state, lender.loan(loan_id).topped_up_by) == ("active", "")
+    assert lender.client("ADA").open_accounts == 1
 
 
 def test_a_loan_is_not_paid_out_to_a_group_in_arrears(lender: GroupLender) -> None:
