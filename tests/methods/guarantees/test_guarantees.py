@@ -22,7 +22,7 @@ from kasuwa.methods.guarantees.rules.pledge import (
     RELEASED,
     TOO_MANY,
 )
-from kasuwa.methods.investments.model import SAVINGS_CLOSED, UNKNOWN_SAVINGS, WALLET_INSUFFICIENT
+from kasuwa.methods.investments.model import SAVINGS_CLOSED, SAVINGS_DORMANT, UNKNOWN_SAVINGS, WALLET_INSUFFICIENT
 from kasuwa.methods.loans.guarantee_model import (
     LENDING_GUARANTORS,
     MAX_COLLATERAL,
@@ -103,6 +103,14 @@ def test_a_guarantee_is_refused_unless_an_active_other_client_has_the_savings(le
     assert lender.pledge(loan_id, "DAYO", "1.00") == SAVINGS_CLOSED
     lender.repay(loan_id, "1000.00")
     assert lender.pledge(loan_id, "BOLA", "1.00") == refuse_in_state("closed_repaid", "guaranteed")
+
+
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_dormant_savings_are_not_pledged(lender: GuaranteedLender, dry_run: bool) -> None:
+    lender.pass_days(366)
+    loan_id = lend(lender, None)
+    assert lender.pledge(loan_id, "BOLA", "1.00", dry_run=dry_run) == SAVINGS_DORMANT
+    assert (lender.loan(loan_id).guarantees, lender.available("BOLA")) == (0, 1000_00)
 
 
 def test_a_loan_has_twenty_guarantees_at_most(lender: GuaranteedLender) -> None:
