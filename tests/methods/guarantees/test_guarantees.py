@@ -382,6 +382,40 @@ def test_a_wallet_that_is_short_does_not_repay_a_guarantor(lender: GuaranteedLen
     assert lender.pay_guarantor(guarantee_id, "250.00", "waived").message == "Claim Waived"
 
 
+FIXED: dict[str, Any] = {
+    "period": None,
+    "term_days": 60,
+    "interestSettings": {"interestRate": "36.5", "interestFrequency": "annualized"},
+}
+
+
+def pledge_fixed_deposit_twice(name: str) -> tuple[GuaranteedLender, str]:
+    """Returns a lender and a loan, 250.00 of which is late: two parts of a fixed deposit guarantee it, which has 1.00
+    of interest a day for 1,000.00, and 0.13 for 130.00 that came 10 days later."""
+    lender = GuaranteedLender()
+    lender.member(name, **FIXED)
+    loan_id = lender.lend(**PLAIN)
+    lender.pass_days(10)
+    lender.deposit(name, "130.00")
+    for _ in range(2):
+        assert lender.pledge(loan_id, name, "200.00").data.held == "200.00"
+    lender.pass_days(21)
+    return lender, loan_id
+
+
+@pytest.mark.parametrize("calls", [({},), ({"amount": "125.00"}, {"amount": "125.00"}), "each"])
+def test_two_guarantees_of_one_fixed_deposit_forfeit_what_one_does(calls: Any) -> None:
+    """Of 250.00, 130.00 were there for 21 days and 120.00 for 31: 2.73 and 3.72 of the 33.73."""
+    lender, loan_id = pledge_fixed_deposit_twice("BOLA")
+    if calls == "each":
+        ids = [lender.guarantee(loan_id, n).guarantee_id for n in (1, 2)]
+        calls = [{"guarantee_id": one, "amount": "125.00"} for one in ids]
+    for one in calls:
+        assert not isinstance(lender.call(loan_id, **one), Refusal)
+    assert [lender.guarantee(loan_id, n).called for n in (1, 2)] == [125_00, 125_00]
+    assert (lender.account("BOLA").posted, lender.savings("BOLA").accrued) == (880_00, 27_28)
+
+
 # --- any order ----------------------------------------------------------------------------------------------
 
 ACTS = st.sampled_from(["repay", "reverse", "call", "cash out", "deposit", "pledge", "release", "pay", "wait", "off"])
