@@ -220,6 +220,17 @@ def test_one_transfer_pays_all_members_out(lender: GroupLender) -> None:
     assert [lender.owed(line.loan_id)["principal"] for line in done.data.loans] == [100_000] * 3
 
 
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_one_transfer_goes_to_no_leader_who_is_inactive(lender: GroupLender, dry_run: bool) -> None:
+    made = lender.request_group({"BOLA": "1000.00"}, disbursement="one").data
+    lender.set_status("ADA", "inactive")
+    refused = lender.process_group(made.group_loan_id, dry_run=dry_run)
+    assert refused == CLIENT_INACTIVE.fill(status="inactive")
+    assert (lender.group_loan(made.group_loan_id).transfer, lender.loan(made.loans[0].loan_id).transfer) == (None, None)
+    lender.update(leader="BOLA")
+    assert {line.state for line in lender.process_group(made.group_loan_id).data.loans} == {"active"}
+
+
 def test_a_failed_transfer_of_all_leaves_the_loans_approved(lender: GroupLender) -> None:
     made = lender.request_group(disbursement="one").data
     failed = lender.process_group(made.group_loan_id, bank=BAD)

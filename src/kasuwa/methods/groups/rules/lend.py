@@ -385,9 +385,10 @@ def approve_as_one(
     """Holds the sum of the loans and the fees on the wallet, and starts the transfer to the leader's bank account."""
     leader_key = client_key(whole.group.merchant_id, whole.group.leader)
     members = [client_key(loan.merchant_id, loan.client_id) for loan in whole.chosen]
-    if not all(rows.is_loaded(key) for key in (leader_key, *members)):
-        return NeedsMore(Needs(tuple((Client, key) for key in dict.fromkeys((leader_key, *members)))))
-    for key in members:
+    needs = Needs(tuple((Client, key) for key in dict.fromkeys((leader_key, *members))))
+    if not all(rows.is_loaded(key) for _, key in needs.rows):
+        return NeedsMore(needs)
+    for _, key in needs.rows:
         client = rows.get(Client, key)
         assert client is not None
         refusal = refuse_inactive(client)
