@@ -274,14 +274,36 @@ def test_a_member_without_a_bank_account_does_not_keep_the_others(lender: GroupL
     assert lender.process_group(made.group_loan_id) == NO_BANK_ACCOUNT
 
 
-def test_a_wallet_that_covers_one_transfer_makes_one() -> None:
+def test_a_wallet_that_covers_two_transfers_makes_two() -> None:
     lender = GroupLender()
     spent = lender.lend(client_id="CL1", amount=str((lender.wallet() - 250_000) // 100), period=4)
     assert spent
     made = lender.request_group().data
+    shown = lender.process_group(made.group_loan_id, dry_run=True)
+    assert (shown.dry_run, shown.explained[0].amount) == (True, "2000.00")
     done = lender.process_group(made.group_loan_id)
-    assert sorted(line.state for line in done.data.loans) == ["disbursing", "disbursing", "pending_approval"]
-    assert [line.code for line in done.data.loans if line.state == "pending_approval"] == ["insufficient_funds"]
+    for record in (shown.data, done.data):
+        assert sorted(line.state for line in record.loans) == ["disbursing", "disbursing", "pending_approval"]
+        assert [line.code for line in record.loans if line.state == "pending_approval"] == ["insufficient_funds"]
+    assert lender.list_amounts()[-1] == ("loan_approved", "2000.00")
+
+
+def test_an_event_has_the_sum_of_the_loans_that_were_approved(lender: GroupLender) -> None:
+    made = lender.request_group({"ADA": "1000.00", "BOLA": "500.00"}).data
+    lender.set_status("BOLA", "inactive")
+    assert lender.process_group(made.group_loan_id, dry_run=True).explained[0].amount == "1000.00"
+    assert lender.process_group(made.group_loan_id).data.loans[1].code == "client_inactive"
+    lender.process_group(made.group_loan_id, "reject")
+    assert lender.list_amounts()[-2:] == [("loan_approved", "1000.00"), ("loan_rejected", "500.00")]
+
+
+def test_a_wallet_that_covers_no_transfer_approves_nothing(lender: GroupLender) -> None:
+    made = lender.request_group().data
+    assert lender.lend(client_id="CL1", amount=str((lender.wallet() - 50_000) // 100), period=4)
+    for dry_run in (True, False):
+        assert lender.process_group(made.group_loan_id, dry_run=dry_run) == WALLET_INSUFFICIENT
+    assert {lender.loan(line.loan_id).state for line in made.loans} == {"pending_approval"}
+    assert lender.list_amounts()[-1] == ("loan_requested", "3000.00")
 
 
 def test_a_wallet_that_is_short_pays_nothing_out_by_one_transfer() -> None:

@@ -1798,7 +1798,9 @@ class GroupEvent(EventBase):
     txn_ref: str
     """The `group_id`."""
     charged_amount: Decimal
-    """The sum of the loans, or of what was collected, in naira. 0.00 for other steps."""
+    """The sum of the loans that were requested, approved, rejected or cancelled, or of what was collected, in naira.
+    0.00 for other steps. Whether a loan was paid out is in the event of its transfer.
+    """
     payment_method: str
     """Always `group`."""
     endpoint: Literal["live", "test"]

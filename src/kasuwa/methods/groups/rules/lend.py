@@ -314,28 +314,70 @@ def process_each(
     outcomes = try_parts(parts, context)
     if isinstance(outcomes, NeedsMore):
         return outcomes
-    done = [outcome for outcome in outcomes if isinstance(outcome, Decision)]
-    if not done:
-        return next(outcome for outcome in outcomes if isinstance(outcome, Refusal))
+    is_approval = request.status == "approve"
+    if request.dry_run and is_approval:
+        outcomes = refuse_unfunded(whole, outcomes, context, rows)
+    refusal = refuse_whole(outcomes)
+    if refusal is not None:
+        return refusal
     if request.dry_run:
         reply = combine_parts(whole, request, outcomes).reply
         reply.message, reply.dry_run = DRY_RUN_MESSAGE, True
-        reply.explained = explain_cost(whole, context) if request.status == "approve" else []
+        reply.explained = explain_cost(whole.group_loan, list_done(whole, outcomes), context) if is_approval else []
         return Decision(reply=reply)
-    _, _, named = origination.PROCESS_TRANSITIONS[request.status]
-    noted = tell_of_processing(whole, named, context)
-    decision: Decision[GroupLoanReply] = Decision(
-        rows=(noted.group,),
+    return Decision(
         numbers_used=len(parts) + 1,
         sub_decisions=run_parts(parts, context),
-        combine=partial(combine_parts, whole, request),
+        combine=partial(finish_parts, whole, request, context),
+    )
+
+
+def refuse_unfunded(
+    whole: Whole, outcomes: Sequence[Decision | Refusal], context: Context, rows: LoadedRows
+) -> list[Decision | Refusal]:
+    """Returns the outcomes with a refusal of each transfer that the wallet does not cover after those before it. No
+    postings are applied in a dry run, so the balance is checked here."""
+    wallet, tariff = rows.get(Account, account_key(whole.group.merchant_id, WALLET)), context.merchant.terms(Tariff)
+    available = 0 if wallet is None else wallet.available
+    funded: list[Decision | Refusal] = []
+    for loan, outcome in zip(whole.chosen, outcomes, strict=True):
+        cost = amount_paid_out(loan) + calculate_transfer_fees(tariff, amount_paid_out(loan)).total
+        is_short = isinstance(outcome, Decision) and cost > available
+        if isinstance(outcome, Decision) and not is_short:
+            available -= cost
+        funded.append(WALLET_INSUFFICIENT if is_short else outcome)
+    return funded
+
+
+def refuse_whole(outcomes: Sequence[Decision | Refusal]) -> Refusal | None:
+    """Returns the first refusal if there is nothing else."""
+    refusals = [outcome for outcome in outcomes if isinstance(outcome, Refusal)]
+    return refusals[0] if len(refusals) == len(outcomes) else None
+
+
+def list_done(whole: Whole, results: Sequence[Decision | Refusal]) -> list[Loan]:
+    """Returns the loans that were processed, as they were before."""
+    return [loan for loan, result in zip(whole.chosen, results, strict=True) if isinstance(result, Decision)]
+
+
+def finish_parts(
+    whole: Whole, request: ProcessGroupLoanRequest, context: Context, results: Sequence[Decision | Refusal]
+) -> Decision[GroupLoanReply | Refusal]:
+    """Returns the reply, and the event of those that were not refused in the end: the wallet may not cover all."""
+    refusal = refuse_whole(results)
+    if refusal is not None:
+        return Decision(reply=refusal)
+    _, _, named = origination.PROCESS_TRANSITIONS[request.status]
+    noted = tell_of_processing(whole, list_done(whole, results), named, context)
+    decision: Decision[GroupLoanReply | Refusal] = Decision(
+        reply=combine_parts(whole, request, results).reply, rows=(noted.group,)
     )
     decision.add(noted.effects)
     return decision
 
 
-def tell_of_processing(whole: Whole, named: str, context: Context) -> NotedGroup:
-    amount = sum(loan.amount for loan in whole.chosen)
+def tell_of_processing(whole: Whole, done: Sequence[Loan], named: str, context: Context) -> NotedGroup:
+    amount = sum(loan.amount for loan in done)
     news = GroupNews(f"loan_{named}", group_loan_id=whole.group_loan.group_loan_id, amount=amount)
     return tell_of_group(whole.group, [news], context)
 
@@ -363,11 +405,11 @@ def combine_parts(
     return Decision(reply=GroupLoanReply(message=message, data=record))
 
 
-def explain_cost(whole: Whole, context: Context) -> list[DryRunFigure]:
-    """Returns what paying the loans out costs the wallet."""
+def explain_cost(group_loan: GroupLoan, loans: Sequence[Loan], context: Context) -> list[DryRunFigure]:
+    """Returns what paying these loans out costs the wallet."""
     tariff = context.merchant.terms(Tariff)
-    paid = [amount_paid_out(loan) for loan in whole.chosen]
-    transfers = [sum(paid)] if whole.group_loan.disbursement == ONE else paid
+    paid = [amount_paid_out(loan) for loan in loans]
+    transfers = [sum(paid)] if group_loan.disbursement == ONE else paid
     fees = sum(calculate_transfer_fees(tariff, amount).total for amount in transfers)
     count = f"{len(transfers)} transfer{'s' if len(transfers) > 1 else ''}"
     return [
@@ -422,9 +464,8 @@ def preview_transfer(
         return WALLET_INSUFFICIENT
     changed = [msgspec.structs.replace(loan, state=DISBURSING) for loan in whole.chosen]
     record = make_group_loan_record(whole.group_loan, whole.with_changed(changed))
-    return Decision(
-        reply=GroupLoanReply(message=DRY_RUN_MESSAGE, data=record, dry_run=True, explained=explain_cost(whole, context))
-    )
+    explained = explain_cost(whole.group_loan, whole.chosen, context)
+    return Decision(reply=GroupLoanReply(message=DRY_RUN_MESSAGE, data=record, dry_run=True, explained=explained))
 
 
 def start_transfer(whole: Whole, new: NewTransfer, context: Context) -> Decision[GroupLoanReply]:
@@ -436,7 +477,7 @@ def start_transfer(whole: Whole, new: NewTransfer, context: Context) -> Decision
         for loan in whole.chosen
     ]
     paid = msgspec.structs.replace(whole.group_loan, transfer=transfer.txn_ref, client_id=whole.group.leader)
-    noted = tell_of_processing(whole, "approved", context)
+    noted = tell_of_processing(whole, whole.chosen, "approved", context)
     decision.reply = GroupLoanReply(
         message=origination.DISBURSING_MESSAGE, data=make_group_loan_record(paid, whole.with_changed(approved))
     )
