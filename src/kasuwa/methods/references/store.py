@@ -216,10 +216,11 @@ async def find_related(transaction: FoundTransaction, merchant: Merchant, reader
     return related
 
 
-# Kinds of what transactions are made for, by the name of the purpose. All others are plans.
+# Kinds of what transactions are made for, by the name of the purpose.
 SUBJECT_KINDS = {
     "loan-disbursement": "loan",
     "loan-repayment": "loan",
+    "group-disbursement": "group_loan",
     "savings-deposit": "savings",
     "savings-cashout": "savings",
     "checkout": "checkout",
