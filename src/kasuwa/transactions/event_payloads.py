@@ -52,6 +52,8 @@ class TransferEvent(TransactionEvent, kw_only=True, omit_defaults=True):
     "Your reference of the transfer, or its `txnRef` if the request had none."
     loan_id: str | None = None
     "The loan that the transfer disburses. Absent for other transfers."
+    group_loan_id: str | None = None
+    "The loan of a group whose members' loans the transfer disburses. Absent for other transfers."
     savings_id: str | None = None
     "The savings account that the transfer pays out. Absent for other transfers."
 

@@ -169,6 +169,8 @@ class TransferEvent(EventBase):
     """Your reference of the transfer, or its `txnRef` if the request had none."""
     loan_id: str | None = None
     """The loan that the transfer disburses. Absent for other transfers."""
+    group_loan_id: str | None = None
+    """The loan of a group whose members' loans the transfer disburses. Absent for other transfers."""
     savings_id: str | None = None
     """The savings account that the transfer pays out. Absent for other transfers."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
@@ -184,6 +186,7 @@ class TransferEvent(EventBase):
         "currency": "currency",
         "order_ref": "orderRef",
         "loan_id": "loan_id",
+        "group_loan_id": "group_loan_id",
         "savings_id": "savings_id",
     }
 

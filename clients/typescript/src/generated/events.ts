@@ -71,6 +71,8 @@ export interface TransferEvent extends EventPayload {
   readonly orderRef: string;
   /** The loan that the transfer disburses. Absent for other transfers. */
   readonly loan_id?: string;
+  /** The loan of a group whose members' loans the transfer disburses. Absent for other transfers. */
+  readonly group_loan_id?: string;
   /** The savings account that the transfer pays out. Absent for other transfers. */
   readonly savings_id?: string;
 }
