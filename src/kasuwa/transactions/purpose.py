@@ -60,7 +60,7 @@ SUBJECT_FIELDS = {
 
 
 def make_subject_field(purpose: TransactionPurpose | None) -> dict[str, Any]:
-    """Returns the field that names the loan, loan of a group, savings account or checkout. Empty for any other purpose."""
+    """Returns the field that names the loan, loan of a group, savings account or checkout. Empty for any other."""
     if purpose is None or purpose.purpose not in SUBJECT_FIELDS:
         return {}
     return {SUBJECT_FIELDS[purpose.purpose]: purpose.reference}

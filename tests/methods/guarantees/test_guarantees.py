@@ -416,6 +416,26 @@ def test_two_guarantees_of_one_fixed_deposit_forfeit_what_one_does(calls: Any) -
     assert (lender.account("BOLA").posted, lender.savings("BOLA").accrued) == (880_00, 27_28)
 
 
+@pytest.mark.parametrize("is_open", [True, False])
+def test_a_claim_that_is_waived_has_an_event_of_the_loan(lender: GuaranteedLender, is_open: bool) -> None:
+    loan_id = late(lender)
+    lender.call(loan_id)
+    if not is_open:
+        lender.repay(loan_id, "750.00")
+    guarantee_id, before = lender.guarantee(loan_id).guarantee_id, len(lender.database.events)
+    lender.pay_guarantor(guarantee_id, "100.00", "waived", dry_run=True)
+    assert len(lender.database.events) == before
+    lender.pay_guarantor(guarantee_id, "100.00", "waived")
+    lender.pay_guarantor(guarantee_id, "150.00", "waived")
+    told = [msgspec.json.decode(one.payload) for one in lender.database.events[before:]]
+    assert [(one["step"], one["chargedAmount"]) for one in told] == [
+        ("guarantor_waived", "100.00"),
+        ("guarantor_waived", "150.00"),
+    ]
+    assert {one["outstanding"] for one in told} == {"750.00" if is_open else "0.00"}
+    assert (lender.loan(loan_id).events, lender.balance(LENDING_GUARANTORS)) == (len(lender.loan_events(loan_id)), 0)
+
+
 # --- any order ----------------------------------------------------------------------------------------------
 
 ACTS = st.sampled_from(["repay", "reverse", "call", "cash out", "deposit", "pledge", "release", "pay", "wait", "off"])
