@@ -1,5 +1,6 @@
 """Groups in memory: members, their loans, what meetings collect, and joint liability."""
 
+from datetime import timedelta
 from typing import Any
 
 import msgspec
@@ -445,6 +446,23 @@ def test_a_loan_is_not_paid_out_to_a_group_in_arrears(lender: GroupLender) -> No
     pending = lender.request_group({"CHI": "1.00"}).data.group_loan_id
     lender.pass_days(30)
     assert lender.process_group(pending).error_code == "group_in_arrears"
+
+
+def test_arrears_are_those_of_the_moment_also_before_they_were_checked(lender: GroupLender) -> None:
+    loans = lender.lend_group({"ADA": "1000.00"})
+    pending = {
+        way: lender.request_group({"CHI": "1.00"}, disbursement=way).data.group_loan_id for way in ("one", "each")
+    }
+    lender.now += timedelta(days=30)
+    assert lender.loan(loans["ADA"]).state == "active"
+    for group_loan_id in pending.values():
+        assert lender.process_group(group_loan_id).error_code == "group_in_arrears"
+    for refused in (lender.request_group({"CHI": "1.00"}), lender.update(remove=["BOLA"])):
+        assert refused.error_code == "group_in_arrears"
+    lender.collect({loans["ADA"]: "250.00"})
+    assert lender.update(remove=["BOLA"]).data.members == ["ADA", "CHI"]
+    for group_loan_id in pending.values():
+        assert lender.process_group(group_loan_id).status == 200
 
 
 def test_a_member_whose_loan_is_open_stays(lender: GroupLender) -> None:

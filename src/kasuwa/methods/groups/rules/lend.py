@@ -54,11 +54,11 @@ from kasuwa.methods.groups.model import (
     find_loans,
     find_open_loans,
     group_loan_key,
-    is_in_arrears,
     list_unsettled,
 )
 from kasuwa.methods.groups.rules.parts import run_parts, try_parts
 from kasuwa.methods.groups.rules.records import GroupNews, NotedGroup, make_group_loan_record, tell_of_group
+from kasuwa.methods.groups.rules.standing import is_in_arrears
 from kasuwa.methods.groups.wire import GroupLoanPart, GroupLoanReply, GroupLoanRequest, ProcessGroupLoanRequest
 from kasuwa.methods.loans.group_model import ClientGroup, group_key
 from kasuwa.methods.loans.model import (
@@ -138,8 +138,9 @@ def decide_request(
     open_loans = find_open_loans(group, rows)
     if isinstance(open_loans, NeedsMore):
         return open_loans
-    if is_in_arrears(open_loans):
-        return GROUP_IN_ARREARS.fill(what="it gets no other loan meanwhile")
+    refused = refuse_late(open_loans, context, rows)
+    if refused is not None:
+        return refused
     unsettled = list_unsettled(group, open_loans)
     if len([one for one in unsettled.split(",") if one]) >= MAX_OPEN_LOANS:
         return TOO_MANY_OPEN
@@ -170,6 +171,14 @@ def decide_request(
     )
     decision.add(noted.effects)
     return decision
+
+
+def refuse_late(open_loans: Sequence[Loan], context: Context, rows: LoadedRows) -> Refusal | NeedsMore | None:
+    """Returns the refusal of a loan to a group that is in arrears, or None."""
+    is_late = is_in_arrears(open_loans, context, rows)
+    if isinstance(is_late, NeedsMore):
+        return is_late
+    return GROUP_IN_ARREARS.fill(what="it gets no other loan meanwhile") if is_late else None
 
 
 def make_group_loan(request: GroupLoanRequest, group: ClientGroup, context: Context) -> GroupLoan:
@@ -273,12 +282,14 @@ def decide_process(
         return NOTHING_TO_PROCESS.fill(named=named, states=present)
     if is_approval and group.state == CLOSED:
         return GROUP_CLOSED
+    whole = Whole(group, group_loan, loans, tuple(chosen))
     open_loans = find_open_loans(group, rows) if is_approval else ()
     if isinstance(open_loans, NeedsMore):
-        return open_loans
-    if is_in_arrears(open_loans):
-        return GROUP_IN_ARREARS.fill(what="it gets no other loan meanwhile")
-    whole = Whole(group, group_loan, loans, tuple(chosen))
+        # With the clients, because a rule has few rounds to ask for rows.
+        return NeedsMore(Needs((*open_loans.needs.rows, *need_payees(whole).rows)))
+    refused = refuse_late(open_loans, context, rows)
+    if refused is not None:
+        return refused
     if is_approval and group_loan.disbursement == ONE:
         return approve_as_one(request, whole, context, rows)
     return process_each(request, whole, context, rows)
@@ -304,6 +315,12 @@ class Whole(msgspec.Struct, frozen=True):
     def with_changed(self, changed: Sequence[Loan]) -> list[Loan]:
         by_key = {loan.key: loan for loan in changed}
         return [by_key.get(loan.key, loan) for loan in self.loans]
+
+
+def need_payees(whole: Whole) -> Needs:
+    """Returns the leader, and the clients of the loans that are processed."""
+    names = dict.fromkeys((whole.group.leader, *(loan.client_id for loan in whole.chosen)))
+    return Needs(tuple((Client, client_key(whole.group.merchant_id, name)) for name in names))
 
 
 def process_each(
@@ -425,9 +442,7 @@ def approve_as_one(
     request: ProcessGroupLoanRequest, whole: Whole, context: Context, rows: LoadedRows
 ) -> Decision[GroupLoanReply] | Refusal | NeedsMore:
     """Holds the sum of the loans and the fees on the wallet, and starts the transfer to the leader's bank account."""
-    leader_key = client_key(whole.group.merchant_id, whole.group.leader)
-    members = [client_key(loan.merchant_id, loan.client_id) for loan in whole.chosen]
-    needs = Needs(tuple((Client, key) for key in dict.fromkeys((leader_key, *members))))
+    needs = need_payees(whole)
     if not all(rows.is_loaded(key) for _, key in needs.rows):
         return NeedsMore(needs)
     for _, key in needs.rows:
@@ -436,7 +451,7 @@ def approve_as_one(
         refusal = refuse_inactive(client)
         if refusal is not None:
             return refusal
-    leader = rows.get(Client, leader_key)
+    leader = rows.get(Client, client_key(whole.group.merchant_id, whole.group.leader))
     assert leader is not None
     account = read_bank_account(leader, context.vault.unseal)
     if account is None or check_account_number(context.merchant, account.bank_code, account.account_number):
