@@ -3,7 +3,6 @@
 Contract: investments#dormancy
 """
 
-
 from kasuwa.core.callers import Caller
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Context, Decision, Effects, LoadedRows, Merchant, Needs, NeedsMore, Refusal
