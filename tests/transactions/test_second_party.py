@@ -6,7 +6,7 @@ import pytest
 from kasuwa.core.callers import Caller
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Context, Decision, Refusal
-from kasuwa.transactions.second_party import COOLING_OFF, SecondParty
+from kasuwa.transactions.second_party import COOLING_OFF, SecondParty, find_maker
 from tests.rule_context import context, merchant
 from tests.test_tidy import SERVICE
 
@@ -51,3 +51,9 @@ def test_an_approver_is_barred_by_who_made_it(
 def test_it_is_asked_in_one_place() -> None:
     asking = [source.path for source in SERVICE if "is_same_party(" in source.text]
     assert sorted(asking) == ["core/callers.py", "transactions/second_party.py"]
+
+
+def test_a_maker_is_kept_in_one_way() -> None:
+    kept = [source.path for source in SERVICE if "context.merchant.caller, addresses=()" in source.text]
+    assert kept == ["transactions/second_party.py"]
+    assert find_maker(by(msgspec.structs.replace(MAKER, addresses=("192.0.2.0/24",)))) == MAKER

@@ -452,7 +452,7 @@ class Decision(Effects, Generic[ReplyT], kw_only=True):
     secrets: Any = None  # handed to the follow-up in memory and never stored: a card's number and PIN
     in_progress: bool = False  # the same request is still being processed elsewhere: ask again in a moment
     # Applied one by one as they are produced; one that is refused does not undo the others. `combine` then makes the
-    # reply and rows of the whole out of their results.
+    # reply, rows, jobs and events of the whole out of their results.
     sub_decisions: Iterable["Decision | Refusal"] = ()
     combine: Callable[[list["Decision | Refusal"]], "Decision"] | None = None
     # Recorded instead of a sub-decision that an account's minimum balance refuses. Has no posting groups.

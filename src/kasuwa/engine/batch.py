@@ -311,14 +311,14 @@ class BatchState:
         return decision
 
     def record_sub_decisions(self, pending: "PendingSubDecisions") -> "Interruptible[Decision]":
-        """Records the sub-decisions one by one, then the rows and the reply that `combine` makes of their results."""
+        """Records the sub-decisions one by one, then what `combine` makes of their results, and its reply."""
         decision, merchant_state = pending.decision, pending.merchant_state
         assert decision.combine is not None, "only decisions with sub-decisions are deferred"
         results = yield from collect(
             self.accept_sub_decision(part, merchant_state, pending.now) for part in decision.sub_decisions
         )
         whole = decision.combine(results)
-        self.upsert_rows(whole.rows, merchant_state.merchant_id)
+        self.record_effects(whole, merchant_state, pending.now)
         decision.reply = whole.reply
         orders = [part for part in results if isinstance(part, Decision)]
         self.record_input(
@@ -378,6 +378,17 @@ class BatchState:
             self.accounts[merchant_id].update(result.accounts)
             self.upsert_rows(result.accounts.values(), merchant_id)
             self.append_postings(result.journal_lines, merchant_state, now)
+        self.record_effects(decision, merchant_state, now, leased)
+        merchant_state.last_number += decision.numbers_used
+        if decision.sandbox is not None and decision.sandbox.injected_faults is not None:
+            faults = decision.sandbox.injected_faults
+            merchant_state.faults = msgspec.json.encode(faults).decode() if faults else None
+
+    def record_effects(
+        self, decision: Decision, merchant_state: MerchantState, now: datetime, leased: Job | None = None
+    ) -> None:
+        """Adds the rows, jobs and messages of a decision."""
+        merchant_id = merchant_state.merchant_id
         for job in decision.jobs:
             self.schedule_job(job, merchant_state, is_leased=job is leased)
         self.upsert_rows((*decision.rows, *decision.jobs), merchant_id)
@@ -389,10 +400,6 @@ class BatchState:
             self.notices.append(NoticeRow(merchant_id, notice.reference, notice.message, now, notice.is_contradiction))
         for entry in decision.audit_entries:
             self.audit_rows.append(audit_row(entry, merchant_id))
-        merchant_state.last_number += decision.numbers_used
-        if decision.sandbox is not None and decision.sandbox.injected_faults is not None:
-            faults = decision.sandbox.injected_faults
-            merchant_state.faults = msgspec.json.encode(faults).decode() if faults else None
 
     def record_input(self, submission: Submission, decision: Decision, now: datetime, opened: list[str]) -> None:
         """Adds what was decided on, unless the decision left nothing behind."""

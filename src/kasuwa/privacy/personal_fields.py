@@ -12,6 +12,7 @@ import msgspec
 from kasuwa.core.callers import ActionScope, Caller
 
 MASK = "***"
+# Names of fields. One with a dot is masked in that object alone: other reasons are codes, other descriptions products.
 PERSONAL_FIELDS = frozenset(
     {
         # Who somebody is.
@@ -29,6 +30,8 @@ PERSONAL_FIELDS = frozenset(
         "dob",
         "gender",
         "bvn",
+        "identification",
+        "photo",
         # How to reach them.
         "email",
         "customer_email",
@@ -53,6 +56,11 @@ PERSONAL_FIELDS = frozenset(
         "comment",
         "explanation",
         "customer_note",
+        "collateral.description",
+        "waiting_write_off.reason",
+        "waiting_reactivation.reason",
+        "schedules.reason",
+        "payload.reason",
         # What whoever has it can use: saved cards, vouchers, tickets, and pages that show the person.
         "cardToken",
         "token",
@@ -101,7 +109,7 @@ def mask_fields(value: Any, masked: Collection[str], parent: str = "") -> Any:
         return value
     return {
         name: mask_value(inner)
-        if name in masked and not (name == "name" and parent in PRODUCTS)
+        if (name in masked and not (name == "name" and parent in PRODUCTS)) or f"{parent}.{name}" in masked
         else mask_fields(inner, masked, name)
         for name, inner in value.items()
     }

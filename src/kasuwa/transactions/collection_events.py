@@ -80,7 +80,8 @@ class GroupEvent(TransactionEvent, kw_only=True, omit_defaults=True):
     txn_ref: str = field(name="txnRef")
     "The `group_id`."
     charged_amount: str = field(name="chargedAmount")
-    "The sum of the loans, or of what was collected, in naira. 0.00 for other steps."
+    """The sum of the loans that were requested, approved, rejected or cancelled, or of what was collected, in naira.
+    0.00 for other steps. Whether a loan was paid out is in the event of its transfer."""
     payment_method: str = field(name="paymentMethod")
     "Always `group`."
     group_id: str

@@ -46,19 +46,21 @@ SCHEDULED_PAYOUT = "scheduled-payout"
 # Purpose of payments into a client's personalized account that are above the limits of the client's tier.
 HELD_INBOUND = "held-inbound"
 
-# Field of replies and events that names the loan, savings account or checkout of a transaction, by purpose.
+# Field of replies and events that names the loan, savings account or checkout of a transaction, by purpose. Others name
+# none: a payment of a plan, a payout, and money in a personalized account, whose reference is in the reply.
 # Contract: loans#request, events#payload
 SUBJECT_FIELDS = {
     CHECKOUT: "checkout_ref",
     "loan-disbursement": "loan_id",
     "loan-repayment": "loan_id",
+    "group-disbursement": "group_loan_id",
     "savings-deposit": "savings_id",
     "savings-cashout": "savings_id",
 }
 
 
 def make_subject_field(purpose: TransactionPurpose | None) -> dict[str, Any]:
-    """Returns the field that names the loan, savings account or checkout. Empty for any other purpose."""
+    """Returns the field that names the loan, loan of a group, savings account or checkout. Empty for any other."""
     if purpose is None or purpose.purpose not in SUBJECT_FIELDS:
         return {}
     return {SUBJECT_FIELDS[purpose.purpose]: purpose.reference}

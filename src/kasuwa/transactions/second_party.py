@@ -42,6 +42,12 @@ class SecondParty(msgspec.Struct, frozen=True):
         return None if ended.isdisjoint(makers) else self.ended
 
 
+def find_maker(context: Context) -> Caller:
+    """Returns the caller as it is kept with what it makes, without the addresses that its key may be used from: they
+    may change meanwhile, and say nothing of who it is."""
+    return msgspec.structs.replace(context.merchant.caller, addresses=())
+
+
 def record_verdict(waiting: RowT, state: str, context: Context) -> RowT:
     """Returns what waited, decided by the caller."""
     by = context.merchant.caller.label or context.merchant.name

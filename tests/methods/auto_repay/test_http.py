@@ -75,9 +75,10 @@ def test_savings_repay_a_loan_until_it_is_closed(bank: LendingClient) -> None:
     assert (sent[0]["txnStatus"], sent[0]["amount"], sent[0]["date"]) == ("pending", "250.00", "2026-02-28")
     assert (sent[-1]["state"], sent[-1]["outstanding"]) == ("closed_repaid", "0.00")
     line = attempts(bank, loan_id)[0]
-    verified = bank.put("payment", action="verify", txnRef=line["txnRef"]).body
     assert sent[-1]["repaymentRef"] == line["txnRef"]
-    assert verified["status"] in (200, 104)
+    found = bank.put("resources", inquire="transaction", reference=line["txnRef"]).body["data"]
+    assert (found["kind"], found["state"], found["amount"]) == ("repayment", "successful", "250.00")
+    assert {"kind": "loan", "reference": loan_id, "state": None} in found["related"]
 
 
 def test_a_card_repays_a_loan_and_its_charges_are_payments(bank: LendingClient) -> None:

@@ -67,6 +67,11 @@ class GroupLender(GuaranteedLender):
         payloads = [msgspec.json.decode(event.payload) for event in self.database.events if event.kind == "group"]
         return [(one["step"], one.get("client_id", "")) for one in payloads]
 
+    def list_amounts(self) -> list[tuple[str, str]]:
+        """Returns step and amount of the events of groups."""
+        payloads = [msgspec.json.decode(event.payload) for event in self.database.events if event.kind == "group"]
+        return [(one["step"], one["chargedAmount"]) for one in payloads]
+
     def check_books(self) -> None:
         super().check_books()
         groups: list[ClientGroup] = self.database.all(ClientGroup, self.merchant_id)

@@ -1,5 +1,6 @@
 """Groups in memory: members, their loans, what meetings collect, and joint liability."""
 
+from datetime import timedelta
 from typing import Any
 
 import msgspec
@@ -23,6 +24,7 @@ from kasuwa.methods.groups.rules.membership import (
     TOO_MANY,
 )
 from kasuwa.methods.loans.rules.origination import LOAN_OF_GROUP
+from kasuwa.methods.loans.rules.top_up import TOP_UP_OF_GROUP
 from tests.methods.groups.group_lender import MEMBERS, GroupLender, expect_members
 from tests.methods.loans.in_memory_lender import BAD, GOOD, SLOW
 from tests.walk.bounds import GROUP_INSTALLMENTS, GROUP_LOANS, GROUP_MEMBERS, GROUP_PERIOD, MEETING_AMOUNT
@@ -219,6 +221,17 @@ def test_one_transfer_pays_all_members_out(lender: GroupLender) -> None:
     assert [lender.owed(line.loan_id)["principal"] for line in done.data.loans] == [100_000] * 3
 
 
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_one_transfer_goes_to_no_leader_who_is_inactive(lender: GroupLender, dry_run: bool) -> None:
+    made = lender.request_group({"BOLA": "1000.00"}, disbursement="one").data
+    lender.set_status("ADA", "inactive")
+    refused = lender.process_group(made.group_loan_id, dry_run=dry_run)
+    assert refused == CLIENT_INACTIVE.fill(status="inactive")
+    assert (lender.group_loan(made.group_loan_id).transfer, lender.loan(made.loans[0].loan_id).transfer) == (None, None)
+    lender.update(leader="BOLA")
+    assert {line.state for line in lender.process_group(made.group_loan_id).data.loans} == {"active"}
+
+
 def test_a_failed_transfer_of_all_leaves_the_loans_approved(lender: GroupLender) -> None:
     made = lender.request_group(disbursement="one").data
     failed = lender.process_group(made.group_loan_id, bank=BAD)
@@ -262,14 +275,36 @@ def test_a_member_without_a_bank_account_does_not_keep_the_others(lender: GroupL
     assert lender.process_group(made.group_loan_id) == NO_BANK_ACCOUNT
 
 
-def test_a_wallet_that_covers_one_transfer_makes_one() -> None:
+def test_a_wallet_that_covers_two_transfers_makes_two() -> None:
     lender = GroupLender()
     spent = lender.lend(client_id="CL1", amount=str((lender.wallet() - 250_000) // 100), period=4)
     assert spent
     made = lender.request_group().data
+    shown = lender.process_group(made.group_loan_id, dry_run=True)
+    assert (shown.dry_run, shown.explained[0].amount) == (True, "2000.00")
     done = lender.process_group(made.group_loan_id)
-    assert sorted(line.state for line in done.data.loans) == ["disbursing", "disbursing", "pending_approval"]
-    assert [line.code for line in done.data.loans if line.state == "pending_approval"] == ["insufficient_funds"]
+    for record in (shown.data, done.data):
+        assert sorted(line.state for line in record.loans) == ["disbursing", "disbursing", "pending_approval"]
+        assert [line.code for line in record.loans if line.state == "pending_approval"] == ["insufficient_funds"]
+    assert lender.list_amounts()[-1] == ("loan_approved", "2000.00")
+
+
+def test_an_event_has_the_sum_of_the_loans_that_were_approved(lender: GroupLender) -> None:
+    made = lender.request_group({"ADA": "1000.00", "BOLA": "500.00"}).data
+    lender.set_status("BOLA", "inactive")
+    assert lender.process_group(made.group_loan_id, dry_run=True).explained[0].amount == "1000.00"
+    assert lender.process_group(made.group_loan_id).data.loans[1].code == "client_inactive"
+    lender.process_group(made.group_loan_id, "reject")
+    assert lender.list_amounts()[-2:] == [("loan_approved", "1000.00"), ("loan_rejected", "500.00")]
+
+
+def test_a_wallet_that_covers_no_transfer_approves_nothing(lender: GroupLender) -> None:
+    made = lender.request_group().data
+    assert lender.lend(client_id="CL1", amount=str((lender.wallet() - 50_000) // 100), period=4)
+    for dry_run in (True, False):
+        assert lender.process_group(made.group_loan_id, dry_run=dry_run) == WALLET_INSUFFICIENT
+    assert {lender.loan(line.loan_id).state for line in made.loans} == {"pending_approval"}
+    assert lender.list_amounts()[-1] == ("loan_requested", "3000.00")
 
 
 def test_a_wallet_that_is_short_pays_nothing_out_by_one_transfer() -> None:
@@ -399,11 +434,35 @@ def test_a_loan_that_opens_again_is_open_for_its_group_again(lender: GroupLender
     assert lender.request_group({"CHI": "1.00"}).error_code == "group_in_arrears"
 
 
+def test_a_loan_of_a_group_is_not_topped_up_by_one_that_nobody_answers_for(lender: GroupLender) -> None:
+    loan_id = lender.lend_group()["ADA"]
+    assert lender.top_up(loan_id) == TOP_UP_OF_GROUP
+    assert (lender.loan(loan_id).state, lender.loan(loan_id).topped_up_by) == ("active", "")
+    assert lender.client("ADA").open_accounts == 1
+
+
 def test_a_loan_is_not_paid_out_to_a_group_in_arrears(lender: GroupLender) -> None:
     lender.lend_group()
     pending = lender.request_group({"CHI": "1.00"}).data.group_loan_id
     lender.pass_days(30)
     assert lender.process_group(pending).error_code == "group_in_arrears"
+
+
+def test_arrears_are_those_of_the_moment_also_before_they_were_checked(lender: GroupLender) -> None:
+    loans = lender.lend_group({"ADA": "1000.00"})
+    pending = {
+        way: lender.request_group({"CHI": "1.00"}, disbursement=way).data.group_loan_id for way in ("one", "each")
+    }
+    lender.now += timedelta(days=30)
+    assert lender.loan(loans["ADA"]).state == "active"
+    for group_loan_id in pending.values():
+        assert lender.process_group(group_loan_id).error_code == "group_in_arrears"
+    for refused in (lender.request_group({"CHI": "1.00"}), lender.update(remove=["BOLA"])):
+        assert refused.error_code == "group_in_arrears"
+    lender.collect({loans["ADA"]: "250.00"})
+    assert lender.update(remove=["BOLA"]).data.members == ["ADA", "CHI"]
+    for group_loan_id in pending.values():
+        assert lender.process_group(group_loan_id).status == 200
 
 
 def test_a_member_whose_loan_is_open_stays(lender: GroupLender) -> None:

@@ -109,6 +109,16 @@ def test_a_group_borrows_meets_and_closes(village: Village) -> None:
     ]
 
 
+def test_the_transfer_to_the_leader_names_the_loan_of_the_group(village: Village) -> None:
+    made = village.request_group("100.00", "50.00", disbursement="one")["data"]
+    txn_ref = village.process_group(made["group_loan_id"])["data"]["txnRef"]
+    assert village.put("disburse", action="verify", txnRef=txn_ref).body["group_loan_id"] == made["group_loan_id"]
+    [event] = village.put("resources", inquire="events", txnRef=txn_ref).body["data"]
+    assert event["payload"]["group_loan_id"] == made["group_loan_id"]
+    found = village.put("resources", inquire="transaction", reference=txn_ref).body["data"]
+    assert found["related"] == [{"kind": "group_loan", "reference": made["group_loan_id"], "state": None}]
+
+
 def test_arrears_of_one_are_in_the_group_standing(village: Village) -> None:
     loans = village.lend_group("1000.00", "500.00")
     village.advance(days=8)

@@ -73,6 +73,10 @@ class GuaranteedLender(Lender):
         assert isinstance(row, LoanGuarantee)
         return row
 
+    def loan_events(self, loan_id: str) -> list[Any]:
+        """Returns the events of a loan, but not those of its repayments."""
+        return [one for one in self.database.events if one.kind == "loan" and one.object == loan_id]
+
     def savings(self, name: str) -> Savings:
         row = self.database.rows[savings_key(self.merchant_id, self.savings_of[name])]
         assert isinstance(row, Savings)

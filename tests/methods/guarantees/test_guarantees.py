@@ -22,7 +22,7 @@ from kasuwa.methods.guarantees.rules.pledge import (
     RELEASED,
     TOO_MANY,
 )
-from kasuwa.methods.investments.model import SAVINGS_CLOSED, UNKNOWN_SAVINGS, WALLET_INSUFFICIENT
+from kasuwa.methods.investments.model import SAVINGS_CLOSED, SAVINGS_DORMANT, UNKNOWN_SAVINGS, WALLET_INSUFFICIENT
 from kasuwa.methods.loans.guarantee_model import (
     LENDING_GUARANTORS,
     MAX_COLLATERAL,
@@ -103,6 +103,14 @@ def test_a_guarantee_is_refused_unless_an_active_other_client_has_the_savings(le
     assert lender.pledge(loan_id, "DAYO", "1.00") == SAVINGS_CLOSED
     lender.repay(loan_id, "1000.00")
     assert lender.pledge(loan_id, "BOLA", "1.00") == refuse_in_state("closed_repaid", "guaranteed")
+
+
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_dormant_savings_are_not_pledged(lender: GuaranteedLender, dry_run: bool) -> None:
+    lender.pass_days(366)
+    loan_id = lend(lender, None)
+    assert lender.pledge(loan_id, "BOLA", "1.00", dry_run=dry_run) == SAVINGS_DORMANT
+    assert (lender.loan(loan_id).guarantees, lender.available("BOLA")) == (0, 1000_00)
 
 
 def test_a_loan_has_twenty_guarantees_at_most(lender: GuaranteedLender) -> None:
@@ -372,6 +380,60 @@ def test_a_wallet_that_is_short_does_not_repay_a_guarantor(lender: GuaranteedLen
     lender.lend(amount=str(lender.wallet() // 100 - 100))
     assert lender.pay_guarantor(guarantee_id, "250.00") == WALLET_INSUFFICIENT
     assert lender.pay_guarantor(guarantee_id, "250.00", "waived").message == "Claim Waived"
+
+
+FIXED: dict[str, Any] = {
+    "period": None,
+    "term_days": 60,
+    "interestSettings": {"interestRate": "36.5", "interestFrequency": "annualized"},
+}
+
+
+def pledge_fixed_deposit_twice(name: str) -> tuple[GuaranteedLender, str]:
+    """Returns a lender and a loan, 250.00 of which is late: two parts of a fixed deposit guarantee it, which has 1.00
+    of interest a day for 1,000.00, and 0.13 for 130.00 that came 10 days later."""
+    lender = GuaranteedLender()
+    lender.member(name, **FIXED)
+    loan_id = lender.lend(**PLAIN)
+    lender.pass_days(10)
+    lender.deposit(name, "130.00")
+    for _ in range(2):
+        assert lender.pledge(loan_id, name, "200.00").data.held == "200.00"
+    lender.pass_days(21)
+    return lender, loan_id
+
+
+@pytest.mark.parametrize("calls", [({},), ({"amount": "125.00"}, {"amount": "125.00"}), "each"])
+def test_two_guarantees_of_one_fixed_deposit_forfeit_what_one_does(calls: Any) -> None:
+    """Of 250.00, 130.00 were there for 21 days and 120.00 for 31: 2.73 and 3.72 of the 33.73."""
+    lender, loan_id = pledge_fixed_deposit_twice("BOLA")
+    if calls == "each":
+        ids = [lender.guarantee(loan_id, n).guarantee_id for n in (1, 2)]
+        calls = [{"guarantee_id": one, "amount": "125.00"} for one in ids]
+    for one in calls:
+        assert not isinstance(lender.call(loan_id, **one), Refusal)
+    assert [lender.guarantee(loan_id, n).called for n in (1, 2)] == [125_00, 125_00]
+    assert (lender.account("BOLA").posted, lender.savings("BOLA").accrued) == (880_00, 27_28)
+
+
+@pytest.mark.parametrize("is_open", [True, False])
+def test_a_claim_that_is_waived_has_an_event_of_the_loan(lender: GuaranteedLender, is_open: bool) -> None:
+    loan_id = late(lender)
+    lender.call(loan_id)
+    if not is_open:
+        lender.repay(loan_id, "750.00")
+    guarantee_id, before = lender.guarantee(loan_id).guarantee_id, len(lender.database.events)
+    lender.pay_guarantor(guarantee_id, "100.00", "waived", dry_run=True)
+    assert len(lender.database.events) == before
+    lender.pay_guarantor(guarantee_id, "100.00", "waived")
+    lender.pay_guarantor(guarantee_id, "150.00", "waived")
+    told = [msgspec.json.decode(one.payload) for one in lender.database.events[before:]]
+    assert [(one["step"], one["chargedAmount"]) for one in told] == [
+        ("guarantor_waived", "100.00"),
+        ("guarantor_waived", "150.00"),
+    ]
+    assert {one["outstanding"] for one in told} == {"750.00" if is_open else "0.00"}
+    assert (lender.loan(loan_id).events, lender.balance(LENDING_GUARANTORS)) == (len(lender.loan_events(loan_id)), 0)
 
 
 # --- any order ----------------------------------------------------------------------------------------------

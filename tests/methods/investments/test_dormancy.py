@@ -185,6 +185,15 @@ def test_dormant_savings_buy_no_shares_and_make_no_orders(asleep: Sleepers) -> N
     assert asleep.ask("standing_order", **order, from_date=asleep.today.isoformat()) == SAVINGS_DORMANT
 
 
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_dormant_savings_join_no_thrift_plan(asleep: Sleepers, dry_run: bool) -> None:
+    thrift_id = asleep.start_plan([], member_required=2)
+    assert asleep.ask("subscribe", savings_id=asleep.sleeping, thrift_id=thrift_id, dry_run=dry_run) == SAVINGS_DORMANT
+    asleep.pay_in(100)
+    joined = asleep.ask("subscribe", savings_id=asleep.sleeping, thrift_id=thrift_id)
+    assert (joined.data.position, asleep.savings_row.thrift_links.plans) == (1, (thrift_id,))
+
+
 def test_a_standing_order_of_dormant_savings_fails_until_they_are_reactivated() -> None:
     sleepers = Sleepers()
     target = sleepers.open_savings("ADA", **LONG)

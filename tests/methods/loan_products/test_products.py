@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from kasuwa.core.decision import Refusal
+from kasuwa.methods.clients.model import UNKNOWN_CLIENT
 from kasuwa.methods.loan_products.model import PRODUCT_CLOSED, UNKNOWN_PRODUCT, LoanProduct, make_product_id
 from kasuwa.methods.loan_products.rules.manage import ALREADY_CLOSED, CODE_IN_USE
 from tests.methods.loans.in_memory_lender import Lender
@@ -256,7 +257,7 @@ def test_a_request_may_have_less_grace_than_its_product_and_a_first_due_date(len
 def test_an_unknown_product_or_client_is_refused(lender: Lender) -> None:
     assert request(lender) == UNKNOWN_PRODUCT
     create(lender)
-    assert lender.ask("request_of_product", {"client_id": "CL2", "product_id": PRODUCT_ID}).error_code
+    assert lender.ask("request_of_product", {"client_id": "CL2", "product_id": PRODUCT_ID}) == UNKNOWN_CLIENT
 
 
 # --- what a product decides later -----------------------------------------------------------------------------------

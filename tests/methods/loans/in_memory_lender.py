@@ -226,6 +226,10 @@ class Lender:
         assert isinstance(row, Client)
         return row
 
+    def set_status(self, client_id: str, status: str) -> None:
+        client = self.client(client_id)
+        self.database.rows[client.key] = msgspec.structs.replace(client, status=status)
+
     def balance(self, name: str) -> int:
         row = self.database.rows.get(account_key(self.merchant_id, name))
         return row.posted if isinstance(row, Account) else 0

@@ -3,6 +3,7 @@
 Contract: loans#portfolio
 """
 
+import time
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 
 from tests.merchant_client import MerchantClient, to_minor_units
 from tests.methods.loans.lending_client import START, LendingClient
-from tests.running import Deployment
+from tests.running import READY_SECONDS, Deployment
 
 # 1,000.00 in four installments of 250.00, without interest, from 2026-01-31 on.
 PLAIN = {
@@ -45,9 +46,9 @@ def filled(figures: Any) -> dict[str, tuple[int, str]]:
 def set_lending(bank: LendingClient, deployment: Deployment, settings: str, penalty_rate: str) -> None:
     """Changes the lending settings and waits until new loans have them: every process learns of them within seconds."""
     deployment.run_command("merchant", "set", bank.mid, "--lending", settings)
-    client_id = bank.client()
+    client_id, until = bank.client(), time.monotonic() + READY_SECONDS
     while bank.request(client_id, **PLAIN, dry_run=True)["data"]["penalty_rate"] != penalty_rate:
-        pass
+        assert time.monotonic() < until, "new loans do not have the settings"
 
 
 def computed(bank: LendingClient, loan_ids: list[str]) -> dict[str, Any]:

@@ -5,6 +5,10 @@ from typing import Any
 
 import pytest
 
+from kasuwa.methods.payment.settlement_model import PAYOUT
+from kasuwa.methods.references.store import SUBJECT_KINDS
+from kasuwa.methods.tables import PURPOSES
+from kasuwa.transactions.purpose import SCHEDULED_PAYOUT, SUBJECT_FIELDS
 from tests.merchant_client import MerchantClient
 from tests.methods.investments import savers
 from tests.methods.payment.payment_client import PaymentClient
@@ -144,6 +148,11 @@ def test_customers_accounts_and_beneficiaries_are_found(office: Office) -> None:
 def test_every_record_has_the_same_fields(office: Office) -> None:
     references = ("salary-1", office.loan, office.card.reference, office.bulk["batchRef"], office.customer)
     assert len({tuple(office.find(reference)) for reference in references}) == 1
+
+
+def test_every_purpose_of_a_transaction_has_a_kind() -> None:
+    assert {*SUBJECT_KINDS, PAYOUT, SCHEDULED_PAYOUT} == set(PURPOSES.rules)
+    assert set(SUBJECT_FIELDS) == {name for name, kind in SUBJECT_KINDS.items() if kind not in ("client", "plan")}
 
 
 def test_an_unknown_reference_is_refused(office: Office) -> None:

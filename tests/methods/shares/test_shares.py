@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from kasuwa.core.callers import Caller
@@ -243,6 +244,12 @@ def test_a_transfer_that_cannot_be_made_is_refused(society: Society, fields: Any
 
 def events(society: Society) -> list[str]:
     return [event.reference for event in society.state.events if event.kind == redemption.EVENT_KIND]
+
+
+def test_a_redemption_keeps_who_asked_without_the_addresses_of_the_key(society: Society) -> None:
+    society.speak(msgspec.structs.replace(SECRETARY, addresses=("192.0.2.0/24",)))
+    asked = society.redeem("ADA", 1).data
+    assert redemption.MAKER_DECODER.decode(society.redemption(asked.redemption_id).maker) == SECRETARY
 
 
 def test_a_redemption_is_paid_when_somebody_else_approves_it(society: Society) -> None:

@@ -2453,6 +2453,7 @@ TYPES: Mapping[str, FieldTable] = {
         "vat": ("vat", "amount"),
         "message": ("message", "text"),
         "loan_id": ("loan_id", "text"),
+        "group_loan_id": ("group_loan_id", "text"),
         "savings_id": ("savings_id", "text"),
         "receipt_url": ("receiptURL", "text"),
         "approval": ("approval", "ApprovalLine"),
@@ -2570,6 +2571,7 @@ EVENTS: Mapping[str, FieldTable] = {
         "currency": ("currency", "text"),
         "order_ref": ("orderRef", "text"),
         "loan_id": ("loan_id", "text"),
+        "group_loan_id": ("group_loan_id", "text"),
         "savings_id": ("savings_id", "text"),
     },
     "TransferApprovalEvent": {

@@ -253,6 +253,7 @@ class ErrorCode(str, Enum):
     TOO_MANY_WORLDS = "too_many_worlds"
     TOO_MUCH_COLLATERAL = "too_much_collateral"
     TOP_UP_IN_PROGRESS = "top_up_in_progress"
+    TOP_UP_OF_GROUP = "top_up_of_group"
     TOTAL_OUT_OF_BOUNDS = "total_out_of_bounds"
     TRANSACTION_IN_PROGRESS = "transaction_in_progress"
     TRANSACTION_NOT_FOUND = "transaction_not_found"

@@ -169,6 +169,8 @@ class TransferEvent(EventBase):
     """Your reference of the transfer, or its `txnRef` if the request had none."""
     loan_id: str | None = None
     """The loan that the transfer disburses. Absent for other transfers."""
+    group_loan_id: str | None = None
+    """The loan of a group whose members' loans the transfer disburses. Absent for other transfers."""
     savings_id: str | None = None
     """The savings account that the transfer pays out. Absent for other transfers."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
@@ -184,6 +186,7 @@ class TransferEvent(EventBase):
         "currency": "currency",
         "order_ref": "orderRef",
         "loan_id": "loan_id",
+        "group_loan_id": "group_loan_id",
         "savings_id": "savings_id",
     }
 
@@ -1713,7 +1716,8 @@ class LoanEvent(EventBase):
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
     """The amount of the step, in major units: what is late, what was reversed or counted again, charged, waived,
-    what was or would be written off, what guarantors or a new loan paid, or the principal that was rescheduled.
+    what was or would be written off, what guarantors or a new loan paid, what a guarantor waived, or the
+    principal that was rescheduled.
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
@@ -1734,6 +1738,7 @@ class LoanEvent(EventBase):
     step: Literal[
         "charged",
         "guarantee_called",
+        "guarantor_waived",
         "late",
         "partly_written_off",
         "repayment_reinstated",
@@ -1747,7 +1752,8 @@ class LoanEvent(EventBase):
     ]
     """What happened. `repayment_reversed`: by you, by a lost dispute, or by its rail; `repayment_reinstated`: the
     dispute was won in the end, and the repayment counts again; `guarantee_called`: guarantors paid out of their
-    savings; `topped_up`: a new loan, which `repayment_ref` paid out, repaid it.
+    savings; `guarantor_waived`: one waived what the borrower owed for that; `topped_up`: a new loan, which
+    `repayment_ref` paid out, repaid it.
     """
     state: str
     """State of the loan after the step."""
@@ -1798,7 +1804,9 @@ class GroupEvent(EventBase):
     txn_ref: str
     """The `group_id`."""
     charged_amount: Decimal
-    """The sum of the loans, or of what was collected, in naira. 0.00 for other steps."""
+    """The sum of the loans that were requested, approved, rejected or cancelled, or of what was collected, in naira.
+    0.00 for other steps. Whether a loan was paid out is in the event of its transfer.
+    """
     payment_method: str
     """Always `group`."""
     endpoint: Literal["live", "test"]

@@ -6547,9 +6547,9 @@ class RelatedReference(Result):
     """Something that belongs to what was found."""
 
     kind: str
-    """Its kind, such as `refund`, `payment`, `batch`, `loan` or `customer`."""
+    """Its kind, such as `refund`, `payment`, `batch`, `loan`, `group_loan`, `client` or `customer`."""
     reference: str
-    """Its reference, which `transaction` takes."""
+    """Its reference, which `transaction` takes. That of a `group_loan` is in `view_group`."""
     state: str | None = None
     """Its state. Null if that is not known here."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
@@ -8283,6 +8283,8 @@ class TransferState(Result):
     """VAT on the fee, in naira; 0.00 if the transfer failed. Absent for a bulk."""
     loan_id: str | None = None
     """The loan whose principal the transfer pays out. Absent for every other transfer."""
+    group_loan_id: str | None = None
+    """The loan of a group that the transfer pays out to its leader. Absent for every other transfer."""
     savings_id: str | None = None
     """The savings account whose cash-out the transfer pays. Absent for every other transfer."""
     receipt_url: str | None = None
@@ -8306,6 +8308,7 @@ class TransferState(Result):
         "vat": "vat",
         "message": "message",
         "loan_id": "loan_id",
+        "group_loan_id": "group_loan_id",
         "savings_id": "savings_id",
         "receipt_url": "receiptURL",
         "approval": "approval",

@@ -169,6 +169,8 @@ export interface TransferState {
   readonly message: string;
   /** The loan whose principal the transfer pays out. Absent for every other transfer. */
   readonly loan_id?: string;
+  /** The loan of a group that the transfer pays out to its leader. Absent for every other transfer. */
+  readonly group_loan_id?: string;
   /** The savings account whose cash-out the transfer pays. Absent for every other transfer. */
   readonly savings_id?: string;
   /**

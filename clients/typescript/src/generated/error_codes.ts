@@ -242,6 +242,7 @@ export const ERROR_CODES = [
   "too_many_worlds",
   "too_much_collateral",
   "top_up_in_progress",
+  "top_up_of_group",
   "total_out_of_bounds",
   "transaction_in_progress",
   "transaction_not_found",

@@ -71,6 +71,8 @@ export interface TransferEvent extends EventPayload {
   readonly orderRef: string;
   /** The loan that the transfer disburses. Absent for other transfers. */
   readonly loan_id?: string;
+  /** The loan of a group whose members' loans the transfer disburses. Absent for other transfers. */
+  readonly group_loan_id?: string;
   /** The savings account that the transfer pays out. Absent for other transfers. */
   readonly savings_id?: string;
 }
@@ -560,11 +562,13 @@ export interface LoanEvent extends EventPayload {
   /**
    * What happened. `repayment_reversed`: by you, by a lost dispute, or by its rail; `repayment_reinstated`: the
    * dispute was won in the end, and the repayment counts again; `guarantee_called`: guarantors paid out of their
-   * savings; `topped_up`: a new loan, which `repayment_ref` paid out, repaid it.
+   * savings; `guarantor_waived`: one waived what the borrower owed for that; `topped_up`: a new loan, which
+   * `repayment_ref` paid out, repaid it.
    */
   readonly step:
     | "charged"
     | "guarantee_called"
+    | "guarantor_waived"
     | "late"
     | "partly_written_off"
     | "repayment_reinstated"

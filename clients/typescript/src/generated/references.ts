@@ -54,9 +54,9 @@ export interface FoundReply {
 
 /** Something that belongs to what was found. */
 export interface RelatedReference {
-  /** Its kind, such as `refund`, `payment`, `batch`, `loan` or `customer`. */
+  /** Its kind, such as `refund`, `payment`, `batch`, `loan`, `group_loan`, `client` or `customer`. */
   readonly kind: string;
-  /** Its reference, which `transaction` takes. */
+  /** Its reference, which `transaction` takes. That of a `group_loan` is in `view_group`. */
   readonly reference: string;
   /** Its state. Null if that is not known here. */
   readonly state: string | null;

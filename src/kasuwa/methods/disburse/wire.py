@@ -201,6 +201,8 @@ class VerifyReply(msgspec.Struct, kw_only=True, omit_defaults=True):
     "The state in words; of a failed transfer, the reason."
     loan_id: str | UnsetType = UNSET
     "The loan whose principal the transfer pays out. Absent for every other transfer."
+    group_loan_id: str | UnsetType = UNSET
+    "The loan of a group that the transfer pays out to its leader. Absent for every other transfer."
     savings_id: str | UnsetType = UNSET
     "The savings account whose cash-out the transfer pays. Absent for every other transfer."
     receipt_url: str | UnsetType = field(name="receiptURL", default=UNSET)

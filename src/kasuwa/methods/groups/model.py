@@ -17,10 +17,10 @@ from datetime import datetime
 from typing import ClassVar
 
 from kasuwa.core.codes import INVALID_REQUEST
-from kasuwa.core.decision import LoadedRows, Needs, NeedsMore, Refusal, Row
-from kasuwa.core.references import row_key
+from kasuwa.core.decision import Job, LoadedRows, Needs, NeedsMore, Refusal, Row
+from kasuwa.core.references import job_key, row_key
 from kasuwa.methods.loans.group_model import ClientGroup, split_ids
-from kasuwa.methods.loans.model import IN_ARREARS, OWING_STATES, UNDISBURSED_STATES, Loan, loan_key
+from kasuwa.methods.loans.model import OWING_STATES, UNDISBURSED_STATES, Loan, loan_key
 
 GROUP_PREFIX = "GR"
 GROUP_LOAN_PREFIX = "GL"
@@ -119,10 +119,10 @@ def find_group_loans(group: ClientGroup, rows: LoadedRows) -> tuple[GroupLoan, .
 
 
 def find_loans(group_loans: Iterable[GroupLoan], rows: LoadedRows) -> tuple[Loan, ...] | NeedsMore:
-    """Returns the members' loans of loans of a group."""
+    """Returns the members' loans of loans of a group. Their arrears checks are loaded with them."""
     keys = [loan_key(one.merchant_id, loan_id) for one in group_loans for loan_id in one.loan_ids]
     if not all(rows.is_loaded(key) for key in keys):
-        return NeedsMore(Needs(tuple((Loan, key) for key in keys)))
+        return NeedsMore(Needs(tuple(row for key in keys for row in ((Loan, key), (Job, job_key(key))))))
     loans = [rows.get(Loan, key) for key in keys]
     return tuple(loan for loan in loans if loan is not None)
 
@@ -144,7 +144,3 @@ def list_unsettled(group: ClientGroup, open_loans: Iterable[Loan]) -> str:
     """Returns the loans of the group of which something is open, by commas."""
     still_open = {loan.group_loan_id for loan in open_loans}
     return ",".join(one for one in group.unsettled_ids if one in still_open)
-
-
-def is_in_arrears(loans: Iterable[Loan]) -> bool:
-    return any(loan.state == IN_ARREARS for loan in loans)

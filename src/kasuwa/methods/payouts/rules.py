@@ -42,6 +42,7 @@ from kasuwa.methods.payouts.wire import ScheduleReply, ScheduleRequest, Schedule
 from kasuwa.rails.ports.orders import Answer
 from kasuwa.terms.tariff import Tariff, calculate_transfer_fees
 from kasuwa.transactions.purpose import SCHEDULED_PAYOUT, PurposeRules, TransactionEffects, TransactionPurpose
+from kasuwa.transactions.second_party import find_maker
 from kasuwa.transactions.settlements import SettlementMovement, make_settlement_event
 from kasuwa.transactions.transactions import SUCCESSFUL, Transaction, encode_text
 
@@ -89,7 +90,7 @@ def decide_schedule(request: ScheduleRequest, context: Context, rows: LoadedRows
         account_number=account_number,
         changed_at=context.now,
         last_ref="" if known is None else known.last_ref,
-        set_by=encode_text(msgspec.structs.replace(context.merchant.caller, addresses=())),
+        set_by=encode_text(find_maker(context)),
     )
     if request.frequency == OFF:
         return Decision(reply=reply_schedule(schedule, None), rows=(schedule,), jobs_done=() if job is None else (job,))

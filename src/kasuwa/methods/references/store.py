@@ -216,21 +216,24 @@ async def find_related(transaction: FoundTransaction, merchant: Merchant, reader
     return related
 
 
-# Kinds of what transactions are made for, by the name of the purpose. All others are plans.
+# Kinds of what transactions are made for, by the name of the purpose.
 SUBJECT_KINDS = {
     "loan-disbursement": "loan",
     "loan-repayment": "loan",
+    "group-disbursement": "group_loan",
     "savings-deposit": "savings",
     "savings-cashout": "savings",
+    "held-inbound": "client",
     "checkout": "checkout",
+    "recurrent": "plan",
+    "instalment": "plan",
 }
 
 
 def show_purpose(purpose: TransactionPurpose) -> RelatedReference:
     if purpose.purpose == PAYOUT:
         return RelatedReference(kind="beneficiary", reference=purpose.beneficiary, state=None)
-    kind = SUBJECT_KINDS.get(purpose.purpose, "plan")
-    return RelatedReference(kind=kind, reference=purpose.reference, state=None)
+    return RelatedReference(kind=SUBJECT_KINDS[purpose.purpose], reference=purpose.reference, state=None)
 
 
 # --- other objects ----------------------------------------------------------------------------------------------

@@ -21,9 +21,9 @@ class RelatedReference(msgspec.Struct, kw_only=True):
     """Something that belongs to what was found."""
 
     kind: str
-    "Its kind, such as `refund`, `payment`, `batch`, `loan` or `customer`."
+    "Its kind, such as `refund`, `payment`, `batch`, `loan`, `group_loan`, `client` or `customer`."
     reference: str
-    "Its reference, which `transaction` takes."
+    "Its reference, which `transaction` takes. That of a `group_loan` is in `view_group`."
     state: str | None
     "Its state. Null if that is not known here."
 

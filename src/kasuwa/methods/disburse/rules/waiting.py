@@ -21,6 +21,7 @@ from kasuwa.methods.disburse.payout_model import (
 )
 from kasuwa.terms.payouts import WAITING_TIME
 from kasuwa.transactions.event_payloads import build_event
+from kasuwa.transactions.second_party import find_maker
 from kasuwa.transactions.transactions import Transaction, encode_text, make_delivery_jobs
 
 WAITING_MESSAGE = "Waiting for approval"
@@ -30,7 +31,7 @@ WAITING_PLACE, DECIDED_PLACE, FINAL_PLACE = 1, 2, 3
 
 
 def begin_approval(row: Transaction, reasons: Sequence[str], context: Context) -> TransferApproval:
-    detail = ApprovalDetail(msgspec.structs.replace(context.merchant.caller, addresses=()), list(reasons))
+    detail = ApprovalDetail(find_maker(context), list(reasons))
     return TransferApproval(
         key=approval_key(row.merchant_id, row.txn_ref),
         merchant_id=row.merchant_id,

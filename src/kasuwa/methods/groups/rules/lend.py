@@ -54,11 +54,11 @@ from kasuwa.methods.groups.model import (
     find_loans,
     find_open_loans,
     group_loan_key,
-    is_in_arrears,
     list_unsettled,
 )
 from kasuwa.methods.groups.rules.parts import run_parts, try_parts
 from kasuwa.methods.groups.rules.records import GroupNews, NotedGroup, make_group_loan_record, tell_of_group
+from kasuwa.methods.groups.rules.standing import is_in_arrears
 from kasuwa.methods.groups.wire import GroupLoanPart, GroupLoanReply, GroupLoanRequest, ProcessGroupLoanRequest
 from kasuwa.methods.loans.group_model import ClientGroup, group_key
 from kasuwa.methods.loans.model import (
@@ -138,8 +138,9 @@ def decide_request(
     open_loans = find_open_loans(group, rows)
     if isinstance(open_loans, NeedsMore):
         return open_loans
-    if is_in_arrears(open_loans):
-        return GROUP_IN_ARREARS.fill(what="it gets no other loan meanwhile")
+    refused = refuse_late(open_loans, context, rows)
+    if refused is not None:
+        return refused
     unsettled = list_unsettled(group, open_loans)
     if len([one for one in unsettled.split(",") if one]) >= MAX_OPEN_LOANS:
         return TOO_MANY_OPEN
@@ -170,6 +171,14 @@ def decide_request(
     )
     decision.add(noted.effects)
     return decision
+
+
+def refuse_late(open_loans: Sequence[Loan], context: Context, rows: LoadedRows) -> Refusal | NeedsMore | None:
+    """Returns the refusal of a loan to a group that is in arrears, or None."""
+    is_late = is_in_arrears(open_loans, context, rows)
+    if isinstance(is_late, NeedsMore):
+        return is_late
+    return GROUP_IN_ARREARS.fill(what="it gets no other loan meanwhile") if is_late else None
 
 
 def make_group_loan(request: GroupLoanRequest, group: ClientGroup, context: Context) -> GroupLoan:
@@ -273,12 +282,14 @@ def decide_process(
         return NOTHING_TO_PROCESS.fill(named=named, states=present)
     if is_approval and group.state == CLOSED:
         return GROUP_CLOSED
+    whole = Whole(group, group_loan, loans, tuple(chosen))
     open_loans = find_open_loans(group, rows) if is_approval else ()
     if isinstance(open_loans, NeedsMore):
-        return open_loans
-    if is_in_arrears(open_loans):
-        return GROUP_IN_ARREARS.fill(what="it gets no other loan meanwhile")
-    whole = Whole(group, group_loan, loans, tuple(chosen))
+        # With the clients, because a rule has few rounds to ask for rows.
+        return NeedsMore(Needs((*open_loans.needs.rows, *need_payees(whole).rows)))
+    refused = refuse_late(open_loans, context, rows)
+    if refused is not None:
+        return refused
     if is_approval and group_loan.disbursement == ONE:
         return approve_as_one(request, whole, context, rows)
     return process_each(request, whole, context, rows)
@@ -306,6 +317,12 @@ class Whole(msgspec.Struct, frozen=True):
         return [by_key.get(loan.key, loan) for loan in self.loans]
 
 
+def need_payees(whole: Whole) -> Needs:
+    """Returns the leader, and the clients of the loans that are processed."""
+    names = dict.fromkeys((whole.group.leader, *(loan.client_id for loan in whole.chosen)))
+    return Needs(tuple((Client, client_key(whole.group.merchant_id, name)) for name in names))
+
+
 def process_each(
     request: ProcessGroupLoanRequest, whole: Whole, context: Context, rows: LoadedRows
 ) -> Decision[GroupLoanReply] | Refusal | NeedsMore:
@@ -314,28 +331,70 @@ def process_each(
     outcomes = try_parts(parts, context)
     if isinstance(outcomes, NeedsMore):
         return outcomes
-    done = [outcome for outcome in outcomes if isinstance(outcome, Decision)]
-    if not done:
-        return next(outcome for outcome in outcomes if isinstance(outcome, Refusal))
+    is_approval = request.status == "approve"
+    if request.dry_run and is_approval:
+        outcomes = refuse_unfunded(whole, outcomes, context, rows)
+    refusal = refuse_whole(outcomes)
+    if refusal is not None:
+        return refusal
     if request.dry_run:
         reply = combine_parts(whole, request, outcomes).reply
         reply.message, reply.dry_run = DRY_RUN_MESSAGE, True
-        reply.explained = explain_cost(whole, context) if request.status == "approve" else []
+        reply.explained = explain_cost(whole.group_loan, list_done(whole, outcomes), context) if is_approval else []
         return Decision(reply=reply)
-    _, _, named = origination.PROCESS_TRANSITIONS[request.status]
-    noted = tell_of_processing(whole, named, context)
-    decision: Decision[GroupLoanReply] = Decision(
-        rows=(noted.group,),
+    return Decision(
         numbers_used=len(parts) + 1,
         sub_decisions=run_parts(parts, context),
-        combine=partial(combine_parts, whole, request),
+        combine=partial(finish_parts, whole, request, context),
+    )
+
+
+def refuse_unfunded(
+    whole: Whole, outcomes: Sequence[Decision | Refusal], context: Context, rows: LoadedRows
+) -> list[Decision | Refusal]:
+    """Returns the outcomes with a refusal of each transfer that the wallet does not cover after those before it. No
+    postings are applied in a dry run, so the balance is checked here."""
+    wallet, tariff = rows.get(Account, account_key(whole.group.merchant_id, WALLET)), context.merchant.terms(Tariff)
+    available = 0 if wallet is None else wallet.available
+    funded: list[Decision | Refusal] = []
+    for loan, outcome in zip(whole.chosen, outcomes, strict=True):
+        cost = amount_paid_out(loan) + calculate_transfer_fees(tariff, amount_paid_out(loan)).total
+        is_short = isinstance(outcome, Decision) and cost > available
+        if isinstance(outcome, Decision) and not is_short:
+            available -= cost
+        funded.append(WALLET_INSUFFICIENT if is_short else outcome)
+    return funded
+
+
+def refuse_whole(outcomes: Sequence[Decision | Refusal]) -> Refusal | None:
+    """Returns the first refusal if there is nothing else."""
+    refusals = [outcome for outcome in outcomes if isinstance(outcome, Refusal)]
+    return refusals[0] if len(refusals) == len(outcomes) else None
+
+
+def list_done(whole: Whole, results: Sequence[Decision | Refusal]) -> list[Loan]:
+    """Returns the loans that were processed, as they were before."""
+    return [loan for loan, result in zip(whole.chosen, results, strict=True) if isinstance(result, Decision)]
+
+
+def finish_parts(
+    whole: Whole, request: ProcessGroupLoanRequest, context: Context, results: Sequence[Decision | Refusal]
+) -> Decision[GroupLoanReply | Refusal]:
+    """Returns the reply, and the event of those that were not refused in the end: the wallet may not cover all."""
+    refusal = refuse_whole(results)
+    if refusal is not None:
+        return Decision(reply=refusal)
+    _, _, named = origination.PROCESS_TRANSITIONS[request.status]
+    noted = tell_of_processing(whole, list_done(whole, results), named, context)
+    decision: Decision[GroupLoanReply | Refusal] = Decision(
+        reply=combine_parts(whole, request, results).reply, rows=(noted.group,)
     )
     decision.add(noted.effects)
     return decision
 
 
-def tell_of_processing(whole: Whole, named: str, context: Context) -> NotedGroup:
-    amount = sum(loan.amount for loan in whole.chosen)
+def tell_of_processing(whole: Whole, done: Sequence[Loan], named: str, context: Context) -> NotedGroup:
+    amount = sum(loan.amount for loan in done)
     news = GroupNews(f"loan_{named}", group_loan_id=whole.group_loan.group_loan_id, amount=amount)
     return tell_of_group(whole.group, [news], context)
 
@@ -363,11 +422,11 @@ def combine_parts(
     return Decision(reply=GroupLoanReply(message=message, data=record))
 
 
-def explain_cost(whole: Whole, context: Context) -> list[DryRunFigure]:
-    """Returns what paying the loans out costs the wallet."""
+def explain_cost(group_loan: GroupLoan, loans: Sequence[Loan], context: Context) -> list[DryRunFigure]:
+    """Returns what paying these loans out costs the wallet."""
     tariff = context.merchant.terms(Tariff)
-    paid = [amount_paid_out(loan) for loan in whole.chosen]
-    transfers = [sum(paid)] if whole.group_loan.disbursement == ONE else paid
+    paid = [amount_paid_out(loan) for loan in loans]
+    transfers = [sum(paid)] if group_loan.disbursement == ONE else paid
     fees = sum(calculate_transfer_fees(tariff, amount).total for amount in transfers)
     count = f"{len(transfers)} transfer{'s' if len(transfers) > 1 else ''}"
     return [
@@ -383,17 +442,16 @@ def approve_as_one(
     request: ProcessGroupLoanRequest, whole: Whole, context: Context, rows: LoadedRows
 ) -> Decision[GroupLoanReply] | Refusal | NeedsMore:
     """Holds the sum of the loans and the fees on the wallet, and starts the transfer to the leader's bank account."""
-    leader_key = client_key(whole.group.merchant_id, whole.group.leader)
-    members = [client_key(loan.merchant_id, loan.client_id) for loan in whole.chosen]
-    if not all(rows.is_loaded(key) for key in (leader_key, *members)):
-        return NeedsMore(Needs(tuple((Client, key) for key in dict.fromkeys((leader_key, *members)))))
-    for key in members:
+    needs = need_payees(whole)
+    if not all(rows.is_loaded(key) for _, key in needs.rows):
+        return NeedsMore(needs)
+    for _, key in needs.rows:
         client = rows.get(Client, key)
         assert client is not None
         refusal = refuse_inactive(client)
         if refusal is not None:
             return refusal
-    leader = rows.get(Client, leader_key)
+    leader = rows.get(Client, client_key(whole.group.merchant_id, whole.group.leader))
     assert leader is not None
     account = read_bank_account(leader, context.vault.unseal)
     if account is None or check_account_number(context.merchant, account.bank_code, account.account_number):
@@ -421,9 +479,8 @@ def preview_transfer(
         return WALLET_INSUFFICIENT
     changed = [msgspec.structs.replace(loan, state=DISBURSING) for loan in whole.chosen]
     record = make_group_loan_record(whole.group_loan, whole.with_changed(changed))
-    return Decision(
-        reply=GroupLoanReply(message=DRY_RUN_MESSAGE, data=record, dry_run=True, explained=explain_cost(whole, context))
-    )
+    explained = explain_cost(whole.group_loan, whole.chosen, context)
+    return Decision(reply=GroupLoanReply(message=DRY_RUN_MESSAGE, data=record, dry_run=True, explained=explained))
 
 
 def start_transfer(whole: Whole, new: NewTransfer, context: Context) -> Decision[GroupLoanReply]:
@@ -435,7 +492,7 @@ def start_transfer(whole: Whole, new: NewTransfer, context: Context) -> Decision
         for loan in whole.chosen
     ]
     paid = msgspec.structs.replace(whole.group_loan, transfer=transfer.txn_ref, client_id=whole.group.leader)
-    noted = tell_of_processing(whole, "approved", context)
+    noted = tell_of_processing(whole, whole.chosen, "approved", context)
     decision.reply = GroupLoanReply(
         message=origination.DISBURSING_MESSAGE, data=make_group_loan_record(paid, whole.with_changed(approved))
     )

@@ -34,11 +34,11 @@ from kasuwa.methods.groups.model import (
     UNKNOWN_GROUP,
     GroupMember,
     find_open_loans,
-    is_in_arrears,
     list_unsettled,
     member_key,
 )
 from kasuwa.methods.groups.rules.records import GroupNews, make_group_record, tell_of_group
+from kasuwa.methods.groups.rules.standing import is_in_arrears
 from kasuwa.methods.groups.wire import CreateGroupRequest, GroupReply, UpdateGroupRequest
 from kasuwa.methods.loans.group_model import ClientGroup, group_key
 from kasuwa.methods.loans.model import Loan
@@ -193,10 +193,15 @@ def change_group(
     open_loans: Sequence[Loan],
     context: Context,
     rows: LoadedRows,
-) -> Decision[GroupReply] | Refusal:
+) -> Decision[GroupReply] | Refusal | NeedsMore:
     adding, leaving = request.add or [], request.remove or []
     clients = find_clients(group.merchant_id, adding, rows)
-    refusal = clients if isinstance(clients, Refusal) else refuse_change(request, group, open_loans)
+    if isinstance(clients, Refusal):
+        return clients
+    is_late = bool(leaving) and is_in_arrears(open_loans, context, rows)
+    if isinstance(is_late, NeedsMore):
+        return is_late
+    refusal = refuse_change(request, group, open_loans, is_late)
     if refusal is not None:
         return refusal
     staying = [*(one for one in group.client_ids if one not in leaving), *adding]
@@ -212,7 +217,9 @@ def change_group(
     return record_change(request, changed, news, written, context)
 
 
-def refuse_change(request: UpdateGroupRequest, group: ClientGroup, open_loans: Sequence[Loan]) -> Refusal | None:
+def refuse_change(
+    request: UpdateGroupRequest, group: ClientGroup, open_loans: Sequence[Loan], is_late: bool
+) -> Refusal | None:
     """Returns why members cannot join or leave a group, or lead it."""
     adding, leaving, members = set(request.add or ()), set(request.remove or ()), set(group.client_ids)
     if adding & members:
@@ -222,7 +229,7 @@ def refuse_change(request: UpdateGroupRequest, group: ClientGroup, open_loans: S
     owing = next((loan.client_id for loan in open_loans if loan.client_id in leaving), None)
     if owing is not None:
         return MEMBER_OWES.fill(client_id=owing)
-    if leaving and is_in_arrears(open_loans):
+    if leaving and is_late:
         return GROUP_IN_ARREARS.fill(what="nobody leaves it meanwhile")
     staying = members - leaving | adding
     if len(staying) > MAX_MEMBERS:

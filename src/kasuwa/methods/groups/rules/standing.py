@@ -1,4 +1,4 @@
-"""The standing of a group, and the sums of a meeting, computed from the positions of its members' loans.
+"""The standing of a group, its arrears, and the sums of a meeting, computed from the positions of its members' loans.
 
 Contract: loans#groups, loans#collect
 """
@@ -8,8 +8,13 @@ from datetime import date
 
 import msgspec
 
-from kasuwa.methods.loans.model import OWING_STATES, WRITTEN_OFF
-from kasuwa.methods.loans.rules.loan_position import LoanPosition, is_late
+from kasuwa.core.calendar import lagos_day
+from kasuwa.core.decision import Context, Job, LoadedRows, Needs, NeedsMore
+from kasuwa.core.references import job_key
+from kasuwa.methods.loans.model import IN_ARREARS as LOAN_IN_ARREARS
+from kasuwa.methods.loans.model import OWING_STATES, WRITTEN_OFF, Loan, need_installments
+from kasuwa.methods.loans.rules.loan_position import LoanPosition, compute_position, is_late
+from kasuwa.methods.loans.rules.repay import find_installments
 from kasuwa.terms.loan_schedule import sum_amounts
 
 GOOD = "good"
@@ -46,6 +51,25 @@ def compute_group_standing(positions: Sequence[LoanPosition]) -> GroupStanding:
         days_late=max(((position.day - line.due).days for line, position in late), default=0),
         written_off=sum(count_lost(position) for position in positions),
     )
+
+
+def is_in_arrears(loans: Sequence[Loan], context: Context, rows: LoadedRows) -> bool | NeedsMore:
+    """Returns whether one of the open loans of a group is in arrears now. A loan whose arrears check is due and has not
+    run yet is computed."""
+    if any(loan.state == LOAN_IN_ARREARS for loan in loans):
+        return True
+    unchecked = [loan for loan in loans if is_check_due(loan, context, rows)]
+    missing = [need_installments(loan) for loan in unchecked if find_installments(loan, rows) is None]
+    if missing:
+        return NeedsMore(Needs(tuple(dict.fromkeys(row for needs in missing for row in needs.rows))))
+    day = lagos_day(context.now)
+    positions = [compute_position(loan, find_installments(loan, rows) or (), day) for loan in unchecked]
+    return any(position.loan.state == LOAN_IN_ARREARS for position in positions)
+
+
+def is_check_due(loan: Loan, context: Context, rows: LoadedRows) -> bool:
+    job = rows.get(Job, job_key(loan.key))
+    return job is not None and job.due <= context.now
 
 
 def count_lost(position: LoanPosition) -> int:

@@ -7,6 +7,7 @@ before thrift debts of the savings, and interest is forfeited as at any cash-out
 Contract: loans#call
 """
 
+from collections import Counter
 from collections.abc import Iterable
 
 import msgspec
@@ -194,8 +195,11 @@ def book_call(call: Call, context: Context, rows: LoadedRows) -> Decision[CallGu
     new_claims = [one for one, _ in call.parts if not one.owed]
     for one in new_claims:
         changes.count_claim(one.savings_id, 1)
+    taken = Counter[str]()
     for one, part in call.parts:
-        withdraw_savings(changes, one.savings_id, part)
+        taken[one.savings_id] += part
+    for savings_id, amount in taken.items():
+        withdraw_savings(changes, savings_id, amount)
     more = changes.missing_clients()
     if more is not None:
         return more

@@ -5,6 +5,7 @@ Contract: loans#call
 
 import msgspec
 
+from kasuwa.core.calendar import lagos_day
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import (
     Context,
@@ -48,6 +49,10 @@ from kasuwa.methods.loans.guarantee_model import (
     guarantee_key,
     make_guarantee_record,
 )
+from kasuwa.methods.loans.model import Loan, loan_key, need_installments
+from kasuwa.methods.loans.rules.loan_event import LoanNotice, tell_of_loan
+from kasuwa.methods.loans.rules.loan_position import compute_position
+from kasuwa.methods.loans.rules.repay import find_installments
 
 NOTHING_OWED = Refusal(
     INVALID_REQUEST, "The borrower owes nothing for this guarantee", error_code="nothing_owed_to_guarantor"
@@ -87,14 +92,34 @@ def decide_claim(
     if request.dry_run:
         reply.message, reply.dry_run = DRY_RUN_MESSAGE, True
         return Decision(reply=reply)
-    return book_claim(repaid, amount, is_paid, reply, changes, context)
+    notice = None if is_paid else tell_of_waiver(guarantee, amount, context, rows)
+    if isinstance(notice, NeedsMore):
+        return notice
+    decision = book_claim(repaid, amount, is_paid, reply, changes, context)
+    if notice is None or isinstance(decision, NeedsMore):
+        return decision
+    decision.rows += (notice.loan,)
+    decision.add(notice.effects)
+    return decision
+
+
+def tell_of_waiver(guarantee: LoanGuarantee, amount: int, context: Context, rows: LoadedRows) -> LoanNotice | NeedsMore:
+    """Returns the loan with the event of a waived claim. One that is paid has the event of its deposit."""
+    loan = rows.get(Loan, loan_key(guarantee.merchant_id, guarantee.loan_id))
+    assert loan is not None, "a guarantee is of a loan"
+    installments = find_installments(loan, rows)
+    if installments is None:
+        return NeedsMore(need_installments(loan))
+    position = compute_position(loan, installments, lagos_day(context.now))
+    return tell_of_loan(loan, "guarantor_waived", position, context, amount=amount)
 
 
 def need_parties(guarantee: LoanGuarantee) -> Needs:
-    """Returns the borrower, the guarantor's savings, and the account of what is owed."""
+    """Returns the loan, the borrower, the guarantor's savings, and the account of what is owed."""
     merchant_id = guarantee.merchant_id
+    loan = (Loan, loan_key(merchant_id, guarantee.loan_id))
     borrower = (Client, client_key(merchant_id, guarantee.borrower_id))
-    needs = need_savings(merchant_id, (guarantee.savings_id,), borrower)
+    needs = need_savings(merchant_id, (guarantee.savings_id,), loan, borrower)
     return Needs(needs.rows, (*needs.accounts, chart.guarantor(guarantee.guarantee_id)))
 
 

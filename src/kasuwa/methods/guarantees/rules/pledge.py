@@ -6,6 +6,7 @@ Contract: loans#guarantees
 
 import msgspec
 
+from kasuwa.core.calendar import lagos_day
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import (
     Context,
@@ -27,9 +28,11 @@ from kasuwa.methods.guarantees.wire import GuaranteeReply, PledgeRequest, Releas
 from kasuwa.methods.investments.model import (
     CLOSED,
     SAVINGS_CLOSED,
+    SAVINGS_DORMANT,
     UNKNOWN_SAVINGS,
     Savings,
     SavingsChanges,
+    is_dormant,
     need_savings,
     savings_key,
 )
@@ -97,7 +100,7 @@ def decide_pledge(
         return UNKNOWN_LOAN
     if loan.state not in OWING_STATES | UNDISBURSED_STATES:
         return refuse_in_state(loan.state, "guaranteed")
-    refusal = refuse_guarantor(request, loan, rows)
+    refusal = refuse_guarantor(request, loan, context, rows)
     if refusal is not None:
         return refusal
     unpaid = find_unpaid(loan, rows)
@@ -130,7 +133,7 @@ def decide_pledge(
     )
 
 
-def refuse_guarantor(request: PledgeRequest, loan: Loan, rows: LoadedRows) -> Refusal | None:
+def refuse_guarantor(request: PledgeRequest, loan: Loan, context: Context, rows: LoadedRows) -> Refusal | None:
     """Returns why these savings cannot guarantee the loan, or None."""
     client = rows.get(Client, client_key(loan.merchant_id, request.client_id))
     if client is None:
@@ -147,6 +150,8 @@ def refuse_guarantor(request: PledgeRequest, loan: Loan, rows: LoadedRows) -> Re
         return NOT_THE_GUARANTORS
     if savings.state == CLOSED:
         return SAVINGS_CLOSED
+    if is_dormant(savings, lagos_day(context.now), context.merchant):
+        return SAVINGS_DORMANT
     return TOO_MANY if loan.guarantees >= MAX_GUARANTEES else None
 
 

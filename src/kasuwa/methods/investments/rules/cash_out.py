@@ -236,7 +236,8 @@ def pay_cash(changes: SavingsChanges, savings: Savings, amount: int, context: Co
 
 
 def withdraw_savings(changes: SavingsChanges, savings_id: str, amount: int) -> None:
-    """Updates savings that money is taken from. Emptied savings are closed."""
+    """Updates savings that money is taken from, once in a decision: the second time it would forfeit too little.
+    Emptied savings are closed."""
     forfeit_early(changes, savings_id, amount)
     if changes.can_close(savings_id, leaving=amount):
         changes.close(savings_id)

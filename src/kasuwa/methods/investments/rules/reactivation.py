@@ -3,8 +3,6 @@
 Contract: investments#dormancy
 """
 
-import msgspec
-
 from kasuwa.core.callers import Caller
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Context, Decision, Effects, LoadedRows, Merchant, Needs, NeedsMore, Refusal
@@ -34,7 +32,7 @@ from kasuwa.methods.investments.wire import DecideReactivationRequest, Reactivat
 from kasuwa.terms.payouts import WAITING_TIME
 from kasuwa.terms.savings import SavingsSettings
 from kasuwa.transactions.object_events import make_object_event
-from kasuwa.transactions.second_party import SecondParty, record_verdict
+from kasuwa.transactions.second_party import SecondParty, find_maker, record_verdict
 from kasuwa.transactions.transactions import encode_text
 
 EVENT_KIND = "reactivation"
@@ -99,7 +97,7 @@ def decide_reactivate(
     if newest is not None and can_be_decided(newest, context.now):
         return REACTIVATION_WAITS
     number = savings.reactivations + 1
-    maker = msgspec.structs.replace(context.merchant.caller, addresses=())
+    maker = find_maker(context)
     proposed = SavingsReactivation(
         key=reactivation_key(savings.merchant_id, savings.savings_id, number),
         merchant_id=savings.merchant_id,

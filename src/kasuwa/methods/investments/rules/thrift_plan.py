@@ -28,12 +28,14 @@ from kasuwa.core.references import job_key, opaque_id
 from kasuwa.methods.investments.model import (
     CLOSED,
     SAVINGS_CLOSED,
+    SAVINGS_DORMANT,
     UNKNOWN_PLAN,
     UNKNOWN_SAVINGS,
     Savings,
     SavingsChanges,
     ThriftLinks,
     has_unseen_rows,
+    is_dormant,
     need_savings,
     savings_key,
     set_thrift_links,
@@ -241,6 +243,8 @@ def decide_subscription(
         return UNKNOWN_SAVINGS
     if savings.state == CLOSED:
         return SAVINGS_CLOSED
+    if is_dormant(savings, lagos_day(context.now), context.merchant):
+        return SAVINGS_DORMANT
     if savings.is_fixed:
         return FIXED_SAVINGS
     if plan.thrift_id in savings.thrift_links.plans:

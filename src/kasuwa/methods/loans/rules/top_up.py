@@ -93,7 +93,12 @@ from kasuwa.transactions.transactions import SUCCESSFUL, Transaction
 from kasuwa.wire.fields import NonNegativeInt, PercentRate
 from kasuwa.wire.interest_wire import DryRunFigure, InterestSettings
 
-# Refusals, in order of precedence: unknown loan, its state, and this one.
+# Refusals, in order of precedence: unknown loan, its state, and these.
+TOP_UP_OF_GROUP = Refusal(
+    INVALID_REQUEST,
+    "The members of its group answer for this loan; request another one with request_group_loan",
+    error_code="top_up_of_group",
+)
 TOP_UP_IN_PROGRESS = Refusal(
     INVALID_REQUEST,
     "The loan is being topped up by {loan_id}; wait until that is paid out, or cancel it",
@@ -123,6 +128,8 @@ def decide_top_up(
         return UNKNOWN_LOAN
     if old.state not in OWING_STATES:
         return refuse_in_state(old.state, "topped up")
+    if old.group_loan_id:
+        return TOP_UP_OF_GROUP
     refused = refuse_second(old, context, rows)
     if refused is not None:
         return refused

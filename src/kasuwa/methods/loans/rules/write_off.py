@@ -58,7 +58,7 @@ from kasuwa.methods.loans.rules.provision import release_provision
 from kasuwa.methods.loans.rules.repay import find_client, find_installments, penalty_posts
 from kasuwa.methods.loans.wire import DecideWriteOffRequest, LoanReply, WriteOffRequest
 from kasuwa.terms.payouts import WAITING_TIME
-from kasuwa.transactions.second_party import SecondParty, record_verdict
+from kasuwa.transactions.second_party import SecondParty, find_maker, record_verdict
 from kasuwa.transactions.transactions import encode_text
 from kasuwa.wire.interest_wire import DryRunFigure
 
@@ -228,7 +228,7 @@ def propose_write_off(
     planned: PlannedWriteOff, acts: tuple[LoanAct, ...], reason: str, context: Context
 ) -> Decision[LoanReply]:
     loan = msgspec.structs.replace(planned.loan, write_offs=planned.loan.write_offs + 1)
-    maker = msgspec.structs.replace(context.merchant.caller, addresses=())
+    maker = find_maker(context)
     amount = planned.result.written_off.total
     proposed = LoanWriteOff(
         key=write_off_key(loan.merchant_id, loan.loan_id, loan.write_offs),

@@ -61,7 +61,7 @@ from kasuwa.methods.shares.wire import (
 )
 from kasuwa.rails.ports.orders import Answer
 from kasuwa.transactions.object_events import ObjectEvent, make_object_event
-from kasuwa.transactions.second_party import SecondParty, record_verdict
+from kasuwa.transactions.second_party import SecondParty, find_maker, record_verdict
 from kasuwa.transactions.transactions import encode_text
 
 EXPIRE = "shares.expire"
@@ -115,7 +115,7 @@ def decide_redemption(
         shares=number,
         amount=number * share_class.price,
         state=WAITING,
-        maker=encode_text(context.merchant.caller),
+        maker=encode_text(find_maker(context)),
         created_at=context.now,
         expires_at=context.now + WAITING_TIME,
     )
