@@ -82,6 +82,16 @@ def test_a_capture_that_is_not_booked_is_a_notice() -> None:
     assert network.money == (10_000, 0)
 
 
+def test_a_capture_above_what_the_card_holds_is_declined_with_a_notice() -> None:
+    network = Network()
+    network.ask(10_000)
+    assert network.capture(10_001).status == orders.FAILED
+    assert [notice.count("is not booked") for notice in network.notices] == [1]
+    assert network.money == (10_000, 10_000)
+    assert network.capture(10_000, key="remote c2").status == orders.SUCCESSFUL
+    assert network.money == (0, 0)
+
+
 def test_a_hold_is_released_once() -> None:
     network = Network()
     network.ask()

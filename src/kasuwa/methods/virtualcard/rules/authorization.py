@@ -54,6 +54,7 @@ from kasuwa.methods.virtualcard.model import (
     Card,
     CardEntry,
     card_key,
+    get_balance,
     has_all_rows,
     make_card_records,
 )
@@ -397,6 +398,8 @@ def capture_hold(
     if amount > whole + whole * MOST_ABOVE_PERCENT // 100:
         return TOO_MUCH_CAPTURED
     billed = -(-hold.held.amount * amount // whole)  # rounded up, as a purchase is billed
+    if billed - hold.held.amount > get_balance(card, rows):
+        return CARD_INSUFFICIENT
     rest = move_rest(hold, hold.held.amount - billed, context, rows)
     if isinstance(rest, Refusal):
         return rest
