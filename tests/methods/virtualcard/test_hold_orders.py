@@ -114,6 +114,23 @@ def test_a_hold_expires_by_the_rail_or_by_itself() -> None:
     assert late.message == "The authorization has expired; it holds nothing any more"
 
 
+def test_a_key_of_one_event_is_a_duplicate_under_another() -> None:
+    network = Network()
+    network.ask()
+    network.ask(1_000, "remote p1", is_hold=False)
+    before = network.counter.rows()
+    repeats = (
+        network.capture(key=HELD),
+        network.capture(key="remote p1"),
+        network.ask(1_000, HELD, is_hold=False),
+        network.ask(key="remote p1"),
+        network.counter.refund(RefundOrder("remote p1", "remote p1", 400)),
+        network.counter.refund(RefundOrder(HELD, "remote p1", 400)),
+    )
+    assert [(answer.status, answer.code) for answer in repeats] == [(orders.FAILED, "94")] * 6
+    assert (network.money, network.counter.rows()) == ((9_000, 4_000), before)
+
+
 def test_unknown_orders_and_cards_are_not_found() -> None:
     network = Network()
     assert [network.capture().status, network.release().status] == [orders.NOT_FOUND] * 2

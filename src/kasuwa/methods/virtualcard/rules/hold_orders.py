@@ -29,6 +29,7 @@ from kasuwa.methods.virtualcard.rules.issuer_orders import (
     answer_code,
     make_answer,
     read_order,
+    refuse_used_key,
 )
 from kasuwa.methods.virtualcard.rules.purchase import KIND as PURCHASE
 from kasuwa.methods.virtualcard.rules.purchase import PURCHASE_DETAIL_DECODER, digest_purchase, make_detail
@@ -68,6 +69,9 @@ def decide_hold(
     if first is not None:
         is_same = first.digest == digest_purchase(make_detail(card, read_order(order)), context)
         return Decision(reply=answer_hold(first) if is_same else answer_code(DUPLICATE))
+    used = refuse_used_key(order.key, context, rows)
+    if used is not None:
+        return used
     scenario = Scenario(rr=order.scenario.rr)
     authorized = authorize_hold(card, read_order(order), scenario, context, rows, answer, order.key)
     if isinstance(authorized, NeedsMore):
@@ -98,6 +102,9 @@ def decide_capture(order: CaptureOrder, context: Context, rows: LoadedRows) -> D
         is_same = first.batch_ref == held.txn_ref
         is_same = is_same and PURCHASE_DETAIL_DECODER.decode(first.detail).amount == order.amount
         return Decision(reply=make_answer(first) if is_same else answer_code(DUPLICATE))
+    used = refuse_used_key(order.key, context, rows)
+    if used is not None:
+        return used
     hold = find_open_hold(order.hold_key, context, rows)
     if isinstance(hold, NeedsMore):
         return hold

@@ -19,6 +19,7 @@ from kasuwa.methods.virtualcard.rules.issuer_orders import (
     answer_code,
     make_answer,
     read_order,
+    refuse_used_key,
 )
 from kasuwa.methods.virtualcard.rules.purchase import (
     KIND,
@@ -55,6 +56,9 @@ def decide_authorization(
     if first is not None:
         is_same = first.digest == digest_purchase(detail, context)
         return Decision(reply=make_answer(first) if is_same else answer_code(DUPLICATE))
+    used = refuse_used_key(order.key, context, rows)
+    if used is not None:
+        return used
     card = rows.get(Card, card_key(merchant_id, reference))
     if card is None:
         return Decision(reply=answer_code(NO_SUCH_CARD, orders.NOT_FOUND))
@@ -90,6 +94,9 @@ def decide_refund_order(order: RefundOrder, context: Context, rows: LoadedRows) 
     first = rows.get(Transaction, transaction_key(context.merchant.merchant_id, REFUND_KIND, order.key))
     if first is not None:
         return replay_refund(order, first, context, rows)
+    used = refuse_used_key(order.key, context, rows)
+    if used is not None:
+        return used
     decline = scripted_decline(Scenario(rr=order.scenario.rr))
     if decline is not None:
         return Decision(reply=Answer(orders.FAILED, decline.code, decline.message))
