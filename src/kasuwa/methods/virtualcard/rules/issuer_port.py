@@ -4,7 +4,9 @@ These rules see only the books of the card's merchant. The paid merchant's books
 the answer of the rail call. Orders are idempotent by their key: a second order with the same key gets the first answer.
 """
 
-from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs, NeedsMore, Refusal
+from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs, NeedsMore, OperatorNotice, Refusal
+from kasuwa.core.money import format_minor
+from kasuwa.core.references import read_rail_key
 from kasuwa.core.scenario import Scenario
 from kasuwa.core.token_index import make_token_entry
 from kasuwa.methods.virtualcard.model import Card, card_key
@@ -29,13 +31,19 @@ from kasuwa.methods.virtualcard.rules.purchase import (
     digest_purchase,
     scripted_decline,
 )
-from kasuwa.methods.virtualcard.rules.refund import REFUND_KIND, PurchaseRefund, find_purchase_refund, refund_purchase
+from kasuwa.methods.virtualcard.rules.refund import (
+    REFUND_KIND,
+    PurchaseRefund,
+    decline_refund,
+    find_purchase_refund,
+    refund_purchase,
+)
 from kasuwa.methods.virtualcard.rules.take_back import take_back
 from kasuwa.rails.ports import orders
 from kasuwa.rails.ports.decider import DeciderAnswer, DeciderQuestion
 from kasuwa.rails.ports.issuer import LostDispute, PurchaseOrder, RefundOrder, TakeBackOrder
 from kasuwa.rails.ports.orders import Answer
-from kasuwa.transactions.transactions import Transaction, transaction_key
+from kasuwa.transactions.transactions import SUCCESSFUL, Transaction, transaction_key
 
 
 def need_authorization(order: PurchaseOrder, reference: str, merchant: Merchant) -> Needs:
@@ -111,11 +119,30 @@ def decide_refund_order(order: RefundOrder, context: Context, rows: LoadedRows) 
     if isinstance(refunded, NeedsMore):
         return refunded
     if isinstance(refunded, Refusal):
-        return Decision(reply=Answer(orders.FAILED, INVALID, refunded.message))
+        return refuse_refund(order, refunded, context, rows)
     row, decision = refunded
     decision.add(win_at_shop(order.dispute_key, row, context, rows))
     decision.reply = make_answer(row)
     decision.rows = (*decision.rows, make_token_entry(context, ORDER_KEY, order.key, row.txn_ref))
+    return decision
+
+
+def refuse_refund(order: RefundOrder, refusal: Refusal, context: Context, rows: LoadedRows) -> Decision | NeedsMore:
+    """Declines a refund, for good. A rail's network may have paid it back all the same, so the operator is told."""
+    purchase = rows.get(Transaction, transaction_key(context.merchant.merchant_id, KIND, order.purchase_key))
+    if purchase is None:
+        return Decision(reply=Answer(orders.FAILED, INVALID, refusal.message))
+    declined = decline_refund(purchase, order.amount, order.key, refusal, context, rows)
+    if isinstance(declined, NeedsMore):
+        return declined
+    row, decision = declined
+    decision.reply = make_answer(row)
+    decision.rows = (*decision.rows, make_token_entry(context, ORDER_KEY, order.key, row.txn_ref))
+    number, _ = read_rail_key(order.key)
+    if not number:
+        amount = f"{row.currency} {format_minor(row.amount)}"
+        message = f"a refund of {amount} of the card purchase {purchase.txn_ref} is not booked: {refusal.message}"
+        decision.notices = (OperatorNotice(purchase.txn_ref, message),)
     return decision
 
 
@@ -132,7 +159,7 @@ def decide_take_back(order: TakeBackOrder, context: Context, rows: LoadedRows) -
         return Decision(reply=make_answer(first))
     refund = rows.get(Transaction, transaction_key(merchant_id, REFUND_KIND, order.refund_key))
     purchase = rows.get(Transaction, transaction_key(merchant_id, KIND, order.purchase_key))
-    if refund is None or purchase is None or refund.batch_ref != purchase.txn_ref:
+    if refund is None or refund.status != SUCCESSFUL or purchase is None or refund.batch_ref != purchase.txn_ref:
         return Decision(reply=answer_code(NO_SUCH_ORDER, orders.NOT_FOUND))
     result = take_back(refund, purchase, order.key, context, rows)
     if isinstance(result, NeedsMore):
