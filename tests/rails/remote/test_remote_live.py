@@ -179,6 +179,16 @@ def test_the_rail_announces_purchases_with_a_card(harness: RemoteHarness) -> Non
     card.ask("terminate")
 
 
+def test_a_capture_or_refund_of_an_unknown_order_is_one_notice(harness: RemoteHarness) -> None:
+    before = harness.notices()
+    for event, key in (("capture", "net-10"), ("capture", "net-10"), ("refund", "net-11"), ("reverse", "net-12")):
+        answer = announce(harness, event=event, key=key, original_key="nobody", amount=1)
+        assert (answer["outcome"], answer["code"]) == ("declined", "25")
+    told = harness.deployment.fetch("select reference from operator_notice where reference like 'remote net-1_'")
+    assert sorted(row[0] for row in told) == ["remote net-10", "remote net-11"]
+    assert len(harness.notices()) == len(before) + 2
+
+
 def test_a_card_message_that_is_wrong_is_not_decided(harness: RemoteHarness) -> None:
     assert announce(harness, event="capture", key="net-20", amount=1)["error"] == "invalid_request"
     assert announce(harness, event="authorize", key="net-21", amount=1)["error"] == "invalid_request"

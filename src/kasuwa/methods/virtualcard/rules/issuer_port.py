@@ -14,7 +14,6 @@ from kasuwa.methods.virtualcard.rules.end_dispute import find_filed, lose_at_sho
 from kasuwa.methods.virtualcard.rules.hold_orders import decide_hold, need_hold
 from kasuwa.methods.virtualcard.rules.issuer_orders import (
     DUPLICATE,
-    INVALID,
     NO_SUCH_CARD,
     NO_SUCH_ORDER,
     ORDER_KEY,
@@ -131,7 +130,7 @@ def refuse_refund(order: RefundOrder, refusal: Refusal, context: Context, rows: 
     """Declines a refund, for good. A rail's network may have paid it back all the same, so the operator is told."""
     purchase = rows.get(Transaction, transaction_key(context.merchant.merchant_id, KIND, order.purchase_key))
     if purchase is None:
-        return Decision(reply=Answer(orders.FAILED, INVALID, refusal.message))
+        return Decision(reply=answer_code(NO_SUCH_ORDER, orders.NOT_FOUND))
     declined = decline_refund(purchase, order.amount, order.key, refusal, context, rows)
     if isinstance(declined, NeedsMore):
         return declined
