@@ -89,6 +89,7 @@ def test_a_client_with_an_open_dispute_is_not_erased(shop: MerchantClient, deplo
     card = CardClient(shop, currency="NGN", amount="5000", client_id=client_id)
     evidence = {"explanation": "It never came.", "files": [file_of(b"%PDF-1.4\n")]}
     filed = file_dispute(card, card.buy("40.00")["txnRef"], evidence=evidence)
+    card.ask("terminate")
     erase = ("client", "erase", shop.mid, client_id, "--yes")
     assert "still under way" in deployment.run_refused_command(*erase)
     assert "It never came." in deployment.run_command("client", "export", shop.mid, client_id)
