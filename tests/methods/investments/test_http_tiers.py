@@ -326,7 +326,7 @@ def test_what_a_capture_takes_above_its_authorization_counts_for_the_day(shop: M
     client_id = enroll_in(shop, 1)
     spender = CardClient(shop, client_id=client_id, amount="90000.00", currency="NGN")
     turn_on(shop)
-    authorize = {"action": "card_authorize", "reference": spender.reference, "amount": "10000.00"}
+    authorize: dict[str, Any] = {"action": "card_authorize", "reference": spender.reference, "amount": "10000.00"}
     held = shop.put("sandbox", **authorize).body["txnRef"]
     assert view_tier(shop, client_id)["used"]["today"] == "10000.00"
     assert shop.put("sandbox", action="card_capture", txnRef=held, amount="12000.00").body["txnStatus"] == "successful"

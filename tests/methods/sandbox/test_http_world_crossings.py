@@ -119,7 +119,7 @@ def dispute_in_fork(card: CardClient) -> tuple[MerchantClient, dict[str, Any]]:
     made = do(card.shop, "fork")
     fork = MerchantClient(card.shop.connection, made["mid"], made["key"])
     [bought] = [line["txnRef"] for line in card.records() if line["narration"] == "Card Purchase"]
-    request = {"reference": card.reference, "id": bought, "reason": "not received"}
+    request: dict[str, Any] = {"reference": card.reference, "id": bought, "reason": "not received"}
     filed = fork.put("virtualcard", action="dispute", **request).body
     assert filed["status"] == 200, filed
     return fork, filed["data"]
@@ -133,7 +133,7 @@ def test_a_dispute_in_a_fork_is_of_the_payment_in_the_fork(shop: MerchantClient,
     wait_until("the fork's payment is disputed", lambda: len(client.pay(action="disputes")["data"]) == 1)
     [opened] = client.pay(action="disputes")["data"]
     client.pay(action="dispute_respond", dispute_id=opened["dispute_id"], accept=True)
-    named = {"action": "get", "reference": card.reference}
+    named: dict[str, Any] = {"action": "get", "reference": card.reference}
 
     def balance_in_fork() -> str:
         return str(fork.put("virtualcard", **named).body["card_data"]["balance"])
@@ -149,7 +149,7 @@ def test_a_dispute_in_a_fork_does_not_reach_another_merchants_shop(
     card, payee = CardClient(shop, currency="NGN", amount=5_000), PaymentClient(open_shop(now=NOW))
     pay_by(payee, card)
     fork, filed = dispute_in_fork(card)
-    named = {"action": "view_dispute", "dispute_id": filed["dispute_id"]}
+    named: dict[str, Any] = {"action": "view_dispute", "dispute_id": filed["dispute_id"]}
     wait_until("it is closed", lambda: fork.put("virtualcard", **named).body["data"]["state"] == "closed")
     assert payee.pay(action="disputes")["data"] == []
     assert deployment.broken_invariants([shop.mid, fork.mid, payee.shop.mid]) == []

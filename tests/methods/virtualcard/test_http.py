@@ -346,7 +346,7 @@ def test_a_list_is_paged(shop: MerchantClient) -> None:
 def test_a_client_leaves_when_their_cards_are_terminated(shop: MerchantClient, deployment: Deployment) -> None:
     client_id = savers.enroll(shop)
     first, second = (CardClient(shop, currency="NGN", amount="5000", client_id=client_id) for _ in range(2))
-    leave = {"action": "update", "client_id": client_id, "status": "exited"}
+    leave: dict[str, Any] = {"action": "update", "client_id": client_id, "status": "exited"}
     assert shop.put("clients", **leave).body["code"] == "client_card_open"
     assert "terminate it first" in deployment.run_refused_command("client", "erase", shop.mid, client_id, "--yes")
     assert first.ask("terminate")["status"] == 200
@@ -359,7 +359,7 @@ def test_a_client_leaves_when_their_cards_are_terminated(shop: MerchantClient, d
 def test_the_card_of_an_inactive_client_is_not_funded(shop: MerchantClient) -> None:
     client_id = savers.enroll(shop)
     card = CardClient(shop, currency="NGN", amount="5000", client_id=client_id)
-    change = {"action": "update", "client_id": client_id}
+    change: dict[str, Any] = {"action": "update", "client_id": client_id}
     assert shop.put("clients", **change, status="inactive").body["status"] == 200
     assert card.ask("fund", amount="1000")["code"] == "client_inactive"
     assert card.balance == 500_000

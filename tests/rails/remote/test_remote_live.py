@@ -187,8 +187,8 @@ def test_a_capture_or_refund_of_an_unknown_order_is_one_notice(harness: RemoteHa
     for event, key in (("capture", "net-10"), ("capture", "net-10"), ("refund", "net-11"), ("reverse", "net-12")):
         answer = announce(harness, event=event, key=key, original_key="nobody", amount=1)
         assert (answer["outcome"], answer["code"]) == ("declined", "25")
-    told = harness.deployment.fetch("select reference from operator_notice where reference like 'remote net-1_'")
-    assert sorted(row[0] for row in told) == ["remote net-10", "remote net-11"]
+    written = harness.deployment.fetch("select reference from operator_notice where reference like 'remote net-1_'")
+    assert sorted(row[0] for row in written) == ["remote net-10", "remote net-11"]
     assert len(harness.notices()) == len(before) + 2
 
 
