@@ -91,7 +91,7 @@ def make_callbacks(services: Services, operators: Pool) -> RailCallbacks:
     )
     choice, senders = services.rail_choice, parse_callback_senders(services.settings)
     announced = choice.card_messages()
-    cards = None if announced is None else CardMessages(services.rails.issuer, announced)
+    cards = None if announced is None else CardMessages(operators, services.rails.issuer, announced)
     return RailCallbacks(used, choice.callback_sources(), choice.callback_hints(), senders, cards)
 
 

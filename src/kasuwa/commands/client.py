@@ -29,7 +29,9 @@ from kasuwa.methods.investments.rules.erase import erase_payer_metadata as erase
 from kasuwa.methods.loans.guarantee_model import ErasableCollateral, erase_description
 from kasuwa.methods.loans.rules.erase import ErasableRepayment, erase_payer_metadata
 from kasuwa.methods.virtualcard.dispute_model import CardDispute, card_evidence_aad
+from kasuwa.methods.virtualcard.model import read_holder
 from kasuwa.methods.virtualcard.rules.dispute import erase_card_evidence
+from kasuwa.methods.virtualcard.rules.erase import ErasableCard, erase_holder
 from kasuwa.privacy import subject_access
 from kasuwa.settings.settings import Settings
 
@@ -50,6 +52,7 @@ ERASURES: ErasingRules = {
     "deposit": (ErasableDeposit, erase_deposit_payer),
     "card_dispute": (CardDispute, erase_card_evidence),
     "card_dispute_file": (DisputeFile, erase_file),
+    "card": (ErasableCard, erase_holder),
 }
 
 RevealOption = Annotated[bool, typer.Option("--reveal", help="Show the whole BVN.")]
@@ -78,6 +81,12 @@ def export_client(mid: str, client_id: str, reveal: RevealOption = False, data: 
         filed = await subject_access.find_card_evidence(connection, merchant_id, client_id)
         evidence = [vault.unseal(merchant_id, card_evidence_aad(dispute_id), sealed) for dispute_id, sealed in filed]
         records |= {"card_dispute_evidence": [msgspec.Raw(text) for text in evidence]} if evidence else {}
+        cards = await subject_access.find_card_holders(connection, merchant_id, client_id)
+        holders = [
+            {"reference": reference, "holder": read_holder(merchant_id, key, sealed, vault.unseal)}
+            for key, reference, sealed in cards
+        ]
+        records |= {"card_holder": [msgspec.Raw(msgspec.json.encode(holder)) for holder in holders]} if holders else {}
         return msgspec.json.encode({"mid": mid, "client": profile, "records": records})
 
     typer.echo(msgspec.json.format(run_with_connection(data, work), indent=2).decode())

@@ -157,6 +157,7 @@ ERASABLE_QUERIES = {
         join dispute_file f on f.merchant_id = d.merchant_id and f.dispute_id = d.dispute_id
         where d.merchant_id = $1 and d.client_id = $2
     """,
+    "card": "select c.key from virtual_card c where c.merchant_id = $1 and c.client_id = $2",
     "collateral": "select c.key from loan_collateral c where c.merchant_id = $1 and c.client_id = $2",
     "transfer": """
         select t.key from transaction t where t.merchant_id = $1 and t.kind = 'transfer'
@@ -204,6 +205,18 @@ async def find_card_evidence(connection: Connection, merchant_id: int, client_id
     """Returns the encrypted evidence of the disputes of a client's card purchases, by dispute."""
     rows = await connection.fetch(CARD_EVIDENCE, merchant_id, client_id)
     return [(dispute_id, bytes(sealed)) for dispute_id, sealed in rows]
+
+
+CARD_HOLDERS = """
+    select key, reference, holder_sealed from virtual_card
+    where merchant_id = $1 and client_id = $2 and length(holder_sealed) > 0 order by created_at, key
+"""
+
+
+async def find_card_holders(connection: Connection, merchant_id: int, client_id: str) -> list[tuple[bytes, str, bytes]]:
+    """Returns key and reference of a client's cards, with their encrypted holders."""
+    rows = await connection.fetch(CARD_HOLDERS, merchant_id, client_id)
+    return [(bytes(key), reference, bytes(sealed)) for key, reference, sealed in rows]
 
 
 BY_BVN = "select client_id from client where merchant_id = $1 and bvn_hash = any($2::bytea[]) order by number"

@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from kasuwa.core.references import is_reference, parse_compact_reference, parse_wire_reference
+from kasuwa.core.references import is_reference, parse_compact_reference, parse_wire_reference, read_rail_key
 
 # A reference with its merchant as it is sent to rails (with dashes, or compact), or as a merchant sees it. Banks change
 # the case, and some replace the bars and dashes by blanks or slashes.
@@ -42,8 +42,7 @@ def find_reference(text: str) -> OurReference:
         for match in pattern.finditer(lowered):
             key = parse(match[0])
             if key is not None:
-                merchant, _, reference = key.partition(" ")
-                return OurReference(int(merchant), reference)
+                return OurReference(*read_rail_key(key))
     for match in PLAIN.finditer(lowered):
         reference = re.sub("[- /]", "|", match[0]).upper()
         if is_reference(reference):

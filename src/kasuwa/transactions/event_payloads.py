@@ -140,6 +140,8 @@ DeclineReason = Literal[
     "declined_by_merchant",
     "no_decision",
     "issuer_declined",
+    "captured_too_much",
+    "authorization_ended",
 ]
 
 
@@ -152,7 +154,7 @@ class CardPurchaseEvent(TransactionEvent, kw_only=True, omit_defaults=True):
     decline_reason: DeclineReason | None = field(name="declineReason", default=None)
     "Why the purchase was declined. Absent if it was not. Later versions may add reasons."
     authorization_ref: str | None = field(name="authorizationRef", default=None)
-    "The `txnRef` of the authorization that the purchase captured. Absent for other purchases."
+    "The `txnRef` of the authorization that the purchase captured, or was declined to. Absent for other purchases."
 
 
 class CardAuthorizationEvent(TransactionEvent, kw_only=True, omit_defaults=True):
@@ -173,7 +175,7 @@ class CardAuthorizationEvent(TransactionEvent, kw_only=True, omit_defaults=True)
 
 
 class CardRefundEvent(TransactionEvent, kw_only=True, omit_defaults=True):
-    """A purchase with a virtual card was refunded, in part or in full."""
+    """A purchase with a virtual card was refunded, in part or in full. Failed: a refund of its shop was declined."""
 
     kind: Literal["card_refund"]
     reference: str
@@ -656,7 +658,7 @@ EVENT_KINDS: dict[str, EventKind] = {
     "card_authorization": EventKind(
         CardAuthorizationEvent, "An authorization of a virtual card was given or declined, or has ended"
     ),
-    "card_refund": EventKind(CardRefundEvent, "A purchase with a virtual card was refunded"),
+    "card_refund": EventKind(CardRefundEvent, "A purchase with a virtual card was refunded, or a refund declined"),
     "card_dispute": EventKind(CardDisputeEvent, "A dispute of a card purchase was filed, or has changed"),
     "repayment": EventKind(RepaymentEvent, "A loan was repaid from the wallet"),
     "deposit": EventKind(SavingsMovementEvent, "A savings account was credited from the wallet or in cash"),

@@ -15,7 +15,7 @@ from msgspec import inspect
 
 from kasuwa.core.money import format_minor
 from kasuwa.wire.fields import Amount, ChosenCurrency, Currency, CustomFieldType, PercentOrAmount, PercentRate
-from kasuwa.wire.masking import mask_reference
+from kasuwa.wire.masking import SECRET_FIELDS, mask_reference
 from kasuwa.wire.pseudonyms import Hash, make_pseudonym
 
 # Texts that say nothing of a person, by their names: codes of tables, and words of the service. A value of another form
@@ -84,43 +84,10 @@ REFERENCE_NAMES = frozenset(
         "to_client_id",
     }
 )
-# Names of what is left out with everything below it. A saved card is named by the pseudonym of its token.
-SECRET_NAMES = frozenset(
-    {
-        "card",
-        "card_no",
-        "cardno",
-        "cardpan",
-        "cardnumber",
-        "card_number",
-        "number",
-        "pan",
-        "ccv",
-        "cvv",
-        "cvc",
-        "cvv2",
-        "pin",
-        "otp",
-        "cashcode",
-        "key",
-        "secret",
-        "password",
-        "passphrase",
-        "authorization",
-        "proof",
-        "content",
-        "file",
-        "files",
-        "picture",
-        "image",
-        "url",
-        "webhook",
-        "redirect_url",
-        "session",
-        "meta",
-        "logo",
-    }
-)
+# Names of secrets that have a pseudonym: a saved card is named by that of its token. A code may be a plain form.
+NAMED_SECRETS = frozenset({"cardtoken", "bvn", "nin", "code", "token"})
+# Names of what is left out with everything below it.
+SECRET_NAMES = SECRET_FIELDS - NAMED_SECRETS | {"file", "files", "picture", "image", "session", "meta", "logo"}
 
 
 def clean(value: Any, hash_text: Hash, name: str = "", mode: str = "") -> Any:

@@ -2,6 +2,7 @@
 
 from base64 import b64encode
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -19,15 +20,21 @@ from kasuwa.methods.disputes.model import (
     NOT_DISPUTABLE,
     NOTHING_LEFT,
     ONE_ANSWER,
+    TELL_CARD,
     TOO_LATE,
     UNKNOWN_DISPUTE,
+    Dispute,
     DisputeFile,
     detect_media_type,
     evidence_aad,
     file_aad,
 )
+from kasuwa.methods.disputes.rules.cardholder_dispute import decide_filed, need_cardholder_dispute
 from kasuwa.methods.disputes.rules.respond import EMPTY_EVIDENCE
 from kasuwa.methods.payment.model import UNKNOWN_REFERENCE
+from kasuwa.rails.ports import orders
+from kasuwa.rails.ports.orders import Answer
+from kasuwa.rails.ports.shops import ShopDispute
 from kasuwa.transactions.event_payloads import DisputeEvent
 from tests.hypothesis_settings import without_deadline
 from tests.methods.disputes.in_memory_disputes import OPEN, OUTCOME, RESPOND, InMemoryDisputes
@@ -483,3 +490,20 @@ def test_a_dispute_that_was_won_before_it_was_announced_is_not_opened(books: InM
     paying = paid_card(books)
     books.announce(paying.txn_ref, outcome="won")
     assert paying.payment.disputed == 0
+
+
+# --- filed by the holder of a card issued here ------------------------------------------------------------------------
+
+
+def test_a_cardholders_dispute_that_could_not_be_ended_is_a_notice_about_no_money(books: InMemoryDisputes) -> None:
+    paying = paid_card(books)
+    filed = ShopDispute("9 DI1", f"{books.merchant.merchant_id} {paying.txn_ref}", 150_000, "not received")
+    opened = books.decide(need_cardholder_dispute(filed, books.merchant), partial(decide_filed, filed))
+    assert isinstance(opened, Decision), opened
+    [dispute] = [row for row in books.rows.values() if isinstance(row, Dispute)]
+    books.end(dispute, "won")
+    [job] = [job for job in books.jobs() if job.kind == TELL_CARD]
+    books.run_job(job, Answer(orders.NOT_FOUND, "25", "Unable to locate record"))
+    [text] = [notice.message for notice in books.notices if notice.reference == dispute.dispute_id]
+    assert ("0.00" in text, "the shop has won" in text) == (False, True)
+    assert [job for job in books.jobs() if job.kind == TELL_CARD] == []

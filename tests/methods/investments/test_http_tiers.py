@@ -322,6 +322,20 @@ def test_purchases_and_authorizations_count_for_the_day_with_cash_outs(
     assert deployment.broken_invariants([shop.mid]) == []
 
 
+def test_what_a_capture_takes_above_its_authorization_counts_for_the_day(shop: MerchantClient) -> None:
+    client_id = enroll_in(shop, 1)
+    spender = CardClient(shop, client_id=client_id, amount="90000.00", currency="NGN")
+    turn_on(shop)
+    authorize: dict[str, Any] = {"action": "card_authorize", "reference": spender.reference, "amount": "10000.00"}
+    held = shop.put("sandbox", **authorize).body["txnRef"]
+    assert view_tier(shop, client_id)["used"]["today"] == "10000.00"
+    assert shop.put("sandbox", action="card_capture", txnRef=held, amount="12000.00").body["txnStatus"] == "successful"
+    assert view_tier(shop, client_id)["used"]["today"] == "12000.00"
+    smaller = shop.put("sandbox", **authorize).body["txnRef"]
+    assert shop.put("sandbox", action="card_capture", txnRef=smaller, amount="1.00").body["txnStatus"] == "successful"
+    assert view_tier(shop, client_id)["used"]["today"] == "22000.00"
+
+
 def test_a_lost_dispute_of_a_held_deposit_pays_the_payer_once(shop: MerchantClient, deployment: Deployment) -> None:
     _, _, txn_ref = hold(shop)
     opened = shop.put("sandbox", action="dispute", txnRef=txn_ref, amount="15000.00", reason="fraudulent").body

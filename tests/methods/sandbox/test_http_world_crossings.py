@@ -113,6 +113,48 @@ def pay_by(payee: PaymentClient, card: CardClient) -> str:
     return str(charged["txnRef"])
 
 
+def dispute_in_fork(card: CardClient) -> tuple[MerchantClient, dict[str, Any]]:
+    """Forks the card's merchant and disputes the card's purchase there. Returns the fork and the cardholder's
+    dispute."""
+    made = do(card.shop, "fork")
+    fork = MerchantClient(card.shop.connection, made["mid"], made["key"])
+    [bought] = [line["txnRef"] for line in card.records() if line["narration"] == "Card Purchase"]
+    request: dict[str, Any] = {"reference": card.reference, "id": bought, "reason": "not received"}
+    filed = fork.put("virtualcard", action="dispute", **request).body
+    assert filed["status"] == 200, filed
+    return fork, filed["data"]
+
+
+def test_a_dispute_in_a_fork_is_of_the_payment_in_the_fork(shop: MerchantClient, deployment: Deployment) -> None:
+    card = CardClient(shop, currency="NGN", amount=5_000)
+    pay_by(PaymentClient(shop), card)
+    fork, _ = dispute_in_fork(card)
+    client = PaymentClient(fork)
+    wait_until("the fork's payment is disputed", lambda: len(client.pay(action="disputes")["data"]) == 1)
+    [opened] = client.pay(action="disputes")["data"]
+    client.pay(action="dispute_respond", dispute_id=opened["dispute_id"], accept=True)
+    named: dict[str, Any] = {"action": "get", "reference": card.reference}
+
+    def balance_in_fork() -> str:
+        return str(fork.put("virtualcard", **named).body["card_data"]["balance"])
+
+    wait_until("the fork's card has its money", lambda: balance_in_fork() == "5,000.00")
+    assert (card.balance, PaymentClient(shop).pay(action="disputes")["data"]) == (3_500_00, [])
+    assert deployment.broken_invariants([shop.mid, fork.mid]) == []
+
+
+def test_a_dispute_in_a_fork_does_not_reach_another_merchants_shop(
+    shop: MerchantClient, deployment: Deployment, open_shop: Callable[..., MerchantClient]
+) -> None:
+    card, payee = CardClient(shop, currency="NGN", amount=5_000), PaymentClient(open_shop(now=NOW))
+    pay_by(payee, card)
+    fork, filed = dispute_in_fork(card)
+    named: dict[str, Any] = {"action": "view_dispute", "dispute_id": filed["dispute_id"]}
+    wait_until("it is closed", lambda: fork.put("virtualcard", **named).body["data"]["state"] == "closed")
+    assert payee.pay(action="disputes")["data"] == []
+    assert deployment.broken_invariants([shop.mid, fork.mid, payee.shop.mid]) == []
+
+
 def test_a_link_that_another_merchant_took_since_is_named_as_the_reason(
     shop: MerchantClient, open_shop: Callable[..., MerchantClient]
 ) -> None:

@@ -77,8 +77,64 @@ def test_a_capture_that_is_not_booked_is_a_notice() -> None:
     network.ask()
     assert network.capture(4_801).status == orders.FAILED
     network.release()
-    assert network.capture().status == orders.FAILED
+    assert network.capture(key="remote c2").status == orders.FAILED
     assert ["is not booked" in notice for notice in network.notices] == [True, True]
+    assert network.money == (10_000, 0)
+
+
+def test_a_capture_above_what_the_card_holds_is_declined_with_a_notice() -> None:
+    network = Network()
+    network.ask(10_000)
+    assert network.capture(10_001).status == orders.FAILED
+    assert [notice.count("is not booked") for notice in network.notices] == [1]
+    assert network.money == (10_000, 10_000)
+    assert network.capture(10_000, key="remote c2").status == orders.SUCCESSFUL
+    assert network.money == (0, 0)
+
+
+def test_a_declined_capture_stays_declined_under_its_key() -> None:
+    network = Network()
+    network.ask(10_000)
+    declined = network.capture(11_000)
+    assert (declined.status, declined.code) == (orders.FAILED, "51")
+    network.counter.ask("fund", reference=network.reference, amount="50")
+    before = network.counter.rows()
+    assert network.capture(11_000) == declined
+    assert network.capture(10_000).code == "94"
+    assert (network.money, network.counter.rows(), len(network.notices)) == ((15_000, 10_000), before, 1)
+    reasons = [record.decline_reason for record in network.counter.records(network.reference)]
+    assert [reason for reason in reasons if reason] == ["insufficient_funds"]
+    assert network.capture(11_000, key="remote c2").status == orders.SUCCESSFUL
+    assert network.money == (4_000, 0)
+
+
+@pytest.mark.parametrize(
+    ("amount", "ended", "reason"),
+    [(4_801, False, "captured_too_much"), (4_000, True, "authorization_ended")],
+)
+def test_a_declined_capture_says_why(amount: int, ended: bool, reason: str) -> None:
+    network = Network()
+    network.ask()
+    if ended:
+        network.release()
+    declined = network.capture(amount)
+    assert (declined.status, declined.code) == (orders.FAILED, "13")
+    assert network.capture(amount) == declined
+    record = network.counter.records(network.reference)[-1]
+    assert (record.txn_ref, record.status, record.amount) == (declined.facts["txnRef"], "Failed", amount)
+    assert record.decline_reason == reason
+
+
+def test_a_declined_refund_stays_declined_under_its_key() -> None:
+    network = Network()
+    network.ask(4_000, "remote p1", is_hold=False)
+    declined = network.counter.refund(RefundOrder("remote r1", "remote p1", 4_001))
+    assert (declined.status, declined.code) == (orders.FAILED, "13")
+    before = network.counter.rows()
+    assert network.counter.refund(RefundOrder("remote r1", "remote p1", 4_001)) == declined
+    assert network.counter.refund(RefundOrder("remote r1", "remote p1", 4_000)).code == "94"
+    assert (network.money, network.counter.rows(), len(network.notices)) == ((6_000, 0), before, 1)
+    assert network.counter.refund(RefundOrder("remote r2", "remote p1", 4_000)).status == orders.SUCCESSFUL
     assert network.money == (10_000, 0)
 
 
@@ -102,6 +158,23 @@ def test_a_hold_expires_by_the_rail_or_by_itself() -> None:
     assert network.money == (10_000, 0)
     late = network.capture(hold_key="remote a2")
     assert late.message == "The authorization has expired; it holds nothing any more"
+
+
+def test_a_key_of_one_event_is_a_duplicate_under_another() -> None:
+    network = Network()
+    network.ask()
+    network.ask(1_000, "remote p1", is_hold=False)
+    before = network.counter.rows()
+    repeats = (
+        network.capture(key=HELD),
+        network.capture(key="remote p1"),
+        network.ask(1_000, HELD, is_hold=False),
+        network.ask(key="remote p1"),
+        network.counter.refund(RefundOrder("remote p1", "remote p1", 400)),
+        network.counter.refund(RefundOrder(HELD, "remote p1", 400)),
+    )
+    assert [(answer.status, answer.code) for answer in repeats] == [(orders.FAILED, "94")] * 6
+    assert (network.money, network.counter.rows()) == ((9_000, 4_000), before)
 
 
 def test_unknown_orders_and_cards_are_not_found() -> None:

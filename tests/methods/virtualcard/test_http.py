@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.merchant_client import MerchantClient, without_codes
+from tests.methods.investments import savers
 from tests.methods.virtualcard.card_client import BILLING, CardClient
 from tests.running import Deployment
 from tests.walk.bounds import LISTED_CARD_DAYS
@@ -340,3 +341,27 @@ def test_a_list_is_paged(shop: MerchantClient) -> None:
     assert (page["total"], page["offset"], page["limit"]) == (9, 1, 2)
     assert len(card.ask("transactions", limits=3)["data"]) == 3
     assert card.ask("transactions", limit=201)["status"] == 104
+
+
+def test_a_client_leaves_when_their_cards_are_terminated(shop: MerchantClient, deployment: Deployment) -> None:
+    client_id = savers.enroll(shop)
+    first, second = (CardClient(shop, currency="NGN", amount="5000", client_id=client_id) for _ in range(2))
+    leave: dict[str, Any] = {"action": "update", "client_id": client_id, "status": "exited"}
+    assert shop.put("clients", **leave).body["code"] == "client_card_open"
+    assert "terminate it first" in deployment.run_refused_command("client", "erase", shop.mid, client_id, "--yes")
+    assert first.ask("terminate")["status"] == 200
+    assert shop.put("clients", **leave).body["code"] == "client_card_open"
+    assert second.ask("terminate")["status"] == 200
+    assert shop.put("clients", **leave).body["status"] == 200
+    assert deployment.broken_invariants([shop.mid]) == []
+
+
+def test_the_card_of_an_inactive_client_is_not_funded(shop: MerchantClient) -> None:
+    client_id = savers.enroll(shop)
+    card = CardClient(shop, currency="NGN", amount="5000", client_id=client_id)
+    change: dict[str, Any] = {"action": "update", "client_id": client_id}
+    assert shop.put("clients", **change, status="inactive").body["status"] == 200
+    assert card.ask("fund", amount="1000")["code"] == "client_inactive"
+    assert card.balance == 500_000
+    assert shop.put("clients", **change, status="active").body["status"] == 200
+    assert card.ask("fund", amount="1000")["status"] == 200

@@ -145,7 +145,10 @@ def test_a_call_back_ends_a_transfer_before_it_would_be_asked_for(harness: Remot
 
 def announce(harness: RemoteHarness, **fields: Any) -> Any:
     """Sends a message of the card network as the rail does. Returns the decision, whose signature is right."""
-    body = json.dumps(fields).encode()
+    return announce_body(harness, json.dumps(fields).encode())
+
+
+def announce_body(harness: RemoteHarness, body: bytes) -> Any:
     asked = sign(SECRET, int(time.time()), "POST", CARDS_PATH, body)
     with harness.deployment.connect() as wire:
         reply = wire.send("POST", CARDS_PATH, body, {HEADER: str(asked)})
@@ -179,9 +182,21 @@ def test_the_rail_announces_purchases_with_a_card(harness: RemoteHarness) -> Non
     card.ask("terminate")
 
 
+def test_a_capture_or_refund_of_an_unknown_order_is_one_notice(harness: RemoteHarness) -> None:
+    before = harness.notices()
+    for event, key in (("capture", "net-10"), ("capture", "net-10"), ("refund", "net-11"), ("reverse", "net-12")):
+        answer = announce(harness, event=event, key=key, original_key="nobody", amount=1)
+        assert (answer["outcome"], answer["code"]) == ("declined", "25")
+    written = harness.deployment.fetch("select reference from operator_notice where reference like 'remote net-1_'")
+    assert sorted(row[0] for row in written) == ["remote net-10", "remote net-11"]
+    assert len(harness.notices()) == len(before) + 2
+
+
 def test_a_card_message_that_is_wrong_is_not_decided(harness: RemoteHarness) -> None:
     assert announce(harness, event="capture", key="net-20", amount=1)["error"] == "invalid_request"
     assert announce(harness, event="authorize", key="net-21", amount=1)["error"] == "invalid_request"
+    wrong_text = b'{"event": "reverse", "key": "net-23", "original_key": "net-1", "merchant_name": "\xff"}'
+    assert announce_body(harness, wrong_text)["error"] == "invalid_request"
     body = b'{"event": "reverse", "key": "net-22", "original_key": "net-1"}'
     as_callback = {HEADER: str(sign(SECRET, int(time.time()), "POST", "/rails/remote", body))}
     with harness.deployment.connect() as wire:

@@ -75,6 +75,7 @@ class ErrorCode(str, Enum):
     CHECKOUT_NOT_FOUND = "checkout_not_found"
     CLIENT_ACCOUNTS_OPEN = "client_accounts_open"
     CLIENT_BANK_ACCOUNT_MISSING = "client_bank_account_missing"
+    CLIENT_CARD_OPEN = "client_card_open"
     CLIENT_ERASED = "client_erased"
     CLIENT_IN_GROUP = "client_in_group"
     CLIENT_INACTIVE = "client_inactive"

@@ -462,6 +462,8 @@ class CardPurchaseEvent(EventBase):
     """Reference of the virtual card."""
     decline_reason: (
         Literal[
+            "authorization_ended",
+            "captured_too_much",
             "card_blocked",
             "card_expired",
             "card_terminated",
@@ -491,7 +493,7 @@ class CardPurchaseEvent(EventBase):
     ) = None
     """Why the purchase was declined. Absent if it was not. Later versions may add reasons."""
     authorization_ref: str | None = None
-    """The `txnRef` of the authorization that the purchase captured. Absent for other purchases."""
+    """The `txnRef` of the authorization that the purchase captured, or was declined to. Absent for other purchases."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
@@ -554,6 +556,8 @@ class CardAuthorizationEvent(EventBase):
     """The `txnRef` of the purchase that captured it. Absent if none did."""
     decline_reason: (
         Literal[
+            "authorization_ended",
+            "captured_too_much",
             "card_blocked",
             "card_expired",
             "card_terminated",
@@ -603,7 +607,7 @@ class CardAuthorizationEvent(EventBase):
 
 @dataclass(frozen=True)
 class CardRefundEvent(EventBase):
-    """A purchase with a virtual card was refunded, in part or in full."""
+    """A purchase with a virtual card was refunded, in part or in full. Failed: a refund of its shop was declined."""
 
     event_id: str | None
     """The same for every delivery of an event. None if the delivery has no `webhook-id`."""

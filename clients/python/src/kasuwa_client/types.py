@@ -1645,9 +1645,9 @@ class CardTransaction(Result):
     date_created: dt.datetime
     """Time of the record, in UTC."""
     status: Literal["Failed", "Successful"]
-    """`Successful`, or `Failed` for a declined purchase or a monthly fee that the card could not pay."""
+    """`Successful`, or `Failed` for a declined purchase or refund, or a monthly fee that the card could not pay."""
     currency: str
-    """The card's currency; of a declined purchase, that of the shop."""
+    """The card's currency; of a declined purchase or refund, that of the shop."""
     reference: str
     """The card."""
     effect: Decimal
@@ -1659,9 +1659,11 @@ class CardTransaction(Result):
     refund_of: str | None = None
     """The `txnRef` of the purchase that was refunded. Absent for other records."""
     authorization_ref: str | None = None
-    """The `txnRef` of the authorization that the purchase captured. Absent for other records."""
+    """The `txnRef` of the authorization that the purchase captured, or was declined to. Absent for other records."""
     decline_reason: (
         Literal[
+            "authorization_ended",
+            "captured_too_much",
             "card_blocked",
             "card_expired",
             "card_terminated",

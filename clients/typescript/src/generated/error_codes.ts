@@ -64,6 +64,7 @@ export const ERROR_CODES = [
   "checkout_not_found",
   "client_accounts_open",
   "client_bank_account_missing",
+  "client_card_open",
   "client_erased",
   "client_in_group",
   "client_inactive",

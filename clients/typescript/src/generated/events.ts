@@ -143,6 +143,8 @@ export interface CardPurchaseEvent extends EventPayload {
   readonly reference: string;
   /** Why the purchase was declined. Absent if it was not. Later versions may add reasons. */
   readonly declineReason?:
+    | "authorization_ended"
+    | "captured_too_much"
     | "card_blocked"
     | "card_expired"
     | "card_terminated"
@@ -167,7 +169,7 @@ export interface CardPurchaseEvent extends EventPayload {
     | "velocity_amount"
     | "velocity_count"
     | "wrong_cvv";
-  /** The `txnRef` of the authorization that the purchase captured. Absent for other purchases. */
+  /** The `txnRef` of the authorization that the purchase captured, or was declined to. Absent for other purchases. */
   readonly authorizationRef?: string;
 }
 
@@ -188,6 +190,8 @@ export interface CardAuthorizationEvent extends EventPayload {
   readonly purchaseRef?: string;
   /** Why the authorization was declined. Absent if it was not. Later versions may add reasons. */
   readonly declineReason?:
+    | "authorization_ended"
+    | "captured_too_much"
     | "card_blocked"
     | "card_expired"
     | "card_terminated"
@@ -214,7 +218,7 @@ export interface CardAuthorizationEvent extends EventPayload {
     | "wrong_cvv";
 }
 
-/** A purchase with a virtual card was refunded, in part or in full. */
+/** A purchase with a virtual card was refunded, in part or in full. Failed: a refund of its shop was declined. */
 export interface CardRefundEvent extends EventPayload {
   /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
   readonly kind: "card_refund";

@@ -186,9 +186,9 @@ export interface CardTransaction {
   readonly description: string;
   /** Time of the record, in UTC. */
   readonly dateCreated: Time;
-  /** `Successful`, or `Failed` for a declined purchase or a monthly fee that the card could not pay. */
+  /** `Successful`, or `Failed` for a declined purchase or refund, or a monthly fee that the card could not pay. */
   readonly status: "Failed" | "Successful";
-  /** The card's currency; of a declined purchase, that of the shop. */
+  /** The card's currency; of a declined purchase or refund, that of the shop. */
   readonly currency: string;
   /** The card. */
   readonly reference: string;
@@ -201,10 +201,12 @@ export interface CardTransaction {
   readonly txnRef?: string;
   /** The `txnRef` of the purchase that was refunded. Absent for other records. */
   readonly refundOf?: string;
-  /** The `txnRef` of the authorization that the purchase captured. Absent for other records. */
+  /** The `txnRef` of the authorization that the purchase captured, or was declined to. Absent for other records. */
   readonly authorizationRef?: string;
   /** Why the purchase was declined. Absent for other records. */
   readonly declineReason?:
+    | "authorization_ended"
+    | "captured_too_much"
     | "card_blocked"
     | "card_expired"
     | "card_terminated"

@@ -336,7 +336,8 @@ INVARIANTS = (
         f"""with captures as (
                 select p.merchant_id, p.batch_ref, count(*) as times, sum((p.detail ->> 'amount')::bigint) as amount
                 from transaction p
-                where {merchant_filter("p")} and p.kind = 'card_purchase' and p.batch_ref is not null group by 1, 2),
+                where {merchant_filter("p")} and p.kind = 'card_purchase' and p.status = 'successful'
+                    and p.batch_ref is not null group by 1, 2),
             given as (select * from transaction t where {merchant_filter("t")} and t.kind = 'card_authorization')
             select coalesce(g.merchant_id, c.merchant_id) as merchant_id, coalesce(g.txn_ref, c.batch_ref) as place
             from given g full join captures c on c.merchant_id = g.merchant_id and c.batch_ref = g.txn_ref

@@ -271,7 +271,7 @@ LENDING_INVARIANTS = (
                 select merchant_id, client_id, 'savings' as kind, savings_id as reference from savings
                 where {merchant_filter()} and state <> 'closed'
                 union all select merchant_id, client_id, 'card', short_id from virtual_card
-                where {merchant_filter()} and client_id <> ''
+                where {merchant_filter()} and client_id <> '' and state <> 'terminated'
                 union all select merchant_id, client_id, 'held', txn_ref from held_deposit
                 where {merchant_filter()} and state = 'held')
             select merchant_id, client_id || ' ' || reference as place from

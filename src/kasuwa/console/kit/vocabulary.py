@@ -231,6 +231,8 @@ DECLINE_TEXTS: dict[DeclineReason, str] = {
     "declined_by_merchant": "Your decider declined it.",
     "no_decision": "Your decider gave no answer that counts, and such purchases are declined.",
     "issuer_declined": "The test environment was told to decline it.",
+    "captured_too_much": "The shop captured more than 20 percent above what it had authorized.",
+    "authorization_ended": "The shop captured an authorization that holds nothing any more.",
 }
 
 

@@ -22,7 +22,7 @@ from kasuwa.console.operator.search_reads import (
     read_names,
 )
 from kasuwa.core.reading import Reader
-from kasuwa.core.references import parse_compact_reference, parse_wire_reference
+from kasuwa.core.references import parse_compact_reference, parse_wire_reference, read_rail_key
 from kasuwa.wire.search_words import question_words
 
 MAX_SEARCH_LENGTH = 200
@@ -59,8 +59,8 @@ async def find_references(reader: Reader, visit: Visit, text: str) -> list[Found
     an invoice, words of a name or title, last digits, an email address, or an amount."""
     rail_key = parse_wire_reference(text.lower()) or parse_compact_reference(text.lower())
     if rail_key is not None:
-        merchant_id, _, reference = rail_key.partition(" ")
-        return await find_everywhere(reader, [int(merchant_id)], reference)
+        merchant_id, reference = read_rail_key(rail_key)
+        return await find_everywhere(reader, [merchant_id], reference)
     merchants = await list_merchant_ids(reader)
     if text.startswith("evt_"):
         event = await find_event(reader, merchants, text)

@@ -66,8 +66,12 @@ PAYMENT_PENDING = Refusal(
     (FieldError("status", "a client whom a pending payment is for does not leave"),),
     error_code="client_payment_pending",
 )
-
-
+CARD_OPEN = Refusal(
+    INVALID_REQUEST,
+    "The client has a virtual card; terminate it first",
+    (FieldError("status", "a client with a card that is not terminated does not leave"),),
+    error_code="client_card_open",
+)
 IN_A_GROUP = Refusal(
     INVALID_REQUEST,
     "The client is a member of a group of borrowers; remove the client from it by update_group first",
@@ -124,7 +128,7 @@ class Client(Row):
     savings: str = ""  # open savings accounts, separated by commas: the limits by tier add up their balances
     spent_on: date | None = None  # day in Lagos that `spent` is of
     spent: int = 0  # what was paid out to the client on that day under the limits by tier, in kobo
-    cards: str = ""  # virtual cards, by their short ids, separated by commas
+    cards: str = ""  # virtual cards that are not terminated, by their short ids, separated by commas
     held: str = ""  # payments whose money is held above the limits, by txnRef, separated by commas
     groups: int = 0  # groups that the client is a member of
     row_code: bytes | None = None
@@ -260,6 +264,16 @@ def remove_savings(client: Client, closed: Collection[str]) -> Client:
     return adjust_open_accounts(msgspec.structs.replace(client, savings=",".join(staying)), -len(closed))
 
 
+def add_card(client: Client, short_id: str) -> Client:
+    """Returns the client with one virtual card more. Put it into the decision that makes the card."""
+    return msgspec.structs.replace(client, cards=",".join((*client.card_ids, short_id)))
+
+
+def remove_card(client: Client, short_id: str) -> Client:
+    """Returns the client without a card that is terminated."""
+    return msgspec.structs.replace(client, cards=",".join(card for card in client.card_ids if card != short_id))
+
+
 def adjust_groups(client: Client, by: int) -> Client:
     """Returns the client as a member of one group more (1) or less (-1)."""
     return msgspec.structs.replace(client, groups=client.groups + by)
@@ -305,4 +319,6 @@ def refuse_leaving(client: Client) -> Refusal | None:
         owed = format_minor(client.credit)
         fault = FieldError("status", f"a client who is owed {owed} does not leave")
         return msgspec.structs.replace(CLIENT_OWED.fill(owed=owed), field_errors=(fault,))
+    if client.card_ids:
+        return CARD_OPEN
     return IN_A_GROUP if client.groups > 0 else None

@@ -88,7 +88,7 @@ class Card(Row):
     unpaid: int  # monthly fees missed in a row
     fee_job: bytes  # key of the monthly fee job
     created_at: datetime
-    holder_sealed: bytes  # an encrypted Cardholder
+    holder_sealed: bytes  # an encrypted Cardholder; empty if the client was erased
     client_id: str = ""  # whose limits by tier apply; "" if it is nobody's
     row_code: bytes | None = None
 
@@ -147,6 +147,7 @@ class Cardholder(msgspec.Struct, frozen=True):
         return "Cardholder(…)"
 
 
+ERASED_HOLDER = Cardholder("", "", "", "", "", "")
 CARDHOLDER_DECODER: "msgspec.json.Decoder[Cardholder]" = msgspec.json.Decoder(Cardholder)
 
 
@@ -290,7 +291,9 @@ def holder_aad(card_key: bytes) -> str:
 
 
 def read_holder(merchant_id: int, key: bytes, sealed: bytes, unseal: Unsealer) -> Cardholder:
-    """Returns the holder of a card from its column `holder_sealed`."""
+    """Returns the holder of a card from its column `holder_sealed`: one without data if they were erased."""
+    if not sealed:
+        return ERASED_HOLDER
     return CARDHOLDER_DECODER.decode(unseal(merchant_id, holder_aad(key), sealed))
 
 

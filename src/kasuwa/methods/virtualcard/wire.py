@@ -399,9 +399,9 @@ class TransactionLine(msgspec.Struct, kw_only=True):
     date_created: str = field(name="dateCreated")
     "Time of the record, in UTC."
     status: Literal["Successful", "Failed"]
-    "`Successful`, or `Failed` for a declined purchase or a monthly fee that the card could not pay."
+    "`Successful`, or `Failed` for a declined purchase or refund, or a monthly fee that the card could not pay."
     currency: str
-    "The card's currency; of a declined purchase, that of the shop."
+    "The card's currency; of a declined purchase or refund, that of the shop."
     reference: str
     "The card."
     effect: float
@@ -412,7 +412,7 @@ class TransactionLine(msgspec.Struct, kw_only=True):
     refund_of: str | UnsetType = field(name="refundOf", default=UNSET)
     "The `txnRef` of the purchase that was refunded. Absent for other records."
     authorization_ref: str | UnsetType = field(name="authorizationRef", default=UNSET)
-    "The `txnRef` of the authorization that the purchase captured. Absent for other records."
+    "The `txnRef` of the authorization that the purchase captured, or was declined to. Absent for other records."
     decline_reason: DeclineReason | UnsetType = field(name="declineReason", default=UNSET)
     "Why the purchase was declined. Absent for other records."
     decision: DecisionShown | UnsetType = UNSET

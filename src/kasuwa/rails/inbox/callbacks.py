@@ -14,6 +14,7 @@ import structlog
 from kasuwa.concurrency.shares import Shares
 from kasuwa.core.addresses import Network, is_trusted, read_address
 from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs, Outcome
+from kasuwa.core.references import read_rail_key
 from kasuwa.engine import due_jobs
 from kasuwa.engine.decision_inputs import DecisionInput
 from kasuwa.engine.rule_submission import TRANSACTION_COLUMNS, submit_rule
@@ -114,9 +115,9 @@ class RailCallbacks:
             log.warning("a call-back was refused", rail=name)
             return REFUSED
         if key is not None:
-            merchant_id, _, reference = key.partition(" ")
-            async with self._shares.holding(int(merchant_id)):
-                await self._query_soon(int(merchant_id), reference)
+            merchant_id, reference = read_rail_key(key)
+            async with self._shares.holding(merchant_id):
+                await self._query_soon(merchant_id, reference)
         elif isinstance(source, CatalogueSource) and source.is_catalogue_change(body):
             async with self._services.operators.acquire() as connection:
                 await editions.request_refresh(connection)
@@ -132,20 +133,20 @@ class RailCallbacks:
         """Writes what a call-back names to the inbox, so that it is not lost once the call-back is answered."""
         async with self._services.operators.acquire() as connection:
             if hint.kind == "account":
-                merchant_id, _, reference = hint.reference.partition(" ")
+                merchant_id, reference = read_rail_key(hint.reference)
                 kinds = self._services.account_job_kinds
-                await rail_accounts.run_opening_now(connection, int(merchant_id), reference, kinds)
+                await rail_accounts.run_opening_now(connection, merchant_id, reference, kinds)
             else:
                 await inbox_table.announce(connection, rail, hint.kind, hint.reference)
 
     async def _record_rejection(self, rejection: Rejection) -> None:
-        merchant_id = int(rejection.order_key.partition(" ")[0])
+        merchant_id, reference = read_rail_key(rejection.order_key)
         rules = self._services.rejection_rules
         if rules is None or not await self._services.operators.fetchval(HAS_MERCHANT, merchant_id):
             return
         merchant = await self._services.directory.get_by_id(merchant_id)
         decide = partial(rules.decide, rejection)
-        sent = DecisionInput("rejection", "", rejection, rejection.order_key.partition(" ")[2])
+        sent = DecisionInput("rejection", "", rejection, reference)
         await submit_rule(self._services.writer, merchant, rules.needs(rejection, merchant), decide, sent)
 
     async def _query_soon(self, merchant_id: int, reference: str) -> None:

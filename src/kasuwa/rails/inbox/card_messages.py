@@ -9,6 +9,9 @@ from collections.abc import Callable
 import msgspec
 import structlog
 
+from kasuwa.core.money import format_minor
+from kasuwa.postgres.connection_pool import Pool
+from kasuwa.rails.inbox import inbox_table
 from kasuwa.rails.ports import orders
 from kasuwa.rails.ports.callback import CallbackReply
 from kasuwa.rails.ports.callbacks import CallbackRefused
@@ -26,9 +29,13 @@ NO_DECISION = CallbackReply(503, b'{"error":"no_decision"}')
 # The code of an answer that has none: the issuer does not say it, or does not know the card.
 DECLINED_CODE = "05"
 
+# Events of an order that is not known here, of which the network may have moved the money all the same.
+MOVES_UNKNOWN = frozenset({"capture", "refund"})
+
 
 class CardMessages:
-    def __init__(self, issuer: IssuerRail, cards: RemoteCards) -> None:
+    def __init__(self, operators: Pool, issuer: IssuerRail, cards: RemoteCards) -> None:
+        self._operators = operators
         self._issuer = issuer
         self._cards = cards
 
@@ -48,6 +55,9 @@ class CardMessages:
         except (Unavailable, NoAnswer) as trouble:
             log.warning("a card message has no decision", rail=NAME, trouble=type(trouble).__name__)
             return NO_DECISION
+        if answer.status == orders.NOT_FOUND and message.event in MOVES_UNKNOWN:
+            what = f"a {message.event} of {format_minor(message.amount)} of the unknown order {message.original_key}"
+            await inbox_table.add_notice(self._operators, rail_order_key(message.key), f"{what} is not booked")
         decision = msgspec.json.encode(make_decision(message, answer))
         return CallbackReply(200, decision, (self._cards.sign(signature, 200, decision),))
 

@@ -10,7 +10,7 @@ import msgspec
 from kasuwa.core.calendar import utc_text
 from kasuwa.core.decision import Context, LoadedRows, Merchant, Needs, Outcome
 from kasuwa.core.money import format_minor
-from kasuwa.core.references import parse_wire_reference
+from kasuwa.core.references import parse_wire_reference, read_rail_key
 from kasuwa.engine.decision_inputs import DecisionInput
 from kasuwa.engine.rule_submission import submit_rule
 from kasuwa.engine.writer import Writer
@@ -81,8 +81,7 @@ class FeedRecorder:
         """Returns the payment that a rail knows by a reference: one of ours, or one that the rail gave to a receipt."""
         key = parse_wire_reference(reference)
         if key is not None:
-            merchant, _, txn_ref = key.partition(" ")
-            return DisputedPayment(int(merchant), txn_ref)
+            return DisputedPayment(*read_rail_key(key))
         return await rail_feeds.find_receipt_payment(self._pool, rail, reference)
 
 

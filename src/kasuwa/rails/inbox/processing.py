@@ -17,6 +17,7 @@ import structlog
 from kasuwa.concurrency.deadlines import Deadlines
 from kasuwa.core.decision import Context, LoadedRows, Merchant, Needs, Outcome
 from kasuwa.core.money import CURRENCIES, format_minor
+from kasuwa.core.references import read_rail_key
 from kasuwa.core.vault import Vault
 from kasuwa.engine import token_index
 from kasuwa.engine.decision_inputs import DecisionInput
@@ -196,11 +197,11 @@ class RailInbox(Polling):
             if owner is not None:
                 target, _, reference = owner[1].partition(" ")
                 return owner[0], reference if target == PERSONALIZED else ""
-        merchant, _, rail_reference = receipt.account_key.partition(" ")
+        merchant, rail_reference = read_rail_key(receipt.account_key)
         if merchant:
-            owned = await rail_accounts.find_reference(services.pool, int(merchant), rail_reference)
+            owned = await rail_accounts.find_reference(services.pool, merchant, rail_reference)
             if owned is not None:
-                return int(merchant), owned
+                return merchant, owned
         return None, ""
 
     async def _find_suspense_merchant(self) -> int | None:

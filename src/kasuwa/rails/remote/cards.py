@@ -39,7 +39,7 @@ class RemoteCards:
         """Returns a message whose signature was checked. Raises UnreadableMessage."""
         try:
             message = DECODER.decode(body)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:  # the second for invalid UTF-8 within a text
             raise UnreadableMessage(str(error)) from None
         fault = find_fault(message)
         if fault:

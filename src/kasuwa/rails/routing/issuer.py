@@ -143,7 +143,8 @@ class LedgerIssuer:
         return read_answer(await self._submit(merchant, needs, rule, NO_SCENARIO), NO_SCENARIO)
 
     async def lose_dispute(self, lost: LostDispute) -> Answer:
-        merchant = await self._merchants.get_by_id(int(lost.key.partition(" ")[0]))
+        number, _ = read_rail_key(lost.key)
+        merchant = await self._merchants.get_by_id(number)
         rule = partial(self._rules.decide_lost, lost)
         return read_answer(
             await self._submit(merchant, self._rules.lost_needs(lost, merchant), rule, NO_SCENARIO), NO_SCENARIO

@@ -96,13 +96,17 @@ def decide_card_answer(job: Job, answer: Answer, context: Context, rows: LoadedR
     # The order that paid the card may still be repeated by its own job.
     is_awaited = answer.status == orders.NOT_FOUND and job.kind == TAKE_CARD and age < NOT_FOUND_IS_FAILED_AFTER_SECONDS
     if answer.status in (orders.FAILED, orders.NOT_FOUND) and not is_awaited:
-        what = "given to" if job.kind == PAY_CARD else "taken back from"
-        amount = f"{dispute.currency} {format_minor(order.amount)}"
-        message = (
-            f"{amount} of the dispute of {dispute.txn_ref} could not be {what} the card issued here: {answer.message}"
-        )
-        notice = OperatorNotice(dispute.dispute_id, message)
+        notice = OperatorNotice(dispute.dispute_id, describe_failure(job.kind, order, dispute, answer))
         return Decision(reply=reply_dispute(dispute), jobs_done=(current,), notices=(notice,))
     due = max(next_requery_at(context.now, age), context.now + timedelta(seconds=answer.retry_after))
     again = msgspec.structs.replace(current, due=due, attempt=current.attempt + 1)
     return Decision(reply=reply_dispute(dispute), jobs=(again,))
+
+
+def describe_failure(kind: str, order: CardOrder, dispute: Dispute, answer: Answer) -> str:
+    if kind == TELL_CARD:
+        ended = f"the shop has won the dispute of {dispute.txn_ref}"
+        return f"{ended}, and that of the cardholder could not be ended: {answer.message}"
+    what = "given to" if kind == PAY_CARD else "taken back from"
+    amount = f"{dispute.currency} {format_minor(order.amount)}"
+    return f"{amount} of the dispute of {dispute.txn_ref} could not be {what} the card issued here: {answer.message}"

@@ -157,7 +157,6 @@ def write_counted(counted: Invoice, message: str, context: Context, rows: Loaded
     changed, event = record_change(msgspec.structs.replace(counted, status=status, paid_at=paid_at), context)
     pending = rows.get(Job, job_key(changed.key))
     is_watched = status != PAID and changed.due_on is not None and lagos_day(context.now) <= changed.due_on
-    assert changed.due_on is not None or not is_watched
     decision = Decision(
         reply=make_reply(changed, message, context),
         rows=(changed,),

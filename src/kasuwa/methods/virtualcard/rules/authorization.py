@@ -43,6 +43,7 @@ from kasuwa.core.money import format_minor
 from kasuwa.core.references import job_key, movement_reference
 from kasuwa.core.scenario import NO_SCENARIO, Scenario, take_call_scenario
 from kasuwa.ledger.holds import find_hold
+from kasuwa.methods.clients.model import Client, client_key
 from kasuwa.methods.virtualcard.card_decider import encode_decision
 from kasuwa.methods.virtualcard.model import (
     CARD_AUTHORIZATION,
@@ -54,10 +55,11 @@ from kasuwa.methods.virtualcard.model import (
     Card,
     CardEntry,
     card_key,
+    get_balance,
     has_all_rows,
     make_card_records,
 )
-from kasuwa.methods.virtualcard.rules.controls import add_spending, count_purchase
+from kasuwa.methods.virtualcard.rules.controls import add_spending, count_for_client, count_purchase
 from kasuwa.methods.virtualcard.rules.declines import (
     CURRENCY_NOT_SUPPORTED,
     AuthorizationRequest,
@@ -319,7 +321,8 @@ def find_open_hold(reference: str, context: Context, rows: LoadedRows) -> OpenHo
     assert expiry is not None, "an open authorization has a job that ends it"
     assert held is not None
     accounts = {*purchase_accounts(card, detail.currency), *money_accounts(card.account, card.currency)}
-    wanted = Needs((), tuple(sorted(accounts)))
+    client = ((Client, client_key(merchant_id, card.client_id)),) if card.client_id else ()
+    wanted = Needs(client, tuple(sorted(accounts)))
     if not has_all_rows(wanted, merchant_id, rows):
         return NeedsMore(wanted)
     return OpenHold(row, detail, card, held, expiry)
@@ -397,6 +400,8 @@ def capture_hold(
     if amount > whole + whole * MOST_ABOVE_PERCENT // 100:
         return TOO_MUCH_CAPTURED
     billed = -(-hold.held.amount * amount // whole)  # rounded up, as a purchase is billed
+    if billed - hold.held.amount > get_balance(card, rows):
+        return CARD_INSUFFICIENT
     rest = move_rest(hold, hold.held.amount - billed, context, rows)
     if isinstance(rest, Refusal):
         return rest
@@ -407,8 +412,10 @@ def capture_hold(
     # The hold is released before the purchase takes its amount.
     *taken, released = decision.groups
     decision.groups = (released, *taken, *(() if rest is None else (rest,)))
-    if billed > hold.held.amount:
-        decision.rows = (*decision.rows, add_spending(card, billed - hold.held.amount, context))
+    above = billed - hold.held.amount
+    if above > 0:
+        spent = add_spending(card, above, context), *count_for_client(card, above, context, rows)
+        decision.rows = (*decision.rows, *spent)
     entries = [CardEntry(CARD_PURCHASE, billed, txn_ref=purchase.txn_ref, order_key=key)]
     if rest is not None:
         entries.append(CardEntry(CARD_TERMINATION, hold.held.amount - billed))

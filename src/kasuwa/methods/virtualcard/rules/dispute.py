@@ -23,7 +23,7 @@ from kasuwa.core.decision import (
 )
 from kasuwa.core.error_codes import DISPUTE_TOO_LARGE
 from kasuwa.core.money import format_minor
-from kasuwa.core.references import job_key, movement_reference
+from kasuwa.core.references import job_key, movement_reference, read_rail_key
 from kasuwa.methods.disputes.model import DisputeFile, detect_media_type, file_aad, file_key
 from kasuwa.methods.virtualcard.dispute_model import (
     DISPUTE_DECIDED,
@@ -201,7 +201,8 @@ def find_shop(record: CardRecord) -> str:
     """Returns the order of a shop of this deployment, or "" if the shop is elsewhere. The key of such an order begins
     with the merchant that was paid, that of a purchase which a rail announced with the rail."""
     key = record.order_key or ""
-    return key if key.partition(" ")[0].isdecimal() else ""
+    number, _ = read_rail_key(key)
+    return key if number else ""
 
 
 def seal_texts(dispute_id: str, evidence: CardEvidence, context: Context) -> bytes | None:

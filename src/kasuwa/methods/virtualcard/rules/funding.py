@@ -43,7 +43,7 @@ from kasuwa.core.references import account_key, first_number, opaque_id
 from kasuwa.core.token_index import TokenIndexEntry, make_token_entry, own_token_key
 from kasuwa.ledger import chart
 from kasuwa.ledger.chart import Account
-from kasuwa.methods.clients.model import UNKNOWN_CLIENT, Client, client_key, refuse_inactive
+from kasuwa.methods.clients.model import UNKNOWN_CLIENT, Client, add_card, client_key, refuse_inactive, remove_card
 from kasuwa.methods.clients.rules.check_limits import check_deposit
 from kasuwa.methods.virtualcard.card_limits import encode_limits
 from kasuwa.methods.virtualcard.model import (
@@ -224,7 +224,7 @@ def decide_create(
     card, job = make_card(request, context, short_id, network, pan)
     issued = issue_card(int(request.amount), context, funding_source, card, pan, job)
     if owner is not None:
-        issued.rows = (*issued.rows, msgspec.structs.replace(owner, cards=",".join((*owner.card_ids, short_id))))
+        issued.rows = (*issued.rows, add_card(owner, short_id))
     return issued
 
 
@@ -234,14 +234,23 @@ def find_owner(request: CreateRequest, context: Context, rows: LoadedRows) -> Cl
         return None
     if str(request.currency) != HOME:
         return OTHER_CURRENCY
-    key = client_key(context.merchant.merchant_id, request.client_id)
+    return find_depositor(request.client_id, int(request.amount), context, rows)
+
+
+def find_depositor(client_id: str, amount: int, context: Context, rows: LoadedRows) -> Client | Refusal | NeedsMore:
+    """Returns the client of a card that gets an amount, or why it does not: they are not active, or have too much."""
+    client = load_client(client_id, context, rows)
+    if not isinstance(client, Client):
+        return client
+    beyond = refuse_inactive(client) or check_deposit(client.client_id, amount, context, rows)
+    return client if beyond is None else beyond
+
+
+def load_client(client_id: str, context: Context, rows: LoadedRows) -> Client | Refusal | NeedsMore:
+    key = client_key(context.merchant.merchant_id, client_id)
     if not rows.is_loaded(key):
         return NeedsMore(Needs(((Client, key),)))
-    client = rows.get(Client, key)
-    if client is None:
-        return UNKNOWN_CLIENT
-    beyond = refuse_inactive(client) or check_deposit(client.client_id, int(request.amount), context, rows)
-    return client if beyond is None else beyond
+    return rows.get(Client, key) or UNKNOWN_CLIENT
 
 
 def make_card(request: CreateRequest, context: Context, short_id: str, network: str, pan: str) -> tuple[Card, Job]:
@@ -357,9 +366,9 @@ def decide_fund(
     fault = check_funding(context.merchant, position, amount)
     if fault is not None:
         return refuse_fields(FieldError("amount", fault))
-    beyond = check_deposit(card.client_id, amount, context, rows) if card.client_id else None
-    if beyond is not None:
-        return beyond
+    depositor = find_depositor(card.client_id, amount, context, rows) if card.client_id else None
+    if isinstance(depositor, Refusal | NeedsMore):
+        return depositor
     charge = calculate_funding_fees(context.merchant.terms(Tariff), card.currency, amount)
     funding = WalletDebit(card.account, amount, "card funding")
     posts = position.funding_source.debit_wallet((funding, *fee_debits(charge, card.currency, "card funding fee")))
@@ -425,6 +434,9 @@ def decide_terminate(
     if not isinstance(position, CardPosition):
         return position
     card, balance = position.card, position.balance
+    holder = load_client(card.client_id, context, rows) if card.client_id else None
+    if isinstance(holder, Refusal | NeedsMore):
+        return holder
     charge = calculate_flat_fees(
         context.merchant.terms(Tariff), get_card_tariff(context.merchant, card.currency).terminate
     )
@@ -435,7 +447,11 @@ def decide_terminate(
     return Decision(
         reply=DoneReply(message="Card terminated successfully"),
         groups=(*emptied, *fee_groups(position, charge, "card termination fee")),
-        rows=(msgspec.structs.replace(card, state=TERMINATED), *lines),
+        rows=(
+            msgspec.structs.replace(card, state=TERMINATED),
+            *lines,
+            *(() if holder is None else (remove_card(holder, card.short_id),)),
+        ),
         jobs_done=() if position.fee_job is None else (position.fee_job,),
         numbers_used=len(lines),
     )

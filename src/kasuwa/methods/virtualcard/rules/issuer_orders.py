@@ -3,6 +3,8 @@
 Orders are idempotent by their key: a second order with the same key gets the first answer.
 """
 
+from kasuwa.core.decision import Context, Decision, LoadedRows, Needs, NeedsMore
+from kasuwa.core.token_index import TokenIndexEntry, own_token_key
 from kasuwa.methods.virtualcard.rules.declines import AuthorizationRequest, response_code_meanings
 from kasuwa.rails.ports import orders
 from kasuwa.rails.ports.issuer import PurchaseOrder
@@ -39,3 +41,11 @@ def read_order(order: PurchaseOrder) -> AuthorizationRequest:
         country=order.country,
         channel=order.channel,
     )
+
+
+def refuse_used_key(key: str, context: Context, rows: LoadedRows) -> Decision | NeedsMore | None:
+    """Returns the answer to an order under a key that another order has, of whatever kind. None if the key is new."""
+    place = own_token_key(context, ORDER_KEY, key)
+    if not rows.is_loaded(place):
+        return NeedsMore(Needs(((TokenIndexEntry, place),)))
+    return None if rows.get(TokenIndexEntry, place) is None else Decision(reply=answer_code(DUPLICATE))

@@ -4,7 +4,9 @@ These rules see only the books of the card's merchant. The paid merchant's books
 the answer of the rail call. Orders are idempotent by their key: a second order with the same key gets the first answer.
 """
 
-from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs, NeedsMore, Refusal
+from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs, NeedsMore, OperatorNotice, Refusal
+from kasuwa.core.money import format_minor
+from kasuwa.core.references import read_rail_key
 from kasuwa.core.scenario import Scenario
 from kasuwa.core.token_index import make_token_entry
 from kasuwa.methods.virtualcard.model import Card, card_key
@@ -12,13 +14,13 @@ from kasuwa.methods.virtualcard.rules.end_dispute import find_filed, lose_at_sho
 from kasuwa.methods.virtualcard.rules.hold_orders import decide_hold, need_hold
 from kasuwa.methods.virtualcard.rules.issuer_orders import (
     DUPLICATE,
-    INVALID,
     NO_SUCH_CARD,
     NO_SUCH_ORDER,
     ORDER_KEY,
     answer_code,
     make_answer,
     read_order,
+    refuse_used_key,
 )
 from kasuwa.methods.virtualcard.rules.purchase import (
     KIND,
@@ -28,13 +30,19 @@ from kasuwa.methods.virtualcard.rules.purchase import (
     digest_purchase,
     scripted_decline,
 )
-from kasuwa.methods.virtualcard.rules.refund import REFUND_KIND, PurchaseRefund, find_purchase_refund, refund_purchase
+from kasuwa.methods.virtualcard.rules.refund import (
+    REFUND_KIND,
+    PurchaseRefund,
+    decline_refund,
+    find_purchase_refund,
+    refund_purchase,
+)
 from kasuwa.methods.virtualcard.rules.take_back import take_back
 from kasuwa.rails.ports import orders
 from kasuwa.rails.ports.decider import DeciderAnswer, DeciderQuestion
 from kasuwa.rails.ports.issuer import LostDispute, PurchaseOrder, RefundOrder, TakeBackOrder
 from kasuwa.rails.ports.orders import Answer
-from kasuwa.transactions.transactions import Transaction, transaction_key
+from kasuwa.transactions.transactions import SUCCESSFUL, Transaction, transaction_key
 
 
 def need_authorization(order: PurchaseOrder, reference: str, merchant: Merchant) -> Needs:
@@ -55,6 +63,9 @@ def decide_authorization(
     if first is not None:
         is_same = first.digest == digest_purchase(detail, context)
         return Decision(reply=make_answer(first) if is_same else answer_code(DUPLICATE))
+    used = refuse_used_key(order.key, context, rows)
+    if used is not None:
+        return used
     card = rows.get(Card, card_key(merchant_id, reference))
     if card is None:
         return Decision(reply=answer_code(NO_SUCH_CARD, orders.NOT_FOUND))
@@ -90,6 +101,9 @@ def decide_refund_order(order: RefundOrder, context: Context, rows: LoadedRows) 
     first = rows.get(Transaction, transaction_key(context.merchant.merchant_id, REFUND_KIND, order.key))
     if first is not None:
         return replay_refund(order, first, context, rows)
+    used = refuse_used_key(order.key, context, rows)
+    if used is not None:
+        return used
     decline = scripted_decline(Scenario(rr=order.scenario.rr))
     if decline is not None:
         return Decision(reply=Answer(orders.FAILED, decline.code, decline.message))
@@ -104,11 +118,30 @@ def decide_refund_order(order: RefundOrder, context: Context, rows: LoadedRows) 
     if isinstance(refunded, NeedsMore):
         return refunded
     if isinstance(refunded, Refusal):
-        return Decision(reply=Answer(orders.FAILED, INVALID, refunded.message))
+        return refuse_refund(order, refunded, context, rows)
     row, decision = refunded
     decision.add(win_at_shop(order.dispute_key, row, context, rows))
     decision.reply = make_answer(row)
     decision.rows = (*decision.rows, make_token_entry(context, ORDER_KEY, order.key, row.txn_ref))
+    return decision
+
+
+def refuse_refund(order: RefundOrder, refusal: Refusal, context: Context, rows: LoadedRows) -> Decision | NeedsMore:
+    """Declines a refund, for good. A rail's network may have paid it back all the same, so the operator is told."""
+    purchase = rows.get(Transaction, transaction_key(context.merchant.merchant_id, KIND, order.purchase_key))
+    if purchase is None:
+        return Decision(reply=answer_code(NO_SUCH_ORDER, orders.NOT_FOUND))
+    declined = decline_refund(purchase, order.amount, order.key, refusal, context, rows)
+    if isinstance(declined, NeedsMore):
+        return declined
+    row, decision = declined
+    decision.reply = make_answer(row)
+    decision.rows = (*decision.rows, make_token_entry(context, ORDER_KEY, order.key, row.txn_ref))
+    number, _ = read_rail_key(order.key)
+    if not number:
+        amount = f"{row.currency} {format_minor(row.amount)}"
+        message = f"a refund of {amount} of the card purchase {purchase.txn_ref} is not booked: {refusal.message}"
+        decision.notices = (OperatorNotice(purchase.txn_ref, message),)
     return decision
 
 
@@ -125,7 +158,7 @@ def decide_take_back(order: TakeBackOrder, context: Context, rows: LoadedRows) -
         return Decision(reply=make_answer(first))
     refund = rows.get(Transaction, transaction_key(merchant_id, REFUND_KIND, order.refund_key))
     purchase = rows.get(Transaction, transaction_key(merchant_id, KIND, order.purchase_key))
-    if refund is None or purchase is None or refund.batch_ref != purchase.txn_ref:
+    if refund is None or refund.status != SUCCESSFUL or purchase is None or refund.batch_ref != purchase.txn_ref:
         return Decision(reply=answer_code(NO_SUCH_ORDER, orders.NOT_FOUND))
     result = take_back(refund, purchase, order.key, context, rows)
     if isinstance(result, NeedsMore):

@@ -32,6 +32,7 @@ from kasuwa.core.scenario import NO_SCENARIO
 from kasuwa.ledger import chart
 from kasuwa.methods.virtualcard.model import (
     CARD_REFUND,
+    DECLINED,
     REFUND_TO_WALLET,
     TERMINATED,
     Card,
@@ -44,6 +45,7 @@ from kasuwa.methods.virtualcard.model import (
 )
 from kasuwa.methods.virtualcard.rules.declines import response_code_meanings
 from kasuwa.methods.virtualcard.rules.funding import CARD_INSUFFICIENT, find_funding_source, money_accounts
+from kasuwa.methods.virtualcard.rules.issuer_orders import INVALID
 from kasuwa.methods.virtualcard.rules.purchase import (
     APPROVED,
     KIND,
@@ -57,6 +59,7 @@ from kasuwa.methods.virtualcard.rules.purchase import (
 from kasuwa.methods.virtualcard.rules.steps_of_dispute import follow_refund
 from kasuwa.methods.virtualcard.wire import PurchaseReply, RefundRequest
 from kasuwa.transactions.transactions import (
+    FAILED,
     SUCCESSFUL,
     NewTransaction,
     Transaction,
@@ -141,7 +144,8 @@ def refund_purchase(
     followed = Effects() if is_awarded else follow_refund(refund.record, left, context, rows)
     if isinstance(followed, NeedsMore):
         return followed
-    row = begin_refund(refund, key, context)
+    amounts = refund.shop_amount, refund.card_amount, card.currency
+    row = begin_refund(refund.row, detail, amounts, key, context)
     event_fields = {"reference": card.reference, "refund_of": refund.row.txn_ref}
     if dispute_id:
         event_fields["dispute_id"] = dispute_id
@@ -193,22 +197,53 @@ def refund_posts(refund: PurchaseRefund, context: Context, rows: LoadedRows) -> 
     )
 
 
-def begin_refund(refund: PurchaseRefund, key: str | None, context: Context) -> Transaction:
-    txn_ref = movement_reference(REFERENCE_TYPE, context.permutation(context.number), lagos_day(context.now))
-    detail = msgspec.structs.replace(refund.detail, amount=refund.shop_amount)
+def begin_refund(
+    purchase: Transaction, detail: PurchaseDetail, amounts: tuple[int, int, str], key: str | None, context: Context
+) -> Transaction:
+    """Returns the transaction of a refund. `amounts` are the shop's, and that of the transaction with its currency."""
+    shop_amount, amount, currency = amounts
+    detail = msgspec.structs.replace(detail, amount=shop_amount)
     return begin_transaction(
         context,
         NewTransaction(
             kind=REFUND_KIND,
-            txn_ref=txn_ref,
-            amount=refund.card_amount,
-            currency=refund.card.currency,
+            txn_ref=movement_reference(REFERENCE_TYPE, context.permutation(context.number), lagos_day(context.now)),
+            amount=amount,
+            currency=currency,
             order_ref=key,
-            batch_ref=refund.row.txn_ref,
+            batch_ref=purchase.txn_ref,
             digest=digest_purchase(detail, context),
             detail=detail,
         ),
     )
+
+
+def decline_refund(
+    purchase: Transaction, amount: int, key: str, refusal: Refusal, context: Context, rows: LoadedRows
+) -> tuple[Transaction, Decision] | NeedsMore:
+    """Declines a refund that was ordered under `key`. Returns its final transaction, and its decision without a
+    reply."""
+    detail = PURCHASE_DETAIL_DECODER.decode(purchase.detail)
+    card_id = card_key(purchase.merchant_id, detail.card)
+    if not rows.is_loaded(card_id):
+        return NeedsMore(Needs(((Card, card_id),)))
+    card = rows.get(Card, card_id)
+    assert card is not None
+    end = end_transaction(
+        context,
+        begin_refund(purchase, detail, (amount, amount, detail.currency), key, context),
+        TransactionOutcome(
+            status=FAILED,
+            code=INVALID,
+            message=refusal.message,
+            method=METHOD,
+            scenario=NO_SCENARIO,
+            event_fields={"reference": card.reference, "refund_of": purchase.txn_ref},
+        ),
+    )
+    entry = CardEntry(CARD_REFUND, amount, status=DECLINED, txn_ref=end.row.txn_ref, currency=detail.currency)
+    lines = make_card_records(context, card, context.number + 1, entry)
+    return end.row, Decision(rows=(end.row, *lines), jobs=end.jobs, events=(end.event,), numbers_used=2)
 
 
 # --- sandbox ------------------------------------------------------------------------------------------------

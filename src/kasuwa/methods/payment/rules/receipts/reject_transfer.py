@@ -7,7 +7,7 @@ import msgspec
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.decision import Context, Decision, Event, LoadedRows, Merchant, Needs
 from kasuwa.core.money import format_minor
-from kasuwa.core.references import movement_reference
+from kasuwa.core.references import movement_reference, reference_of_rail_key
 from kasuwa.core.scenario import NO_SCENARIO
 from kasuwa.methods.payment.model import FACTS_DECODER, KIND, Payment, payment_key
 from kasuwa.rails.ports.rejections import RecordedRejection, Rejection
@@ -28,14 +28,14 @@ MOST_KEPT = 20
 
 
 def need_rejection(rejection: Rejection, merchant: Merchant) -> Needs:
-    reference = rejection.order_key.partition(" ")[2]
+    reference = reference_of_rail_key(rejection.order_key)
     row = (Transaction, transaction_key(merchant.merchant_id, KIND, reference))
     return Needs((row, (Payment, payment_key(merchant.merchant_id, reference))))
 
 
 def decide_rejection(rejection: Rejection, context: Context, rows: LoadedRows) -> Decision[None]:
     """Records a rejection of a payment, if there is such a payment and it is not recorded yet."""
-    reference = rejection.order_key.partition(" ")[2]
+    reference = reference_of_rail_key(rejection.order_key)
     row = rows.get(Transaction, transaction_key(context.merchant.merchant_id, KIND, reference))
     payment = rows.get(Payment, payment_key(context.merchant.merchant_id, reference))
     if row is None or payment is None:
