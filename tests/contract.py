@@ -24,6 +24,7 @@ from tests.walk.rows import ACTION_ROWS, ActionRow
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "docs" / "contract"
 SLICES = ROOT / "src" / "kasuwa" / "methods"
+SHARED = "kasuwa.transactions."
 BLOCK = re.compile(r"(<!-- reference -->\n).*?(<!-- end -->\n)", re.DOTALL)
 # The codes of errors, on their page.
 CODES_BLOCK = re.compile(r"(<!-- codes -->\n).*?(<!-- end of codes -->\n)", re.DOTALL)
@@ -109,15 +110,23 @@ def reply_table(row: ActionRow) -> list[str]:
 
 
 def refusals_of(method: str) -> list[tuple[int, str, str]]:
-    """The refusals that a path's rules name as constants, with their status and code, in order."""
+    """The refusals that a path's rules, and the shared ones that they use, name as constants, with status and code."""
     found: dict[tuple[int, str, str], None] = {}
-    for path in sorted((SLICES / method).rglob("*.py")):
-        for node in ast.parse(path.read_text()).body:
+    own = [ast.parse(path.read_text()) for path in sorted((SLICES / method).rglob("*.py"))]
+    for tree in (*own, *find_shared(own)):
+        for node in tree.body:
             if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
                 refusal = read_refusal(node.value)
                 if refusal is not None:
                     found[refusal] = None
     return sorted(found)
+
+
+def find_shared(own: list[ast.Module]) -> list[ast.Module]:
+    """The modules of `transactions` that others import something from."""
+    imports = (node for tree in own for node in tree.body if isinstance(node, ast.ImportFrom) and node.module)
+    names = sorted({node.module for node in imports if node.module and node.module.startswith(SHARED)})
+    return [ast.parse((SLICES.parents[1] / f"{name.replace('.', '/')}.py").read_text()) for name in names]
 
 
 def read_refusal(call: ast.Call) -> tuple[int, str, str] | None:
