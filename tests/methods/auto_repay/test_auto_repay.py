@@ -459,6 +459,16 @@ def test_a_stopped_collection_collects_nothing_until_it_is_agreed_on_again(lende
     assert lender.attempts() == [("2026-03-20", "collected", 25_000, "")]
 
 
+def test_a_collection_stopped_while_its_loan_is_closed_does_not_begin_again(lender: CollectingLender) -> None:
+    lender.agree()
+    txn_ref = lender.repay(lender.loan_id, "1000.00").txn_ref
+    assert lender.stop().data.state == "ended"
+    assert (lender.auto.state, lender.jobs(RUN)) == ("ended", [])
+    lender.reverse(txn_ref)
+    lender.to_day(DAYS[0])
+    assert (lender.loan(lender.loan_id).state, lender.attempts()) == ("active", [])
+
+
 def test_a_new_agreement_takes_the_place_of_the_old_one(lender: CollectingLender) -> None:
     first = lender.agree("savings", savings_id=lender.save("0.01")).data
     second = lender.agree("wallet", at=15).data

@@ -37,6 +37,7 @@ from kasuwa.methods.investments.model import (
 )
 from kasuwa.methods.loans.auto_repay_model import (
     ACTIVE,
+    ENDED,
     ID_PREFIX,
     SAVINGS,
     STOPPED,
@@ -57,7 +58,7 @@ from kasuwa.methods.loans.model import (
     need_loan,
     refuse_in_state,
 )
-from kasuwa.methods.loans.rules.auto_repay_record import expect_amount, make_auto_repay_record
+from kasuwa.methods.loans.rules.auto_repay_record import end_with_loan, expect_amount, make_auto_repay_record
 from kasuwa.methods.loans.rules.loan_position import LoanPosition, compute_position
 from kasuwa.methods.loans.rules.repay import find_installments
 from kasuwa.methods.payment.model import SavedCard, find_chargeable_card, saved_card_key
@@ -263,13 +264,13 @@ def decide_stop(
     auto = rows.get(AutoRepayment, auto_repayment_key(merchant_id, request.loan_id))
     if auto is None:
         return NOT_AGREED
-    is_over = make_auto_repay_record(auto, loan).state in ("stopped", "ended")
-    stopped = auto if is_over else halt(auto, STOPPED)
+    ended = end_with_loan(auto, loan)
+    stopped = ended if ended.state in (STOPPED, ENDED) else halt(ended, STOPPED)
     record = make_auto_repay_record(stopped, loan)
     if request.dry_run:
         return Decision(reply=AutoRepayReply(message=DRY_RUN_MESSAGE, data=record, dry_run=True, explained=[]))
     decision = Decision(reply=AutoRepayReply(message="Automatic Collection Stopped", data=record))
-    if not is_over:
+    if stopped != auto:
         job = rows.get(Job, job_key(auto.key))
         decision.rows = (stopped,)
         decision.jobs_done = () if job is None else (job,)
