@@ -163,6 +163,19 @@ def test_what_was_repaid_meanwhile_repays_the_new_loan(lender: Lender) -> None:
     assert lender.client().credit == 0
 
 
+def test_guarantees_of_the_new_loan_hold_no_more_than_is_left() -> None:
+    lender = GuaranteedLender()
+    lender.member("CL2")
+    old = lender.lend(**PLAIN)
+    lender.pledge(old, "CL2", "200.00")
+    new = slow_top_up(lender, old)
+    lender.pledge(new, "CL2", "500.00")
+    lender.repay(old, "400.00")
+    answer(lender, GOOD)
+    assert (lender.guarantee(old).held, lender.guarantee(new).held) == (0, 40_000)
+    assert lender.available("CL2") == 60_000
+
+
 def test_a_loan_that_was_repaid_whole_meanwhile_takes_nothing(lender: Lender) -> None:
     old = lender.lend()
     new = slow_top_up(lender, old)

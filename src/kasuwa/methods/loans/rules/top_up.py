@@ -19,6 +19,7 @@ from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import (
     Context,
     Decision,
+    Effects,
     FieldError,
     LoadedRows,
     Merchant,
@@ -57,7 +58,7 @@ from kasuwa.methods.loans.rules.agreed_charges import read_charges
 from kasuwa.methods.loans.rules.agreed_grace import find_period_faults, read_grace
 from kasuwa.methods.loans.rules.charge_lines import deducted_parts
 from kasuwa.methods.loans.rules.explain_schedule import explain_schedule
-from kasuwa.methods.loans.rules.guarantor_holds import need_secured_loan
+from kasuwa.methods.loans.rules.guarantor_holds import count_unpaid_principal, need_secured_loan, release_holds
 from kasuwa.methods.loans.rules.loan_event import tell_of_loan
 from kasuwa.methods.loans.rules.loan_position import (
     LoanPosition,
@@ -261,6 +262,7 @@ def settle_top_up(
     paid_off = pay_off(old, quoted, row, context, rows)
     if isinstance(paid_off, NeedsMore):
         return paid_off
+    released: Effects | NeedsMore = Effects()
     used = paid_off.amount
     deducted = deducted_parts(loan)
     effects = TransactionEffects(
@@ -280,6 +282,9 @@ def settle_top_up(
             *waiver_posts(loan.loan_id, result.waived, "not used"),
             *charge_posts(loan.loan_id, result.added, "by the schedule computed anew"),
         )
+        released = release_holds(loan, count_unpaid_principal(position.lines), rows)
+        if isinstance(released, NeedsMore):
+            return released
     collateral = move_collateral(old, position.loan, context, rows) if paid_off.is_closed else ()
     collaterals = position.loan.collaterals + len(collateral) // 2
     position = msgspec.structs.replace(position, loan=msgspec.structs.replace(position.loan, collaterals=collaterals))
@@ -287,6 +292,7 @@ def settle_top_up(
     effects.rows = (position.loan, *position.lines, *acts, *collateral)
     effects.jobs = schedule_arrears_check(position, context)
     effects.add(paid_off.effects)
+    effects.add(released)
     return effects
 
 
