@@ -1,5 +1,6 @@
 """Automatic collection in memory: what is agreed, when it is collected and from what, declines, retries and ends."""
 
+from datetime import date
 from typing import Any
 
 import msgspec
@@ -420,6 +421,17 @@ def test_a_charge_that_is_in_progress_is_not_made_again(carded: CollectingLender
     assert carded.jobs(RUN) == []
 
 
+@pytest.mark.parametrize(("answer", "amount"), [(PAID, 25_000), (SHORT, 50_000)])
+def test_a_due_date_that_passed_during_a_charge_is_collected_next(
+    carded: CollectingLender, answer: Any, amount: int
+) -> None:
+    carded.to_day("2026-04-05")
+    carded.card_answers = [answer, PAID]
+    carded.to_day("2026-04-06")
+    assert [(day, amount) for day, _, amount, _ in carded.attempts()] == [(DAYS[0], 25_000), ("2026-04-06", amount)]
+    assert (carded.auto.due_on, carded.auto.state) == (date(2026, 4, 30), "active")
+
+
 def test_a_charge_ends_after_it_was_stopped(carded: CollectingLender) -> None:
     carded.to_day(DAYS[0])
     assert carded.stop().data.state == "stopped"
@@ -441,6 +453,44 @@ def test_a_new_agreement_waits_for_the_charge_in_progress(
     carded.to_day("2026-03-01")
     assert carded.auto.collected == 25_000
     assert carded.jobs(CHARGE) == []
+
+
+# --- due dates that move ----------------------------------------------------------------------------------------
+
+
+def test_a_due_date_that_is_moved_earlier_is_collected(lender: CollectingLender) -> None:
+    lender.agree()
+    lender.reschedule(lender.loan_id, first_due="2026-02-10")
+    assert (lender.next, len(lender.jobs(RUN))) == ("2026-02-09", 1)
+    lender.to_day("2026-03-11")
+    assert lender.attempts() == [(day, "collected", 25_000, "") for day in ("2026-02-10", "2026-03-10")]
+
+
+def test_a_due_date_that_is_moved_later_is_collected_then(lender: CollectingLender) -> None:
+    lender.agree()
+    lender.reschedule(lender.loan_id, first_due="2026-03-20")
+    lender.to_day("2026-03-21")
+    assert lender.attempts() == [("2026-03-20", "collected", 25_000, "")]
+
+
+def test_a_retry_does_not_wait_beyond_a_due_date_that_is_moved_earlier(lender: CollectingLender) -> None:
+    lender.agree("savings", savings_id=lender.save("0.00"), retry=[20])
+    lender.to_day(DAYS[0])
+    lender.reschedule(lender.loan_id, first_due="2026-03-05")
+    lender.to_day("2026-03-06")
+    assert [attempt[:3] for attempt in lender.attempts()] == [
+        (DAYS[0], "declined", 25_000),
+        ("2026-03-05", "declined", 50_000),
+    ]
+
+
+def test_a_due_date_whose_repayment_was_taken_back_is_collected(lender: CollectingLender) -> None:
+    txn_ref = lender.repay(lender.loan_id, "999.99").txn_ref
+    lender.agree()
+    assert lender.auto.due_on == date(2026, 5, 31)
+    lender.reverse(txn_ref)
+    lender.to_day(DAYS[0])
+    assert lender.attempts() == [(DAYS[0], "collected", 25_000, "")]
 
 
 # --- stopped, agreed on again, taken back -----------------------------------------------------------------------

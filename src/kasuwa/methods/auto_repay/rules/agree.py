@@ -24,7 +24,7 @@ from kasuwa.core.decision import (
 from kasuwa.core.dry_run import DRY_RUN_MESSAGE
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import job_key, opaque_id
-from kasuwa.methods.auto_repay.rules.dates import find_first, make_run, plan_day, wait_for_payout
+from kasuwa.methods.auto_repay.rules.dates import find_first, make_run, wait_for_payout
 from kasuwa.methods.auto_repay.wire import AutoRepayReply, AutoRepayRequest, StopAutoRepayRequest
 from kasuwa.methods.investments.model import (
     CLOSED,
@@ -60,6 +60,7 @@ from kasuwa.methods.loans.model import (
 )
 from kasuwa.methods.loans.rules.auto_repay_record import end_with_loan, expect_amount, make_auto_repay_record
 from kasuwa.methods.loans.rules.loan_position import LoanPosition, compute_position
+from kasuwa.methods.loans.rules.plan_collection import plan_day
 from kasuwa.methods.loans.rules.repay import find_installments
 from kasuwa.methods.payment.model import SavedCard, find_chargeable_card, saved_card_key
 from kasuwa.transactions.schedule import RETRY_DAYS

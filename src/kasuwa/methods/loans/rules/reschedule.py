@@ -57,6 +57,7 @@ from kasuwa.methods.loans.rules.origination import (
     change_state,
     reschedule_arrears_check,
 )
+from kasuwa.methods.loans.rules.plan_collection import plan_earlier
 from kasuwa.methods.loans.rules.repay import penalty_posts
 from kasuwa.methods.loans.rules.reschedule_lines import (
     RescheduleDates,
@@ -188,7 +189,12 @@ def decide_reschedule(
     if request.dry_run:
         data = make_loan_record(after.loan, after.lines, context.now)
         return Decision(reply=LoanReply(message=DRY_RUN_MESSAGE, data=data, dry_run=True, explained=explained))
-    return record_reschedule(debt, after, terms, request.reason, context, rows)
+    planned = plan_earlier(after, context, rows)
+    if isinstance(planned, NeedsMore):
+        return planned
+    decision = record_reschedule(debt, after, terms, request.reason, context, rows)
+    decision.add(planned)
+    return decision
 
 
 def most_owed(position: LoanPosition) -> int:
