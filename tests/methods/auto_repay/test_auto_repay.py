@@ -11,6 +11,7 @@ from kasuwa.methods.auto_repay.rules.agree import FIXED_SOURCE, NOT_AGREED, OTHE
 from kasuwa.methods.auto_repay.rules.dates import RUN
 from kasuwa.methods.investments.model import SAVINGS_CLOSED, SAVINGS_DORMANT, UNKNOWN_SAVINGS
 from kasuwa.methods.loans.model import UNKNOWN_LOAN
+from kasuwa.methods.loans.rules.auto_repay_record import make_auto_repay_record
 from tests.methods.auto_repay.collecting_lender import (
     CHARGE,
     EXPIRED,
@@ -560,6 +561,18 @@ def test_a_reversed_collection_pauses_it(lender: CollectingLender) -> None:
     lender.agree()
     lender.to_day("2026-04-20")
     assert lender.attempts()[1:] == [("2026-04-20", "collected", 50_000, "")]
+
+
+@pytest.mark.parametrize("how", ["repaid", "written off"])
+def test_a_paused_collection_has_ended_with_its_loan(lender: CollectingLender, how: str) -> None:
+    lender.agree("savings", savings_id=lender.save("0.00"), retry=[])
+    lender.to_day("2026-04-30")
+    assert lender.auto.state == "paused"
+    repaid = lender.repay(lender.loan_id, "1000.00") if how == "repaid" else lender.write_off(lender.loan_id)
+    assert make_auto_repay_record(lender.auto, lender.loan(lender.loan_id)).state == "ended"
+    if how == "repaid":
+        lender.reverse(repaid.txn_ref)
+        assert make_auto_repay_record(lender.auto, lender.loan(lender.loan_id)).state == "paused"
 
 
 def test_a_reversal_of_another_repayment_does_not_pause_it(lender: CollectingLender) -> None:

@@ -9,7 +9,7 @@ from msgspec import UNSET
 
 from kasuwa.core.calendar import lagos_day, utc_text
 from kasuwa.core.money import format_minor
-from kasuwa.methods.loans.auto_repay_model import ACTIVE, ENDED, NOTICE, WAIT, AutoRepayment, halt
+from kasuwa.methods.loans.auto_repay_model import ACTIVE, ENDED, NOTICE, PAUSED, WAIT, AutoRepayment, halt
 from kasuwa.methods.loans.auto_repay_wire import AutoRepayRecord
 from kasuwa.methods.loans.model import OWING_STATES, UNDISBURSED_STATES, Loan
 from kasuwa.methods.loans.rules.loan_position import LoanPosition, compute_position
@@ -43,9 +43,10 @@ def name_step(auto: AutoRepayment) -> str | None:
 
 
 def end_with_loan(auto: AutoRepayment, loan: Loan) -> AutoRepayment:
-    """Returns the collection, which has ended if its loan is closed, also before its job has seen that."""
+    """Returns the collection, which has ended if its loan is closed: an active one before its job has seen that, and a
+    paused one until the loan is owed again."""
     is_over = loan.state not in OWING_STATES | UNDISBURSED_STATES
-    return halt(auto, ENDED) if is_over and auto.state == ACTIVE else auto
+    return halt(auto, ENDED) if is_over and auto.state in (ACTIVE, PAUSED) else auto
 
 
 def make_auto_repay_record(auto: AutoRepayment, loan: Loan, position: LoanPosition | None = None) -> AutoRepayRecord:
