@@ -422,6 +422,18 @@ def test_a_charge_that_is_in_progress_is_not_made_again(carded: CollectingLender
     assert carded.jobs(RUN) == []
 
 
+def test_what_is_agreed_already_is_unchanged_during_a_charge(carded: CollectingLender) -> None:
+    carded.card_answers = [SHORT]
+    carded.to_day("2026-03-01")
+    auto = carded.auto
+    assert (auto.tries, auto.charging != "") == (2, True)
+    assert carded.agree("token", token=TOKEN).data.next_step == "charging"
+    assert carded.auto == auto
+    carded.card_answers = [SHORT]
+    carded.to_day("2026-03-02")
+    assert carded.next == "2026-03-03"
+
+
 @pytest.mark.parametrize(("answer", "amount"), [(PAID, 25_000), (SHORT, 50_000)])
 def test_a_due_date_that_passed_during_a_charge_is_collected_next(
     carded: CollectingLender, answer: Any, amount: int

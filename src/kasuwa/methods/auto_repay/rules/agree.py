@@ -196,9 +196,10 @@ def make_auto_repayment(loan: Loan, context: Context) -> AutoRepayment:
 
 
 def agree(request: AutoRepayRequest, auto: AutoRepayment) -> AutoRepayment:
-    """Returns the collection under the terms of the request. The end of a charge in progress plans what follows."""
+    """Returns the collection under the terms of the request. The end of a charge in progress plans what follows, and
+    under the same terms it counts as a try of its day."""
     retry = RETRY_DAYS if request.retry is None else tuple(int(day) for day in request.retry)
-    return msgspec.structs.replace(
+    agreed = msgspec.structs.replace(
         auto,
         source=request.source,
         card_token=request.token or "",
@@ -206,10 +207,9 @@ def agree(request: AutoRepayRequest, auto: AutoRepayment) -> AutoRepayment:
         hour=DEFAULT_DUE_HOUR if request.at is None else int(request.at),
         retry=",".join(str(day) for day in retry),
         state=ACTIVE,
-        tries=0,
-        misses=0,
-        reason="",
     )
+    is_same = agreed == auto and auto.charging
+    return auto if is_same else msgspec.structs.replace(agreed, tries=0, misses=0, reason="")
 
 
 def plan_first(auto: AutoRepayment, position: LoanPosition | None, context: Context) -> AutoRepayment:
