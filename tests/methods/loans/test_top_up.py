@@ -141,6 +141,30 @@ def test_penalties_of_the_days_that_the_transfer_takes_are_not_asked_for() -> No
     assert lender.act(old, 1).applied == kobo(payoff) == 200_000 - transfers(lender)[-1].amount
 
 
+def test_charges_of_the_days_that_the_transfer_takes_are_not_asked_for(lender: Lender) -> None:
+    late = {"name": "Late", "amount": "20.00", "vat": "7.5", "when": "late"}
+    of_a_day = {"name": "Insurance", "amount": "10.00", "when": "named_day", "due": "2026-03-02"}
+    old = lender.lend(charges=[late, of_a_day])
+    lender.pass_days(28)
+    payoff = lender.repay(old, dry_run=True, amount="1.00").explained[2].amount
+    slow_top_up(lender, old)
+    lender.pass_days(4)
+    assert lender.owed(old)["charge"] == 3_000
+    answer(lender, GOOD)
+    assert lender.loan(old).state == "closed_repaid"
+    assert lender.act(old, 1).applied == kobo(payoff) == 200_000 - transfers(lender)[-1].amount
+    assert sum(lender.owed(old).values()) == 0
+
+
+def test_a_charge_that_was_made_while_the_transfer_took_stays_owed(lender: Lender) -> None:
+    old = lender.lend()
+    slow_top_up(lender, old)
+    lender.pass_days(1)
+    lender.charge(old, "20.00")
+    answer(lender, GOOD)
+    assert (lender.loan(old).state, sum(lender.owed(old).values()) > 0) == ("active", True)
+
+
 def test_interest_that_came_back_meanwhile_stays_owed(lender: Lender) -> None:
     """More is owed than has grown since the payoff was quoted, so the quote does not count."""
     old = lender.lend()

@@ -45,7 +45,7 @@ from kasuwa.methods.loans.model import (
     refuse_in_state,
     waiver_posts,
 )
-from kasuwa.methods.loans.rules.charge_lines import cover_charges
+from kasuwa.methods.loans.rules.charge_lines import cover_charges, made_charge_id
 from kasuwa.methods.loans.rules.history import find_acts
 from kasuwa.methods.loans.rules.loan_event import tell_of_loan
 from kasuwa.methods.loans.rules.loan_position import (
@@ -194,7 +194,7 @@ def decide_charge(
         return refuse_fields(FieldError("amount", f"with all that is owed, more than {most}", "loan_too_large"))
     if len(line.its_charges) >= MAX_CHARGES_OF_LINE:
         return TOO_MANY_CHARGES
-    charge = LineCharge(f"A{debt.loan.acts + 1}", request.name, day, amount, vat)
+    charge = LineCharge(made_charge_id(debt.loan.acts + 1), request.name, day, amount, vat)
     act = record_debt_act(debt, CHARGE_ACT, amount, encode_text(charge), context)
     how = f"{format_minor(amount)} and VAT {format_minor(vat)}, with installment {line.n} due {line.due.isoformat()}"
     after = charge_loan(before, charge)

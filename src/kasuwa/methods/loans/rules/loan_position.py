@@ -6,6 +6,7 @@ repayments and reads all compute it here, so none of them depends on another one
 Contract: loans#repay
 """
 
+from collections.abc import Container
 from datetime import date, timedelta
 from fractions import Fraction
 from functools import cached_property
@@ -28,6 +29,7 @@ from kasuwa.methods.loans.rules.charge_lines import (
     add_agreed_charges,
     add_late_charges,
     asked_charges,
+    cover_charges,
     drop_unpaid_charges,
     waive_charge,
     with_charges,
@@ -235,14 +237,21 @@ def allocate_repayment(position: LoanPosition, amount: int) -> RepaymentResult:
     return RepaymentResult(LoanPosition(loan, lines, position.day), paid, NOTHING, forgiven, added, 0)
 
 
-def count_growth(position: LoanPosition, since: date) -> int:
-    """Returns the interest with its tax, and the penalties, by which time alone has raised a payoff since a day."""
+def count_growth(position: LoanPosition, since: date, made_since: Container[str]) -> int:
+    """Returns the interest and the charges with their tax, and the penalties, by which time alone has raised a payoff
+    since a day. `made_since` has the charges that were made since then."""
     loan, lines, day = position.loan, position.lines, position.day
     earlier = sum_amounts(LoanPosition(loan, lines, since).payoff)
     now = sum_amounts(position.payoff)
     aged = age_lines(loan, lines, since, day)
     penalties = sum(line.penalty for line in aged) - sum(line.penalty for line in lines)
-    return max(0, now.interest + now.tax - earlier.interest - earlier.tax) + penalties
+    charges = sum(
+        one.owed + one.owed_vat
+        for line in lines
+        for one in cover_charges(line)
+        if since < one.charge.day <= day and one.charge.charge_id not in made_since
+    )
+    return max(0, now.interest + now.tax - earlier.interest - earlier.tax) + penalties + charges
 
 
 def allocate_top_up(position: LoanPosition, amount: int, grown: int) -> RepaymentResult:
@@ -254,7 +263,7 @@ def allocate_top_up(position: LoanPosition, amount: int, grown: int) -> Repaymen
     payoff = []
     for parts in reversed(position.payoff):
         left = {}
-        for part in ("interest", "tax", "penalty"):
+        for part in ("interest", "tax", "penalty", "charge", "vat"):
             less = min(short, getattr(parts, part))
             left[part], short = getattr(parts, part) - less, short - less
         payoff.append(msgspec.structs.replace(parts, **left))

@@ -56,9 +56,10 @@ from kasuwa.methods.loans.model import (
 )
 from kasuwa.methods.loans.rules.agreed_charges import read_charges
 from kasuwa.methods.loans.rules.agreed_grace import find_period_faults, read_grace
-from kasuwa.methods.loans.rules.charge_lines import deducted_parts
+from kasuwa.methods.loans.rules.charge_lines import deducted_parts, made_charge_id
 from kasuwa.methods.loans.rules.explain_schedule import explain_schedule
 from kasuwa.methods.loans.rules.guarantor_holds import count_unpaid_principal, need_secured_loan, release_holds
+from kasuwa.methods.loans.rules.history import find_acts
 from kasuwa.methods.loans.rules.loan_event import tell_of_loan
 from kasuwa.methods.loans.rules.loan_position import (
     LoanPosition,
@@ -313,7 +314,11 @@ def pay_off(old: Loan, quoted: int, row: Transaction, context: Context, rows: Lo
     amount = min(quoted, sum_amounts(before.payoff).total) if old.state in REPAYABLE_STATES else 0
     if not amount:
         return PaidOff(0, False, TransactionEffects())
-    grown, txn_ref = count_growth(before, lagos_day(row.created_at)), row.txn_ref
+    acts = find_acts(old, rows)
+    if isinstance(acts, NeedsMore):
+        return acts
+    made_since = {made_charge_id(act.n) for act in acts if act.made_at > row.created_at}
+    grown, txn_ref = count_growth(before, lagos_day(row.created_at), made_since), row.txn_ref
     result = msgspec.structs.replace(allocate_top_up(before, amount, grown), kind="refinanced")
     credited = apply_result(old, stored, before, result, context, rows)
     if isinstance(credited, NeedsMore):
