@@ -156,6 +156,19 @@ def test_charges_of_the_days_that_the_transfer_takes_are_not_asked_for(lender: L
     assert sum(lender.owed(old).values()) == 0
 
 
+@pytest.mark.parametrize("days", [1, 4])
+def test_interest_that_becomes_principal_while_the_transfer_takes_is_not_asked_for(lender: Lender, days: int) -> None:
+    old = lender.lend(grace={"interest": 2, "capitalize": True}, tax_applied=True, tax_rate="7.5")
+    lender.pass_days(27)
+    payoff = lender.repay(old, dry_run=True, amount="1.00").explained[2].amount
+    slow_top_up(lender, old)
+    lender.pass_days(days)
+    answer(lender, GOOD)
+    assert lender.loan(old).state == "closed_repaid"
+    assert lender.act(old, 1).applied == kobo(payoff) == 200_000 - transfers(lender)[-1].amount
+    assert sum(lender.owed(old).values()) == 0
+
+
 def test_a_charge_that_was_made_while_the_transfer_took_stays_owed(lender: Lender) -> None:
     old = lender.lend()
     slow_top_up(lender, old)

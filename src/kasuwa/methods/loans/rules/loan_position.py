@@ -35,6 +35,7 @@ from kasuwa.methods.loans.rules.charge_lines import (
     with_charges,
 )
 from kasuwa.methods.loans.rules.grace_lines import (
+    ask_capitalized,
     ask_pending,
     capitalize_due,
     count_carried,
@@ -48,6 +49,7 @@ from kasuwa.methods.loans.rules.grace_lines import (
     own_interest,
     own_paid,
     pay_pending,
+    pending_on,
     replan,
     with_grace,
     without_pending,
@@ -239,10 +241,10 @@ def allocate_repayment(position: LoanPosition, amount: int) -> RepaymentResult:
 
 def count_growth(position: LoanPosition, since: date, made_since: Container[str]) -> int:
     """Returns the interest and the charges with their tax, and the penalties, by which time alone has raised a payoff
-    since a day. `made_since` has the charges that were made since then."""
+    since a day. Interest counts too that has become principal since. `made_since` has the charges that were made."""
     loan, lines, day = position.loan, position.lines, position.day
-    earlier = sum_amounts(LoanPosition(loan, lines, since).payoff)
-    now = sum_amounts(position.payoff)
+    earlier = sum_amounts(LoanPosition(loan, pending_on(lines, since), since).payoff)
+    interest = sum_amounts(position.payoff) - earlier
     aged = age_lines(loan, lines, since, day)
     penalties = sum(line.penalty for line in aged) - sum(line.penalty for line in lines)
     charges = sum(
@@ -251,7 +253,7 @@ def count_growth(position: LoanPosition, since: date, made_since: Container[str]
         for one in cover_charges(line)
         if since < one.charge.day <= day and one.charge.charge_id not in made_since
     )
-    return max(0, now.interest + now.tax - earlier.interest - earlier.tax) + penalties + charges
+    return max(0, interest.interest + interest.tax + interest.principal) + penalties + charges
 
 
 def allocate_top_up(position: LoanPosition, amount: int, grown: int) -> RepaymentResult:
@@ -260,14 +262,16 @@ def allocate_top_up(position: LoanPosition, amount: int, grown: int) -> Repaymen
     short = sum_amounts(position.payoff).total - amount
     if position.loan.state == WRITTEN_OFF or not 0 < short <= grown:
         return allocate_repayment(position, amount)
+    more = short - sum(parts.total - parts.principal for parts in position.payoff)
+    asked = LoanPosition(position.loan, ask_capitalized(position.lines, max(0, more)), position.day)
     payoff = []
-    for parts in reversed(position.payoff):
+    for parts in reversed(asked.payoff):
         left = {}
         for part in ("interest", "tax", "penalty", "charge", "vat"):
             less = min(short, getattr(parts, part))
             left[part], short = getattr(parts, part) - less, short - less
         payoff.append(msgspec.structs.replace(parts, **left))
-    return close_loan(position, amount, tuple(reversed(payoff)))
+    return allocate_repayment(position, amount) if short else close_loan(asked, amount, tuple(reversed(payoff)))
 
 
 def close_loan(position: LoanPosition, amount: int, payoff: tuple[LoanAmounts, ...] | None = None) -> RepaymentResult:

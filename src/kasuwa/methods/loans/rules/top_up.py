@@ -25,6 +25,7 @@ from kasuwa.core.decision import (
     Merchant,
     Needs,
     NeedsMore,
+    Posting,
     Refusal,
     Row,
     refuse_fields,
@@ -45,6 +46,7 @@ from kasuwa.methods.loans.model import (
     TOP_UP_ACT,
     UNKNOWN_LOAN,
     Loan,
+    capital_posts,
     charge_posts,
     count_act,
     loan_key,
@@ -324,6 +326,7 @@ def pay_off(old: Loan, quoted: int, row: Transaction, context: Context, rows: Lo
     if isinstance(credited, NeedsMore):
         return credited
     effects = credited.effects
+    effects.posts = (*uncapital_posts(old.loan_id, before, result.after), *effects.posts)
     notified = tell_of_loan(
         credited.loan, "topped_up", credited.result.after, context, amount=amount, repayment_ref=txn_ref
     )
@@ -333,6 +336,13 @@ def pay_off(old: Loan, quoted: int, row: Transaction, context: Context, rows: Lo
     effects.rows += (credited.client, act)
     effects.add(notified.effects)
     return PaidOff(amount, credited.loan.state not in OWING_STATES, effects)
+
+
+def uncapital_posts(loan_id: str, before: LoanPosition, after: LoanPosition) -> tuple[Posting, ...]:
+    """Returns the postings that take interest back which had become principal, so that it is not asked for."""
+    less = sum_amounts(line.capitalized for line in before.lines)
+    less -= sum_amounts(line.capitalized for line in after.lines)
+    return tuple(Posting(post.credit, post.debit, post.amount, post.kind) for post in capital_posts(loan_id, less))
 
 
 # --- collateral -------------------------------------------------------------------------------------------------------
