@@ -108,6 +108,16 @@ def test_a_failed_transfer_leaves_the_old_loan_and_is_tried_again(lender: Lender
     assert lender.loan(old).state == "closed_repaid"
 
 
+def test_a_dry_run_of_another_try_states_its_cost(lender: Lender) -> None:
+    old = lender.lend()
+    failed = lender.top_up(old, bank=BAD).data.loan_id
+    lender.pass_days(14)
+    reply = lender.ask("process", {"loan_id": failed, "status": "approve", "dry_run": True})
+    wallet = lender.wallet()
+    lender.process(failed)
+    assert kobo(reply.explained[-1].amount) == wallet - lender.wallet()
+
+
 def test_a_cancelled_top_up_makes_room_for_another(lender: Lender) -> None:
     old = lender.lend()
     failed = lender.top_up(old, bank=BAD).data.loan_id
@@ -327,8 +337,10 @@ def test_a_dry_run_explains_what_is_paid_off_and_out_and_changes_nothing(lender:
     assert figures["paid out"][0] == "950.00"
     assert (reply.dry_run, reply.data.loan_id, reply.data.outstanding.total) == (True, None, "2523.77")
     assert (lender.balances(), lender.loan(old).topped_up_by) == (before, "")
+    wallet = lender.wallet()
     done = lender.top_up(old).data
     assert done.schedule == reply.data.schedule
+    assert kobo(figures["disbursement"][0]) == wallet - lender.wallet()
 
 
 # --- any run ----------------------------------------------------------------------------------------------------------

@@ -45,8 +45,8 @@ POSTINGS = """
 """
 # $4 the day, $5 the first day of the month.
 # Only loans count that owed something in the month, by their postings: a loan that was closed may be owed again since,
-# and closed_at says nothing about that. A loan that owes nothing has bucket -1: its installments of the month were due, too. $6 says what is counted by, if
-# anything. Loans beyond the largest groups have none.
+# and closed_at says nothing about that. A loan that owes nothing has bucket -1: its installments of the month were due,
+# too. $6 says what is counted by, if anything. Loans beyond the largest groups have none.
 MAX_GROUPS = 200
 POSITIONS = f"""
     with moved as (

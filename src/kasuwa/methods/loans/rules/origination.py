@@ -297,17 +297,16 @@ def dry_run_approval(
     payoff = find_payoff(loan, context, rows)
     assert isinstance(payoff, int), "the approval has found it"
     amount = amount_paid_out(loan) - payoff
-    cost = calculate_transfer_fees(context.merchant.terms(Tariff), amount)
-    if wallet is None or wallet.available < amount + cost.total:
+    today, tariff = lagos_day(context.now), context.merchant.terms(Tariff)
+    if wallet is None or wallet.available < amount + calculate_transfer_fees(tariff, amount).total:
         return WALLET_INSUFFICIENT
-    today = lagos_day(context.now)
     active = msgspec.structs.replace(loan, state=ACTIVE, disbursed_at=context.now, aged_to=today)
     return Decision(
         reply=LoanReply(
             message=DRY_RUN_MESSAGE,
             data=make_loan_record(active, make_installments(active, today), context.now),
             dry_run=True,
-            explained=explain_schedule(loan, make_schedule(loan.terms, today), today, context.merchant.terms(Tariff)),
+            explained=explain_schedule(loan, make_schedule(loan.terms, today), today, tariff, payoff),
         )
     )
 

@@ -212,22 +212,18 @@ def dry_run_top_up(loan: Loan, before: LoanPosition, context: Context, rows: Loa
     """Returns the dry-run reply: the active loan if the transfer succeeds, what it pays off, and its cost.
 
     No postings are applied in a dry run, so the wallet's balance is checked here instead of by the ledger."""
-    payoff, today = sum_amounts(before.payoff), lagos_day(context.now)
+    payoff, today, tariff = sum_amounts(before.payoff), lagos_day(context.now), context.merchant.terms(Tariff)
     amount = amount_paid_out(loan) - payoff.total
     wallet = rows.get(Account, account_key(loan.merchant_id, WALLET))
-    cost = calculate_transfer_fees(context.merchant.terms(Tariff), amount)
-    if wallet is None or wallet.available < amount + cost.total:
+    if wallet is None or wallet.available < amount + calculate_transfer_fees(tariff, amount).total:
         return WALLET_INSUFFICIENT
     position = begin_loan(loan, context)
     data = make_loan_record(position.loan, position.lines, context.now)
     data.loan_id = None
-    schedule = explain_schedule(loan, make_schedule(loan.terms, today), today, context.merchant.terms(Tariff))
-    fees = f"fee {format_minor(cost.fee)}, VAT {format_minor(cost.vat)}, stamp duty {format_minor(cost.duty)}"
     explained = [
         DryRunFigure("paid off", format_minor(payoff.total), f"of {before.loan.loan_id}: {explain_parts(payoff)}"),
         DryRunFigure("paid out", format_minor(amount), f"{format_minor(amount_paid_out(loan))} without the payoff"),
-        *schedule[:-1],
-        DryRunFigure("disbursement", format_minor(amount + cost.total), f"{format_minor(amount)} and {fees}"),
+        *explain_schedule(loan, make_schedule(loan.terms, today), today, tariff, payoff.total),
     ]
     return Decision(reply=LoanReply(message=DRY_RUN_MESSAGE, data=data, dry_run=True, explained=explained))
 
