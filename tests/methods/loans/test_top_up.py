@@ -304,12 +304,12 @@ def test_only_a_loan_that_owes_something_is_topped_up(lender: Lender) -> None:
     assert lender.top_up(asked).message == "The loan is pending_approval and cannot be topped up"
 
 
-def test_the_amount_is_more_than_the_payoff_and_the_deducted_charges(lender: Lender) -> None:
+def test_the_amount_leaves_what_a_loan_is_at_least_to_pay_out(lender: Lender) -> None:
     old = lender.lend()
     fee = [{"name": "Fee", "amount": "100.00", "when": "disbursement", "deduct": True}]
-    faults = reasons(lender.top_up(old, "1100.00", charges=fee))
-    assert faults == {"amount": "more than 1100.00: the payoff and deducted charges"}
-    assert lender.top_up(old, "1100.01", charges=fee).data.state == "active"
+    faults = reasons(lender.top_up(old, "1100.99", charges=fee))
+    assert faults == {"amount": "at least 1101.00: the payoff, the deducted charges and 1.00 to pay out"}
+    assert lender.top_up(old, "1101.00", charges=fee).data.state == "active"
 
 
 def test_all_faults_are_named_at_once(lender: Lender) -> None:

@@ -98,6 +98,7 @@ class ErrorCode(str, Enum):
     DISPUTE_NOT_FOUND = "dispute_not_found"
     DISPUTE_OPEN = "dispute_open"
     DISPUTE_RESPONSE_LATE = "dispute_response_late"
+    DIVIDEND_DECLARED = "dividend_declared"
     DURATION_MISSING = "duration_missing"
     EVENT_NOT_FOUND = "event_not_found"
     EXCHANGE_RATE_MISSING = "exchange_rate_missing"

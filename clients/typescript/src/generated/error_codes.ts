@@ -87,6 +87,7 @@ export const ERROR_CODES = [
   "dispute_not_found",
   "dispute_open",
   "dispute_response_late",
+  "dividend_declared",
   "duration_missing",
   "event_not_found",
   "exchange_rate_missing",

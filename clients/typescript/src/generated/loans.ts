@@ -1328,8 +1328,8 @@ export interface LoansTopUpRequest {
   /** The loan that is paid off. It must owe something. 1 to 100 characters. */
   readonly loan_id: string;
   /**
-   * Principal of the new loan, in naira: more than the payoff of the old one and the deducted charges. Digits with at
-   * most two decimals, above zero, at most 15 digits.
+   * Principal of the new loan, in naira: at least the payoff of the old one, the deducted charges and the least amount
+   * of a loan. Digits with at most two decimals, above zero, at most 15 digits.
    */
   readonly amount: Amount;
   /**

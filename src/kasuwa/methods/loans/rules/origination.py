@@ -329,9 +329,10 @@ def approve(
     if not isinstance(payoff, int):
         return payoff
     amount = amount_paid_out(loan) - payoff
-    if amount <= 0:
-        least = format_minor(loan.amount - amount)
-        reason = f"more than {least}: the payoff and deducted charges"
+    least = context.merchant.limits[CURRENCY].min_amount
+    if loan.agreed_terms.tops_up and amount < least:
+        whole = format_minor(loan.amount - amount + least)
+        reason = f"at least {whole}: the payoff, the deducted charges and {format_minor(least)} to pay out"
         return refuse_fields(FieldError("amount", reason, BELOW_PAYOFF))
     order = make_disbursement_order(loan, account, context)
     limits = ClientLimits(client.client_id, kyc_tier(client))
