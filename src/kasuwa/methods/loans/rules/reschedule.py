@@ -155,8 +155,7 @@ def find_installment_faults(
         return [FieldError("extra_installments", "at least 1: no installment of the loan is to come")]
     if request.grace is not None and request.grace.first_due is not None:
         return list(FIRST_DUE_IN_GRACE.field_errors)
-    faults = [*find_grace_faults(terms.grace), *find_period_faults(terms.grace, count)]
-    return [FieldError(f"grace{fault.partition(':')[0]}", fault.partition(": ")[2]) for fault in faults]
+    return [*find_grace_faults(terms.grace), *find_period_faults(terms.grace, count)]
 
 
 def sum_arrears(position: LoanPosition) -> LoanAmounts:

@@ -20,7 +20,6 @@ from kasuwa.core.decision import (
     Context,
     Decision,
     Effects,
-    FieldError,
     LoadedRows,
     Merchant,
     Needs,
@@ -201,10 +200,7 @@ def make_top_up(request: TopUpRequest, old: Loan, context: Context) -> Loan:
 
 def refuse_grace(loan: Loan) -> Refusal | None:
     """Returns the refusal of a grace that is too long for the number of installments of the old loan."""
-    faults = [
-        FieldError(f"grace{fault.partition(':')[0]}", fault.partition(": ")[2])
-        for fault in find_period_faults(loan.agreed_terms.grace, loan.period)
-    ]
+    faults = [*find_period_faults(loan.agreed_terms.grace, loan.period)]
     return refuse_fields(*faults) if faults else None
 
 
