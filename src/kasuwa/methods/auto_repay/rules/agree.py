@@ -53,6 +53,7 @@ from kasuwa.methods.loans.model import (
     UNDISBURSED_STATES,
     UNKNOWN_LOAN,
     Loan,
+    find_installments,
     loan_key,
     need_installments,
     need_loan,
@@ -61,7 +62,6 @@ from kasuwa.methods.loans.model import (
 from kasuwa.methods.loans.rules.auto_repay_record import end_with_loan, expect_amount, make_auto_repay_record
 from kasuwa.methods.loans.rules.loan_position import LoanPosition, compute_position
 from kasuwa.methods.loans.rules.plan_collection import plan_day
-from kasuwa.methods.loans.rules.repay import find_installments
 from kasuwa.methods.payment.model import SavedCard, find_chargeable_card, saved_card_key
 from kasuwa.transactions.schedule import RETRY_DAYS
 from kasuwa.wire.interest_wire import DryRunFigure

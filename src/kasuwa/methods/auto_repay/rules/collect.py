@@ -55,6 +55,7 @@ from kasuwa.methods.loans.model import (
     UNDISBURSED_STATES,
     Loan,
     LoanInstallment,
+    find_installments,
     loan_key,
     need_loan,
 )
@@ -104,7 +105,7 @@ def decide_run(job: Job, answer: Answer, context: Context, rows: LoadedRows) -> 
         return go_on(wait_for_payout(auto, max(context.now, current.due) + MIN_RUN_INTERVAL), current)
     if loan.state not in OWING_STATES:
         return Decision(rows=(halt(auto, ENDED),), jobs_done=(current,))
-    stored = repay.find_installments(loan, rows)
+    stored = find_installments(loan, rows)
     needs = need_secured_loan(loan)
     if stored is None or has_unseen_rows(needs, rows):
         return NeedsMore(needs)

@@ -7,7 +7,8 @@ import msgspec
 
 from kasuwa.core.money import format_minor
 from kasuwa.methods.loans.model import Loan
-from kasuwa.terms.loan_charges import charges_of_schedule, deducted_charges
+from kasuwa.methods.loans.rules.charge_lines import deducted_parts
+from kasuwa.terms.loan_charges import charges_of_schedule
 from kasuwa.terms.loan_schedule import (
     CAPITALIZE,
     EQUAL_INSTALLMENTS,
@@ -33,7 +34,7 @@ def explain_schedule(
 ) -> list[DryRunFigure]:
     """Returns the figures of a loan's schedule, and what it costs the wallet. `payoff` is of a loan that it tops up."""
     terms, agreed = loan.terms, loan.agreed_terms
-    deducted = deducted_charges(agreed, loan.amount)
+    deducted = deducted_parts(loan).total
     paid_out = loan.amount - deducted - payoff
     cost = calculate_transfer_fees(tariff, paid_out)
     figures = explain_lines(terms, lines, begins)

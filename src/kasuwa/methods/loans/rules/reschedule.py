@@ -1,7 +1,7 @@
 """Rule of a reschedule: the installments of a loan that are not due are made anew, and its arrears may be capitalized.
 
 A reschedule is an act of the loan: when one of its repayments is reversed, it is counted again in its order. It moves
-no cash. The schedule that the loan had is staying as replies showed it.
+no cash. The schedule that the loan had stays as replies showed it.
 
 Contract: loans#reschedule
 """
@@ -25,6 +25,7 @@ from kasuwa.core.decision import (
     Row,
     refuse_fields,
 )
+from kasuwa.core.dry_run import DRY_RUN_MESSAGE
 from kasuwa.core.error_codes import FIRST_DUE_NOT_POSSIBLE
 from kasuwa.core.money import LARGEST_AMOUNT, format_minor
 from kasuwa.methods.loans.model import (
@@ -52,7 +53,6 @@ from kasuwa.methods.loans.rules.loan_event import tell_of_loan
 from kasuwa.methods.loans.rules.loan_position import LoanPosition
 from kasuwa.methods.loans.rules.loan_record import explain_parts, make_loan_record, make_schedule_line
 from kasuwa.methods.loans.rules.origination import (
-    DRY_RUN_MESSAGE,
     MAX_INSTALLMENTS,
     change_state,
     reschedule_arrears_check,

@@ -55,6 +55,7 @@ from kasuwa.methods.loans.model import (
     LoanAct,
     changed_installments,
     difference_posts,
+    find_installments,
     loan_account,
     loan_key,
     need_loan,
@@ -76,7 +77,6 @@ from kasuwa.methods.loans.rules.repay import KIND as WALLET_REPAYMENT
 from kasuwa.methods.loans.rules.repay import (
     end_credit_refund,
     end_repayment,
-    find_installments,
     penalty_posts,
 )
 from kasuwa.methods.loans.wire import Reallocation, ReverseReply, ReverseRequest

@@ -29,6 +29,7 @@ from kasuwa.core.decision import (
     Row,
     refuse_fields,
 )
+from kasuwa.core.dry_run import DRY_RUN_MESSAGE
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import account_key
 from kasuwa.ledger.chart import Account
@@ -48,7 +49,9 @@ from kasuwa.methods.loans.model import (
     capital_posts,
     charge_posts,
     count_act,
+    find_installments,
     loan_key,
+    need_installments,
     need_loan,
     record_act,
     refuse_in_state,
@@ -72,13 +75,11 @@ from kasuwa.methods.loans.rules.loan_position import (
 from kasuwa.methods.loans.rules.loan_record import explain_parts, make_loan_record
 from kasuwa.methods.loans.rules.origination import (
     DISBURSED_MESSAGE,
-    DRY_RUN_MESSAGE,
     MAX_INSTALLMENTS,
     amount_paid_out,
     approve,
     begin_loan,
     end_disbursement,
-    load_installments,
     make_loan,
     refuse_terms,
     reply_disbursement,
@@ -129,9 +130,9 @@ def decide_top_up(
     refused = refuse_second(old, context, rows)
     if refused is not None:
         return refused
-    stored = load_installments(old, rows)
-    if isinstance(stored, NeedsMore):
-        return stored
+    stored = find_installments(old, rows)
+    if stored is None:
+        return NeedsMore(need_installments(old))
     client = rows.get(Client, client_key(old.merchant_id, old.client_id))
     assert client is not None
     loan, today = make_top_up(request, old, context), lagos_day(context.now)
@@ -257,7 +258,7 @@ def settle_top_up(
     paid_off = pay_off(old, quoted, row, context, rows)
     if isinstance(paid_off, NeedsMore):
         return paid_off
-    released: Effects | NeedsMore = Effects()
+    released = Effects()
     used = paid_off.amount
     deducted = deducted_parts(loan)
     effects = TransactionEffects(
@@ -277,9 +278,10 @@ def settle_top_up(
             *waiver_posts(loan.loan_id, result.waived, "not used"),
             *charge_posts(loan.loan_id, result.added, "by the schedule computed anew"),
         )
-        released = release_holds(loan, count_unpaid_principal(position.lines), rows)
-        if isinstance(released, NeedsMore):
-            return released
+        holds = release_holds(loan, count_unpaid_principal(position.lines), rows)
+        if isinstance(holds, NeedsMore):
+            return holds
+        released = holds
     collateral = move_collateral(old, position.loan, context, rows) if paid_off.is_closed else ()
     collaterals = position.loan.collaterals + len(collateral) // 2
     position = msgspec.structs.replace(position, loan=msgspec.structs.replace(position.loan, collaterals=collaterals))
@@ -301,9 +303,9 @@ class PaidOff(msgspec.Struct, frozen=True):
 
 def pay_off(old: Loan, quoted: int, row: Transaction, context: Context, rows: LoadedRows) -> PaidOff | NeedsMore:
     """Pays the old loan off with at most what was quoted. One that owes nothing any more takes nothing."""
-    stored = load_installments(old, rows)
-    if isinstance(stored, NeedsMore):
-        return stored
+    stored = find_installments(old, rows)
+    if stored is None:
+        return NeedsMore(need_installments(old))
     before = compute_position(old, stored, lagos_day(context.now))
     amount = min(quoted, sum_amounts(before.payoff).total) if old.state in REPAYABLE_STATES else 0
     if not amount:
