@@ -444,7 +444,10 @@ export interface LoanRecord {
   readonly closed_at: Time | null;
   /** The installments by date. */
   readonly schedule: readonly LoanScheduleLine[];
-  /** What the client receives, in naira: the principal without deducted charges. Absent if none is deducted. */
+  /**
+   * The principal without deducted charges, in naira. The client receives it; of a top-up, what is left of it after
+   * the payoff of the old loan. Absent if none is deducted.
+   */
   readonly net_amount?: Amount;
   /** The charges that were agreed with the loan. Absent if none were. */
   readonly agreed_charges?: readonly AgreedChargeRecord[];
