@@ -244,7 +244,7 @@ def count_growth(position: LoanPosition, since: date, made_since: Container[str]
     since a day. Interest counts too that has become principal since. `made_since` has the charges that were made."""
     loan, lines, day = position.loan, position.lines, position.day
     earlier = sum_amounts(LoanPosition(loan, pending_on(lines, since), since).payoff)
-    interest = sum_amounts(position.payoff) - earlier
+    more = sum_amounts(position.payoff) - earlier
     aged = age_lines(loan, lines, since, day)
     penalties = sum(line.penalty for line in aged) - sum(line.penalty for line in lines)
     charges = sum(
@@ -253,7 +253,7 @@ def count_growth(position: LoanPosition, since: date, made_since: Container[str]
         for one in cover_charges(line)
         if since < one.charge.day <= day and one.charge.charge_id not in made_since
     )
-    return max(0, interest.interest + interest.tax + interest.principal) + penalties + charges
+    return max(0, more.interest + more.tax + more.principal) + penalties + charges
 
 
 def allocate_top_up(position: LoanPosition, amount: int, grown: int) -> RepaymentResult:
@@ -263,15 +263,15 @@ def allocate_top_up(position: LoanPosition, amount: int, grown: int) -> Repaymen
     if position.loan.state == WRITTEN_OFF or not 0 < short <= grown:
         return allocate_repayment(position, amount)
     more = short - sum(parts.total - parts.principal for parts in position.payoff)
-    asked = LoanPosition(position.loan, ask_capitalized(position.lines, max(0, more)), position.day)
+    restated = LoanPosition(position.loan, ask_capitalized(position.lines, max(0, more)), position.day)
     payoff = []
-    for parts in reversed(asked.payoff):
+    for parts in reversed(restated.payoff):
         left = {}
         for part in ("interest", "tax", "penalty", "charge", "vat"):
             less = min(short, getattr(parts, part))
             left[part], short = getattr(parts, part) - less, short - less
         payoff.append(msgspec.structs.replace(parts, **left))
-    return allocate_repayment(position, amount) if short else close_loan(asked, amount, tuple(reversed(payoff)))
+    return allocate_repayment(position, amount) if short else close_loan(restated, amount, tuple(reversed(payoff)))
 
 
 def close_loan(position: LoanPosition, amount: int, payoff: tuple[LoanAmounts, ...] | None = None) -> RepaymentResult:
