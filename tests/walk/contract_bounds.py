@@ -74,9 +74,7 @@ REQUEST_BODY = OwnValues(
 )
 COOLING_OFF = "console/test_merchant_authority.py::test_new_people_and_keys_approve_nothing_during_the_cooling_off_time"
 
-TOPPED_UP = OwnValues(
-    "methods/loans/test_top_up.py::test_the_amount_is_more_than_the_payoff_and_the_deducted_charges", EXACT
-)
+TOPPED_UP = OwnValues("methods/loans/test_top_up.py::test_the_amount_leaves_what_a_loan_is_at_least_to_pay_out", EXACT)
 PRODUCT_RANGES = OwnValues("methods/loan_products/test_products.py::test_the_ends_of_a_range_are_inside", EXACT)
 DAYS_LATE = OwnValues("methods/loans/test_provision.py::test_a_bucket_has_its_days", EXACT)
 ANSWERS_FOR = OwnValues(
@@ -289,8 +287,8 @@ BOUNDS: dict[str, dict[str, tuple[Bound | Shown | OwnValues, ...]]] = {
         "Number of installments to add. A loan has at most 366": (bounds.EXTRA_INSTALLMENTS,),
         "A loan is rescheduled 12 times and no more": (bounds.RESCHEDULES,),
         "of the new loan, from 1 to 366": (bounds.LOAN_INSTALLMENTS,),
-        "must be more than the payoff and the deducted charges": (TOPPED_UP,),
-        "in naira: more than the payoff of the old one": (TOPPED_UP,),
+        "What is left to transfer is at least the least amount of a loan": (TOPPED_UP,),
+        "in naira: at least the payoff of the old one": (TOPPED_UP,),
         "The largest number of installments, at most 366": (bounds.PRODUCT_PERIOD,),
         "before an installment is late, at most 365": (bounds.PRODUCT_TOLERANCE,),
         "the `ranges` within which a request may choose": (PRODUCT_RANGES,),

@@ -48,7 +48,7 @@ FIELD_MEANINGS = {
     DAY_OUTSIDE_LOAN: "the day is before today in Lagos, or after the last installment of the loan",
     FIRST_DUE_NOT_POSSIBLE: "the first due date is too early or too far off; `reason` says which days are possible",
     CHARGE_NOT_OF_PRODUCT: "the charge of a product falls on a named day: a product has no days, only its loans have",
-    BELOW_PAYOFF: "the loan pays off another, and nothing of its amount is left to pay out; `reason` says the limit",
+    BELOW_PAYOFF: "the loan pays off another, and too little of its amount is left to pay out; `reason` says the limit",
     DISPUTE_TOO_LARGE: "the amount is above what can be disputed of the purchase: what of it was not refunded",
 }
 

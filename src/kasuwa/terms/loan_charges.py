@@ -170,12 +170,6 @@ def find_interval(due_dates: list[date], day: date) -> int:
     return next((place for place, due in enumerate(due_dates) if due >= day), len(due_dates) - 1)
 
 
-def deducted_charges(terms: AgreedTerms, principal: int) -> int:
-    """Returns what is deducted from the principal when a loan is paid out, with its VAT."""
-    charges = (make_line_charge("", charge, principal, date.min) for charge in terms.charges if charge.deduct)
-    return sum(charge.amount + charge.vat for charge in charges)
-
-
 def most_late_charges(terms: AgreedTerms, principal: int, lines: list[ScheduledInstallment]) -> int:
     """Returns an upper bound of all late charges that a loan may come to."""
     late = [charge for charge in terms.charges if charge.when == WHEN_LATE]

@@ -1,5 +1,6 @@
 """Automatic collection in memory: what is agreed, when it is collected and from what, declines, retries and ends."""
 
+from datetime import date
 from typing import Any
 
 import msgspec
@@ -10,6 +11,7 @@ from kasuwa.methods.auto_repay.rules.agree import FIXED_SOURCE, NOT_AGREED, OTHE
 from kasuwa.methods.auto_repay.rules.dates import RUN
 from kasuwa.methods.investments.model import SAVINGS_CLOSED, SAVINGS_DORMANT, UNKNOWN_SAVINGS
 from kasuwa.methods.loans.model import UNKNOWN_LOAN
+from kasuwa.methods.loans.rules.auto_repay_record import make_auto_repay_record
 from tests.methods.auto_repay.collecting_lender import (
     CHARGE,
     EXPIRED,
@@ -420,6 +422,29 @@ def test_a_charge_that_is_in_progress_is_not_made_again(carded: CollectingLender
     assert carded.jobs(RUN) == []
 
 
+def test_what_is_agreed_already_is_unchanged_during_a_charge(carded: CollectingLender) -> None:
+    carded.card_answers = [SHORT]
+    carded.to_day("2026-03-01")
+    auto = carded.auto
+    assert (auto.tries, auto.charging != "") == (2, True)
+    assert carded.agree("token", token=TOKEN).data.next_step == "charging"
+    assert carded.auto == auto
+    carded.card_answers = [SHORT]
+    carded.to_day("2026-03-02")
+    assert carded.next == "2026-03-03"
+
+
+@pytest.mark.parametrize(("answer", "amount"), [(PAID, 25_000), (SHORT, 50_000)])
+def test_a_due_date_that_passed_during_a_charge_is_collected_next(
+    carded: CollectingLender, answer: Any, amount: int
+) -> None:
+    carded.to_day("2026-04-05")
+    carded.card_answers = [answer, PAID]
+    carded.to_day("2026-04-06")
+    assert [(day, amount) for day, _, amount, _ in carded.attempts()] == [(DAYS[0], 25_000), ("2026-04-06", amount)]
+    assert (carded.auto.due_on, carded.auto.state) == (date(2026, 4, 30), "active")
+
+
 def test_a_charge_ends_after_it_was_stopped(carded: CollectingLender) -> None:
     carded.to_day(DAYS[0])
     assert carded.stop().data.state == "stopped"
@@ -443,6 +468,44 @@ def test_a_new_agreement_waits_for_the_charge_in_progress(
     assert carded.jobs(CHARGE) == []
 
 
+# --- due dates that move ----------------------------------------------------------------------------------------
+
+
+def test_a_due_date_that_is_moved_earlier_is_collected(lender: CollectingLender) -> None:
+    lender.agree()
+    lender.reschedule(lender.loan_id, first_due="2026-02-10")
+    assert (lender.next, len(lender.jobs(RUN))) == ("2026-02-09", 1)
+    lender.to_day("2026-03-11")
+    assert lender.attempts() == [(day, "collected", 25_000, "") for day in ("2026-02-10", "2026-03-10")]
+
+
+def test_a_due_date_that_is_moved_later_is_collected_then(lender: CollectingLender) -> None:
+    lender.agree()
+    lender.reschedule(lender.loan_id, first_due="2026-03-20")
+    lender.to_day("2026-03-21")
+    assert lender.attempts() == [("2026-03-20", "collected", 25_000, "")]
+
+
+def test_a_retry_does_not_wait_beyond_a_due_date_that_is_moved_earlier(lender: CollectingLender) -> None:
+    lender.agree("savings", savings_id=lender.save("0.00"), retry=[20])
+    lender.to_day(DAYS[0])
+    lender.reschedule(lender.loan_id, first_due="2026-03-05")
+    lender.to_day("2026-03-06")
+    assert [attempt[:3] for attempt in lender.attempts()] == [
+        (DAYS[0], "declined", 25_000),
+        ("2026-03-05", "declined", 50_000),
+    ]
+
+
+def test_a_due_date_whose_repayment_was_taken_back_is_collected(lender: CollectingLender) -> None:
+    txn_ref = lender.repay(lender.loan_id, "999.99").txn_ref
+    lender.agree()
+    assert lender.auto.due_on == date(2026, 5, 31)
+    lender.reverse(txn_ref)
+    lender.to_day(DAYS[0])
+    assert lender.attempts() == [(DAYS[0], "collected", 25_000, "")]
+
+
 # --- stopped, agreed on again, taken back -----------------------------------------------------------------------
 
 
@@ -457,6 +520,16 @@ def test_a_stopped_collection_collects_nothing_until_it_is_agreed_on_again(lende
     lender.agree(at=13)
     lender.to_day("2026-03-20", 14)
     assert lender.attempts() == [("2026-03-20", "collected", 25_000, "")]
+
+
+def test_a_collection_stopped_while_its_loan_is_closed_does_not_begin_again(lender: CollectingLender) -> None:
+    lender.agree()
+    txn_ref = lender.repay(lender.loan_id, "1000.00").txn_ref
+    assert lender.stop().data.state == "ended"
+    assert (lender.auto.state, lender.jobs(RUN)) == ("ended", [])
+    lender.reverse(txn_ref)
+    lender.to_day(DAYS[0])
+    assert (lender.loan(lender.loan_id).state, lender.attempts()) == ("active", [])
 
 
 def test_a_new_agreement_takes_the_place_of_the_old_one(lender: CollectingLender) -> None:
@@ -500,6 +573,18 @@ def test_a_reversed_collection_pauses_it(lender: CollectingLender) -> None:
     lender.agree()
     lender.to_day("2026-04-20")
     assert lender.attempts()[1:] == [("2026-04-20", "collected", 50_000, "")]
+
+
+@pytest.mark.parametrize("how", ["repaid", "written off"])
+def test_a_paused_collection_has_ended_with_its_loan(lender: CollectingLender, how: str) -> None:
+    lender.agree("savings", savings_id=lender.save("0.00"), retry=[])
+    lender.to_day("2026-04-30")
+    assert lender.auto.state == "paused"
+    repaid = lender.repay(lender.loan_id, "1000.00") if how == "repaid" else lender.write_off(lender.loan_id)
+    assert make_auto_repay_record(lender.auto, lender.loan(lender.loan_id)).state == "ended"
+    if how == "repaid":
+        lender.reverse(repaid.txn_ref)
+        assert make_auto_repay_record(lender.auto, lender.loan(lender.loan_id)).state == "paused"
 
 
 def test_a_reversal_of_another_repayment_does_not_pause_it(lender: CollectingLender) -> None:

@@ -252,6 +252,7 @@ def test_a_request_may_have_less_grace_than_its_product_and_a_first_due_date(len
     assert (less.principal, less.interest, less.capitalize) == (1, 1, True)
     other = reasons(request(lender, grace={"interest": 1, "capitalize": False}))
     assert other == {"grace.capitalize": "that of the product"}
+    assert list(reasons(request(lender, grace={"principal": 0, "interest": 1}))) == ["grace.interest"]
 
 
 def test_an_unknown_product_or_client_is_refused(lender: Lender) -> None:

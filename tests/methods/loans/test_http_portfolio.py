@@ -158,6 +158,25 @@ def test_every_past_day_is_what_it_was_answered_on_that_day(bank: LendingClient,
     assert {day: portfolio(bank, day) for day in answered} == answered
 
 
+def test_a_day_on_which_a_loan_was_closed_is_as_before_when_it_opens_again(bank: LendingClient) -> None:
+    loan_id = bank.lend(**PLAIN)
+    bank.advance(until="2026-02-10T12:00:00+01:00")
+    txn_ref = bank.repay(loan_id, amount="1000.00")["txnRef"]
+    acts: dict[str, Callable[[], Any]] = {
+        "2026-02-27": lambda: None,
+        "2026-03-31": lambda: None,
+        "2026-04-10": lambda: bank.loans("reverse", txnRef=txn_ref, reason="recalled"),
+        "2026-05-31": lambda: bank.repay(loan_id, amount=bank.view(loan_id)["outstanding"]["payoff"]),
+    }
+    answered = {}
+    for day, act in acts.items():
+        bank.advance(until=f"{day}T12:00:00+01:00")
+        act()
+        answered[day] = portfolio(bank)
+    assert [figures["loans"] for figures in answered.values()] == [0, 0, 1, 0]
+    assert {day: portfolio(bank, day) for day in answered} == answered
+
+
 def test_the_provision_of_a_day_is_posted_in_the_night_after_it(bank: LendingClient, deployment: Deployment) -> None:
     settings = '{"penalty_rate": "0.1", "provision_rates": ["1", "5", "25", "50", "75", "100"]}'
     set_lending(bank, deployment, settings, "0.1")

@@ -12,7 +12,7 @@ import pytest
 from tests.merchant_client import MerchantClient
 from tests.methods.loan_products.test_products import PRODUCT
 from tests.methods.loans.lending_client import FAILING, PENDING, START, LendingClient
-from tests.methods.loans.test_http_portfolio import WITH_INTEREST
+from tests.methods.loans.test_http_portfolio import PLAIN, WITH_INTEREST
 from tests.methods.loans.test_http_reverse import events_of
 from tests.running import Deployment
 
@@ -195,3 +195,14 @@ def test_of_two_top_ups_at_once_one_is_made(bank: LendingClient, deployment: Dep
     asked = [{"action": "top_up", "loan_id": old, "amount": amount} for amount in ("2000.00", "2001.00")]
     assert ask_at_once(bank, deployment, asked) == [104, 200]
     assert portfolio(bank)["loans"] == 1
+
+
+def test_a_charge_of_a_day_that_has_come_is_in_the_payoff_of_the_list(bank: LendingClient) -> None:
+    charge = {"name": "Insurance", "amount": "10.00", "when": "named_day", "due": "2026-04-15"}
+    loan_id = bank.lend(**PLAIN, charges=[charge])
+    reschedule(bank, loan_id, first_due="2026-04-10", **{"from": "2026-01-31"})
+    for day, payoff in (("2026-04-14", "1000.00"), ("2026-04-15", "1010.00")):
+        bank.advance(until=f"{day}T12:00:00+01:00")
+        [listed] = bank.loans("list")["data"]
+        assert listed["outstanding"] == bank.view(loan_id)["outstanding"]
+        assert listed["outstanding"]["payoff"] == payoff

@@ -108,6 +108,16 @@ def test_a_failed_transfer_leaves_the_old_loan_and_is_tried_again(lender: Lender
     assert lender.loan(old).state == "closed_repaid"
 
 
+def test_a_dry_run_of_another_try_states_its_cost(lender: Lender) -> None:
+    old = lender.lend()
+    failed = lender.top_up(old, bank=BAD).data.loan_id
+    lender.pass_days(14)
+    reply = lender.ask("process", {"loan_id": failed, "status": "approve", "dry_run": True})
+    wallet = lender.wallet()
+    lender.process(failed)
+    assert kobo(reply.explained[-1].amount) == wallet - lender.wallet()
+
+
 def test_a_cancelled_top_up_makes_room_for_another(lender: Lender) -> None:
     old = lender.lend()
     failed = lender.top_up(old, bank=BAD).data.loan_id
@@ -141,6 +151,43 @@ def test_penalties_of_the_days_that_the_transfer_takes_are_not_asked_for() -> No
     assert lender.act(old, 1).applied == kobo(payoff) == 200_000 - transfers(lender)[-1].amount
 
 
+def test_charges_of_the_days_that_the_transfer_takes_are_not_asked_for(lender: Lender) -> None:
+    late = {"name": "Late", "amount": "20.00", "vat": "7.5", "when": "late"}
+    of_a_day = {"name": "Insurance", "amount": "10.00", "when": "named_day", "due": "2026-03-02"}
+    old = lender.lend(charges=[late, of_a_day])
+    lender.pass_days(28)
+    payoff = lender.repay(old, dry_run=True, amount="1.00").explained[2].amount
+    slow_top_up(lender, old)
+    lender.pass_days(4)
+    assert lender.owed(old)["charge"] == 3_000
+    answer(lender, GOOD)
+    assert lender.loan(old).state == "closed_repaid"
+    assert lender.act(old, 1).applied == kobo(payoff) == 200_000 - transfers(lender)[-1].amount
+    assert sum(lender.owed(old).values()) == 0
+
+
+@pytest.mark.parametrize("days", [1, 4])
+def test_interest_that_becomes_principal_while_the_transfer_takes_is_not_asked_for(lender: Lender, days: int) -> None:
+    old = lender.lend(grace={"interest": 2, "capitalize": True}, tax_applied=True, tax_rate="7.5")
+    lender.pass_days(27)
+    payoff = lender.repay(old, dry_run=True, amount="1.00").explained[2].amount
+    slow_top_up(lender, old)
+    lender.pass_days(days)
+    answer(lender, GOOD)
+    assert lender.loan(old).state == "closed_repaid"
+    assert lender.act(old, 1).applied == kobo(payoff) == 200_000 - transfers(lender)[-1].amount
+    assert sum(lender.owed(old).values()) == 0
+
+
+def test_a_charge_that_was_made_while_the_transfer_took_stays_owed(lender: Lender) -> None:
+    old = lender.lend()
+    slow_top_up(lender, old)
+    lender.pass_days(1)
+    lender.charge(old, "20.00")
+    answer(lender, GOOD)
+    assert (lender.loan(old).state, sum(lender.owed(old).values()) > 0) == ("active", True)
+
+
 def test_interest_that_came_back_meanwhile_stays_owed(lender: Lender) -> None:
     """More is owed than has grown since the payoff was quoted, so the quote does not count."""
     old = lender.lend()
@@ -161,6 +208,19 @@ def test_what_was_repaid_meanwhile_repays_the_new_loan(lender: Lender) -> None:
     assert lender.owed(new)["principal"] == 160_000
     assert lender.lines(new)[0].paid_principal == 40_000
     assert lender.client().credit == 0
+
+
+def test_guarantees_of_the_new_loan_hold_no_more_than_is_left() -> None:
+    lender = GuaranteedLender()
+    lender.member("CL2")
+    old = lender.lend(**PLAIN)
+    lender.pledge(old, "CL2", "200.00")
+    new = slow_top_up(lender, old)
+    lender.pledge(new, "CL2", "500.00")
+    lender.repay(old, "400.00")
+    answer(lender, GOOD)
+    assert (lender.guarantee(old).held, lender.guarantee(new).held) == (0, 40_000)
+    assert lender.available("CL2") == 60_000
 
 
 def test_a_loan_that_was_repaid_whole_meanwhile_takes_nothing(lender: Lender) -> None:
@@ -244,12 +304,12 @@ def test_only_a_loan_that_owes_something_is_topped_up(lender: Lender) -> None:
     assert lender.top_up(asked).message == "The loan is pending_approval and cannot be topped up"
 
 
-def test_the_amount_is_more_than_the_payoff_and_the_deducted_charges(lender: Lender) -> None:
+def test_the_amount_leaves_what_a_loan_is_at_least_to_pay_out(lender: Lender) -> None:
     old = lender.lend()
     fee = [{"name": "Fee", "amount": "100.00", "when": "disbursement", "deduct": True}]
-    faults = reasons(lender.top_up(old, "1100.00", charges=fee))
-    assert faults == {"amount": "more than 1100.00: the payoff and deducted charges"}
-    assert lender.top_up(old, "1100.01", charges=fee).data.state == "active"
+    faults = reasons(lender.top_up(old, "1100.99", charges=fee))
+    assert faults == {"amount": "at least 1101.00: the payoff, the deducted charges and 1.00 to pay out"}
+    assert lender.top_up(old, "1101.00", charges=fee).data.state == "active"
 
 
 def test_all_faults_are_named_at_once(lender: Lender) -> None:
@@ -277,8 +337,10 @@ def test_a_dry_run_explains_what_is_paid_off_and_out_and_changes_nothing(lender:
     assert figures["paid out"][0] == "950.00"
     assert (reply.dry_run, reply.data.loan_id, reply.data.outstanding.total) == (True, None, "2523.77")
     assert (lender.balances(), lender.loan(old).topped_up_by) == (before, "")
+    wallet = lender.wallet()
     done = lender.top_up(old).data
     assert done.schedule == reply.data.schedule
+    assert kobo(figures["disbursement"][0]) == wallet - lender.wallet()
 
 
 # --- any run ----------------------------------------------------------------------------------------------------------

@@ -90,6 +90,16 @@ def test_what_is_recovered_is_written_off_no_more(lender: Lender) -> None:
 # --- parts ------------------------------------------------------------------------------------------------------------
 
 
+def test_a_written_off_loan_has_no_check_of_its_arrears_after_a_recovery() -> None:
+    for rates in ([], ["1", "5", "25", "50", "75", "100"]):
+        lender = Lender(penalty_rate="1", provision_rates=rates)
+        loan_id = lender.lend()
+        lender.pass_days(40)
+        lender.write_off(loan_id)
+        lender.repay(loan_id, "100.00")
+        assert lender.waiting() == []
+
+
 def test_parts_are_written_off_as_far_as_they_are_due_and_the_loan_goes_on(lender: Lender) -> None:
     loan_id = late_loan(lender)
     reply = lender.write_off_parts(loan_id, "penalty", "interest")

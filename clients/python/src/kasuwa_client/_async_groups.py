@@ -2730,8 +2730,8 @@ class Loans(AsyncGroup):
         Needs a key of scope `lend`.
 
         loan_id: The loan that is paid off. It must owe something. 1 to 100 characters.
-        amount: Principal of the new loan, in naira: more than the payoff of the old one and the deducted charges.
-            Digits with at most two decimals, above zero, at most 15 digits.
+        amount: Principal of the new loan, in naira: at least the payoff of the old one, the deducted charges and
+            the least amount of a loan. Digits with at most two decimals, above zero, at most 15 digits.
         period: Number of installments of the new loan, from 1 to 366. Default: that which was agreed with the old
             one. A whole number, not negative.
         interest_settings: The interest of the new loan. Default: that of the old one.

@@ -4611,7 +4611,9 @@ class LoanRecord(Result):
     closed_at: dt.datetime | None = None
     """Time at which the loan was closed, in UTC. Null before."""
     net_amount: Decimal | None = None
-    """What the client receives, in naira: the principal without deducted charges. Absent if none is deducted."""
+    """The principal without deducted charges, in naira. The client receives it; of a top-up, what is left of it
+    after the payoff of the old loan. Absent if none is deducted.
+    """
     agreed_charges: tuple[AgreedChargeRecord, ...] | None = None
     """The charges that were agreed with the loan. Absent if none were."""
     grace: GraceRecord | None = None

@@ -444,7 +444,10 @@ export interface LoanRecord {
   readonly closed_at: Time | null;
   /** The installments by date. */
   readonly schedule: readonly LoanScheduleLine[];
-  /** What the client receives, in naira: the principal without deducted charges. Absent if none is deducted. */
+  /**
+   * The principal without deducted charges, in naira. The client receives it; of a top-up, what is left of it after
+   * the payoff of the old loan. Absent if none is deducted.
+   */
   readonly net_amount?: Amount;
   /** The charges that were agreed with the loan. Absent if none were. */
   readonly agreed_charges?: readonly AgreedChargeRecord[];
@@ -1328,8 +1331,8 @@ export interface LoansTopUpRequest {
   /** The loan that is paid off. It must owe something. 1 to 100 characters. */
   readonly loan_id: string;
   /**
-   * Principal of the new loan, in naira: more than the payoff of the old one and the deducted charges. Digits with at
-   * most two decimals, above zero, at most 15 digits.
+   * Principal of the new loan, in naira: at least the payoff of the old one, the deducted charges and the least amount
+   * of a loan. Digits with at most two decimals, above zero, at most 15 digits.
    */
   readonly amount: Amount;
   /**

@@ -4,6 +4,8 @@
       │  └──────────────────────────── stop_auto_repay ───────────────────────────▶ stopped ── auto_repay ──▶ active
       └── the loan is closed ──▶ ended
 
+A paused one has no job that would see its loan closed: replies say that it has ended (rules/auto_repay_record.py).
+
 An active one has one job while it waits, and none while a card is charged (`charging`). The end of the charge makes the
 next job in the same commit, so that no day is collected twice or left out if a process dies in between.
 

@@ -61,7 +61,7 @@ import msgspec
 
 from kasuwa.core.callers import Caller
 from kasuwa.core.codes import INVALID_REQUEST
-from kasuwa.core.decision import Job, Merchant, Needs, Posting, Refusal, Row
+from kasuwa.core.decision import Job, LoadedRows, Merchant, Needs, Posting, Refusal, Row
 from kasuwa.core.references import is_opaque_id, job_key, row_key
 from kasuwa.ledger import chart
 from kasuwa.ledger.posting_kinds import LOAN_PARTS
@@ -393,8 +393,9 @@ def keep_version(was: LoanInstallment, line: LoanInstallment, now: datetime) -> 
 
 
 class LoanAct(Row):
-    """One act on a loan that was paid out: a repayment, a charge, a waiver or a write-off. With the terms, the acts in
-    their order say what the loan is on any day (rules/history.py). Amounts are in minor units."""
+    """One act on a loan that was paid out: a repayment, a charge, a waiver, a write-off, a reschedule or a
+    top-up. With the terms, the acts in their order say what the loan is on any day (rules/history.py). Amounts are in
+    minor units."""
 
     table: ClassVar[str] = "loan_act"
     mutable_columns: ClassVar[tuple[str, ...]] = ("applied", "lost", "is_reversed")
@@ -590,6 +591,17 @@ def need_installments(loan: Loan) -> Needs:
     lines = [installment_key(loan.merchant_id, loan.loan_id, n) for n in range(1, loan.installments + 1)]
     client = (Client, client_key(loan.merchant_id, loan.client_id))
     return Needs((client, *((LoanInstallment, key) for key in lines)))
+
+
+def find_installments(loan: Loan, rows: LoadedRows) -> tuple[LoanInstallment, ...] | None:
+    """Returns the loan's installments, or None if they are not loaded yet."""
+    lines = []
+    for n in range(1, loan.installments + 1):
+        key = installment_key(loan.merchant_id, loan.loan_id, n)
+        if not rows.is_loaded(key):
+            return None
+        lines.append(rows.get(LoanInstallment, key))
+    return tuple(line for line in lines if line is not None)
 
 
 # --- postings ---------------------------------------------------------------------------------------------------

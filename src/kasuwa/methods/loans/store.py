@@ -88,8 +88,11 @@ RANKED_INSTALLMENTS = f"""
     from loan_installment n where n.merchant_id = $1 and n.loan_id = any($2)
     window w as (partition by n.loan_id)
 """
-# Of a grace, what is owed today follows from all of its installments.
-IS_SHOWN = "(due <= $3 and owed > 0) or n in (running, coming) or grown > 0 or deferred > 0 or pending > 0"
+# Of a grace, what is owed today follows from all of its installments. A reschedule can leave a charge whose day has
+# come with an installment whose interval has not begun.
+IS_SHOWN = """(due <= $3 and owed > 0) or n in (running, coming) or grown > 0 or deferred > 0 or pending > 0
+    or (due > $3 and exists (
+        select from jsonb_array_elements(nullif(charges, '')::jsonb) c where (c ->> 'day')::date <= $3))"""
 SHOWN_LINES = (
     f"select {LINE_COLUMNS} from ({RANKED_INSTALLMENTS}) p where merchant_id = $1 and ({IS_SHOWN}) order by loan_id, n"
 )

@@ -325,7 +325,8 @@ class LoanRecord(LoanFacts, kw_only=True):
     schedule: list[ScheduleLine]
     "The installments by date."
     net_amount: str | UnsetType = UNSET
-    "What the client receives, in naira: the principal without deducted charges. Absent if none is deducted."
+    """The principal without deducted charges, in naira. The client receives it; of a top-up, what is left of it after
+    the payoff of the old loan. Absent if none is deducted."""
     agreed_charges: list[AgreedChargeRecord] | UnsetType = UNSET
     "The charges that were agreed with the loan. Absent if none were."
     grace: GraceRecord | UnsetType = UNSET

@@ -53,7 +53,8 @@ class TopUpRequest(msgspec.Struct, kw_only=True):
     loan_id: Reference
     "The loan that is paid off. It must owe something."
     amount: Amount
-    "Principal of the new loan, in naira: more than the payoff of the old one and the deducted charges."
+    """Principal of the new loan, in naira: at least the payoff of the old one, the deducted charges and the least
+    amount of a loan."""
     period: NonNegativeInt | None = None
     "Number of installments of the new loan, from 1 to 366. Default: that which was agreed with the old one."
     interest_settings: InterestSettings | None = field(name="interestSettings", default=None)

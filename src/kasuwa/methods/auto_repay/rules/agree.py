@@ -24,7 +24,7 @@ from kasuwa.core.decision import (
 from kasuwa.core.dry_run import DRY_RUN_MESSAGE
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import job_key, opaque_id
-from kasuwa.methods.auto_repay.rules.dates import find_first, make_run, plan_day, wait_for_payout
+from kasuwa.methods.auto_repay.rules.dates import find_first, make_run, wait_for_payout
 from kasuwa.methods.auto_repay.wire import AutoRepayReply, AutoRepayRequest, StopAutoRepayRequest
 from kasuwa.methods.investments.model import (
     CLOSED,
@@ -37,6 +37,7 @@ from kasuwa.methods.investments.model import (
 )
 from kasuwa.methods.loans.auto_repay_model import (
     ACTIVE,
+    ENDED,
     ID_PREFIX,
     SAVINGS,
     STOPPED,
@@ -52,14 +53,15 @@ from kasuwa.methods.loans.model import (
     UNDISBURSED_STATES,
     UNKNOWN_LOAN,
     Loan,
+    find_installments,
     loan_key,
     need_installments,
     need_loan,
     refuse_in_state,
 )
-from kasuwa.methods.loans.rules.auto_repay_record import expect_amount, make_auto_repay_record
+from kasuwa.methods.loans.rules.auto_repay_record import end_with_loan, expect_amount, make_auto_repay_record
 from kasuwa.methods.loans.rules.loan_position import LoanPosition, compute_position
-from kasuwa.methods.loans.rules.repay import find_installments
+from kasuwa.methods.loans.rules.plan_collection import plan_day
 from kasuwa.methods.payment.model import SavedCard, find_chargeable_card, saved_card_key
 from kasuwa.transactions.schedule import RETRY_DAYS
 from kasuwa.wire.interest_wire import DryRunFigure
@@ -194,9 +196,10 @@ def make_auto_repayment(loan: Loan, context: Context) -> AutoRepayment:
 
 
 def agree(request: AutoRepayRequest, auto: AutoRepayment) -> AutoRepayment:
-    """Returns the collection under the terms of the request. The end of a charge in progress plans what follows."""
+    """Returns the collection under the terms of the request. The end of a charge in progress plans what follows, and
+    under the same terms it counts as a try of its day."""
     retry = RETRY_DAYS if request.retry is None else tuple(int(day) for day in request.retry)
-    return msgspec.structs.replace(
+    agreed = msgspec.structs.replace(
         auto,
         source=request.source,
         card_token=request.token or "",
@@ -204,10 +207,9 @@ def agree(request: AutoRepayRequest, auto: AutoRepayment) -> AutoRepayment:
         hour=DEFAULT_DUE_HOUR if request.at is None else int(request.at),
         retry=",".join(str(day) for day in retry),
         state=ACTIVE,
-        tries=0,
-        misses=0,
-        reason="",
     )
+    is_same = agreed == auto and auto.charging
+    return auto if is_same else msgspec.structs.replace(agreed, tries=0, misses=0, reason="")
 
 
 def plan_first(auto: AutoRepayment, position: LoanPosition | None, context: Context) -> AutoRepayment:
@@ -263,13 +265,13 @@ def decide_stop(
     auto = rows.get(AutoRepayment, auto_repayment_key(merchant_id, request.loan_id))
     if auto is None:
         return NOT_AGREED
-    is_over = make_auto_repay_record(auto, loan).state in ("stopped", "ended")
-    stopped = auto if is_over else halt(auto, STOPPED)
+    ended = end_with_loan(auto, loan)
+    stopped = ended if ended.state in (STOPPED, ENDED) else halt(ended, STOPPED)
     record = make_auto_repay_record(stopped, loan)
     if request.dry_run:
         return Decision(reply=AutoRepayReply(message=DRY_RUN_MESSAGE, data=record, dry_run=True, explained=[]))
     decision = Decision(reply=AutoRepayReply(message="Automatic Collection Stopped", data=record))
-    if not is_over:
+    if stopped != auto:
         job = rows.get(Job, job_key(auto.key))
         decision.rows = (stopped,)
         decision.jobs_done = () if job is None else (job,)

@@ -10,7 +10,7 @@ import msgspec
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.decision import Context, Effects
 from kasuwa.core.money import format_minor
-from kasuwa.methods.auto_repay.rules.dates import Decline, find_following, plan_after_decline, plan_day
+from kasuwa.methods.auto_repay.rules.dates import Decline, find_next, plan_after_decline
 from kasuwa.methods.loans.auto_repay_model import (
     COLLECTED,
     DECLINED,
@@ -24,6 +24,7 @@ from kasuwa.methods.loans.auto_repay_model import (
 from kasuwa.methods.loans.model import OWING_STATES
 from kasuwa.methods.loans.rules.loan_position import LoanPosition
 from kasuwa.methods.loans.rules.pause_collection import tell_of_collection
+from kasuwa.methods.loans.rules.plan_collection import plan_day
 
 EVENT_COLLECTED = "loan_collected"
 
@@ -76,8 +77,8 @@ def record_collected(attempt: Attempt, after: LoanPosition, earliest: datetime, 
     if loan.state not in OWING_STATES:
         paid = halt(paid, ENDED)
     else:
-        assert paid.due_on is not None
-        paid = plan_day(paid, find_following(after, max(paid.due_on, after.day)), earliest)
+        following = find_next(after, lagos_day(recorded.made_at), paid.hour, context.now)
+        paid = plan_day(paid, following, earliest)
     return tell_of_success(paid, recorded, after, context)
 
 
@@ -111,7 +112,7 @@ def record_declined(
 ) -> EndedAttempt:
     """Returns the effects of an attempt that failed: it is made again, given up, or the collection pauses."""
     auto, recorded = record_attempt(attempt, DECLINED, context)
-    after, step = plan_after_decline(auto, position, why, context.now, earliest)
+    after, step = plan_after_decline(auto, position, lagos_day(recorded.made_at), why, context.now, earliest)
     return tell_of_failure(after, recorded, why, step, context)
 
 

@@ -25,7 +25,6 @@ from kasuwa.methods.auto_repay.rules.dates import (
     Decline,
     find_first,
     make_run,
-    plan_day,
 )
 from kasuwa.methods.loans.auto_repay_model import (
     ACTIVE,
@@ -39,9 +38,10 @@ from kasuwa.methods.loans.auto_repay_model import (
     halt,
     need_auto_repayment,
 )
-from kasuwa.methods.loans.model import OWING_STATES, Loan, LoanInstallment, loan_key, need_loan
+from kasuwa.methods.loans.model import OWING_STATES, Loan, LoanInstallment, find_installments, loan_key, need_loan
 from kasuwa.methods.loans.rules.loan_position import LoanPosition, compute_position
-from kasuwa.methods.loans.rules.repay import end_repayment, find_installments
+from kasuwa.methods.loans.rules.plan_collection import plan_day
+from kasuwa.methods.loans.rules.repay import end_repayment
 from kasuwa.methods.loans.rules.reverse import REPAYMENT_PURPOSE_RULES
 from kasuwa.methods.payment.rules.plans.scheduled_charges import retry_classes
 from kasuwa.transactions.purpose import TransactionEffects

@@ -31,8 +31,6 @@ from kasuwa.methods.auto_repay.rules.dates import (
     Decline,
     collect_next,
     find_first,
-    find_following,
-    plan_day,
     wait_for_payout,
 )
 from kasuwa.methods.clients.model import Client, adjust_pending_payments
@@ -57,6 +55,7 @@ from kasuwa.methods.loans.model import (
     UNDISBURSED_STATES,
     Loan,
     LoanInstallment,
+    find_installments,
     loan_key,
     need_loan,
 )
@@ -65,6 +64,7 @@ from kasuwa.methods.loans.rules.auto_repay_record import compute_collected, expe
 from kasuwa.methods.loans.rules.guarantor_holds import need_secured_loan
 from kasuwa.methods.loans.rules.loan_position import LoanPosition, compute_position
 from kasuwa.methods.loans.rules.pause_collection import tell_of_collection
+from kasuwa.methods.loans.rules.plan_collection import find_following, plan_day
 from kasuwa.methods.loans.wire import RepayRequest
 from kasuwa.methods.payment.model import CHARGE, SavedCard, find_chargeable_card, saved_card_key
 from kasuwa.methods.payment.rules.begin import begin_payment
@@ -105,7 +105,7 @@ def decide_run(job: Job, answer: Answer, context: Context, rows: LoadedRows) -> 
         return go_on(wait_for_payout(auto, max(context.now, current.due) + MIN_RUN_INTERVAL), current)
     if loan.state not in OWING_STATES:
         return Decision(rows=(halt(auto, ENDED),), jobs_done=(current,))
-    stored = repay.find_installments(loan, rows)
+    stored = find_installments(loan, rows)
     needs = need_secured_loan(loan)
     if stored is None or has_unseen_rows(needs, rows):
         return NeedsMore(needs)

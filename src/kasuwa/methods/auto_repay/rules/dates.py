@@ -14,20 +14,17 @@ import msgspec
 from kasuwa.core.calendar import lagos_day, lagos_moment
 from kasuwa.core.decision import Job, make_job
 from kasuwa.core.references import job_key
-from kasuwa.methods.loans.auto_repay_model import COLLECT, NOTICE, PAUSED, WAIT, AutoRepayment, halt
+from kasuwa.methods.loans.auto_repay_model import COLLECT, PAUSED, WAIT, AutoRepayment, halt
 from kasuwa.methods.loans.rules.loan_position import LoanPosition
+from kasuwa.methods.loans.rules.plan_collection import find_following, plan_day
 from kasuwa.methods.payment.rules.plans.scheduled_charges import MAX_MISSED_CYCLES
 from kasuwa.transactions.schedule import next_retry
 
 RUN = "loans.collect"
 LANE = "loans"
 
-# Time between telling the client and collecting.
-NOTICE_TIME = timedelta(days=1)
 # Keeps the due times of two runs of a job distinct, because a run is recognized by its due time.
 MIN_RUN_INTERVAL = timedelta(seconds=1)
-
-NO_DATE = "no_due_date"
 
 
 class Decline(msgspec.Struct, frozen=True):
@@ -44,9 +41,11 @@ def find_soonest(hour: int, now: datetime) -> date:
     return today if now <= lagos_moment(today, hour) else today + timedelta(days=1)
 
 
-def find_following(position: LoanPosition, day: date) -> date | None:
-    """Returns the first due date after a day of which something is owed, or None."""
-    return next((line.due for line in position.lines if line.due > day and line.owed.total), None)
+def find_next(position: LoanPosition, attempted_on: date, hour: int, now: datetime) -> date | None:
+    """Returns the day that is collected after an attempt: the first due date since then of which something is owed. If
+    that has passed while a card was charged, it is collected as soon as the hour comes."""
+    following = find_following(position, attempted_on)
+    return None if following is None else max(following, find_soonest(hour, now))
 
 
 def find_first(position: LoanPosition, hour: int, now: datetime) -> date | None:
@@ -61,14 +60,6 @@ def wait_for_payout(auto: AutoRepayment, earliest: datetime) -> AutoRepayment:
     return msgspec.structs.replace(auto, step=WAIT, due_on=None, next_at=lagos_moment(day, auto.hour))
 
 
-def plan_day(auto: AutoRepayment, day: date | None, earliest: datetime) -> AutoRepayment:
-    """Returns the collection with the day that it collects next. It pauses if there is none."""
-    if day is None:
-        return halt(auto, PAUSED, NO_DATE)
-    notice = max(earliest, lagos_moment(day, auto.hour) - NOTICE_TIME)
-    return msgspec.structs.replace(auto, step=NOTICE, due_on=day, next_at=notice, tries=0)
-
-
 def collect_next(auto: AutoRepayment, earliest: datetime) -> AutoRepayment:
     """Returns the collection whose client was told: it collects when the hour of the day comes."""
     assert auto.due_on is not None
@@ -76,13 +67,13 @@ def collect_next(auto: AutoRepayment, earliest: datetime) -> AutoRepayment:
 
 
 def plan_after_decline(
-    auto: AutoRepayment, position: LoanPosition, decline: Decline, now: datetime, earliest: datetime
+    auto: AutoRepayment, position: LoanPosition, attempted_on: date, decline: Decline, now: datetime, earliest: datetime
 ) -> tuple[AutoRepayment, str]:
     """Returns the collection after an attempt that failed, and the step that its event names."""
     assert auto.due_on is not None
     if not decline.is_soft:
         return halt(auto, PAUSED, decline.reason), "paused"
-    following = find_following(position, max(auto.due_on, position.day))
+    following = find_next(position, attempted_on, auto.hour, now)
     coming = None if following is None else lagos_moment(following, auto.hour)
     again = next_retry(lagos_moment(auto.due_on, auto.hour), now, coming, auto.retry_days)
     failed = msgspec.structs.replace(auto, reason=decline.reason)

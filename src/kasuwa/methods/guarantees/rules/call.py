@@ -52,6 +52,7 @@ from kasuwa.methods.loans.model import (
     UNKNOWN_LOAN,
     WRITTEN_OFF,
     Loan,
+    find_installments,
     loan_key,
     need_loan,
     record_act,
@@ -61,7 +62,7 @@ from kasuwa.methods.loans.rules.guarantor_holds import PLEDGE_INSUFFICIENT, need
 from kasuwa.methods.loans.rules.loan_event import tell_of_loan
 from kasuwa.methods.loans.rules.loan_position import LoanPosition, compute_position
 from kasuwa.methods.loans.rules.loan_record import explain_parts, make_allocation, make_loan_record
-from kasuwa.methods.loans.rules.repay import KIND, AppliedRepayment, apply_repayment, find_installments
+from kasuwa.methods.loans.rules.repay import KIND, AppliedRepayment, apply_repayment
 from kasuwa.terms.loan_schedule import sum_amounts
 from kasuwa.transactions.transactions import (
     SUCCESSFUL,

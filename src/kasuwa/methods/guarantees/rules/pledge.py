@@ -52,6 +52,7 @@ from kasuwa.methods.loans.model import (
     UNDISBURSED_STATES,
     UNKNOWN_LOAN,
     Loan,
+    find_installments,
     loan_key,
     need_loan,
     refuse_in_state,
@@ -61,7 +62,6 @@ from kasuwa.methods.loans.rules.guarantor_holds import (
     count_unpaid_principal,
     need_secured_loan,
 )
-from kasuwa.methods.loans.rules.repay import find_installments
 
 # Refusals, in order of precedence: unknown loan, its state, unknown client and savings, and these.
 OWN_LOAN = refuse_fields(FieldError("client_id", "another client than the borrower", "guarantor_is_borrower"))

@@ -149,5 +149,4 @@ def find_product_grace_faults(grace: Grace, own: Grace, period: int) -> list[Fie
             faults.append(FieldError(f"grace.{name}", reason, OUTSIDE_RANGE))
     if grace.interest and grace.capitalize != own.capitalize:
         faults.append(FieldError("grace.capitalize", "that of the product", OUTSIDE_RANGE))
-    others = [*find_grace_faults(grace), *(find_period_faults(grace, period) if period else ())]
-    return faults or [FieldError("grace", fault) for fault in others]
+    return faults or [*find_grace_faults(grace), *(find_period_faults(grace, period) if period else ())]

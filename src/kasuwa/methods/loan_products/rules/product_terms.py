@@ -131,7 +131,7 @@ def find_term_faults(terms: ProductTerms, grace: GraceTerms | None) -> list[Fiel
     if grace is not None and grace.first_due is not None:
         faults += FIRST_DUE_OF_LOAN.field_errors
     faults += [
-        FieldError(f"grace{fault.partition(':')[0]}", f"less than ranges.period.min, {terms.period.least}")
+        FieldError(fault.field, f"less than ranges.period.min, {terms.period.least}")
         for fault in find_period_faults(terms.agreed.grace, terms.period.least)
     ]
     return faults

@@ -44,16 +44,18 @@ POSTINGS = """
         and (starts_with(debit, 'lending:') or starts_with(credit, 'lending:'))
 """
 # $4 the day, $5 the first day of the month.
-# A loan that owes nothing has bucket -1: its installments of the month were due, too. $6 says what is counted by, if
-# anything. Loans beyond the largest groups have none.
+# Only loans count that owed something in the month, by their postings: a loan that was closed may be owed again since,
+# and closed_at says nothing about that. A loan that owes nothing has bucket -1: its installments of the month were due,
+# too. $6 says what is counted by, if anything. Loans beyond the largest groups have none.
 MAX_GROUPS = 200
 POSITIONS = f"""
-    with later as (
-        select split_part(own, ':', 2) as loan_id, sum(case when is_charged then amount else -amount end) as owed,
-            sum(case when is_charged then amount else -amount end) filter (where starts_with(own, 'loan_principal:'))
-                as principal
-        from ({POSTINGS}) p where at >= $3
-            and split_part(own, ':', 1) in ('loan_principal', 'loan_interest', 'loan_tax', 'loan_charge', 'loan_vat')
+    with moved as (
+        select split_part(own, ':', 2) as loan_id, sum(added) as since_month, bool_or(at < $3) as is_moved_in_month,
+            sum(added) filter (where at >= $3 and part <> 'loan_penalty') as owed,
+            sum(added) filter (where at >= $3 and part = 'loan_principal') as principal
+        from (select p.*, split_part(own, ':', 1) as part, case when is_charged then amount else -amount end as added
+            from ({POSTINGS}) p) s
+        where part in ('loan_principal', 'loan_interest', 'loan_tax', 'loan_charge', 'loan_vat', 'loan_penalty')
         group by 1),
     versions as (
         select distinct on (loan_id, n) loan_id, n, due, asked, paid from loan_installment_version
@@ -62,11 +64,12 @@ POSITIONS = f"""
         select loan_id, tolerance_days, state = 'closed_written_off' as is_written_off,
             case $6::text when 'officer' then officer when 'branch' then branch
                 when 'product' then product end as name from loan
-        where merchant_id = $1 and disbursed_at < $3 and (closed_at is null or closed_at >= $2)),
+        where merchant_id = $1 and disbursed_at < $3
+            and (closed_at is null or closed_at >= $2 or loan_id in (select loan_id from moved))),
     lines as (
         select l.loan_id, l.tolerance_days, l.is_written_off, l.name,
             n.principal - n.paid_principal - n.lost_principal - n.pending - n.pending_tax as principal_now,
-            m.asked - m.paid as owed_now,
+            m.asked - m.paid as owed_now, n.penalty - n.paid_penalty - n.lost_penalty as penalty_now,
             coalesce(v.due, n.due) as due, coalesce(v.asked, m.asked) as asked, coalesce(v.paid, m.paid) as paid
         from loans l join loan_installment n on n.merchant_id = $1 and n.loan_id = l.loan_id
         cross join lateral (select n.paid_principal + n.paid_interest + n.paid_tax + n.paid_charge + n.paid_vat as paid,
@@ -75,17 +78,18 @@ POSITIONS = f"""
         left join versions v on v.loan_id = n.loan_id and v.n = n.n),
     positions as (
         select loan_id, tolerance_days::int as tolerance, name,
-            case when is_written_off then 0 else sum(principal_now) end - coalesce(max(later.principal), 0)
+            case when is_written_off then 0 else sum(principal_now) end - coalesce(max(moved.principal), 0)
                 as principal,
-            case when is_written_off then 0 else sum(owed_now) end - coalesce(max(later.owed), 0) as owed,
+            case when is_written_off then 0 else sum(owed_now) end - coalesce(max(moved.owed), 0) as owed,
             min(due) filter (where paid < asked) as since,
             sum(asked) filter (where due between $5::date and $4::date) as due,
             sum(paid) filter (where due between $5::date and $4::date) as paid,
             sum(asked - paid) filter (where due <= $4::date) as overdue,
             sum(asked - paid) filter (where due > $4::date and due <= $4::date + {WEEK}) as in_a_week,
             sum(asked - paid) filter (where due > $4::date and due <= $4::date + {MONTH}) as in_a_month
-        from lines left join later using (loan_id) group by loan_id, tolerance_days, is_written_off,
-            name),
+        from lines left join moved using (loan_id) group by loan_id, tolerance_days, is_written_off, name
+        having bool_or(is_moved_in_month) or coalesce(max(since_month), 0)
+            < case when is_written_off then 0 else sum(owed_now + penalty_now) end),
     largest as (
         select name from positions where owed > 0 and name is not null
         group by name order by sum(principal) desc, name limit {MAX_GROUPS})

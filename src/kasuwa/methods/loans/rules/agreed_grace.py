@@ -22,23 +22,25 @@ def check_grace(merchant: Merchant, period: int | None, grace: GraceTerms | None
     faults = [*find_grace_faults(read_grace(grace))]
     if period is not None:
         faults += find_period_faults(read_grace(grace), period)
-    return "; ".join(faults) or None
+    return "; ".join(f"{fault.field.removeprefix('grace')}: {fault.reason}" for fault in faults) or None
 
 
 def check_grace_alone(merchant: Merchant, grace: GraceTerms | None) -> str | None:
     return check_grace(merchant, None, grace)
 
 
-def find_grace_faults(grace: Grace) -> Iterator[str]:
+def find_grace_faults(grace: Grace) -> Iterator[FieldError]:
     if grace.interest > grace.principal:
-        yield ".interest: at most principal: an installment that asks for principal asks for its interest"
+        reason = "at most principal: an installment that asks for principal asks for its interest"
+        yield FieldError("grace.interest", reason)
     if grace.capitalize and not grace.interest:
-        yield ".capitalize: only with interest of at least 1"
+        yield FieldError("grace.capitalize", "only with interest of at least 1")
 
 
-def find_period_faults(grace: Grace, period: int) -> Iterator[str]:
+def find_period_faults(grace: Grace, period: int) -> Iterator[FieldError]:
     if grace.principal >= period:
-        yield f".principal: less than the {period} installments: the last one asks for principal"
+        reason = f"less than the {period} installments: the last one asks for principal"
+        yield FieldError("grace.principal", reason)
 
 
 def read_grace(grace: GraceTerms | None) -> Grace:

@@ -26,6 +26,7 @@ from kasuwa.methods.loans.model import (
     MORE_THAN_OWED,
     Loan,
     changed_installments,
+    find_installments,
     need_installments,
     need_loan,
 )
@@ -33,7 +34,7 @@ from kasuwa.methods.loans.rules.loan_event import tell_of_loan
 from kasuwa.methods.loans.rules.loan_position import compute_position, is_late
 from kasuwa.methods.loans.rules.origination import change_state
 from kasuwa.methods.loans.rules.provision import compute_provision, next_check_on, set_provision
-from kasuwa.methods.loans.rules.repay import find_installments, penalty_posts
+from kasuwa.methods.loans.rules.repay import penalty_posts
 from kasuwa.rails.ports.orders import Answer
 from kasuwa.terms.loan_schedule import LendingSettings, sum_amounts
 

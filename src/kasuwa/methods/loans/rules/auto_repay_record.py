@@ -9,7 +9,7 @@ from msgspec import UNSET
 
 from kasuwa.core.calendar import lagos_day, utc_text
 from kasuwa.core.money import format_minor
-from kasuwa.methods.loans.auto_repay_model import ACTIVE, ENDED, NOTICE, WAIT, AutoRepayment, halt
+from kasuwa.methods.loans.auto_repay_model import ACTIVE, ENDED, NOTICE, PAUSED, WAIT, AutoRepayment, halt
 from kasuwa.methods.loans.auto_repay_wire import AutoRepayRecord
 from kasuwa.methods.loans.model import OWING_STATES, UNDISBURSED_STATES, Loan
 from kasuwa.methods.loans.rules.loan_position import LoanPosition, compute_position
@@ -42,11 +42,16 @@ def name_step(auto: AutoRepayment) -> str | None:
     return "retry" if auto.tries else "collect"
 
 
+def end_with_loan(auto: AutoRepayment, loan: Loan) -> AutoRepayment:
+    """Returns the collection, which has ended if its loan is closed: an active one before its job has seen that, and a
+    paused one until the loan is owed again."""
+    is_over = loan.state not in OWING_STATES | UNDISBURSED_STATES
+    return halt(auto, ENDED) if is_over and auto.state in (ACTIVE, PAUSED) else auto
+
+
 def make_auto_repay_record(auto: AutoRepayment, loan: Loan, position: LoanPosition | None = None) -> AutoRepayRecord:
-    """Returns the record. A collection whose loan is closed is over, also before its job has seen that. With a position
-    of the loan, which is paid out, the record says what will be collected."""
-    if auto.state == ACTIVE and loan.state not in OWING_STATES | UNDISBURSED_STATES:
-        auto = halt(auto, ENDED)
+    """Returns the record. With a position of the loan, which is paid out, it says what will be collected."""
+    auto = end_with_loan(auto, loan)
     is_active, day = auto.state == ACTIVE, auto.due_on
     record = AutoRepayRecord(
         auto_repay_id=auto.auto_repay_id,

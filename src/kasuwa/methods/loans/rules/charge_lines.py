@@ -32,6 +32,11 @@ def with_charges(line: LoanInstallment, charges: Iterable[LineCharge]) -> LoanIn
     )
 
 
+def made_charge_id(n: int) -> str:
+    """Returns the id of the charge that an act made. Those of agreed charges begin with C."""
+    return f"A{n}"
+
+
 def add_agreed_charges(
     loan: Loan, lines: tuple[LoanInstallment, ...], schedule: list[ScheduledInstallment], begins: date
 ) -> tuple[LoanInstallment, ...]:

@@ -23,6 +23,7 @@ from kasuwa.core.decision import (
     Row,
     refuse_fields,
 )
+from kasuwa.core.dry_run import DRY_RUN_MESSAGE
 from kasuwa.core.error_codes import DAY_OUTSIDE_LOAN
 from kasuwa.core.money import LARGEST_AMOUNT, format_minor
 from kasuwa.methods.clients.model import adjust_open_accounts
@@ -38,6 +39,7 @@ from kasuwa.methods.loans.model import (
     changed_installments,
     charge_posts,
     count_act,
+    find_installments,
     loan_key,
     need_installments,
     need_loan,
@@ -45,7 +47,7 @@ from kasuwa.methods.loans.model import (
     refuse_in_state,
     waiver_posts,
 )
-from kasuwa.methods.loans.rules.charge_lines import cover_charges
+from kasuwa.methods.loans.rules.charge_lines import cover_charges, made_charge_id
 from kasuwa.methods.loans.rules.history import find_acts
 from kasuwa.methods.loans.rules.loan_event import tell_of_loan
 from kasuwa.methods.loans.rules.loan_position import (
@@ -59,13 +61,12 @@ from kasuwa.methods.loans.rules.loan_position import (
 )
 from kasuwa.methods.loans.rules.loan_record import explain_parts, make_loan_record
 from kasuwa.methods.loans.rules.origination import (
-    DRY_RUN_MESSAGE,
     arrears_check_jobs,
     change_state,
     reschedule_arrears_check,
 )
 from kasuwa.methods.loans.rules.provision import release_provision
-from kasuwa.methods.loans.rules.repay import find_client, find_installments, penalty_posts
+from kasuwa.methods.loans.rules.repay import find_client, penalty_posts
 from kasuwa.methods.loans.wire import LoanReply
 from kasuwa.methods.loans.wire_charges import ChargeRequest, WaiveRequest
 from kasuwa.terms.loan_charges import MAX_CHARGES_OF_LINE, LineCharge
@@ -194,7 +195,7 @@ def decide_charge(
         return refuse_fields(FieldError("amount", f"with all that is owed, more than {most}", "loan_too_large"))
     if len(line.its_charges) >= MAX_CHARGES_OF_LINE:
         return TOO_MANY_CHARGES
-    charge = LineCharge(f"A{debt.loan.acts + 1}", request.name, day, amount, vat)
+    charge = LineCharge(made_charge_id(debt.loan.acts + 1), request.name, day, amount, vat)
     act = record_debt_act(debt, CHARGE_ACT, amount, encode_text(charge), context)
     how = f"{format_minor(amount)} and VAT {format_minor(vat)}, with installment {line.n} due {line.due.isoformat()}"
     after = charge_loan(before, charge)

@@ -7,7 +7,8 @@ import msgspec
 
 from kasuwa.core.money import format_minor
 from kasuwa.methods.loans.model import Loan
-from kasuwa.terms.loan_charges import charges_of_schedule, deducted_charges
+from kasuwa.methods.loans.rules.charge_lines import deducted_parts
+from kasuwa.terms.loan_charges import charges_of_schedule
 from kasuwa.terms.loan_schedule import (
     CAPITALIZE,
     EQUAL_INSTALLMENTS,
@@ -28,10 +29,14 @@ def percent_text(terms: LoanTerms) -> str:
     return f"{round(places, 12).normalize():f} %"
 
 
-def explain_schedule(loan: Loan, lines: list[ScheduledInstallment], begins: date, tariff: Tariff) -> list[DryRunFigure]:
+def explain_schedule(
+    loan: Loan, lines: list[ScheduledInstallment], begins: date, tariff: Tariff, payoff: int = 0
+) -> list[DryRunFigure]:
+    """Returns the figures of a loan's schedule, and what it costs the wallet. `payoff` is of a loan that it tops up."""
     terms, agreed = loan.terms, loan.agreed_terms
-    deducted = deducted_charges(agreed, loan.amount)
-    cost = calculate_transfer_fees(tariff, loan.amount - deducted)
+    deducted = deducted_parts(loan).total
+    paid_out = loan.amount - deducted - payoff
+    cost = calculate_transfer_fees(tariff, paid_out)
     figures = explain_lines(terms, lines, begins)
     charges = sum(
         charge.amount + charge.vat for own in charges_of_schedule(agreed, loan.amount, lines, begins) for charge in own
@@ -57,9 +62,8 @@ def explain_schedule(loan: Loan, lines: list[ScheduledInstallment], begins: date
         ),
         DryRunFigure(
             what="disbursement",
-            amount=format_minor(terms.principal - deducted + cost.total),
-            how=f"{format_minor(terms.principal - deducted)} and {fees}: taken from the wallet when the loan is"
-            " approved",
+            amount=format_minor(paid_out + cost.total),
+            how=f"{format_minor(paid_out)} and {fees}: taken from the wallet when the loan is approved",
         ),
     ]
 

@@ -137,6 +137,42 @@ def capitalize_due(lines: tuple[LoanInstallment, ...], day: date) -> tuple[LoanI
     )
 
 
+def pending_on(lines: tuple[LoanInstallment, ...], day: date) -> tuple[LoanInstallment, ...]:
+    """Returns the installments with the interest pending that was pending on a day and has become principal since."""
+    return tuple(
+        msgspec.structs.replace(
+            line, pending=line.capital_interest, pending_tax=line.capital_tax, capital_interest=0, capital_tax=0
+        )
+        if line.grace == CAPITALIZE and day < line.due and not has_pending(line)
+        else line
+        for line in lines
+    )
+
+
+def ask_capitalized(lines: tuple[LoanInstallment, ...], amount: int) -> tuple[LoanInstallment, ...]:
+    """Returns the installments that ask again for an amount of the interest that a grace has made principal: the
+    principal of the last ones is less by it."""
+    left, moved, changed = amount, 0, []
+    for line in reversed(lines):
+        interest = min(left, line.capital_interest) if line.grace == CAPITALIZE else 0
+        tax = min(left - interest, line.capital_tax) if line.grace == CAPITALIZE else 0
+        left, moved = left - interest - tax, moved + interest + tax
+        changed.append(
+            msgspec.structs.replace(
+                line,
+                interest=line.interest + interest,
+                tax=line.tax + tax,
+                capital_interest=line.capital_interest - interest,
+                capital_tax=line.capital_tax - tax,
+            )
+        )
+    for place, line in enumerate(changed):
+        part = min(moved, line.principal - line.paid_principal - line.lost_principal)
+        moved -= part
+        changed[place] = msgspec.structs.replace(line, principal=line.principal - part)
+    return tuple(reversed(changed))
+
+
 def without_pending(lines: Sequence[LoanInstallment], payoff: list[LoanAmounts]) -> tuple[LoanAmounts, ...]:
     """Returns a payoff without the principal that pending interest has not become: less of the last installments."""
     left, amounts = count_pending(lines), payoff

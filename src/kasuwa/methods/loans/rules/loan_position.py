@@ -6,6 +6,7 @@ repayments and reads all compute it here, so none of them depends on another one
 Contract: loans#repay
 """
 
+from collections.abc import Container
 from datetime import date, timedelta
 from fractions import Fraction
 from functools import cached_property
@@ -28,11 +29,13 @@ from kasuwa.methods.loans.rules.charge_lines import (
     add_agreed_charges,
     add_late_charges,
     asked_charges,
+    cover_charges,
     drop_unpaid_charges,
     waive_charge,
     with_charges,
 )
 from kasuwa.methods.loans.rules.grace_lines import (
+    ask_capitalized,
     ask_pending,
     capitalize_due,
     count_carried,
@@ -46,6 +49,7 @@ from kasuwa.methods.loans.rules.grace_lines import (
     own_interest,
     own_paid,
     pay_pending,
+    pending_on,
     replan,
     with_grace,
     without_pending,
@@ -235,14 +239,21 @@ def allocate_repayment(position: LoanPosition, amount: int) -> RepaymentResult:
     return RepaymentResult(LoanPosition(loan, lines, position.day), paid, NOTHING, forgiven, added, 0)
 
 
-def count_growth(position: LoanPosition, since: date) -> int:
-    """Returns the interest with its tax, and the penalties, by which time alone has raised a payoff since a day."""
+def count_growth(position: LoanPosition, since: date, made_since: Container[str]) -> int:
+    """Returns the interest and the charges with their tax, and the penalties, by which time alone has raised a payoff
+    since a day. Interest counts too that has become principal since. `made_since` has the charges that were made."""
     loan, lines, day = position.loan, position.lines, position.day
-    earlier = sum_amounts(LoanPosition(loan, lines, since).payoff)
-    now = sum_amounts(position.payoff)
+    earlier = sum_amounts(LoanPosition(loan, pending_on(lines, since), since).payoff)
+    more = sum_amounts(position.payoff) - earlier
     aged = age_lines(loan, lines, since, day)
     penalties = sum(line.penalty for line in aged) - sum(line.penalty for line in lines)
-    return max(0, now.interest + now.tax - earlier.interest - earlier.tax) + penalties
+    charges = sum(
+        one.owed + one.owed_vat
+        for line in lines
+        for one in cover_charges(line)
+        if since < one.charge.day <= day and one.charge.charge_id not in made_since
+    )
+    return max(0, more.interest + more.tax + more.principal) + penalties + charges
 
 
 def allocate_top_up(position: LoanPosition, amount: int, grown: int) -> RepaymentResult:
@@ -251,14 +262,16 @@ def allocate_top_up(position: LoanPosition, amount: int, grown: int) -> Repaymen
     short = sum_amounts(position.payoff).total - amount
     if position.loan.state == WRITTEN_OFF or not 0 < short <= grown:
         return allocate_repayment(position, amount)
+    more = short - sum(parts.total - parts.principal for parts in position.payoff)
+    restated = LoanPosition(position.loan, ask_capitalized(position.lines, max(0, more)), position.day)
     payoff = []
-    for parts in reversed(position.payoff):
+    for parts in reversed(restated.payoff):
         left = {}
-        for part in ("interest", "tax", "penalty"):
+        for part in ("interest", "tax", "penalty", "charge", "vat"):
             less = min(short, getattr(parts, part))
             left[part], short = getattr(parts, part) - less, short - less
         payoff.append(msgspec.structs.replace(parts, **left))
-    return close_loan(position, amount, tuple(reversed(payoff)))
+    return allocate_repayment(position, amount) if short else close_loan(restated, amount, tuple(reversed(payoff)))
 
 
 def close_loan(position: LoanPosition, amount: int, payoff: tuple[LoanAmounts, ...] | None = None) -> RepaymentResult:

@@ -25,7 +25,7 @@ from kasuwa.methods.loans.model import (
     LoanWriteOff,
 )
 from kasuwa.methods.loans.rules.agreed_grace import describe_grace
-from kasuwa.methods.loans.rules.charge_lines import CoveredCharge, cover_charges
+from kasuwa.methods.loans.rules.charge_lines import CoveredCharge, cover_charges, deducted_parts
 from kasuwa.methods.loans.rules.history import LoanHistory
 from kasuwa.methods.loans.rules.loan_position import (
     LoanPosition,
@@ -48,7 +48,7 @@ from kasuwa.methods.loans.wire import (
     WrittenOff,
 )
 from kasuwa.methods.loans.wire_charges import AgreedChargeRecord, LoanChargeRecord
-from kasuwa.terms.loan_charges import AgreedCharge, deducted_charges
+from kasuwa.terms.loan_charges import AgreedCharge
 from kasuwa.terms.loan_schedule import (
     NO_GRACE,
     NOTHING,
@@ -97,7 +97,7 @@ def has_charges(line: LoanInstallment) -> bool:
 def describe_charges(record: LoanRecord, position: LoanPosition) -> None:
     """Adds to a record what its loan has of charges."""
     loan = position.loan
-    agreed, deducted = loan.agreed_terms.charges, deducted_charges(loan.agreed_terms, loan.amount)
+    agreed, deducted = loan.agreed_terms.charges, deducted_parts(loan).total
     if deducted:
         record.net_amount = format_minor(loan.amount - deducted)
     if agreed:
@@ -255,7 +255,7 @@ def installment_state(line: LoanInstallment, position: LoanPosition) -> str:
         return "written_off" if line.lost.total else "paid"
     if is_late(line, position.loan, position.day):
         return "late"
-    deducted = deducted_charges(position.loan.agreed_terms, position.loan.amount) if line.n == 1 else 0
+    deducted = deducted_parts(position.loan).total if line.n == 1 else 0
     return "partially_paid" if line.paid + line.paid_penalty > deducted else "pending"
 
 

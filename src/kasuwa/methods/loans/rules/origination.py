@@ -27,6 +27,7 @@ from kasuwa.core.decision import (
     make_job,
     refuse_fields,
 )
+from kasuwa.core.dry_run import DRY_RUN_MESSAGE
 from kasuwa.core.error_codes import BELOW_PAYOFF, DAY_IN_THE_PAST
 from kasuwa.core.money import LARGEST_AMOUNT, format_minor
 from kasuwa.core.references import account_key, job_key, opaque_id
@@ -60,6 +61,7 @@ from kasuwa.methods.loans.model import (
     Loan,
     LoanInstallment,
     charge_posts,
+    find_installments,
     loan_key,
     need_installments,
     need_loan,
@@ -78,7 +80,6 @@ from kasuwa.methods.loans.wire import LoanReply, LoanRequest, ProcessRequest
 from kasuwa.terms.loan_charges import (
     AgreedTerms,
     charges_of_schedule,
-    deducted_charges,
     most_late_charges,
     write_terms,
 )
@@ -102,7 +103,6 @@ PROCESS_TRANSITIONS = {
 }
 
 DISBURSED_MESSAGE = "Loan Disbursed"
-DRY_RUN_MESSAGE = "Nothing was changed: this is what would happen"
 DISBURSING_MESSAGE = "The loan is approved and its disbursement is being processed"
 
 
@@ -201,7 +201,7 @@ def refuse_terms(loan: Loan, lines: list[ScheduledInstallment], today: date) -> 
     past += find_first_due_fault(agreed.grace, today)
     if past:
         return refuse_fields(*past)
-    if deducted_charges(agreed, loan.amount) >= loan.amount:
+    if amount_paid_out(loan) <= 0:
         return NOTHING_PAID_OUT
     charges = charges_of_schedule(agreed, loan.amount, lines, today)
     total = sum(line.total for line in lines) + sum(one.amount + one.vat for own in charges for one in own)
@@ -297,17 +297,16 @@ def dry_run_approval(
     payoff = find_payoff(loan, context, rows)
     assert isinstance(payoff, int), "the approval has found it"
     amount = amount_paid_out(loan) - payoff
-    cost = calculate_transfer_fees(context.merchant.terms(Tariff), amount)
-    if wallet is None or wallet.available < amount + cost.total:
+    today, tariff = lagos_day(context.now), context.merchant.terms(Tariff)
+    if wallet is None or wallet.available < amount + calculate_transfer_fees(tariff, amount).total:
         return WALLET_INSUFFICIENT
-    today = lagos_day(context.now)
     active = msgspec.structs.replace(loan, state=ACTIVE, disbursed_at=context.now, aged_to=today)
     return Decision(
         reply=LoanReply(
             message=DRY_RUN_MESSAGE,
             data=make_loan_record(active, make_installments(active, today), context.now),
             dry_run=True,
-            explained=explain_schedule(loan, make_schedule(loan.terms, today), today, context.merchant.terms(Tariff)),
+            explained=explain_schedule(loan, make_schedule(loan.terms, today), today, tariff, payoff),
         )
     )
 
@@ -330,9 +329,10 @@ def approve(
     if not isinstance(payoff, int):
         return payoff
     amount = amount_paid_out(loan) - payoff
-    if amount <= 0:
-        least = format_minor(loan.amount - amount)
-        reason = f"more than {least}: the payoff and deducted charges"
+    least = context.merchant.limits[CURRENCY].min_amount
+    if loan.agreed_terms.tops_up and amount < least:
+        whole = format_minor(loan.amount - amount + least)
+        reason = f"at least {whole}: the payoff, the deducted charges and {format_minor(least)} to pay out"
         return refuse_fields(FieldError("amount", reason, BELOW_PAYOFF))
     order = make_disbursement_order(loan, account, context)
     limits = ClientLimits(client.client_id, kyc_tier(client))
@@ -351,8 +351,8 @@ def approve(
 
 
 def amount_paid_out(loan: Loan) -> int:
-    """Returns what the client receives: the principal without deducted charges."""
-    return loan.amount - deducted_charges(loan.agreed_terms, loan.amount)
+    """Returns the principal without deducted charges. The client receives it without the payoff of a loan topped up."""
+    return loan.amount - deducted_parts(loan).total
 
 
 def find_payoff(loan: Loan, context: Context, rows: LoadedRows) -> int | Refusal | NeedsMore:
@@ -366,9 +366,9 @@ def find_payoff(loan: Loan, context: Context, rows: LoadedRows) -> int | Refusal
     assert old is not None
     if old.state not in OWING_STATES:
         return NOT_TO_TOP_UP.fill(state=old.state)
-    lines = load_installments(old, rows)
-    if isinstance(lines, NeedsMore):
-        return lines
+    lines = find_installments(old, rows)
+    if lines is None:
+        return NeedsMore(need_installments(old))
     return sum_amounts(compute_position(old, lines, lagos_day(context.now)).payoff).total
 
 
@@ -425,20 +425,11 @@ def reply_ended_disbursement(
     """Returns the reply for a request that still waits while a callback has already ended the disbursement."""
     loan = rows.get(Loan, loan_key(context.merchant.merchant_id, loan_id))
     assert loan is not None
-    installments = load_installments(loan, rows)
-    if isinstance(installments, NeedsMore):
-        return installments
+    installments = find_installments(loan, rows)
+    if installments is None:
+        return NeedsMore(need_installments(loan))
     message = DISBURSED_MESSAGE if row.status == SUCCESSFUL else failure_message(row)
     return reply_disbursement(row, loan, installments, message, context)
-
-
-def load_installments(loan: Loan, rows: LoadedRows) -> tuple[LoanInstallment, ...] | NeedsMore:
-    """Returns the installments of a loan, or what must be loaded first: they and its client."""
-    needs = need_installments(loan)
-    if not all(rows.is_loaded(key) for _, key in needs.rows):
-        return NeedsMore(needs)
-    lines = (rows.get(LoanInstallment, key) for kind, key in needs.rows if kind is LoanInstallment)
-    return tuple(line for line in lines if line is not None)
 
 
 def begin_loan(loan: Loan, context: Context) -> LoanPosition:

@@ -24,7 +24,9 @@ from kasuwa.methods.loans.auto_repay_model import (
     halt,
     need_auto_repayment,
 )
-from kasuwa.methods.loans.model import CURRENCY, Loan
+from kasuwa.methods.loans.model import CURRENCY
+from kasuwa.methods.loans.rules.loan_position import LoanPosition
+from kasuwa.methods.loans.rules.plan_collection import plan_earlier
 from kasuwa.methods.payment.model import KIND as PAYMENT
 from kasuwa.transactions.object_events import ObjectEvent, make_object_event
 from kasuwa.transactions.transactions import Transaction, transaction_key
@@ -52,10 +54,12 @@ def tell_of_collection(
 
 
 def pause_collection(
-    loan: Loan, txn_ref: str, order_ref: str | None, amount: int, context: Context, rows: LoadedRows
+    after: LoanPosition, txn_ref: str, order_ref: str | None, amount: int, context: Context, rows: LoadedRows
 ) -> Effects | NeedsMore:
-    """Returns the effects of a repayment that was taken back. `order_ref` is its own reference; None if its
-    transaction, a payment, was not loaded for that."""
+    """Returns the effects of a repayment that was taken back. `after` is the loan without it. `order_ref` is its own
+    reference; None if its transaction, a payment, was not loaded for that. If it was not collected, the collection
+    goes on, with the due dates that owe something again."""
+    loan = after.loan
     needs = need_auto_repayment(loan.merchant_id, loan.loan_id)
     if not all(rows.is_loaded(key) for _, key in needs.rows):
         return NeedsMore(needs)
@@ -69,12 +73,12 @@ def pause_collection(
         row = rows.get(Transaction, key)
         order_ref = "" if row is None else row.order_ref
     if order_ref != auto.auto_repay_id:
-        return Effects()
+        return plan_earlier(after, context, rows)
     attempts = find_attempts(auto, rows)
     if isinstance(attempts, NeedsMore):
         return attempts
     if not any(one.txn_ref == txn_ref and one.state == COLLECTED for one in attempts):
-        return Effects()
+        return plan_earlier(after, context, rows)
     fields = {
         "txn_status": "failed",
         "charged_amount": format_minor(0),

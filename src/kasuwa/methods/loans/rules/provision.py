@@ -60,7 +60,10 @@ def release_provision(loan: Loan) -> ProvidedLoan:
 
 
 def next_check_on(position: LoanPosition, context: Context) -> date | None:
-    """Returns the next day on which the loan or its provision changes by time alone, or None."""
+    """Returns the next day on which the loan or its provision changes by time alone, or None. A loan that was written
+    off does not change, although its installments are as they were."""
+    if position.loan.state not in OWING_STATES:
+        return None
     days = (position.next_change_on, next_provision_on(position, context.merchant.terms(LendingSettings)))
     return min((day for day in days if day is not None), default=None)
 

@@ -56,7 +56,7 @@ from kasuwa.methods.loans.model import (
     charge_posts,
     count_act,
     credit_posts,
-    installment_key,
+    find_installments,
     loan_account,
     loan_key,
     need_loan,
@@ -95,17 +95,6 @@ WALLET_METHOD: Final = "wallet"
 
 
 # --- effects on the loan --------------------------------------------------------------------------------------------
-
-
-def find_installments(loan: Loan, rows: LoadedRows) -> tuple[LoanInstallment, ...] | None:
-    """Returns the loan's installments, or None if they are not loaded yet."""
-    lines = []
-    for n in range(1, loan.installments + 1):
-        key = installment_key(loan.merchant_id, loan.loan_id, n)
-        if not rows.is_loaded(key):
-            return None
-        lines.append(rows.get(LoanInstallment, key))
-    return tuple(line for line in lines if line is not None)
 
 
 def penalty_posts(stored_lines: tuple[LoanInstallment, ...], position: LoanPosition) -> tuple[Posting, ...]:

@@ -1,7 +1,7 @@
 """Rule of a reschedule: the installments of a loan that are not due are made anew, and its arrears may be capitalized.
 
 A reschedule is an act of the loan: when one of its repayments is reversed, it is counted again in its order. It moves
-no cash. The schedule that the loan had is staying as replies showed it.
+no cash. The schedule that the loan had stays as replies showed it.
 
 Contract: loans#reschedule
 """
@@ -25,6 +25,7 @@ from kasuwa.core.decision import (
     Row,
     refuse_fields,
 )
+from kasuwa.core.dry_run import DRY_RUN_MESSAGE
 from kasuwa.core.error_codes import FIRST_DUE_NOT_POSSIBLE
 from kasuwa.core.money import LARGEST_AMOUNT, format_minor
 from kasuwa.methods.loans.model import (
@@ -52,11 +53,11 @@ from kasuwa.methods.loans.rules.loan_event import tell_of_loan
 from kasuwa.methods.loans.rules.loan_position import LoanPosition
 from kasuwa.methods.loans.rules.loan_record import explain_parts, make_loan_record, make_schedule_line
 from kasuwa.methods.loans.rules.origination import (
-    DRY_RUN_MESSAGE,
     MAX_INSTALLMENTS,
     change_state,
     reschedule_arrears_check,
 )
+from kasuwa.methods.loans.rules.plan_collection import plan_earlier
 from kasuwa.methods.loans.rules.repay import penalty_posts
 from kasuwa.methods.loans.rules.reschedule_lines import (
     RescheduleDates,
@@ -154,8 +155,7 @@ def find_installment_faults(
         return [FieldError("extra_installments", "at least 1: no installment of the loan is to come")]
     if request.grace is not None and request.grace.first_due is not None:
         return list(FIRST_DUE_IN_GRACE.field_errors)
-    faults = [*find_grace_faults(terms.grace), *find_period_faults(terms.grace, count)]
-    return [FieldError(f"grace{fault.partition(':')[0]}", fault.partition(": ")[2]) for fault in faults]
+    return [*find_grace_faults(terms.grace), *find_period_faults(terms.grace, count)]
 
 
 def sum_arrears(position: LoanPosition) -> LoanAmounts:
@@ -188,7 +188,12 @@ def decide_reschedule(
     if request.dry_run:
         data = make_loan_record(after.loan, after.lines, context.now)
         return Decision(reply=LoanReply(message=DRY_RUN_MESSAGE, data=data, dry_run=True, explained=explained))
-    return record_reschedule(debt, after, terms, request.reason, context, rows)
+    planned = plan_earlier(after, context, rows)
+    if isinstance(planned, NeedsMore):
+        return planned
+    decision = record_reschedule(debt, after, terms, request.reason, context, rows)
+    decision.add(planned)
+    return decision
 
 
 def most_owed(position: LoanPosition) -> int:

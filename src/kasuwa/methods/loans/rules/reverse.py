@@ -55,6 +55,7 @@ from kasuwa.methods.loans.model import (
     LoanAct,
     changed_installments,
     difference_posts,
+    find_installments,
     loan_account,
     loan_key,
     need_loan,
@@ -76,7 +77,6 @@ from kasuwa.methods.loans.rules.repay import KIND as WALLET_REPAYMENT
 from kasuwa.methods.loans.rules.repay import (
     end_credit_refund,
     end_repayment,
-    find_installments,
     penalty_posts,
 )
 from kasuwa.methods.loans.wire import Reallocation, ReverseReply, ReverseRequest
@@ -321,7 +321,7 @@ def decide_reverse(
         reply.message, reply.dry_run = "This is what the reversal would do; nothing was changed", True
         reply.explained = explain_reversal(done.before, done.after, act)
         return Decision(reply=reply)
-    pausing = pause_collection(loan, request.txn_ref, row.order_ref, act.applied, context, rows)
+    pausing = pause_collection(done.after.position, request.txn_ref, row.order_ref, act.applied, context, rows)
     if isinstance(pausing, NeedsMore):
         return pausing
     decision = record_reversal(done, request, act, reply, context, rows)
@@ -425,7 +425,7 @@ def on_repayment_taken(taken: TakenMoney, context: Context, rows: LoadedRows) ->
         return done
     if isinstance(done, Refusal):
         return TakenEffects(notices=(explain_untouched(taken, done),))
-    pausing = pause_taken(loan, taken, context, rows)
+    pausing = pause_taken(done.after.position, taken, context, rows)
     if isinstance(pausing, NeedsMore):
         return pausing
     step = "repayment_reversed" if taken.amount > 0 else "repayment_reinstated"
@@ -448,11 +448,11 @@ def on_repayment_taken(taken: TakenMoney, context: Context, rows: LoadedRows) ->
     return effects
 
 
-def pause_taken(loan: Loan, taken: TakenMoney, context: Context, rows: LoadedRows) -> Effects | NeedsMore:
+def pause_taken(after: LoanPosition, taken: TakenMoney, context: Context, rows: LoadedRows) -> Effects | NeedsMore:
     """Pauses the automatic collection of a loan if it had collected what was taken."""
     if taken.amount <= 0:
         return Effects()
-    return pause_collection(loan, taken.txn_ref, None, taken.amount, context, rows)
+    return pause_collection(after, taken.txn_ref, None, taken.amount, context, rows)
 
 
 def explain_untouched(taken: TakenMoney, refusal: Refusal) -> OperatorNotice:

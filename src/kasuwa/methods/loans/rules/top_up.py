@@ -19,15 +19,17 @@ from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import (
     Context,
     Decision,
-    FieldError,
+    Effects,
     LoadedRows,
     Merchant,
     Needs,
     NeedsMore,
+    Posting,
     Refusal,
     Row,
     refuse_fields,
 )
+from kasuwa.core.dry_run import DRY_RUN_MESSAGE
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import account_key
 from kasuwa.ledger.chart import Account
@@ -44,9 +46,12 @@ from kasuwa.methods.loans.model import (
     TOP_UP_ACT,
     UNKNOWN_LOAN,
     Loan,
+    capital_posts,
     charge_posts,
     count_act,
+    find_installments,
     loan_key,
+    need_installments,
     need_loan,
     record_act,
     refuse_in_state,
@@ -55,9 +60,10 @@ from kasuwa.methods.loans.model import (
 )
 from kasuwa.methods.loans.rules.agreed_charges import read_charges
 from kasuwa.methods.loans.rules.agreed_grace import find_period_faults, read_grace
-from kasuwa.methods.loans.rules.charge_lines import deducted_parts
+from kasuwa.methods.loans.rules.charge_lines import deducted_parts, made_charge_id
 from kasuwa.methods.loans.rules.explain_schedule import explain_schedule
-from kasuwa.methods.loans.rules.guarantor_holds import need_secured_loan
+from kasuwa.methods.loans.rules.guarantor_holds import count_unpaid_principal, need_secured_loan, release_holds
+from kasuwa.methods.loans.rules.history import find_acts
 from kasuwa.methods.loans.rules.loan_event import tell_of_loan
 from kasuwa.methods.loans.rules.loan_position import (
     LoanPosition,
@@ -69,13 +75,11 @@ from kasuwa.methods.loans.rules.loan_position import (
 from kasuwa.methods.loans.rules.loan_record import explain_parts, make_loan_record
 from kasuwa.methods.loans.rules.origination import (
     DISBURSED_MESSAGE,
-    DRY_RUN_MESSAGE,
     MAX_INSTALLMENTS,
     amount_paid_out,
     approve,
     begin_loan,
     end_disbursement,
-    load_installments,
     make_loan,
     refuse_terms,
     reply_disbursement,
@@ -133,9 +137,9 @@ def decide_top_up(
     refused = refuse_second(old, context, rows)
     if refused is not None:
         return refused
-    stored = load_installments(old, rows)
-    if isinstance(stored, NeedsMore):
-        return stored
+    stored = find_installments(old, rows)
+    if stored is None:
+        return NeedsMore(need_installments(old))
     client = rows.get(Client, client_key(old.merchant_id, old.client_id))
     assert client is not None
     loan, today = make_top_up(request, old, context), lagos_day(context.now)
@@ -204,10 +208,7 @@ def make_top_up(request: TopUpRequest, old: Loan, context: Context) -> Loan:
 
 def refuse_grace(loan: Loan) -> Refusal | None:
     """Returns the refusal of a grace that is too long for the number of installments of the old loan."""
-    faults = [
-        FieldError(f"grace{fault.partition(':')[0]}", fault.partition(": ")[2])
-        for fault in find_period_faults(loan.agreed_terms.grace, loan.period)
-    ]
+    faults = [*find_period_faults(loan.agreed_terms.grace, loan.period)]
     return refuse_fields(*faults) if faults else None
 
 
@@ -215,22 +216,18 @@ def dry_run_top_up(loan: Loan, before: LoanPosition, context: Context, rows: Loa
     """Returns the dry-run reply: the active loan if the transfer succeeds, what it pays off, and its cost.
 
     No postings are applied in a dry run, so the wallet's balance is checked here instead of by the ledger."""
-    payoff, today = sum_amounts(before.payoff), lagos_day(context.now)
+    payoff, today, tariff = sum_amounts(before.payoff), lagos_day(context.now), context.merchant.terms(Tariff)
     amount = amount_paid_out(loan) - payoff.total
     wallet = rows.get(Account, account_key(loan.merchant_id, WALLET))
-    cost = calculate_transfer_fees(context.merchant.terms(Tariff), amount)
-    if wallet is None or wallet.available < amount + cost.total:
+    if wallet is None or wallet.available < amount + calculate_transfer_fees(tariff, amount).total:
         return WALLET_INSUFFICIENT
     position = begin_loan(loan, context)
     data = make_loan_record(position.loan, position.lines, context.now)
     data.loan_id = None
-    schedule = explain_schedule(loan, make_schedule(loan.terms, today), today, context.merchant.terms(Tariff))
-    fees = f"fee {format_minor(cost.fee)}, VAT {format_minor(cost.vat)}, stamp duty {format_minor(cost.duty)}"
     explained = [
         DryRunFigure("paid off", format_minor(payoff.total), f"of {before.loan.loan_id}: {explain_parts(payoff)}"),
         DryRunFigure("paid out", format_minor(amount), f"{format_minor(amount_paid_out(loan))} without the payoff"),
-        *schedule[:-1],
-        DryRunFigure("disbursement", format_minor(amount + cost.total), f"{format_minor(amount)} and {fees}"),
+        *explain_schedule(loan, make_schedule(loan.terms, today), today, tariff, payoff.total),
     ]
     return Decision(reply=LoanReply(message=DRY_RUN_MESSAGE, data=data, dry_run=True, explained=explained))
 
@@ -268,6 +265,7 @@ def settle_top_up(
     paid_off = pay_off(old, quoted, row, context, rows)
     if isinstance(paid_off, NeedsMore):
         return paid_off
+    released = Effects()
     used = paid_off.amount
     deducted = deducted_parts(loan)
     effects = TransactionEffects(
@@ -287,6 +285,10 @@ def settle_top_up(
             *waiver_posts(loan.loan_id, result.waived, "not used"),
             *charge_posts(loan.loan_id, result.added, "by the schedule computed anew"),
         )
+        holds = release_holds(loan, count_unpaid_principal(position.lines), rows)
+        if isinstance(holds, NeedsMore):
+            return holds
+        released = holds
     collateral = move_collateral(old, position.loan, context, rows) if paid_off.is_closed else ()
     collaterals = position.loan.collaterals + len(collateral) // 2
     position = msgspec.structs.replace(position, loan=msgspec.structs.replace(position.loan, collaterals=collaterals))
@@ -294,6 +296,7 @@ def settle_top_up(
     effects.rows = (position.loan, *position.lines, *acts, *collateral)
     effects.jobs = schedule_arrears_check(position, context)
     effects.add(paid_off.effects)
+    effects.add(released)
     return effects
 
 
@@ -307,19 +310,24 @@ class PaidOff(msgspec.Struct, frozen=True):
 
 def pay_off(old: Loan, quoted: int, row: Transaction, context: Context, rows: LoadedRows) -> PaidOff | NeedsMore:
     """Pays the old loan off with at most what was quoted. One that owes nothing any more takes nothing."""
-    stored = load_installments(old, rows)
-    if isinstance(stored, NeedsMore):
-        return stored
+    stored = find_installments(old, rows)
+    if stored is None:
+        return NeedsMore(need_installments(old))
     before = compute_position(old, stored, lagos_day(context.now))
     amount = min(quoted, sum_amounts(before.payoff).total) if old.state in REPAYABLE_STATES else 0
     if not amount:
         return PaidOff(0, False, TransactionEffects())
-    grown, txn_ref = count_growth(before, lagos_day(row.created_at)), row.txn_ref
+    acts = find_acts(old, rows)
+    if isinstance(acts, NeedsMore):
+        return acts
+    made_since = {made_charge_id(act.n) for act in acts if act.made_at > row.created_at}
+    grown, txn_ref = count_growth(before, lagos_day(row.created_at), made_since), row.txn_ref
     result = msgspec.structs.replace(allocate_top_up(before, amount, grown), kind="refinanced")
     credited = apply_result(old, stored, before, result, context, rows)
     if isinstance(credited, NeedsMore):
         return credited
     effects = credited.effects
+    effects.posts = (*uncapital_posts(old.loan_id, before, result.after), *effects.posts)
     notified = tell_of_loan(
         credited.loan, "topped_up", credited.result.after, context, amount=amount, repayment_ref=txn_ref
     )
@@ -329,6 +337,13 @@ def pay_off(old: Loan, quoted: int, row: Transaction, context: Context, rows: Lo
     effects.rows += (credited.client, act)
     effects.add(notified.effects)
     return PaidOff(amount, credited.loan.state not in OWING_STATES, effects)
+
+
+def uncapital_posts(loan_id: str, before: LoanPosition, after: LoanPosition) -> tuple[Posting, ...]:
+    """Returns the postings that take interest back which had become principal, so that it is not asked for."""
+    less = sum_amounts(line.capitalized for line in before.lines)
+    less -= sum_amounts(line.capitalized for line in after.lines)
+    return tuple(Posting(post.credit, post.debit, post.amount, post.kind) for post in capital_posts(loan_id, less))
 
 
 # --- collateral -------------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from kasuwa.core.calendar import lagos_day
 from kasuwa.core.callers import Caller
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Context, Decision, LoadedRows, Merchant, Needs, NeedsMore, PostingGroup, Refusal, Row
+from kasuwa.core.dry_run import DRY_RUN_MESSAGE
 from kasuwa.core.money import format_minor
 from kasuwa.methods.clients.model import adjust_open_accounts
 from kasuwa.methods.loans.model import (
@@ -30,6 +31,7 @@ from kasuwa.methods.loans.model import (
     WriteOffDetail,
     changed_installments,
     count_act,
+    find_installments,
     loan_key,
     need_installments,
     need_loan,
@@ -49,13 +51,12 @@ from kasuwa.methods.loans.rules.loan_record import (
     make_loan_record,
 )
 from kasuwa.methods.loans.rules.origination import (
-    DRY_RUN_MESSAGE,
     arrears_check_jobs,
     change_state,
     reschedule_arrears_check,
 )
 from kasuwa.methods.loans.rules.provision import release_provision
-from kasuwa.methods.loans.rules.repay import find_client, find_installments, penalty_posts
+from kasuwa.methods.loans.rules.repay import find_client, penalty_posts
 from kasuwa.methods.loans.wire import DecideWriteOffRequest, LoanReply, WriteOffRequest
 from kasuwa.terms.payouts import WAITING_TIME
 from kasuwa.transactions.second_party import SecondParty, find_maker, record_verdict

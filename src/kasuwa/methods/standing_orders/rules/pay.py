@@ -52,9 +52,8 @@ from kasuwa.methods.investments.rules.savings import (
     repay_thrift_debts,
 )
 from kasuwa.methods.investments.thrift_model import ThriftPlan, thrift_plan_key
-from kasuwa.methods.loans.model import OWING_STATES, UNDISBURSED_STATES, Loan, loan_key, need_loan
+from kasuwa.methods.loans.model import OWING_STATES, UNDISBURSED_STATES, Loan, find_installments, loan_key, need_loan
 from kasuwa.methods.loans.model import need_installments as need_loan_installments
-from kasuwa.methods.loans.rules import repay
 from kasuwa.methods.loans.rules.loan_position import compute_position
 from kasuwa.methods.standing_orders.model import ACTIVE, ENDED, LOAN, THRIFT, StandingOrder
 from kasuwa.methods.standing_orders.rules.manage import is_over, stop_order, tell_of_order
@@ -201,7 +200,7 @@ def pay_loan(
 ) -> Payment | NeedsMore | None:
     """Returns the repayment, of what the loan owes at most, or None if the savings are short."""
     rows = changes.seen
-    stored = repay.find_installments(loan, rows)
+    stored = find_installments(loan, rows)
     if stored is None or not rows.is_loaded(client_key(loan.merchant_id, loan.client_id)):
         return NeedsMore(need_loan_installments(loan))
     before = compute_position(loan, stored, lagos_day(context.now))
