@@ -80,11 +80,6 @@ class SignedClose(msgspec.Struct, frozen=True):
     signature: bytes
 
 
-def describe_close(close: Close) -> tuple[str, str, str, str]:
-    """Returns action, subject, before and after of the audit entry of a close that a person made."""
-    return "closed the books", f"close {close.number}", "", f"{close.tree_size} heads"
-
-
 class HeadChange(msgspec.Struct, frozen=True):
     """The head of a merchant now, and at the newest close."""
 

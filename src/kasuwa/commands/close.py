@@ -1,16 +1,15 @@
 """`kasuwa close`: closes the books now, or prints the public key of closes."""
 
 import os
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from kasuwa.audit.close_task import BookCloser, file_name
 from kasuwa.audit.close_tree import close_time_text
-from kasuwa.audit.make_close import SignedClose, describe_close
-from kasuwa.authority.audit_trail import OPERATOR_CHAIN_ID
+from kasuwa.audit.make_close import SignedClose
 from kasuwa.boot.composition import make_close_terms
-from kasuwa.commands.database import one_line_errors, record_audit_entry, run_with_database
+from kasuwa.commands.database import one_line_errors, run_with_database
 from kasuwa.commands.directory_option import DataOption
 from kasuwa.postgres.clock import DatabaseClock
 from kasuwa.settings.close_key import require_close_key
@@ -31,12 +30,10 @@ def close(public_key: PublicOption = False, data: DataOption = None) -> None:
         typer.echo(key.public_key().public_bytes_raw().hex())
         return
 
-    async def record(connection: Any, signed_close: SignedClose) -> None:
-        await record_audit_entry(connection, OPERATOR_CHAIN_ID, *describe_close(signed_close.close))
-
     async def work(settings: Settings, dsn: str) -> SignedClose:
-        closer = BookCloser(dsn, make_close_terms(settings, require_close_key(settings)), DatabaseClock())
-        return await closer.close_now(record)
+        return await BookCloser(
+            dsn, make_close_terms(settings, require_close_key(settings)), DatabaseClock()
+        ).close_now()
 
     new_close = run_with_database(data, work).close
     typer.echo(

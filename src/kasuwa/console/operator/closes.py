@@ -12,7 +12,7 @@ import msgspec
 from starlette.responses import Response
 
 from kasuwa.audit.close_task import NoCloseKey, PublishError
-from kasuwa.audit.make_close import SignedClose, describe_close
+from kasuwa.audit.make_close import SignedClose
 from kasuwa.authority.roles import CAN_KEEP_BOOKS
 from kasuwa.console.kit.values import short_date
 from kasuwa.console.kit.visit import Visit
@@ -117,7 +117,8 @@ async def close_books(visit: Visit) -> Response:
     visit.ask_first(f"Close the books of {short_date(today)} so far?", CONSEQUENCE, "Close the books", PATH)
 
     async def record(connection: Any, signed_close: SignedClose) -> None:
-        await visit.record_audit_on(connection, visit.audit_chain, *describe_close(signed_close.close))
+        subject, after = f"close {signed_close.close.number}", f"{signed_close.close.tree_size} heads"
+        await visit.record_audit_on(connection, visit.audit_chain, "closed the books", subject, after=after)
 
     try:
         close = (await visit.services.close_books(record)).close
