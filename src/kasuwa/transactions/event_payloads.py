@@ -541,8 +541,7 @@ class LoanEvent(TransactionEvent, kw_only=True, omit_defaults=True):
     kind: Literal["loan"]
     charged_amount: str = field(name="chargedAmount")
     """The amount of the step, in major units: what is late, what was reversed or counted again, charged, waived,
-    what was or would be written off, what guarantors or a new loan paid, what a guarantor waived, or the principal
-    that was rescheduled."""
+    what was or would be written off, what guarantors or a new loan paid, or the principal that was rescheduled."""
     loan_id: str
     "The loan."
     client_id: str
@@ -564,8 +563,7 @@ class LoanEvent(TransactionEvent, kw_only=True, omit_defaults=True):
     ]
     """What happened. `repayment_reversed`: by you, by a lost dispute, or by its rail; `repayment_reinstated`: the
     dispute was won in the end, and the repayment counts again; `guarantee_called`: guarantors paid out of their
-    savings; `guarantor_waived`: one waived what the borrower owed for that; `topped_up`: a new loan, which
-    `repayment_ref` paid out, repaid it."""
+    savings; `guarantor_waived`: one waived that; `topped_up`: a new loan, which `repayment_ref` paid out, repaid it."""
     state: str
     "State of the loan after the step."
     outstanding: str

@@ -158,6 +158,7 @@ def test_each_member_receives_a_transfer_of_its_own(open_shop: Callable[..., Mer
     assert len(refs) == 3
     again = village.process_group(made["group_loan_id"])
     assert states(again["data"]) == ["active", "disbursing", "disbursing"]
+    assert events(village) == ["created", "loan_requested", "loan_approved", "loan_approved"]
 
 
 def test_a_failed_transfer_of_all_is_tried_again_whole(open_shop: Callable[..., MerchantClient]) -> None:

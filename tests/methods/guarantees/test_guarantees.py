@@ -405,7 +405,7 @@ def pledge_fixed_deposit_twice(name: str) -> tuple[GuaranteedLender, str]:
 
 @pytest.mark.parametrize("calls", [({},), ({"amount": "125.00"}, {"amount": "125.00"}), "each"])
 def test_two_guarantees_of_one_fixed_deposit_forfeit_what_one_does(calls: Any) -> None:
-    """Of 250.00, 130.00 were there for 21 days and 120.00 for 31: 2.73 and 3.72 of the 33.73."""
+    """250.00 is called: 130.00 was there for 21 days and 120.00 for 31, which loses 2.73 and 3.72 of the 33.73."""
     lender, loan_id = pledge_fixed_deposit_twice("BOLA")
     if calls == "each":
         ids = [lender.guarantee(loan_id, n).guarantee_id for n in (1, 2)]
@@ -427,12 +427,12 @@ def test_a_claim_that_is_waived_has_an_event_of_the_loan(lender: GuaranteedLende
     assert len(lender.database.events) == before
     lender.pay_guarantor(guarantee_id, "100.00", "waived")
     lender.pay_guarantor(guarantee_id, "150.00", "waived")
-    told = [msgspec.json.decode(one.payload) for one in lender.database.events[before:]]
-    assert [(one["step"], one["chargedAmount"]) for one in told] == [
+    payloads = [msgspec.json.decode(one.payload) for one in lender.database.events[before:]]
+    assert [(one["step"], one["chargedAmount"]) for one in payloads] == [
         ("guarantor_waived", "100.00"),
         ("guarantor_waived", "150.00"),
     ]
-    assert {one["outstanding"] for one in told} == {"750.00" if is_open else "0.00"}
+    assert {one["outstanding"] for one in payloads} == {"750.00" if is_open else "0.00"}
     assert (lender.loan(loan_id).events, lender.balance(LENDING_GUARANTORS)) == (len(lender.loan_events(loan_id)), 0)
 
 

@@ -249,7 +249,7 @@ def events(society: Society) -> list[str]:
 def test_a_redemption_keeps_who_asked_without_the_addresses_of_the_key(society: Society) -> None:
     society.speak(msgspec.structs.replace(SECRETARY, addresses=("192.0.2.0/24",)))
     asked = society.redeem("ADA", 1).data
-    assert redemption.MAKER_DECODER.decode(society.redemption(asked.redemption_id).maker) == SECRETARY
+    assert model.MAKER_DECODER.decode(society.redemption(asked.redemption_id).maker) == SECRETARY
 
 
 def test_a_redemption_is_paid_when_somebody_else_approves_it(society: Society) -> None:

@@ -1720,8 +1720,7 @@ class LoanEvent(EventBase):
     """Reference of the transaction, made by the service. Verify it before you act on the event."""
     charged_amount: Decimal
     """The amount of the step, in major units: what is late, what was reversed or counted again, charged, waived,
-    what was or would be written off, what guarantors or a new loan paid, what a guarantor waived, or the
-    principal that was rescheduled.
+    what was or would be written off, what guarantors or a new loan paid, or the principal that was rescheduled.
     """
     payment_method: str
     """How the money moved: `card`, `token`, `account`, `ussd`, `phone`, `qrpay`, `bank_transfer`, `mobile_money`,
@@ -1756,8 +1755,8 @@ class LoanEvent(EventBase):
     ]
     """What happened. `repayment_reversed`: by you, by a lost dispute, or by its rail; `repayment_reinstated`: the
     dispute was won in the end, and the repayment counts again; `guarantee_called`: guarantors paid out of their
-    savings; `guarantor_waived`: one waived what the borrower owed for that; `topped_up`: a new loan, which
-    `repayment_ref` paid out, repaid it.
+    savings; `guarantor_waived`: one waived that; `topped_up`: a new loan, which `repayment_ref` paid out, repaid
+    it.
     """
     state: str
     """State of the loan after the step."""

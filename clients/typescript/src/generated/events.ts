@@ -566,8 +566,7 @@ export interface LoanEvent extends EventPayload {
   /**
    * What happened. `repayment_reversed`: by you, by a lost dispute, or by its rail; `repayment_reinstated`: the
    * dispute was won in the end, and the repayment counts again; `guarantee_called`: guarantors paid out of their
-   * savings; `guarantor_waived`: one waived what the borrower owed for that; `topped_up`: a new loan, which
-   * `repayment_ref` paid out, repaid it.
+   * savings; `guarantor_waived`: one waived that; `topped_up`: a new loan, which `repayment_ref` paid out, repaid it.
    */
   readonly step:
     | "charged"
