@@ -12,9 +12,8 @@ from kasuwa.core.calendar import lagos_day
 from kasuwa.core.decision import Context, Job, LoadedRows, Needs, NeedsMore
 from kasuwa.core.references import job_key
 from kasuwa.methods.loans.model import IN_ARREARS as LOAN_IN_ARREARS
-from kasuwa.methods.loans.model import OWING_STATES, WRITTEN_OFF, Loan, need_installments
+from kasuwa.methods.loans.model import OWING_STATES, WRITTEN_OFF, Loan, find_installments, need_installments
 from kasuwa.methods.loans.rules.loan_position import LoanPosition, compute_position, is_late
-from kasuwa.methods.loans.rules.repay import find_installments
 from kasuwa.terms.loan_schedule import sum_amounts
 
 GOOD = "good"

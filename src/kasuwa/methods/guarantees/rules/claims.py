@@ -49,10 +49,9 @@ from kasuwa.methods.loans.guarantee_model import (
     guarantee_key,
     make_guarantee_record,
 )
-from kasuwa.methods.loans.model import Loan, loan_key, need_installments
+from kasuwa.methods.loans.model import Loan, find_installments, loan_key, need_installments
 from kasuwa.methods.loans.rules.loan_event import LoanNotice, tell_of_loan
 from kasuwa.methods.loans.rules.loan_position import compute_position
-from kasuwa.methods.loans.rules.repay import find_installments
 
 NOTHING_OWED = Refusal(
     INVALID_REQUEST, "The borrower owes nothing for this guarantee", error_code="nothing_owed_to_guarantor"
