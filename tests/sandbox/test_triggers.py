@@ -75,10 +75,11 @@ def test_a_kind_without_its_state_is_refused_with_the_states() -> None:
 def test_an_unknown_name_is_refused_with_the_nearest(shop: MerchantClient) -> None:
     with pytest.raises(UnknownEvent, match=r"known are payment\.successful"):
         make_requests("zzz", {})
-    refused = shop.put("sandbox", action="trigger", event="dispute.open").body
-    [error] = refused["errors"]
-    assert (refused["status"], error["field"]) == (104, "event")
-    assert "did you mean dispute.opened?" in error["reason"]
+    for wrong in ("dispute.open", "Dispute.Opened", "dispute.opened\n"):
+        refused = shop.put("sandbox", action="trigger", event=wrong).body
+        [error] = refused["errors"]
+        assert (refused["status"], error["field"]) == (104, "event")
+        assert "did you mean dispute.opened?" in error["reason"]
 
 
 @pytest.mark.parametrize("name", ["transfer_approval.failed", "held_deposit", "settlement"])

@@ -11,6 +11,11 @@ from datetime import datetime, timedelta, timezone
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
+from kasuwa.wire.masking import make_echo
+
+# Most characters of an unknown name in a message.
+MAX_ECHOED = 60
+
 
 class Step(NamedTuple):
     """A request. A value `<name>` stands for that of the replies so far, `<unique>` for a new text."""
@@ -519,12 +524,13 @@ def find_steps(name: str) -> tuple[Step, ...]:
         return TRIGGERS[name]
     if name in NOT_TRIGGERED:
         raise UnknownEvent(f"no request leads to {name}: {NOT_TRIGGERED[name]}")
-    of_kind = [known for known in TRIGGERS if known.startswith(f"{name}.")]
+    shown, small = make_echo(name, MAX_ECHOED), name.lower()
+    of_kind = [known for known in TRIGGERS if known.startswith(f"{small}.")]
     if of_kind:
-        raise UnknownEvent(f"no event is called {name}: did you mean {' or '.join(of_kind)}?")
-    near = get_close_matches(name, TRIGGERS, n=1)
+        raise UnknownEvent(f"no event is called {shown}: did you mean {' or '.join(of_kind)}?")
+    near = get_close_matches(small, TRIGGERS, n=1)
     hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(TRIGGERS)}"
-    raise UnknownEvent(f"no event is called {name}: {hint}")
+    raise UnknownEvent(f"no event is called {shown}: {hint}")
 
 
 def find_event(kind: str, after: int, name: str) -> Requests:

@@ -9911,8 +9911,8 @@ class Sandbox(SyncGroup):
 
         Needs a key of scope `all`.
 
-        event: Name of the event, such as `dispute.opened`: its kind, and what has become of it. The name of an
-            event.
+        event: Name of the event, such as `dispute.opened`: its kind, and what has become of it. At most 200
+            characters.
         fields: Fields of the requests, such as `amount`. Each replaces that of every request that has it, and one
             that none has is sent with the last. An object of at most 50 fields.
 

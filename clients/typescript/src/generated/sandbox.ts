@@ -599,7 +599,7 @@ export interface SandboxExplainRequest {
 
 /** Request of sandbox trigger. Makes an event happen, by requests of this merchant that lead to it. */
 export interface SandboxTriggerRequest {
-  /** Name of the event, such as `dispute.opened`: its kind, and what has become of it. The name of an event. */
+  /** Name of the event, such as `dispute.opened`: its kind, and what has become of it. At most 200 characters. */
   readonly event: string;
   /**
    * Fields of the requests, such as `amount`. Each replaces that of every request that has it, and one that none has

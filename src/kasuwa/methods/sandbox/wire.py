@@ -32,9 +32,6 @@ ResponseCode = Annotated[
 ]
 
 
-EventName = Annotated[
-    str, Meta(pattern=r"^[a-z_]+(\.[a-z_]+)?" + END, max_length=60, description="the name of an event")
-]
 TriggerFields = Annotated[dict[str, Any], Meta(max_length=50, description="an object of at most 50 fields")]
 MerchantTerms = Annotated[dict[str, Any], Meta(max_length=100, description="an object of at most 100 terms")]
 
@@ -345,7 +342,7 @@ class DoneReply(msgspec.Struct, kw_only=True):
 class TriggerRequest(msgspec.Struct, kw_only=True):
     """Makes an event happen, by requests of this merchant that lead to it."""
 
-    event: EventName
+    event: ShortText
     "Name of the event, such as `dispute.opened`: its kind, and what has become of it."
     fields: TriggerFields | None = None
     """Fields of the requests, such as `amount`. Each replaces that of every request that has it, and one that none has
