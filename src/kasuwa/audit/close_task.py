@@ -9,6 +9,7 @@ import contextlib
 import os
 import secrets
 import shlex
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -146,19 +147,21 @@ def write_file(path: Path, document: bytes) -> None:
 
 async def run_command(command: str, document: bytes) -> None:
     """Runs a command without a shell, with the close on its standard input. Raises PublishError if it fails."""
-    words = shlex.split(command)
-    try:
-        process = await asyncio.create_subprocess_exec(
-            *words,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.DEVNULL,
-            stderr=asyncio.subprocess.DEVNULL,
-        )
-    except OSError as error:
-        raise PublishError(f"KASUWA_CLOSE_COMMAND cannot be run: {error.strerror}") from None
+    with tempfile.TemporaryFile() as standard_input:  # a command may end without reading it, which breaks a pipe
+        standard_input.write(document)
+        standard_input.seek(0)
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *shlex.split(command),
+                stdin=standard_input,
+                stdout=asyncio.subprocess.DEVNULL,
+                stderr=asyncio.subprocess.DEVNULL,
+            )
+        except OSError as error:
+            raise PublishError(f"KASUWA_CLOSE_COMMAND cannot be run: {error.strerror}") from None
     try:
         async with asyncio.timeout(COMMAND_SECONDS):
-            await process.communicate(document)
+            await process.wait()
     except TimeoutError:
         process.kill()
         await process.wait()
