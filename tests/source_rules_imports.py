@@ -111,7 +111,7 @@ SLICE_IMPORTS = {
     "guarantees": {"loans", "investments", "clients"},
     "loan_products": {"loans", "clients"},
     "auto_repay": {"loans", "investments", "payment", "clients"},
-    "groups": {"loans", "clients", "disburse"},
+    "groups": {"loans", "loan_products", "clients", "disburse"},
     "sandbox": {"resources"},
     "shares": {"investments", "clients", "statements"},
     "standing_orders": {"investments", "loans", "clients", "disburse"},

@@ -235,7 +235,10 @@ BOUNDS: dict[str, dict[str, tuple[Bound | Shown | OwnValues, ...]]] = {
         "At most 5 numbers of days": (bounds.RETRIES,),
         "2 to 30 clients": (bounds.GROUP_MEMBERS,),
         "A group has 2 to 30 members": (bounds.GROUP_MEMBERS,),
-        "All loans together have at most 2,000 installments": (bounds.GROUP_INSTALLMENTS,),
+        "All loans together have at most 2,000 installments": (
+            bounds.GROUP_INSTALLMENTS,
+            bounds.GROUP_INSTALLMENTS_OF_PRODUCT,
+        ),
         "at most 10 loans that are not closed": (bounds.GROUP_LOANS,),
         "Number of installments of each loan, from 1 to 366": (bounds.GROUP_PERIOD,),
         "at most 366 days before or after today": (bounds.SHEET_DAYS,),

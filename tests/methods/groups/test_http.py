@@ -106,6 +106,58 @@ def test_a_group_borrows_meets_and_closes(village: Village) -> None:
     ]
 
 
+def make_product(village: Village, **changes: Any) -> str:
+    ranges = {
+        "amount": {"min": "500.00", "max": "5000.00", "default": "1000.00"},
+        "period": {"min": 3, "max": 12, "default": 4},
+        "interestRate": {"min": 5, "max": 15, "default": 10},
+    }
+    fee = {"name": "Fee", "amount": "10.00", "when": "disbursement", "deduct": True}
+    terms = {"ranges": ranges, "interestFrequency": "every_month", "charges": [fee], **changes}
+    made = village.loans("create_product", name="Weavers", code="W-4", **terms)
+    assert made["status"] == 200, made
+    return str(made["data"]["product_id"])
+
+
+def test_a_group_borrows_by_the_terms_of_a_product(village: Village) -> None:
+    product_id = make_product(village)
+    asked = {"group_id": village.group_id, "product_id": product_id, "disbursement": "one"}
+    parts = [{"client_id": village.members[0], "amount": "2000.00"}, {"client_id": village.members[1]}]
+    before = village.wallet()
+    shown = village.loans("request_group_loan", **asked, loans=parts, dry_run=True)
+    assert (shown["dry_run"], shown["data"]["group_loan_id"], village.group()["loans"]) == (True, None, [])
+    assert {figure["what"]: figure["amount"] for figure in shown["explained"]}["deducted"] == "20.00"
+    outside = village.loans("request_group_loan", **asked, loans=[{**parts[0], "amount": "1.00"}], period=2)
+    assert {(error["field"], error["code"]) for error in outside["errors"]} == {
+        ("loans[0].amount", "outside_product_range"),
+        ("period", "outside_product_range"),
+    }
+    made = village.loans("request_group_loan", **asked, loans=parts)["data"]
+    paid = village.process_group(made["group_loan_id"])["data"]
+    assert states(paid) == ["active", "active"]
+    first, second = (village.view(line["loan_id"]) for line in paid["loans"])
+    assert (first["product_id"], first["group_id"], first["net_amount"]) == (product_id, village.group_id, "1990.00")
+    assert (second["amount"], len(second["schedule"]), second["schedule"][0]["total"]) == ("1000.00", 4, "325.47")
+    [line] = village.loans("list_products")["data"]
+    assert (line["loans"]["active"], line["loans"]["lent"]) == (2, "3000.00")
+    assert village.loans("list", product_id=product_id)["total"] == 2
+    assert 298_000 < before.balance - village.wallet().balance < 300_000
+    village.loans("close_product", product_id=product_id)
+    closed = village.loans("request_group_loan", **asked, loans=parts)
+    assert (closed["status"], closed["code"]) == (104, "product_closed")
+
+
+def test_the_console_asks_for_a_loan_of_a_product(village: Village, deployment: Deployment) -> None:
+    product_id = make_product(village)
+    owner = sign_in_as(deployment, "merchant:owner", village.mid)
+    page = f"/groups/{village.group_id}"
+    assert "Request a loan of a product" in owner.get(page).text
+    fields = {"product_id": product_id, "loans.0.client_id": village.members[0], "disbursement": "each"}
+    assert owner.post(f"{page}/request-product-loan", **fields).http in (200, 303)
+    [made] = village.group()["loans"]
+    assert [(line["client_id"], line["amount"]) for line in made["loans"]] == [(village.members[0], "1000.00")]
+
+
 def test_arrears_of_one_are_in_the_group_standing(village: Village) -> None:
     loans = village.lend_group("1000.00", "500.00")
     village.advance(days=8)

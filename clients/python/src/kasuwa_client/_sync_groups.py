@@ -4172,6 +4172,92 @@ class Loans(SyncGroup):
             idempotency_key,
         )
 
+    def request_group_loan_of_product(
+        self,
+        *,
+        group_id: str,
+        product_id: str,
+        loans: Sequence[types.PartOfProduct],
+        disbursement: Literal["each", "one"] | None = None,
+        officer: str | None = None,
+        branch: str | None = None,
+        period: int | None = None,
+        interest_settings: types.InterestSettings | None = None,
+        grace: types.GraceTerms | None = None,
+        dry_run: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.GroupLoanReply:
+        """Request a loan of a product for a group; what is left out comes from the product.
+
+        Requests a loan of a product for a group: a loan of each member who borrows, all on the same terms. What the
+        request leaves out comes from the product, and what is outside its ranges is refused. The terms are copied into
+        the loans.
+
+        Needs a key of scope `lend`.
+
+        group_id: The group. 1 to 100 characters.
+        product_id: The product. It must be open. 1 to 100 characters.
+        loans: What each member borrows. A member has one loan in it. 1 to 30 members.
+        disbursement: `one`: the sum goes to the leader's `bankAccount` by one transfer. `each`, the default: each
+            member receives one.
+        officer: Who of your people answers for the loans, in a code of yours. 1 to 100 characters.
+        branch: Your branch that makes the loans, in a code of yours. 1 to 100 characters.
+        period: Number of installments of each loan, within the range of the product. All loans together have at
+            most 2,000 installments. Default: as the product says. A whole number, not negative.
+        interest_settings: The interest rate, within the range of the product, for its `interestFrequency`. Default:
+            as the product says.
+        grace: A grace period with at most as many installments as that of the product, or a first due date.
+        dry_run: If true, the reply shows the loans and explains what each owes in all, and nothing is stored.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            shop.loans.request_group_loan_of_product(
+                group_id="<group_id>",
+                product_id="<product_id>",
+                loans=[{"client_id": "<client_id>", "amount": "120000.00"}],
+                disbursement="one",
+            )
+
+            {
+              "status": 200,
+              "message": "Group Loan Requested",
+              "data": {
+                "group_loan_id": "<group_loan_id>",
+                "group_id": "<group_id>",
+                "disbursement": "one",
+                "client_id": "<client_id>",
+                "amount": "120000.00",
+                "loans": [
+                  {
+                    "loan_id": "<loan_id>",
+                    "client_id": "<client_id>",
+                    "amount": "120000.00",
+                    "state": "pending_approval"
+                  }
+                ],
+                "dateCreated": "2026-01-05T08:30:00.000Z"
+              }
+            }
+        """
+        return self._call(
+            actions.LOANS_REQUEST_GROUP_LOAN_OF_PRODUCT,
+            {
+                "group_id": group_id,
+                "product_id": product_id,
+                "loans": loans,
+                "disbursement": disbursement,
+                "officer": officer,
+                "branch": branch,
+                "period": period,
+                "interest_settings": interest_settings,
+                "grace": grace,
+                "dry_run": dry_run,
+            },
+            idempotency_key,
+        )
+
     def process_group_loan(
         self,
         *,
@@ -9923,7 +10009,7 @@ class Sandbox(SyncGroup):
               "status": 200,
               "data": {
                 "event_id": "<event_id>",
-                "sequence": 104,
+                "sequence": 107,
                 "txnRef": "<txnRef>",
                 "kind": "dispute",
                 "state": "no_endpoint",

@@ -398,6 +398,20 @@ class OwnFigures(_OwnFiguresRequired, total=False):
     """Most that a client may be paid out in a day of Lagos. An amount in naira such as 50000.00, or unlimited."""
 
 
+class _PartOfProductRequired(TypedDict):
+    client_id: str
+    """The member. 1 to 100 characters."""
+
+
+class PartOfProduct(_PartOfProductRequired, total=False):
+    """The loan of one member."""
+
+    amount: Amount
+    """Principal of the member's loan, in naira, within the range of the product. Default: as the product says.
+    Digits with at most two decimals, above zero, at most 15 digits.
+    """
+
+
 class Payer(TypedDict, total=False):
     """The payer, as far as the merchant knows."""
 

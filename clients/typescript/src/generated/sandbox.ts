@@ -1729,7 +1729,7 @@ export class SandboxMethods {
    * //   status: 200,
    * //   data: {
    * //     event_id: "<event_id>",
-   * //     sequence: 104,
+   * //     sequence: 107,
    * //     txnRef: "<txnRef>",
    * //     kind: "dispute",
    * //     state: "no_endpoint",
