@@ -300,6 +300,8 @@ BOUNDS: dict[str, dict[str, tuple[Bound | Shown | OwnValues, ...]]] = {
         "he ranges within which a request may choose": (PRODUCT_RANGES,),
         "Principal of the loan, in naira, within the range of the product": (PRODUCT_RANGES,),
         "Number of installments, within the range of the product": (PRODUCT_RANGES,),
+        "Principal of the member's loan, in naira, within the range of the product": (PRODUCT_RANGES,),
+        "Number of installments of each loan, within the range of the product": (PRODUCT_RANGES,),
         "The interest rate, within the range of the product": (PRODUCT_RANGES,),
         "A grace period with at most as many installments as that of the product": (PRODUCT_RANGES,),
         "waives interest that is due up to today": (
