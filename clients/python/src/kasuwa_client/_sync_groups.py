@@ -8051,7 +8051,8 @@ class Resources(SyncGroup):
         reference: A reference of ours or of yours: `txnRef`, `orderRef`, `customer_txnref`, `refundRef`,
             `batchRef`, an event id, the code of a cashcode, or the id of a loan, savings account, thrift plan,
             card, saved card, payment plan, beneficiary, client, customer, personalized account, dispute (of a
-            payment or of a card purchase) or settlement. 1 to 100 characters.
+            payment or of a card purchase), group of borrowers, loan of such a group, loan product (also its code)
+            or settlement. 1 to 100 characters.
 
         Example, and the reply that was recorded for it:
 
@@ -9917,6 +9918,9 @@ class Sandbox(SyncGroup):
         loan_id: str | None = None,
         savings_id: str | None = None,
         thrift_id: str | None = None,
+        group_id: str | None = None,
+        group_loan_id: str | None = None,
+        product_id: str | None = None,
         client_id: str | None = None,
         ref_code: str | None = None,
         reference: str | None = None,
@@ -9935,6 +9939,9 @@ class Sandbox(SyncGroup):
         loan_id: A loan. 1 to 100 characters.
         savings_id: A savings account. 1 to 100 characters.
         thrift_id: A thrift plan. 1 to 100 characters.
+        group_id: A group of borrowers. 1 to 100 characters.
+        group_loan_id: A loan of a group. 1 to 100 characters.
+        product_id: A loan product. 1 to 100 characters.
         client_id: A client. 1 to 100 characters.
         ref_code: A beneficiary of split payments. 1 to 100 characters.
         reference: A reference of any kind: also of a virtual card, a saved card, an event, a payment plan or a
@@ -9983,6 +9990,9 @@ class Sandbox(SyncGroup):
                 "loan_id": loan_id,
                 "savings_id": savings_id,
                 "thrift_id": thrift_id,
+                "group_id": group_id,
+                "group_loan_id": group_loan_id,
+                "product_id": product_id,
                 "client_id": client_id,
                 "ref_code": ref_code,
                 "reference": reference,

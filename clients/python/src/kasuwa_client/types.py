@@ -3424,12 +3424,14 @@ class FoundRecord(Result):
     kind: str
     """A kind of transaction, or `batch`, `loan`, `savings`, `thrift_plan`, `virtual_card`, `saved_card`, `plan`,
     `beneficiary`, `personalized_account`, `client`, `customer`, `dispute`, `card_dispute`, `settlement`,
-    `checkout`, `link`, `invoice`.
+    `checkout`, `link`, `invoice`, `group`, `group_loan`, `loan_product`.
     """
     reference: str
     """Reference of the service: the `txnRef` of a transaction, the id of anything else."""
     state: str
-    """Its state: of a transaction `pending`, `processing`, `successful` or `failed`."""
+    """Its state: of a transaction `pending`, `processing`, `successful` or `failed`. Of a batch and of the loan of a
+    group `accepted`: what belongs to it has states of its own.
+    """
     date_created: dt.datetime
     """Time of creation, in UTC."""
     related: tuple[RelatedReference, ...]
@@ -3443,8 +3445,8 @@ class FoundRecord(Result):
     currency: str | None = None
     """Currency of the amounts."""
     amount: Decimal | None = None
-    """Amount of a transaction or dispute, principal of a loan, sum of a batch, net of a settlement, or present
-    balance of savings and cards.
+    """Amount of a transaction or dispute, principal of a loan, sum of a batch or of the loans of a group, net of a
+    settlement, or present balance of savings and cards.
     """
     fee: Decimal | None = None
     """Fee of a transaction. Zero if it failed."""
