@@ -91,6 +91,8 @@ def test_the_search_of_the_header_opens_whatever_has_the_reference(reader: Visit
         "invoices",
         "disputes",
         "loans",
+        "loan-products",
+        "groups",
         "savings",
         "thrift",
         "clients",

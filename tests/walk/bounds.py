@@ -408,6 +408,11 @@ MEETING_AMOUNT = Bound(
 GROUP_INSTALLMENTS = Bound(
     GROUPS + "test_loans_of_a_group_have_at_most_2000_installments", (1_990, 2_000), (2_010, 2_020)
 )
+GROUP_INSTALLMENTS_OF_PRODUCT = Bound(
+    "methods/groups/test_loans_of_product.py::test_loans_of_a_product_have_at_most_2000_installments",
+    (1_990, 2_000),
+    (2_010, 2_020),
+)
 GROUP_LOANS = at_most(GROUPS + "test_a_group_has_at_most_10_open_loans", 10)
 SHEET_DAYS = Bound(
     "methods/groups/test_http.py::test_a_sheet_is_of_a_day_within_366_days", (-366, -365, 365, 366), (-367, 367)

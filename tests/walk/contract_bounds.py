@@ -233,7 +233,10 @@ BOUNDS: dict[str, dict[str, tuple[Bound | Shown | OwnValues, ...]]] = {
         "At most 5 numbers of days": (bounds.RETRIES,),
         "2 to 30 clients": (bounds.GROUP_MEMBERS,),
         "A group has 2 to 30 members": (bounds.GROUP_MEMBERS,),
-        "All loans together have at most 2,000 installments": (bounds.GROUP_INSTALLMENTS,),
+        "All loans together have at most 2,000 installments": (
+            bounds.GROUP_INSTALLMENTS,
+            bounds.GROUP_INSTALLMENTS_OF_PRODUCT,
+        ),
         "at most 10 loans that are not closed": (bounds.GROUP_LOANS,),
         "Number of installments of each loan, from 1 to 366": (bounds.GROUP_PERIOD,),
         "at most 366 days before or after today": (bounds.SHEET_DAYS,),
@@ -295,6 +298,8 @@ BOUNDS: dict[str, dict[str, tuple[Bound | Shown | OwnValues, ...]]] = {
         "he ranges within which a request may choose": (PRODUCT_RANGES,),
         "Principal of the loan, in naira, within the range of the product": (PRODUCT_RANGES,),
         "Number of installments, within the range of the product": (PRODUCT_RANGES,),
+        "Principal of the member's loan, in naira, within the range of the product": (PRODUCT_RANGES,),
+        "Number of installments of each loan, within the range of the product": (PRODUCT_RANGES,),
         "The interest rate, within the range of the product": (PRODUCT_RANGES,),
         "A grace period with at most as many installments as that of the product": (PRODUCT_RANGES,),
         "waives interest that is due up to today": (

@@ -174,21 +174,14 @@ NEEDS_WRITTEN_OFF = frozenset({"loans-call_guarantee", "loans-pay_guarantor"})
 # Rows that need a client with savings and a loan, or the standing order between them.
 NEEDS_BORROWER = frozenset({"investments-standing_order", "loans-auto_repay"})
 OF_STANDING_ORDERS = NEEDS_BORROWER | {"investments-change_standing_order", "investments-list_standing_orders"}
+OF_PRODUCT = "request_group_loan_of_product"
 # Rows that need a group: with a loan that is not paid out, or with one that is.
-NEEDS_GROUP = frozenset(
-    {
-        "loans-create_group",
-        "loans-update_group",
-        "loans-view_group",
-        "loans-list_groups",
-        "loans-request_group_loan",
-        "loans-process_group_loan",
-        "loans-collection_sheet",
-        "loans-collect",
-    }
-)
 NEEDS_GROUP_LOAN = frozenset({"loans-process_group_loan"})
 NEEDS_PAID_GROUP = frozenset({"loans-collection_sheet", "loans-collect"})
+NEEDS_GROUP = (NEEDS_GROUP_LOAN | NEEDS_PAID_GROUP).union(
+    f"loans-{name}"
+    for name in ("create_group", "update_group", "view_group", "list_groups", "request_group_loan", OF_PRODUCT)
+)
 
 # Rows of the automatic collection of that client's loan.
 OF_COLLECTIONS = frozenset({"loans-stop_auto_repay", "loans-collections"})
@@ -523,8 +516,8 @@ def make_guaranteed_loan(shop: MerchantClient, title: str) -> RawReply:
 
 
 def make_group(shop: MerchantClient, title: str) -> RawReply:
-    """Makes a group of two, unless the row makes one, and the loan that the row needs. Returns the references of all
-    of them: those of the clients in the order in which an example of a group names them."""
+    """Makes a group of two, unless the row makes one, and the loan or the product that the row needs. Returns the
+    references of all of them: those of the clients in the order in which an example of a group names them."""
 
     def ask(path: str, **fields: Any) -> Any:
         body = shop.put(path, **fields).body
@@ -549,6 +542,9 @@ def make_group(shop: MerchantClient, title: str) -> RawReply:
         references |= {"group_loan_id": lent["group_loan_id"], "loan_id": lent["loans"][0]["loan_id"]}
         if title in NEEDS_PAID_GROUP:
             ask("loans", action="process_group_loan", group_loan_id=lent["group_loan_id"], status="approve")
+    if title == f"loans-{OF_PRODUCT}":
+        product = next(row for row in ACTION_ROWS if row.title == "loans-create_product")
+        references |= {"product_id": ask("loans", **{**product.example, "code": "group"})["product_id"]}
     shown = shop.send_fields("loans", {"action": "view_group", "group_id": made["group_id"]})
     return shown._replace(raw=msgspec.json.encode(references))
 

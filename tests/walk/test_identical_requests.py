@@ -61,6 +61,7 @@ NEW_ORDERS = {
             "loans-request_of_product",
             "loans-create_group",
             "loans-request_group_loan",
+            "loans-request_group_loan_of_product",
             "loans-collateral",
             "loans-charge",
             "investments-create_savings",

@@ -152,7 +152,11 @@ BOUNDS: dict[str, dict[str, str]] = {
     },
     **{
         key: {"data.loans": GROUP_MEMBERS, "explained": FIGURES}
-        for key in ("loans-request_group_loan", "loans-process_group_loan")
+        for key in (
+            "loans-request_group_loan",
+            "loans-request_group_loan_of_product",
+            "loans-process_group_loan",
+        )
     },
     "loans-collection_sheet": {"data.lines": "one line an open loan of a member"},
     "loans-collect": {"data": "one line an amount: at most 60", "explained": FIGURES},

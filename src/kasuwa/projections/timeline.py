@@ -86,6 +86,9 @@ SELECT_CREATED = """
         where merchant_id = $1 and dispute_id = $2
     union all select 'personalized account', created_at from personalized_account
         where merchant_id = $1 and $2 in (reference, account_number)
+    union all select 'group', created_at from client_group where merchant_id = $1 and group_id = $2
+    union all select 'loan of a group', created_at from group_loan where merchant_id = $1 and group_loan_id = $2
+    union all select 'loan product', created_at from loan_product where merchant_id = $1 and product_id = $2
 """
 # The postings of a dispute have its reference.
 OF_REFERENCE = f"""

@@ -10,7 +10,7 @@ from kasuwa.core.decision import Refusal
 from kasuwa.methods.clients.model import CLIENT_INACTIVE, IN_A_GROUP, NO_BANK_ACCOUNT, UNKNOWN_CLIENT, refuse_leaving
 from kasuwa.methods.disburse.rules.transfer import WALLET_INSUFFICIENT
 from kasuwa.methods.groups.model import GROUP_CLOSED, UNKNOWN_GROUP, UNKNOWN_GROUP_LOAN
-from kasuwa.methods.groups.rules.lend import AS_A_WHOLE, NOT_A_PART, TOO_MANY_OPEN
+from kasuwa.methods.groups.rules.lend import AS_A_WHOLE, NOT_A_PART
 from kasuwa.methods.groups.rules.membership import (
     ALREADY_MEMBER,
     CLOSE_WITH_OTHERS,
@@ -23,6 +23,7 @@ from kasuwa.methods.groups.rules.membership import (
     TOO_FEW,
     TOO_MANY,
 )
+from kasuwa.methods.groups.rules.request import TOO_MANY_OPEN
 from kasuwa.methods.loans.rules.origination import LOAN_OF_GROUP
 from kasuwa.methods.loans.rules.top_up import TOP_UP_OF_GROUP
 from tests.methods.groups.group_lender import MEMBERS, GroupLender, expect_members

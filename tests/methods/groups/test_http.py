@@ -119,6 +119,115 @@ def test_the_transfer_to_the_leader_names_the_loan_of_the_group(village: Village
     assert found["related"] == [{"kind": "group_loan", "reference": made["group_loan_id"], "state": None}]
 
 
+def make_product(village: Village, **changes: Any) -> str:
+    ranges = {
+        "amount": {"min": "500.00", "max": "5000.00", "default": "1000.00"},
+        "period": {"min": 3, "max": 12, "default": 4},
+        "interestRate": {"min": 5, "max": 15, "default": 10},
+    }
+    fee = {"name": "Fee", "amount": "10.00", "when": "disbursement", "deduct": True}
+    terms = {"ranges": ranges, "interestFrequency": "every_month", "charges": [fee], **changes}
+    made = village.loans("create_product", name="Weavers", code="W-4", **terms)
+    assert made["status"] == 200, made
+    return str(made["data"]["product_id"])
+
+
+def test_a_group_borrows_by_the_terms_of_a_product(village: Village) -> None:
+    product_id = make_product(village)
+    asked = {"group_id": village.group_id, "product_id": product_id, "disbursement": "one"}
+    parts = [{"client_id": village.members[0], "amount": "2000.00"}, {"client_id": village.members[1]}]
+    before = village.wallet()
+    shown = village.loans("request_group_loan", **asked, loans=parts, dry_run=True)
+    assert (shown["dry_run"], shown["data"]["group_loan_id"], village.group()["loans"]) == (True, None, [])
+    assert {figure["what"]: figure["amount"] for figure in shown["explained"]}["deducted"] == "20.00"
+    outside = village.loans("request_group_loan", **asked, loans=[{**parts[0], "amount": "1.00"}], period=2)
+    assert {(error["field"], error["code"]) for error in outside["errors"]} == {
+        ("loans[0].amount", "outside_product_range"),
+        ("period", "outside_product_range"),
+    }
+    made = village.loans("request_group_loan", **asked, loans=parts)["data"]
+    paid = village.process_group(made["group_loan_id"])["data"]
+    assert states(paid) == ["active", "active"]
+    first, second = (village.view(line["loan_id"]) for line in paid["loans"])
+    assert (first["product_id"], first["group_id"], first["net_amount"]) == (product_id, village.group_id, "1990.00")
+    assert (second["amount"], len(second["schedule"]), second["schedule"][0]["total"]) == ("1000.00", 4, "325.47")
+    [line] = village.loans("list_products")["data"]
+    assert (line["loans"]["active"], line["loans"]["lent"]) == (2, "3000.00")
+    assert village.loans("list", product_id=product_id)["total"] == 2
+    assert 298_000 < before.balance - village.wallet().balance < 300_000
+    village.loans("close_product", product_id=product_id)
+    closed = village.loans("request_group_loan", **asked, loans=parts)
+    assert (closed["status"], closed["code"]) == (104, "product_closed")
+
+
+def test_the_console_asks_for_a_loan_of_a_product(village: Village, deployment: Deployment) -> None:
+    product_id = make_product(village)
+    owner = sign_in_as(deployment, "merchant:owner", village.mid)
+    page = f"/groups/{village.group_id}"
+    assert "Request a loan of a product" in owner.get(page).text
+    fields = {"product_id": product_id, "loans.0.client_id": village.members[0], "disbursement": "each"}
+    assert owner.post(f"{page}/request-product-loan", **fields).http in (200, 303)
+    [made] = village.group()["loans"]
+    assert [(line["client_id"], line["amount"]) for line in made["loans"]] == [(village.members[0], "1000.00")]
+
+
+def test_groups_their_loans_and_products_are_found_by_their_references(
+    village: Village, deployment: Deployment
+) -> None:
+    product_id = make_product(village)
+    asked = {"group_id": village.group_id, "product_id": product_id, "disbursement": "one"}
+    parts = [{"client_id": one} for one in village.members[:2]]
+    made = village.loans("request_group_loan", **asked, loans=parts)["data"]
+    group_loan_id = made["group_loan_id"]
+    paid = village.process_group(group_loan_id)["data"]
+    loan_ids = {line["loan_id"] for line in made["loans"]}
+
+    group, group_loan = find(village, village.group_id), find(village, group_loan_id)
+    assert (group["kind"], group["state"], group["amount"]) == ("group", "active", None)
+    assert (related(group, "group_loan"), related(group, "client")) == ({group_loan_id}, set(village.members))
+    assert (group_loan["kind"], group_loan["state"], group_loan["amount"]) == ("group_loan", "accepted", "2000.00")
+    assert (related(group_loan, "group"), related(group_loan, "loan")) == ({village.group_id}, loan_ids)
+    assert related(group_loan, "transfer") == {paid["txnRef"]}
+    assert related(find(village, paid["txnRef"]), "group_loan") == {group_loan_id}
+    product = find(village, product_id)
+    assert (product["kind"], product["state"], product["orderRef"]) == ("loan_product", "open", "W-4")
+    assert (related(product, "loan"), find(village, "W-4")) == (loan_ids, product)
+
+    stories = [explain(village, group_id=village.group_id), explain(village, group_loan_id=group_loan_id)]
+    assert [story[0]["said"] for story in stories] == ["group created", "loan of a group created"]
+    assert [line["what"] for line in stories[0]].count("event") == 3
+    assert {line["txnRef"] for line in stories[1] if line["what"] == "posting"} == {paid["txnRef"]}
+    assert explain(village, product_id=product_id)[0]["said"] == "loan product created"
+    assert village.put("sandbox", action="explain", group_id="GRnobody").body["status"] == 104
+
+    owner, operator = sign_in_as(deployment, "merchant:owner", village.mid), sign_in_as(deployment, "operator:admin")
+    pages = {
+        village.group_id: f"/groups/{village.group_id}",
+        group_loan_id: f"/groups/{village.group_id}",
+        product_id: f"/loan-products/{product_id}",
+    }
+    for reference, place in pages.items():
+        assert owner.get(f"/search?q={reference}").place == place
+        found = operator.get(f"/operator/search?q={reference}").place
+        assert found == f"/operator/merchants/{village.mid}/records/{reference}"
+        assert operator.get(found).http == 200
+    assert owner.get(f"/transactions/{paid['txnRef']}").http == 200
+
+
+def find(village: Village, reference: str) -> Any:
+    body = village.put("resources", inquire="transaction", reference=reference).body
+    assert body["status"] == 200, body
+    return body["data"]
+
+
+def related(found: Any, kind: str) -> set[str]:
+    return {one["reference"] for one in found["related"] if one["kind"] == kind}
+
+
+def explain(village: Village, **reference: Any) -> Any:
+    return village.put("sandbox", action="explain", **reference).body["data"]
+
+
 def test_arrears_of_one_are_in_the_group_standing(village: Village) -> None:
     loans = village.lend_group("1000.00", "500.00")
     village.advance(days=8)

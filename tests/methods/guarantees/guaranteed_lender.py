@@ -17,7 +17,7 @@ from tests.methods.loans import in_memory_lender
 from tests.methods.loans.in_memory_lender import Lender
 
 ALL_WRITES = {
-    action.name: action
+    action.title or action.name: action
     for method in (ALL_LOANS, ALL_INVESTMENTS)
     for action in method.actions
     if isinstance(action, Write) and action.variant is None

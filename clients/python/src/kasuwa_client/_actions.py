@@ -1008,6 +1008,27 @@ LOANS_REQUEST_GROUP_LOAN: Action[types.GroupLoanReply] = Action(
     repeat="idempotency_key",
     accepts_idempotency_key=True,
 )
+LOANS_REQUEST_GROUP_LOAN_OF_PRODUCT: Action[types.GroupLoanReply] = Action(
+    name="loans.request_group_loan_of_product",
+    path="loans",
+    selectors={"action": "request_group_loan"},
+    fields={
+        "group_id": ("group_id", "text"),
+        "product_id": ("product_id", "text"),
+        "loans": ("loans", "[PartOfProduct]"),
+        "disbursement": ("disbursement", "choice"),
+        "officer": ("officer", "text"),
+        "branch": ("branch", "text"),
+        "period": ("period", "integer"),
+        "interest_settings": ("interestSettings", "InterestSettings"),
+        "grace": ("grace", "GraceTerms"),
+        "dry_run": ("dry_run", "boolean"),
+    },
+    reply="GroupLoanReply",
+    writes=True,
+    repeat="idempotency_key",
+    accepts_idempotency_key=True,
+)
 LOANS_PROCESS_GROUP_LOAN: Action[types.GroupLoanReply] = Action(
     name="loans.process_group_loan",
     path="loans",
@@ -2465,6 +2486,9 @@ SANDBOX_EXPLAIN: Action[types.ExplainReply] = Action(
         "loan_id": ("loan_id", "text"),
         "savings_id": ("savings_id", "text"),
         "thrift_id": ("thrift_id", "text"),
+        "group_id": ("group_id", "text"),
+        "group_loan_id": ("group_loan_id", "text"),
+        "product_id": ("product_id", "text"),
         "client_id": ("client_id", "text"),
         "ref_code": ("ref_code", "text"),
         "reference": ("reference", "text"),

@@ -4184,6 +4184,92 @@ class Loans(AsyncGroup):
             idempotency_key,
         )
 
+    async def request_group_loan_of_product(
+        self,
+        *,
+        group_id: str,
+        product_id: str,
+        loans: Sequence[types.PartOfProduct],
+        disbursement: Literal["each", "one"] | None = None,
+        officer: str | None = None,
+        branch: str | None = None,
+        period: int | None = None,
+        interest_settings: types.InterestSettings | None = None,
+        grace: types.GraceTerms | None = None,
+        dry_run: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> types.GroupLoanReply:
+        """Request a loan of a product for a group; what is left out comes from the product.
+
+        Requests a loan of a product for a group: a loan of each member who borrows, all on the same terms. What the
+        request leaves out comes from the product, and what is outside its ranges is refused. The terms are copied into
+        the loans.
+
+        Needs a key of scope `lend`.
+
+        group_id: The group. 1 to 100 characters.
+        product_id: The product. It must be open. 1 to 100 characters.
+        loans: What each member borrows. A member has one loan in it. 1 to 30 members.
+        disbursement: `one`: the sum goes to the leader's `bankAccount` by one transfer. `each`, the default: each
+            member receives one.
+        officer: Who of your people answers for the loans, in a code of yours. 1 to 100 characters.
+        branch: Your branch that makes the loans, in a code of yours. 1 to 100 characters.
+        period: Number of installments of each loan, within the range of the product. All loans together have at
+            most 2,000 installments. Default: as the product says. A whole number, not negative.
+        interest_settings: The interest rate, within the range of the product, for its `interestFrequency`. Default:
+            as the product says.
+        grace: A grace period with at most as many installments as that of the product, or a first due date.
+        dry_run: If true, the reply shows the loans and explains what each owes in all, and nothing is stored.
+        idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
+            client makes one if it is left out.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.loans.request_group_loan_of_product(
+                group_id="<group_id>",
+                product_id="<product_id>",
+                loans=[{"client_id": "<client_id>", "amount": "120000.00"}],
+                disbursement="one",
+            )
+
+            {
+              "status": 200,
+              "message": "Group Loan Requested",
+              "data": {
+                "group_loan_id": "<group_loan_id>",
+                "group_id": "<group_id>",
+                "disbursement": "one",
+                "client_id": "<client_id>",
+                "amount": "120000.00",
+                "loans": [
+                  {
+                    "loan_id": "<loan_id>",
+                    "client_id": "<client_id>",
+                    "amount": "120000.00",
+                    "state": "pending_approval"
+                  }
+                ],
+                "dateCreated": "2026-01-05T08:30:00.000Z"
+              }
+            }
+        """
+        return await self._call(
+            actions.LOANS_REQUEST_GROUP_LOAN_OF_PRODUCT,
+            {
+                "group_id": group_id,
+                "product_id": product_id,
+                "loans": loans,
+                "disbursement": disbursement,
+                "officer": officer,
+                "branch": branch,
+                "period": period,
+                "interest_settings": interest_settings,
+                "grace": grace,
+                "dry_run": dry_run,
+            },
+            idempotency_key,
+        )
+
     async def process_group_loan(
         self,
         *,
@@ -7991,7 +8077,8 @@ class Resources(AsyncGroup):
         reference: A reference of ours or of yours: `txnRef`, `orderRef`, `customer_txnref`, `refundRef`,
             `batchRef`, an event id, the code of a cashcode, or the id of a loan, savings account, thrift plan,
             card, saved card, payment plan, beneficiary, client, customer, personalized account, dispute (of a
-            payment or of a card purchase) or settlement. 1 to 100 characters.
+            payment or of a card purchase), group of borrowers, loan of such a group, loan product (also its code)
+            or settlement. 1 to 100 characters.
 
         Example, and the reply that was recorded for it:
 
@@ -9866,6 +9953,9 @@ class Sandbox(AsyncGroup):
         loan_id: str | None = None,
         savings_id: str | None = None,
         thrift_id: str | None = None,
+        group_id: str | None = None,
+        group_loan_id: str | None = None,
+        product_id: str | None = None,
         client_id: str | None = None,
         ref_code: str | None = None,
         reference: str | None = None,
@@ -9884,6 +9974,9 @@ class Sandbox(AsyncGroup):
         loan_id: A loan. 1 to 100 characters.
         savings_id: A savings account. 1 to 100 characters.
         thrift_id: A thrift plan. 1 to 100 characters.
+        group_id: A group of borrowers. 1 to 100 characters.
+        group_loan_id: A loan of a group. 1 to 100 characters.
+        product_id: A loan product. 1 to 100 characters.
         client_id: A client. 1 to 100 characters.
         ref_code: A beneficiary of split payments. 1 to 100 characters.
         reference: A reference of any kind: also of a virtual card, a saved card, an event, a payment plan or a
@@ -9932,6 +10025,9 @@ class Sandbox(AsyncGroup):
                 "loan_id": loan_id,
                 "savings_id": savings_id,
                 "thrift_id": thrift_id,
+                "group_id": group_id,
+                "group_loan_id": group_loan_id,
+                "product_id": product_id,
                 "client_id": client_id,
                 "ref_code": ref_code,
                 "reference": reference,
@@ -9958,7 +10054,7 @@ class Sandbox(AsyncGroup):
               "status": 200,
               "data": {
                 "event_id": "<event_id>",
-                "sequence": 104,
+                "sequence": 107,
                 "txnRef": "<txnRef>",
                 "kind": "dispute",
                 "state": "no_endpoint",

@@ -1433,6 +1433,7 @@ TYPES: Mapping[str, FieldTable] = {
         "balance": ("balance", "text"),
         "daily": ("daily", "text"),
     },
+    "PartOfProduct": {"client_id": ("client_id", "text"), "amount": ("amount", "amount")},
     "PayGuarantorReply": {
         "status": ("status", "integer"),
         "message": ("message", "text"),

@@ -398,6 +398,20 @@ class OwnFigures(_OwnFiguresRequired, total=False):
     """Most that a client may be paid out in a day of Lagos. An amount in naira such as 50000.00, or unlimited."""
 
 
+class _PartOfProductRequired(TypedDict):
+    client_id: str
+    """The member. 1 to 100 characters."""
+
+
+class PartOfProduct(_PartOfProductRequired, total=False):
+    """The loan of one member."""
+
+    amount: Amount
+    """Principal of the member's loan, in naira, within the range of the product. Default: as the product says.
+    Digits with at most two decimals, above zero, at most 15 digits.
+    """
+
+
 class Payer(TypedDict, total=False):
     """The payer, as far as the merchant knows."""
 
@@ -3412,12 +3426,14 @@ class FoundRecord(Result):
     kind: str
     """A kind of transaction, or `batch`, `loan`, `savings`, `thrift_plan`, `virtual_card`, `saved_card`, `plan`,
     `beneficiary`, `personalized_account`, `client`, `customer`, `dispute`, `card_dispute`, `settlement`,
-    `checkout`, `link`, `invoice`.
+    `checkout`, `link`, `invoice`, `group`, `group_loan`, `loan_product`.
     """
     reference: str
     """Reference of the service: the `txnRef` of a transaction, the id of anything else."""
     state: str
-    """Its state: of a transaction `pending`, `processing`, `successful` or `failed`."""
+    """Its state: of a transaction `pending`, `processing`, `successful` or `failed`. Of a batch and of the loan of a
+    group `accepted`: what belongs to it has states of its own.
+    """
     date_created: dt.datetime
     """Time of creation, in UTC."""
     related: tuple[RelatedReference, ...]
@@ -3431,8 +3447,8 @@ class FoundRecord(Result):
     currency: str | None = None
     """Currency of the amounts."""
     amount: Decimal | None = None
-    """Amount of a transaction or dispute, principal of a loan, sum of a batch, net of a settlement, or present
-    balance of savings and cards.
+    """Amount of a transaction or dispute, principal of a loan, sum of a batch or of the loans of a group, net of a
+    settlement, or present balance of savings and cards.
     """
     fee: Decimal | None = None
     """Fee of a transaction. Zero if it failed."""

@@ -266,6 +266,17 @@ export interface GroupView {
   readonly loans: readonly GroupLoanRecord[];
 }
 
+/** The loan of one member. */
+export interface PartOfProduct {
+  /** The member. 1 to 100 characters. */
+  readonly client_id: string;
+  /**
+   * Principal of the member's loan, in naira, within the range of the product. Default: as the product says. Digits
+   * with at most two decimals, above zero, at most 15 digits.
+   */
+  readonly amount?: Amount | null | undefined;
+}
+
 /** A line of the sheet: one loan. */
 export interface SheetLine {
   /** The member. */

@@ -20,6 +20,7 @@ import {
   type GroupLoanReply,
   type GroupReply,
   type GroupSummary,
+  type PartOfProduct,
   type ViewGroupReply,
 } from "./groups.js";
 import {
@@ -63,6 +64,7 @@ import {
   LOAN_PAGE_SHAPE,
   LOAN_REPLY_SHAPE,
   LOAN_STATEMENT_PAGE_SHAPE,
+  PART_OF_PRODUCT_SHAPE,
   PAY_GUARANTOR_REPLY_SHAPE,
   PENALTY_TERMS_SHAPE,
   PORTFOLIO_REPLY_SHAPE,
@@ -1769,6 +1771,41 @@ export interface LoansRequestGroupLoanRequest {
 }
 
 /**
+ * Request of loans requestGroupLoanOfProduct. Requests a loan of a product for a group: a loan of each member who
+ * borrows, all on the same terms. What the request leaves out comes from the product, and what is outside its ranges
+ * is refused. The terms are copied into the loans.
+ */
+export interface LoansRequestGroupLoanOfProductRequest {
+  /** The group. 1 to 100 characters. */
+  readonly group_id: string;
+  /** The product. It must be open. 1 to 100 characters. */
+  readonly product_id: string;
+  /** What each member borrows. A member has one loan in it. 1 to 30 members. */
+  readonly loans: readonly PartOfProduct[];
+  /**
+   * `one`: the sum goes to the leader's `bankAccount` by one transfer. `each`, the default: each member receives one.
+   */
+  readonly disbursement?: "each" | "one" | null | undefined;
+  /** Who of your people answers for the loans, in a code of yours. 1 to 100 characters. */
+  readonly officer?: string | null | undefined;
+  /** Your branch that makes the loans, in a code of yours. 1 to 100 characters. */
+  readonly branch?: string | null | undefined;
+  /**
+   * Number of installments of each loan, within the range of the product. All loans together have at most 2,000
+   * installments. Default: as the product says. A whole number, not negative.
+   */
+  readonly period?: number | null | undefined;
+  /**
+   * The interest rate, within the range of the product, for its `interestFrequency`. Default: as the product says.
+   */
+  readonly interestSettings?: InterestSettings | null | undefined;
+  /** A grace period with at most as many installments as that of the product, or a first due date. */
+  readonly grace?: GraceTerms | null | undefined;
+  /** If true, the reply shows the loans and explains what each owes in all, and nothing is stored. */
+  readonly dry_run?: boolean | null | undefined;
+}
+
+/**
  * Request of loans processGroupLoan. Approves, rejects or cancels the loan of a group, or one member's part of it.
  */
 export interface LoansProcessGroupLoanRequest {
@@ -2204,6 +2241,22 @@ const REQUEST_GROUP_LOAN: Operation = {
     loans: GROUP_LOAN_PART_SHAPE,
     interestSettings: INTEREST_SETTINGS_SHAPE,
     charges: CHARGE_TERMS_SHAPE,
+  },
+},
+  reply: GROUP_LOAN_REPLY_SHAPE,
+};
+
+const REQUEST_GROUP_LOAN_OF_PRODUCT: Operation = {
+  name: "loans.requestGroupLoanOfProduct",
+  path: "loans",
+  select: { action: "request_group_loan" },
+  repeat: "idempotency_key",
+  writes: true,
+  acceptsIdempotencyKey: true,
+  request: {
+  inside: {
+    loans: PART_OF_PRODUCT_SHAPE,
+    interestSettings: INTEREST_SETTINGS_SHAPE,
   },
 },
   reply: GROUP_LOAN_REPLY_SHAPE,
@@ -4223,6 +4276,59 @@ export class LoansMethods {
    */
   requestGroupLoan(request: LoansRequestGroupLoanRequest, options?: CallOptions): Promise<GroupLoanReply> {
     return callAction(this.#caller, REQUEST_GROUP_LOAN, request, options);
+  }
+
+  /**
+   * Request a loan of a product for a group; what is left out comes from the product.
+   *
+   * Requests a loan of a product for a group: a loan of each member who borrows, all on the same terms. What the
+   * request leaves out comes from the product, and what is outside its ranges is refused. The terms are copied into
+   * the loans.
+   *
+   * Needs a key of scope `lend`.
+   *
+   * If its answer is lost, the call is repeated with the same Idempotency-Key, and executed once.
+   *
+   * @example
+   * ```ts
+   * await shop.loans.requestGroupLoanOfProduct({
+   *   group_id: "<group_id>",
+   *   product_id: "<product_id>",
+   *   loans: [
+   *     {
+   *       client_id: "<client_id>",
+   *       amount: "120000.00",
+   *     },
+   *   ],
+   *   disbursement: "one",
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "Group Loan Requested",
+   * //   data: {
+   * //     group_loan_id: "<group_loan_id>",
+   * //     group_id: "<group_id>",
+   * //     disbursement: "one",
+   * //     client_id: "<client_id>",
+   * //     amount: "120000.00",
+   * //     loans: [
+   * //       {
+   * //         loan_id: "<loan_id>",
+   * //         client_id: "<client_id>",
+   * //         amount: "120000.00",
+   * //         state: "pending_approval",
+   * //       },
+   * //     ],
+   * //     dateCreated: "2026-01-05T08:30:00.000Z",
+   * //   },
+   * // }
+   * ```
+   */
+  requestGroupLoanOfProduct(
+    request: LoansRequestGroupLoanOfProductRequest,
+    options?: CallOptions,
+  ): Promise<GroupLoanReply> {
+    return callAction(this.#caller, REQUEST_GROUP_LOAN_OF_PRODUCT, request, options);
   }
 
   /**

@@ -30,7 +30,7 @@ export class KasuwaPaths {
    * reschedule, topUp, writeOff, decideWriteOff, guarantee, guarantees, callGuarantee, payGuarantor, releaseGuarantee,
    * collateral, returnCollateral, createProduct, updateProduct, listProducts, viewProduct, requestOfProduct,
    * closeProduct, autoRepay, stopAutoRepay, collections, createGroup, updateGroup, viewGroup, listGroups,
-   * requestGroupLoan, processGroupLoan, collectionSheet, collect.
+   * requestGroupLoan, requestGroupLoanOfProduct, processGroupLoan, collectionSheet, collect.
    */
   readonly loans: LoansMethods;
   /**

@@ -8,22 +8,25 @@ export interface FoundRecord {
   /**
    * A kind of transaction, or `batch`, `loan`, `savings`, `thrift_plan`, `virtual_card`, `saved_card`, `plan`,
    * `beneficiary`, `personalized_account`, `client`, `customer`, `dispute`, `card_dispute`, `settlement`, `checkout`,
-   * `link`, `invoice`.
+   * `link`, `invoice`, `group`, `group_loan`, `loan_product`.
    */
   readonly kind: string;
   /** Reference of the service: the `txnRef` of a transaction, the id of anything else. */
   readonly reference: string;
   /** Your own reference. */
   readonly orderRef: string | null;
-  /** Its state: of a transaction `pending`, `processing`, `successful` or `failed`. */
+  /**
+   * Its state: of a transaction `pending`, `processing`, `successful` or `failed`. Of a batch and of the loan of a
+   * group `accepted`: what belongs to it has states of its own.
+   */
   readonly state: string;
   /** Last message about a transaction. */
   readonly message: string | null;
   /** Currency of the amounts. */
   readonly currency: string | null;
   /**
-   * Amount of a transaction or dispute, principal of a loan, sum of a batch, net of a settlement, or present balance
-   * of savings and cards.
+   * Amount of a transaction or dispute, principal of a loan, sum of a batch or of the loans of a group, net of a
+   * settlement, or present balance of savings and cards.
    */
   readonly amount: Amount | null;
   /** Fee of a transaction. Zero if it failed. */

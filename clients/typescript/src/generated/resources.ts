@@ -742,8 +742,8 @@ export interface ResourcesTransactionRequest {
   /**
    * A reference of ours or of yours: `txnRef`, `orderRef`, `customer_txnref`, `refundRef`, `batchRef`, an event id,
    * the code of a cashcode, or the id of a loan, savings account, thrift plan, card, saved card, payment plan,
-   * beneficiary, client, customer, personalized account, dispute (of a payment or of a card purchase) or settlement. 1
-   * to 100 characters.
+   * beneficiary, client, customer, personalized account, dispute (of a payment or of a card purchase), group of
+   * borrowers, loan of such a group, loan product (also its code) or settlement. 1 to 100 characters.
    */
   readonly reference: string;
 }

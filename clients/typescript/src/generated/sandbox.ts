@@ -586,6 +586,12 @@ export interface SandboxExplainRequest {
   readonly savings_id?: string | null | undefined;
   /** A thrift plan. 1 to 100 characters. */
   readonly thrift_id?: string | null | undefined;
+  /** A group of borrowers. 1 to 100 characters. */
+  readonly group_id?: string | null | undefined;
+  /** A loan of a group. 1 to 100 characters. */
+  readonly group_loan_id?: string | null | undefined;
+  /** A loan product. 1 to 100 characters. */
+  readonly product_id?: string | null | undefined;
   /** A client. 1 to 100 characters. */
   readonly client_id?: string | null | undefined;
   /** A beneficiary of split payments. 1 to 100 characters. */
@@ -1733,7 +1739,7 @@ export class SandboxMethods {
    * //   status: 200,
    * //   data: {
    * //     event_id: "<event_id>",
-   * //     sequence: 104,
+   * //     sequence: 107,
    * //     txnRef: "<txnRef>",
    * //     kind: "dispute",
    * //     state: "no_endpoint",

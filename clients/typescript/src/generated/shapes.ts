@@ -340,6 +340,8 @@ export const LOAN_STATEMENT_PAGE_SHAPE: Shape = { inside: { data: LOAN_STATEMENT
 
 export const LOGGED_REQUEST_SHAPE: Shape = { decimals: ["milliseconds"] };
 
+export const PART_OF_PRODUCT_SHAPE: Shape = { amounts: ["amount"] };
+
 export const PAY_GUARANTOR_REPLY_SHAPE: Shape = {
   amounts: ["amount"],
   inside: { data: GUARANTEE_RECORD_SHAPE },

@@ -57,4 +57,7 @@ async def find_exact(visit: Visit, text: str) -> str:
         return f"/{BY_OWN_REFERENCE[record['kind']]}/{quote(record['orderRef'], safe='')}"
     if record["kind"] == "settlement":
         return f"/settlements/{quote(record['reference'], safe='')}"
+    if record["kind"] == "group_loan":
+        # It is shown in the page of its group.
+        record = next(one for one in record["related"] if one["kind"] == "group")
     return related_path(record["kind"], record["reference"])

@@ -25,9 +25,11 @@ RELATED_PAGES = {
     "client": "clients",
     "customer": "customers",
     "dispute": "disputes",
+    "group": "groups",
     "invoice": "invoices",
     "link": "links",
     "loan": "loans",
+    "loan_product": "loan-products",
     "personalized_account": "accounts",
     "savings": "savings",
     "share_class": "shares",
@@ -35,7 +37,7 @@ RELATED_PAGES = {
     "virtual_card": "cards",
 }
 # Related records without a page of their own.
-PAGELESS = frozenset({"plan", "saved_card"})
+PAGELESS = frozenset({"group_loan", "plan", "saved_card"})
 # Pages of records that a search finds and that are not shown as related.
 FOUND_PAGES = {
     "recurrent": "recurrents",

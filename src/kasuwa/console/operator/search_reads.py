@@ -19,9 +19,12 @@ from kasuwa.methods.checkout.model import link_key
 from kasuwa.methods.clients.model import client_key
 from kasuwa.methods.disburse.model import batch_key
 from kasuwa.methods.disputes.model import dispute_key
+from kasuwa.methods.groups.model import group_loan_key
 from kasuwa.methods.investments.model import savings_key
 from kasuwa.methods.investments.thrift_model import thrift_plan_key
 from kasuwa.methods.invoices.model import invoice_key
+from kasuwa.methods.loan_products.model import product_key
+from kasuwa.methods.loans.group_model import group_key
 from kasuwa.methods.loans.model import loan_key
 from kasuwa.methods.payment.plan_model import plan_key
 from kasuwa.methods.payment.settlement_model import beneficiary_key
@@ -65,6 +68,9 @@ KEYED_TABLES = (
     KeyedTable(checkout_key, "checkout", "checkout", "txn_ref", "state"),
     KeyedTable(link_key, "link", "pay_link", "link_id", "state"),
     KeyedTable(invoice_key, "invoice", "invoice", "invoice_id", "status"),
+    KeyedTable(group_key, "group", "client_group", "group_id", "state"),
+    KeyedTable(group_loan_key, "group_loan", "group_loan", "group_loan_id", "'accepted'"),
+    KeyedTable(product_key, "loan_product", "loan_product", "product_id", "state"),
 )
 
 # Newest first: the merchants that are active most often joined last, and a search ends at its limit.

@@ -5,12 +5,19 @@ from typing import Any
 
 from kasuwa.console.kit.forms import ActionForm, FormField
 from kasuwa.console.records.kind import RecordKind
-from kasuwa.console.records.lending import INTEREST, PERIOD, TAX
+from kasuwa.console.records.lending import FIRST_DUE, INTEREST, PERIOD, PRODUCT_PERIOD, TAX
 
 # Members of a loan that the form has room for. The API takes more.
 FORM_MEMBERS = 10
 IDS = "Ids of clients, with commas between them."
 GROUP_LOAN = FormField("group_loan_id", "Loan of the group", "Its id.", required=True)
+
+DISBURSEMENT = FormField(
+    "disbursement",
+    "Paid out",
+    "each: a transfer to each member. one: a transfer to the leader.",
+    options=("each", "one"),
+)
 
 
 def member_fields(number: int) -> tuple[FormField, ...]:
@@ -96,12 +103,20 @@ GROUPS = RecordKind(
                 PERIOD,
                 *INTEREST,
                 *TAX,
-                FormField(
-                    "disbursement",
-                    "Paid out",
-                    "each: a transfer to each member. one: a transfer to the leader.",
-                    options=("each", "one"),
-                ),
+                DISBURSEMENT,
+            ),
+            allowed_states=("active",),
+        ),
+        ActionForm(
+            "request-product-loan",
+            "Request a loan of a product",
+            "request_group_loan",
+            (
+                FormField("product_id", "Product", "Its id.", required=True),
+                *(field for number in range(FORM_MEMBERS) for field in member_fields(number)),
+                PRODUCT_PERIOD,
+                FIRST_DUE,
+                DISBURSEMENT,
             ),
             allowed_states=("active",),
         ),

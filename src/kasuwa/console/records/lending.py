@@ -21,6 +21,10 @@ PERIOD = FormField(
     required=True,
     value_type="whole",
 )
+PRODUCT_PERIOD = FormField(
+    "period", "Installments", "Leave empty for those of the product.", "numeric", value_type="whole"
+)
+FIRST_DUE = FormField("grace.first_due", "First due date", "Leave empty for one interval.", input_type="date")
 TAX = (
     FormField("tax_applied", "Tax on interest", options=YES_NO, value_type="flag"),
     FormField("tax_rate", "Tax rate in percent", input_mode="decimal"),
@@ -86,10 +90,8 @@ LOANS = RecordKind(
                     "client_id", "Client", required=True, people="clients", hint="Choose by name, or enter the id."
                 ),
                 FormField("amount", "Amount", "Leave empty for that of the product.", "decimal"),
-                FormField(
-                    "period", "Installments", "Leave empty for those of the product.", "numeric", value_type="whole"
-                ),
-                FormField("grace.first_due", "First due date", "Leave empty for one interval.", input_type="date"),
+                PRODUCT_PERIOD,
+                FIRST_DUE,
             ),
         ),
         ActionForm(

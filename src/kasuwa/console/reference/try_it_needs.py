@@ -493,6 +493,7 @@ NEEDS: Mapping[str, tuple[Need, ...]] = {
     "loans-update_group": (GROUP,),
     "loans-view_group": (GROUP,),
     "loans-request_group_loan": (GROUP_AND_MEMBER,),
+    "loans-request_group_loan_of_product": (GROUP_AND_MEMBER, PRODUCT),
     "loans-process_group_loan": (GROUP_LOAN,),
     "loans-collection_sheet": (GROUP,),
     "loans-collect": (LENT_GROUP,),

@@ -2,7 +2,8 @@
 
 from kasuwa.core.action import COLLECT, MANAGE, PAY, FieldRule, Read, Write
 from kasuwa.methods.groups import store, wire
-from kasuwa.methods.groups.rules import collect, lend, membership
+from kasuwa.methods.groups.rules import collect, lend, membership, request
+from kasuwa.methods.groups.wire_of_product import GroupLoanOfProductRequest
 from kasuwa.methods.loans.rules import origination
 from kasuwa.methods.loans.rules.agreed_charges import check_charges
 
@@ -58,14 +59,14 @@ LOANS = (
         request=wire.GroupLoanRequest,
         reply=wire.GroupLoanReply,
         rules=(
-            FieldRule(("loans",), lend.check_parts),
+            FieldRule(("loans",), request.check_parts),
             FieldRule(("period",), origination.check_period),
-            FieldRule(("loans", "period"), lend.check_size),
+            FieldRule(("loans", "period"), request.check_size),
             FieldRule(("tax_applied", "tax_rate"), origination.check_tax_rate),
             FieldRule(("charges",), check_charges),
         ),
-        needs=lend.need_request,
-        decide=lend.decide_request,
+        needs=request.need_request,
+        decide=request.decide_request,
         permission=MANAGE,
         summary="Request a loan for a group: one for each member who borrows, on the same terms",
         example={
@@ -75,6 +76,25 @@ LOANS = (
             "disbursement": "one",
             "interestSettings": {"interestRate": "2", "interestFrequency": "every_week"},
             "period": 12,
+        },
+    ),
+    Write(
+        name="request_group_loan",
+        title="request_group_loan_of_product",
+        only_with="product_id",
+        request=GroupLoanOfProductRequest,
+        reply=wire.GroupLoanReply,
+        rules=(FieldRule(("loans",), request.check_named_once),),
+        needs=request.need_request_of_product,
+        decide=request.decide_request_of_product,
+        permission=MANAGE,
+        summary="Request a loan of a product for a group; what is left out comes from the product",
+        example={
+            "action": "request_group_loan",
+            "group_id": "<group_id>",
+            "product_id": "<product_id>",
+            "loans": [{"client_id": "<client_id>", "amount": "120000.00"}],
+            "disbursement": "one",
         },
     ),
     Write(

@@ -21,9 +21,12 @@ from kasuwa.methods.clients.model import client_key
 from kasuwa.methods.customers.model import customer_key
 from kasuwa.methods.disburse.model import BATCH_ORDERS_DECODER, batch_key
 from kasuwa.methods.disputes.model import dispute_key
+from kasuwa.methods.groups.model import group_loan_key
 from kasuwa.methods.investments.model import savings_key
 from kasuwa.methods.investments.thrift_model import thrift_plan_key
 from kasuwa.methods.invoices.model import invoice_key, parse_invoice_number
+from kasuwa.methods.loan_products.model import make_product_id, product_key
+from kasuwa.methods.loans.group_model import group_key
 from kasuwa.methods.loans.model import loan_key
 from kasuwa.methods.payment.model import payment_key, saved_card_key
 from kasuwa.methods.payment.plan_model import plan_key
@@ -283,6 +286,14 @@ RECORD = """
     from invoice where merchant_id = $1 and (key = $16 or number = $17)
     union all select 'card_dispute', dispute_id, null, state, currency, amount, filed_at, txn_ref
     from virtual_card_dispute where merchant_id = $1 and key = $18
+    union all select 'group', group_id, null, state, null, null, created_at, group_id
+    from client_group where merchant_id = $1 and key = $19
+    union all select 'group_loan', group_loan_id, null, 'accepted', 'NGN', (select sum(amount)::bigint from loan l
+            where l.merchant_id = g.merchant_id and l.group_id = g.group_id and l.group_id <> ''
+            and l.group_loan_id = g.group_loan_id), created_at, group_loan_id
+    from group_loan g where merchant_id = $1 and key = $20
+    union all select 'loan_product', product_id, code, state, null, null, created_at, product_id
+    from loan_product where merchant_id = $1 and key = any($21)
     limit 1
 """
 NEWEST = f"order by t.created_at desc, t.seq desc, t.key desc limit {MAX_RELATED}"
@@ -336,6 +347,30 @@ OF_CLIENT = f"""
     union all (select 'savings', savings_id, state, 0, opened_at from savings where merchant_id = $1 and client_id = $2
         order by number desc limit {MAX_RELATED})
 """
+OF_GROUP = f"""
+    (select 'group_loan', group_loan_id, 'accepted', 0, created_at from group_loan
+        where merchant_id = $1 and group_id = $2 order by n desc limit {MAX_RELATED})
+    union all (select 'client', c.client_id, c.status, 0, m.joined_at from group_member m
+        join client c on c.merchant_id = m.merchant_id and c.client_id = m.client_id
+        where m.merchant_id = $1 and m.group_id = $2 and m.left_at is null
+        order by m.joined_at desc, m.key limit {MAX_RELATED})
+"""
+OF_GROUP_LOAN = f"""
+    select 'group', o.group_id, o.state, 0, o.created_at from group_loan g
+        join client_group o on o.merchant_id = g.merchant_id and o.group_id = g.group_id
+        where g.merchant_id = $1 and g.group_loan_id = $2
+    union all (select 'loan', l.loan_id, l.state, l.amount, l.created_at from group_loan g
+        join loan l on l.merchant_id = g.merchant_id and l.group_id = g.group_id and l.group_id <> ''
+            and l.group_loan_id = g.group_loan_id
+        where g.merchant_id = $1 and g.group_loan_id = $2 order by l.number desc limit {MAX_RELATED})
+    union all select {MADE} from group_loan g
+        join transaction t on t.merchant_id = g.merchant_id and t.txn_ref = g.transfer
+        where g.merchant_id = $1 and g.group_loan_id = $2
+"""
+OF_LOAN_PRODUCT = f"""
+    select 'loan', loan_id, state, amount, created_at from loan
+    where merchant_id = $1 and product = $2 and product <> '' order by number desc limit {MAX_RELATED}
+"""
 
 
 async def find_record(reference: str, merchant: Merchant, reader: Reader) -> FoundRecord | None:
@@ -358,7 +393,9 @@ async def find_record(reference: str, merchant: Merchant, reader: Reader) -> Fou
     ]
     further = [make(merchant_id, reference) for make in (dispute_key, checkout_key, link_key, invoice_key)]
     last = (parse_invoice_number(reference), card_dispute_key(merchant_id, reference))
-    row = await reader.fetchrow(RECORD, merchant_id, *keys, reference, *further, *last)
+    lending = [make(merchant_id, reference) for make in (group_key, group_loan_key)]
+    products = [product_key(merchant_id, one) for one in (reference, make_product_id(reference))]
+    row = await reader.fetchrow(RECORD, merchant_id, *keys, reference, *further, *last, *lending, products)
     if row is None:
         return await find_settlement(reference, merchant_id, reader)
     kind, name, own, state, currency, amount, created_at, owner = row
@@ -405,6 +442,12 @@ async def list_made(kind: str, owner: str, merchant_id: int, reader: Reader) -> 
             return await reader.fetch(OF_SOURCE, merchant_id, owner, ["invoice"])
         case "personalized_account":
             return await reader.fetch(OF_REFERENCE, merchant_id, owner)
+        case "group":
+            return await reader.fetch(OF_GROUP, merchant_id, owner)
+        case "group_loan":
+            return await reader.fetch(OF_GROUP_LOAN, merchant_id, owner)
+        case "loan_product":
+            return await reader.fetch(OF_LOAN_PRODUCT, merchant_id, owner)
         case "client":
             return await reader.fetch(OF_CLIENT, merchant_id, owner)
         case "batch":

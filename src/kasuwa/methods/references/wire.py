@@ -14,7 +14,8 @@ class TransactionRequest(msgspec.Struct, kw_only=True):
     reference: Reference
     """A reference of ours or of yours: `txnRef`, `orderRef`, `customer_txnref`, `refundRef`, `batchRef`, an event id,
     the code of a cashcode, or the id of a loan, savings account, thrift plan, card, saved card, payment plan,
-    beneficiary, client, customer, personalized account, dispute (of a payment or of a card purchase) or settlement."""
+    beneficiary, client, customer, personalized account, dispute (of a payment or of a card purchase), group of
+    borrowers, loan of such a group, loan product (also its code) or settlement."""
 
 
 class RelatedReference(msgspec.Struct, kw_only=True):
@@ -23,7 +24,7 @@ class RelatedReference(msgspec.Struct, kw_only=True):
     kind: str
     "Its kind, such as `refund`, `payment`, `batch`, `loan`, `group_loan`, `client` or `customer`."
     reference: str
-    "Its reference, which `transaction` takes. That of a `group_loan` is in `view_group`."
+    "Its reference, which `transaction` takes."
     state: str | None
     "Its state. Null if that is not known here."
 
@@ -45,20 +46,21 @@ class FoundRecord(msgspec.Struct, kw_only=True):
     kind: str
     """A kind of transaction, or `batch`, `loan`, `savings`, `thrift_plan`, `virtual_card`, `saved_card`, `plan`,
     `beneficiary`, `personalized_account`, `client`, `customer`, `dispute`, `card_dispute`, `settlement`, `checkout`,
-    `link`, `invoice`."""
+    `link`, `invoice`, `group`, `group_loan`, `loan_product`."""
     reference: str
     "Reference of the service: the `txnRef` of a transaction, the id of anything else."
     order_ref: str | None = field(name="orderRef")
     "Your own reference."
     state: str
-    "Its state: of a transaction `pending`, `processing`, `successful` or `failed`."
+    """Its state: of a transaction `pending`, `processing`, `successful` or `failed`. Of a batch and of the loan of a
+    group `accepted`: what belongs to it has states of its own."""
     message: str | None
     "Last message about a transaction."
     currency: str | None
     "Currency of the amounts."
     amount: str | None
-    """Amount of a transaction or dispute, principal of a loan, sum of a batch, net of a settlement, or present balance
-    of savings and cards."""
+    """Amount of a transaction or dispute, principal of a loan, sum of a batch or of the loans of a group, net of a
+    settlement, or present balance of savings and cards."""
     fee: str | None
     "Fee of a transaction. Zero if it failed."
     vat: str | None

@@ -134,6 +134,12 @@ class ExplainRequest(msgspec.Struct, kw_only=True):
     "A savings account."
     thrift_id: Reference | None = None
     "A thrift plan."
+    group_id: Reference | None = None
+    "A group of borrowers."
+    group_loan_id: Reference | None = None
+    "A loan of a group."
+    product_id: Reference | None = None
+    "A loan product."
     client_id: Reference | None = None
     "A client."
     ref_code: Reference | None = None

@@ -1,4 +1,4 @@
-"""Rules of the loans of a group until they are paid out: requested together, and approved, rejected or cancelled.
+"""Rules of the loans of a group that were requested (request.py): approved, rejected or cancelled, and paid out.
 
 Each member's loan follows the rules of a single one (methods/loans/rules/origination.py). If it is paid out by one
 transfer, that is group_loan here: it succeeds or fails for all.
@@ -12,6 +12,7 @@ from functools import partial
 import msgspec
 
 from kasuwa.core.banks import check_account_number
+from kasuwa.core.calendar import lagos_day
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import (
     Context,
@@ -26,7 +27,7 @@ from kasuwa.core.decision import (
 )
 from kasuwa.core.dry_run import DRY_RUN_MESSAGE
 from kasuwa.core.money import format_minor
-from kasuwa.core.references import account_key, opaque_id
+from kasuwa.core.references import account_key
 from kasuwa.ledger.chart import Account
 from kasuwa.methods.clients.model import (
     NO_BANK_ACCOUNT,
@@ -42,24 +43,18 @@ from kasuwa.methods.disburse.rules.transfer import WALLET_INSUFFICIENT, NewTrans
 from kasuwa.methods.groups.model import (
     CLOSED,
     DISBURSEMENT_PURPOSE,
-    EACH,
     GROUP_CLOSED,
-    GROUP_IN_ARREARS,
-    GROUP_LOAN_PREFIX,
-    MAX_OPEN_LOANS,
     ONE,
-    UNKNOWN_GROUP,
     UNKNOWN_GROUP_LOAN,
     GroupLoan,
     find_loans,
     find_open_loans,
     group_loan_key,
-    list_unsettled,
 )
-from kasuwa.methods.groups.rules.parts import run_parts, try_parts
+from kasuwa.methods.groups.rules.parts import find_loan, run_parts, try_parts
 from kasuwa.methods.groups.rules.records import GroupNews, NotedGroup, make_group_loan_record, tell_of_group
-from kasuwa.methods.groups.rules.standing import is_in_arrears
-from kasuwa.methods.groups.wire import GroupLoanPart, GroupLoanReply, GroupLoanRequest, ProcessGroupLoanRequest
+from kasuwa.methods.groups.rules.standing import refuse_late
+from kasuwa.methods.groups.wire import GroupLoanReply, ProcessGroupLoanRequest
 from kasuwa.methods.loans.group_model import ClientGroup, group_key
 from kasuwa.methods.loans.model import (
     APPROVED,
@@ -69,23 +64,13 @@ from kasuwa.methods.loans.model import (
 )
 from kasuwa.methods.loans.rules import origination
 from kasuwa.methods.loans.rules.origination import activate_loan, amount_paid_out, change_state
-from kasuwa.methods.loans.wire import LoanRequest, ProcessRequest
+from kasuwa.methods.loans.wire import ProcessRequest
 from kasuwa.terms.tariff import Tariff, calculate_transfer_fees
 from kasuwa.transactions.purpose import PurposeRules, TransactionEffects, TransactionPurpose
 from kasuwa.transactions.transactions import SUCCESSFUL, Transaction
 from kasuwa.wire.interest_wire import DryRunFigure
 
-# One commit writes the installments of all loans that one transfer pays out.
-MAX_INSTALLMENTS = 2_000
-
 # Refusals, in order of precedence: unknown and closed group, its standing, and these.
-NOT_IN_GROUP = "a member of the group"
-TWICE = "one loan for each member"
-TOO_MANY_OPEN = Refusal(
-    INVALID_REQUEST,
-    f"The group has {MAX_OPEN_LOANS} loans that are not closed; close one first",
-    error_code="too_many_group_loans",
-)
 NOT_A_PART = refuse_fields(FieldError("loan_id", "a member's loan in this loan of the group", "not_of_group_loan"))
 AS_A_WHOLE = refuse_fields(
     FieldError("loan_id", "left out: one transfer pays all of the loans out", "approved_as_a_whole")
@@ -93,159 +78,6 @@ AS_A_WHOLE = refuse_fields(
 NOTHING_TO_PROCESS = Refusal(
     INVALID_REQUEST, "None of the loans can be {named}: they are {states}", error_code="group_loan_state"
 )
-
-
-# --- field rules --------------------------------------------------------------------------------------------------
-
-
-def check_parts(merchant: Merchant, loans: list[GroupLoanPart]) -> str | None:
-    if len({part.client_id for part in loans}) < len(loans):
-        return TWICE
-    faults = (origination.check_amount(merchant, int(part.amount)) for part in loans)
-    return next((f"amounts of {fault}" for fault in faults if fault is not None), None)
-
-
-def check_size(merchant: Merchant, loans: list[GroupLoanPart], period: int) -> str | None:
-    if len(loans) * period <= MAX_INSTALLMENTS:
-        return None
-    return f"all loans together have at most {MAX_INSTALLMENTS:,} installments"
-
-
-# --- request ------------------------------------------------------------------------------------------------------
-
-
-def need_request(request: GroupLoanRequest, merchant: Merchant) -> Needs:
-    merchant_id = merchant.merchant_id
-    clients = tuple((Client, client_key(merchant_id, part.client_id)) for part in request.loans)
-    return Needs(((ClientGroup, group_key(merchant_id, request.group_id)), *clients))
-
-
-def decide_request(
-    request: GroupLoanRequest, context: Context, rows: LoadedRows
-) -> Decision[GroupLoanReply] | Refusal | NeedsMore:
-    group = rows.get(ClientGroup, group_key(context.merchant.merchant_id, request.group_id))
-    if group is None:
-        return UNKNOWN_GROUP
-    if group.state == CLOSED:
-        return GROUP_CLOSED
-    strangers = [
-        FieldError(f"loans[{place}].client_id", NOT_IN_GROUP, "not_a_member")
-        for place, part in enumerate(request.loans)
-        if part.client_id not in group.client_ids
-    ]
-    if strangers:
-        return refuse_fields(*strangers)
-    open_loans = find_open_loans(group, rows)
-    if isinstance(open_loans, NeedsMore):
-        return open_loans
-    refused = refuse_late(open_loans, context, rows)
-    if refused is not None:
-        return refused
-    unsettled = list_unsettled(group, open_loans)
-    if len([one for one in unsettled.split(",") if one]) >= MAX_OPEN_LOANS:
-        return TOO_MANY_OPEN
-    group_loan = make_group_loan(request, group, context)
-    parts = [partial(decide_part, request, part, group_loan, rows) for part in request.loans]
-    outcomes = try_parts(parts, context)
-    if isinstance(outcomes, NeedsMore):
-        return outcomes
-    for place, outcome in enumerate(outcomes):
-        if isinstance(outcome, Refusal):
-            return msgspec.structs.replace(outcome, message=f"loans[{place}]: {outcome.message}")
-    loans = [find_loan(outcome) for outcome in outcomes if isinstance(outcome, Decision)]
-    named = msgspec.structs.replace(group_loan, loans=",".join(loan.loan_id for loan in loans))
-    if request.dry_run:
-        return preview_request(named, loans)
-    later = ",".join(filter(None, (unsettled, group_loan.group_loan_id)))
-    counted = msgspec.structs.replace(group, loans=group_loan.n, unsettled=later)
-    news = GroupNews(
-        "loan_requested", group_loan_id=group_loan.group_loan_id, amount=sum(loan.amount for loan in loans)
-    )
-    noted = tell_of_group(counted, [news], context)
-    reply = GroupLoanReply(message="Group Loan Requested", data=make_group_loan_record(named, loans))
-    decision: Decision[GroupLoanReply] = Decision(
-        rows=(noted.group, named),
-        numbers_used=len(parts) + 1,
-        sub_decisions=run_parts(parts, context),
-        combine=lambda results: Decision(reply=reply),
-    )
-    decision.add(noted.effects)
-    return decision
-
-
-def refuse_late(open_loans: Sequence[Loan], context: Context, rows: LoadedRows) -> Refusal | NeedsMore | None:
-    """Returns the refusal of a loan to a group that is in arrears, or None."""
-    is_late = is_in_arrears(open_loans, context, rows)
-    if isinstance(is_late, NeedsMore):
-        return is_late
-    return GROUP_IN_ARREARS.fill(what="it gets no other loan meanwhile") if is_late else None
-
-
-def make_group_loan(request: GroupLoanRequest, group: ClientGroup, context: Context) -> GroupLoan:
-    group_loan_id, disbursement = opaque_id(GROUP_LOAN_PREFIX, context.entropy), request.disbursement or EACH
-    return GroupLoan(
-        key=group_loan_key(group.merchant_id, group_loan_id),
-        merchant_id=group.merchant_id,
-        group_loan_id=group_loan_id,
-        group_id=group.group_id,
-        n=group.loans + 1,
-        disbursement=disbursement,
-        client_id=group.leader if disbursement == ONE else "",
-        loans="",
-        created_at=context.now,
-    )
-
-
-def decide_part(
-    request: GroupLoanRequest, part: GroupLoanPart, group_loan: GroupLoan, rows: LoadedRows, context: Context
-) -> Decision | Refusal | NeedsMore:
-    """Decides on one member's loan by the rule of a single one."""
-    single = LoanRequest(
-        client_id=part.client_id,
-        officer=request.officer,
-        branch=request.branch,
-        interest_settings=request.interest_settings,
-        amount=part.amount,
-        period=request.period,
-        tax_applied=request.tax_applied,
-        tax_rate=request.tax_rate,
-        method=request.method,
-        charges=request.charges,
-    )
-    outcome = origination.decide_request(single, context, rows)
-    if isinstance(outcome, Decision):
-        outcome.rows = tuple(
-            msgspec.structs.replace(row, group_id=group_loan.group_id, group_loan_id=group_loan.group_loan_id)
-            if isinstance(row, Loan)
-            else row
-            for row in outcome.rows
-        )
-    return outcome
-
-
-def find_loan(decision: Decision) -> Loan:
-    return next(row for row in decision.rows if isinstance(row, Loan))
-
-
-def preview_request(group_loan: GroupLoan, loans: Sequence[Loan]) -> Decision[GroupLoanReply]:
-    record = make_group_loan_record(group_loan, loans)
-    record.group_loan_id = None
-    for line in record.loans:
-        line.loan_id = None
-    total = sum(loan.amount for loan in loans)
-    by = "by one transfer to the leader" if group_loan.disbursement == ONE else "by one transfer to each member"
-    explained = [
-        DryRunFigure("amount", format_minor(total), f"the principals of {len(loans)} loans, paid out {by}"),
-        *(
-            DryRunFigure(
-                f"loan of {loan.client_id}",
-                format_minor(loan.amount),
-                f"in {loan.period} installments; request with dry_run explains the schedule of a single loan",
-            )
-            for loan in loans
-        ),
-    ]
-    return Decision(reply=GroupLoanReply(message=DRY_RUN_MESSAGE, data=record, dry_run=True, explained=explained))
 
 
 # --- approve, reject, cancel --------------------------------------------------------------------------------------
@@ -451,6 +283,10 @@ def approve_as_one(
         refusal = refuse_inactive(client)
         if refusal is not None:
             return refusal
+    for loan in whole.chosen:
+        passed = origination.refuse_first_due(loan, lagos_day(context.now))
+        if passed is not None:
+            return passed
     leader = rows.get(Client, client_key(whole.group.merchant_id, whole.group.leader))
     assert leader is not None
     account = read_bank_account(leader, context.vault.unseal)

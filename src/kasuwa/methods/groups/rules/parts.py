@@ -13,6 +13,7 @@ import msgspec
 
 from kasuwa.core.decision import Context, Decision, Needs, NeedsMore, Refusal
 from kasuwa.core.keyring import derive
+from kasuwa.methods.loans.model import Loan
 
 Outcome = Decision[Any] | Refusal | NeedsMore
 # Decides one part, given the context of its own.
@@ -24,6 +25,11 @@ def context_of_part(context: Context, place: int) -> Context:
     return msgspec.structs.replace(
         context, number=context.number + place, entropy=derive(context.entropy, f"part {place}")
     )
+
+
+def find_loan(decision: Decision[Any]) -> Loan:
+    """Returns the loan that a part has made or changed."""
+    return next(row for row in decision.rows if isinstance(row, Loan))
 
 
 def try_parts(parts: Sequence[Part], context: Context) -> list[Decision[Any] | Refusal] | NeedsMore:

@@ -9,8 +9,9 @@ from datetime import date
 import msgspec
 
 from kasuwa.core.calendar import lagos_day
-from kasuwa.core.decision import Context, Job, LoadedRows, Needs, NeedsMore
+from kasuwa.core.decision import Context, Job, LoadedRows, Needs, NeedsMore, Refusal
 from kasuwa.core.references import job_key
+from kasuwa.methods.groups.model import GROUP_IN_ARREARS
 from kasuwa.methods.loans.model import IN_ARREARS as LOAN_IN_ARREARS
 from kasuwa.methods.loans.model import OWING_STATES, WRITTEN_OFF, Loan, find_installments, need_installments
 from kasuwa.methods.loans.rules.loan_position import LoanPosition, compute_position, is_late
@@ -64,6 +65,14 @@ def is_in_arrears(loans: Sequence[Loan], context: Context, rows: LoadedRows) -> 
     day = lagos_day(context.now)
     positions = [compute_position(loan, find_installments(loan, rows) or (), day) for loan in unchecked]
     return any(position.loan.state == LOAN_IN_ARREARS for position in positions)
+
+
+def refuse_late(open_loans: Sequence[Loan], context: Context, rows: LoadedRows) -> Refusal | NeedsMore | None:
+    """Returns the refusal of a loan to a group that is in arrears, or None."""
+    is_group_late = is_in_arrears(open_loans, context, rows)
+    if isinstance(is_group_late, NeedsMore):
+        return is_group_late
+    return GROUP_IN_ARREARS.fill(what="it gets no other loan meanwhile") if is_group_late else None
 
 
 def is_check_due(loan: Loan, context: Context, rows: LoadedRows) -> bool:

@@ -3,6 +3,7 @@ refused, all faults at once. Contract: loans#products
 """
 
 from decimal import Decimal
+from typing import Protocol
 
 import msgspec
 
@@ -32,12 +33,21 @@ from kasuwa.methods.loans.model import Loan
 from kasuwa.methods.loans.rules.agreed_grace import find_grace_faults, find_period_faults, read_grace
 from kasuwa.methods.loans.rules.origination import find_borrower, make_loan, need_borrower, offer_loan
 from kasuwa.methods.loans.wire import LoanReply, LoanRequest
+from kasuwa.methods.loans.wire_grace import GraceTerms
 from kasuwa.terms.loan_charges import write_terms
 from kasuwa.terms.loan_schedule import Grace, parse_rate
 from kasuwa.wire.fields import Amount, NonNegativeInt, PercentRate
 from kasuwa.wire.interest_wire import InterestSettings
 
 OUTSIDE_RANGE = "outside_product_range"
+
+
+class ChosenTerms(Protocol):
+    """Terms of a product that a request chooses, for one loan or for those of a group."""
+
+    period: NonNegativeInt | None
+    interest_settings: InterestSettings | None
+    grace: GraceTerms | None
 
 
 def need_product_loan(request: ProductLoanRequest, merchant: Merchant) -> Needs:
@@ -51,16 +61,22 @@ def decide_product_loan(
     client = find_borrower(request.client_id, context, rows)
     if isinstance(client, Refusal):
         return client
-    product = rows.get(LoanProduct, product_key(context.merchant.merchant_id, request.product_id))
-    if product is None:
-        return UNKNOWN_PRODUCT
-    if product.state == CLOSED:
-        return PRODUCT_CLOSED
+    product = find_product(request.product_id, context, rows)
+    if isinstance(product, Refusal):
+        return product
     terms = product.its_terms
     faults = find_faults(request, terms)
     if faults:
         return refuse_fields(*faults)
     return offer_loan(make_product_loan(request, product, terms, context), client, bool(request.dry_run), context)
+
+
+def find_product(product_id: str, context: Context, rows: LoadedRows) -> LoanProduct | Refusal:
+    """Returns the product of a request for a loan. It must be open."""
+    product = rows.get(LoanProduct, product_key(context.merchant.merchant_id, product_id))
+    if product is None:
+        return UNKNOWN_PRODUCT
+    return PRODUCT_CLOSED if product.state == CLOSED else product
 
 
 def make_product_loan(request: ProductLoanRequest, product: LoanProduct, terms: ProductTerms, context: Context) -> Loan:
@@ -91,7 +107,7 @@ def make_product_loan(request: ProductLoanRequest, product: LoanProduct, terms: 
     return msgspec.structs.replace(loan, penalty_rate=penalty.rate, tolerance_days=penalty.tolerance_days)
 
 
-def find_grace(request: ProductLoanRequest, terms: ProductTerms) -> Grace:
+def find_grace(request: ChosenTerms, terms: ProductTerms) -> Grace:
     """Returns the grace of a loan. A request that has only a first due date has the grace of its product besides."""
     if request.grace is None:
         return terms.agreed.grace
@@ -108,14 +124,27 @@ def find_grace(request: ProductLoanRequest, terms: ProductTerms) -> Grace:
 
 def find_faults(request: ProductLoanRequest, terms: ProductTerms) -> list[FieldError]:
     """Returns all that is outside the ranges of a product, or missing and without a default."""
-    amount, period = terms.amount, terms.period
+    return [*find_amount_faults(request.amount, terms, "amount"), *find_faults_of_terms(request, terms)]
+
+
+def find_amount_faults(amount: int | None, terms: ProductTerms, field: str) -> list[FieldError]:
+    return check_range(field, amount, terms.amount.least, terms.amount.most, terms.amount.default, format_minor)
+
+
+def find_faults_of_terms(request: ChosenTerms, terms: ProductTerms) -> list[FieldError]:
+    """Returns the faults of all terms but the amount."""
+    period = terms.period
     faults = [
-        *check_range("amount", request.amount, amount.least, amount.most, amount.default, format_minor),
         *check_range("period", request.period, period.least, period.most, period.default, str),
         *find_rate_faults(request.interest_settings, terms),
     ]
-    chosen = period.default if request.period is None else int(request.period)
+    chosen = choose_period(request, terms)
     return [*faults, *find_product_grace_faults(find_grace(request, terms), terms.agreed.grace, chosen)]
+
+
+def choose_period(request: ChosenTerms, terms: ProductTerms) -> int:
+    """Returns the number of installments; 0 if it is missing and has no default."""
+    return terms.period.default if request.period is None else int(request.period)
 
 
 def check_range(field: str, value: int | None, least: int, most: int, default: int, show: object) -> list[FieldError]:

@@ -33,14 +33,12 @@ def explain_schedule(
     loan: Loan, lines: list[ScheduledInstallment], begins: date, tariff: Tariff, payoff: int = 0
 ) -> list[DryRunFigure]:
     """Returns the figures of a loan's schedule, and what it costs the wallet. `payoff` is of a loan that it tops up."""
-    terms, agreed = loan.terms, loan.agreed_terms
+    terms = loan.terms
     deducted = deducted_parts(loan).total
     paid_out = loan.amount - deducted - payoff
     cost = calculate_transfer_fees(tariff, paid_out)
     figures = explain_lines(terms, lines, begins)
-    charges = sum(
-        charge.amount + charge.vat for own in charges_of_schedule(agreed, loan.amount, lines, begins) for charge in own
-    )
+    charges = sum_charges(loan, lines, begins)
     fees = f"fee {format_minor(cost.fee)}, VAT {format_minor(cost.vat)}, stamp duty {format_minor(cost.duty)}"
     return [
         *figures,
@@ -56,7 +54,7 @@ def explain_schedule(
         *explain_charges(charges, deducted),
         DryRunFigure(
             what="total",
-            amount=format_minor(sum(line.total for line in lines) + charges - deducted),
+            amount=format_minor(sum_asked(loan, lines, begins)),
             how=f"principal, interest{', tax and charges' if charges else ' and tax'} of all installments:"
             " what the client pays if nothing is late",
         ),
@@ -66,6 +64,18 @@ def explain_schedule(
             how=f"{format_minor(paid_out)} and {fees}: taken from the wallet when the loan is approved",
         ),
     ]
+
+
+def sum_charges(loan: Loan, lines: list[ScheduledInstallment], begins: date) -> int:
+    """Returns the charges of all installments with their VAT, without late ones."""
+    charges = charges_of_schedule(loan.agreed_terms, loan.amount, lines, begins)
+    return sum(charge.amount + charge.vat for own in charges for charge in own)
+
+
+def sum_asked(loan: Loan, lines: list[ScheduledInstallment], begins: date) -> int:
+    """Returns what the client pays if nothing is late."""
+    charges = sum_charges(loan, lines, begins) - deducted_parts(loan).total
+    return sum(line.total for line in lines) + charges
 
 
 def explain_charges(charges: int, deducted: int) -> list[DryRunFigure]:

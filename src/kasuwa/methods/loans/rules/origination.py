@@ -319,9 +319,9 @@ def approve(
     refusal = refuse_inactive(client)
     if refusal is not None:
         return refusal
-    first_due = loan.agreed_terms.grace.first_due
-    if first_due is not None and first_due <= lagos_day(context.now):
-        return FIRST_DUE_PASSED.fill(day=first_due.isoformat())
+    passed = refuse_first_due(loan, lagos_day(context.now))
+    if passed is not None:
+        return passed
     account = read_bank_account(client, context.vault.unseal)
     if account is None or check_account_number(context.merchant, account.bank_code, account.account_number):
         return NO_BANK_ACCOUNT
@@ -348,6 +348,12 @@ def approve(
     decision.rows = (transfer, approved, *counters)
     decision.follow_up = decision.jobs[0]
     return decision
+
+
+def refuse_first_due(loan: Loan, today: date) -> Refusal | None:
+    """Returns the refusal of a loan that is to be paid out after its first due date."""
+    first_due = loan.agreed_terms.grace.first_due
+    return None if first_due is None or first_due > today else FIRST_DUE_PASSED.fill(day=first_due.isoformat())
 
 
 def amount_paid_out(loan: Loan) -> int:
