@@ -1,6 +1,7 @@
 """Rails of a deployment without a provider: every call raises Unavailable, so nothing is done."""
 
 from kasuwa.core.mail import Mail
+from kasuwa.core.sms import Sms
 from kasuwa.rails.ports.orders import Answer, CardSecrets, CollectionOrder, Unavailable
 
 NO_COLLECTION = "no rail for collections is configured"
@@ -29,3 +30,8 @@ class NoCollection:
 class NoMail:
     async def send(self, mail: Mail) -> Answer:
         raise Unavailable("no mail server is configured")
+
+
+class NoSms:
+    async def send(self, sms: Sms) -> Answer:
+        raise Unavailable("no vendor of text messages is configured")
