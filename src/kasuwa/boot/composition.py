@@ -61,6 +61,7 @@ from kasuwa.settings.settings import (
     parse_card_issuing,
     parse_mail_server,
     sends_mail,
+    sends_sms,
 )
 from kasuwa.settings.values import SettingsError
 from kasuwa.terms.accounts import AccountTerms
@@ -139,7 +140,7 @@ def make_deployment(vault: Vault, settings: Settings, rail_chooser: RailChooser 
             CollectionVendors: list_collection_vendors(settings),
             AccountTerms: choose_account_terms(settings),
             OutgoingTerms: OutgoingTerms(loopback_allowed(settings)),
-            MailService: MailService(sends_mail(settings)),
+            MailService: MailService(sends_mail(settings), sends_sms(settings)),
             Purposes: PURPOSES,
             CheckoutSources: CHECKOUT_SOURCES,
         },

@@ -6,12 +6,12 @@ import time
 import structlog
 
 from kasuwa.core.mail import Mail
-from kasuwa.core.sms import Sms
 from kasuwa.outbound.mail import MailNotSent, MailOutcomeUnknown, MailRefused, MailTransport
 from kasuwa.rails.ports import orders
 from kasuwa.rails.ports.mail import REPLY_CODE
 from kasuwa.rails.ports.orders import Answer, NoAnswer, NothingSent, Unavailable
 from kasuwa.rails.ports.sms import SmsRail
+from kasuwa.terms.sms import Sms
 
 log = structlog.get_logger("kasuwa.mail")
 

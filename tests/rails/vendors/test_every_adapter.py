@@ -12,7 +12,6 @@ import pytest
 from structlog.testing import capture_logs
 
 from kasuwa.core.references import movement_reference, rail_key
-from kasuwa.core.sms import Sms
 from kasuwa.postgres.clock import DatabaseClock
 from kasuwa.rails.ports import orders
 from kasuwa.rails.ports.accounts import AccountOrder
@@ -23,6 +22,7 @@ from kasuwa.rails.ports.transport import AnswerLost, HttpReply, NotSent
 from kasuwa.rails.vendor_rails import VendorRails
 from kasuwa.rails.vendors.client import VendorMonitor
 from kasuwa.settings.settings import read_settings
+from kasuwa.terms.sms import Sms
 from tests.rails.banks import GTBANK
 from tests.rails.vendors.adapters import Observed
 from tests.rails.vendors.test_client import ScriptedTransport

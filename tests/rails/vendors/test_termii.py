@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from kasuwa.core.sms import MAX_SMS_LENGTH, Sms
 from kasuwa.rails.mail_system import MailPace, PacedSms
 from kasuwa.rails.ports import orders
 from kasuwa.rails.ports.mail import REPLY_CODE
@@ -15,6 +14,7 @@ from kasuwa.rails.twins.server import FaultKind
 from kasuwa.rails.twins.termii import TermiiRules
 from kasuwa.rails.vendors.client import VendorReply
 from kasuwa.rails.vendors.termii import TermiiSms, TermiiTerms, read_sending
+from kasuwa.terms.sms import MAX_SMS_LENGTH, Sms
 from tests.rails.vendors.adapters import FAULTS_OF_ORDERS, Observed, twin_of
 
 TERMS = TermiiTerms("TL-test-1", "Kasuwa", "dnd")

@@ -2,8 +2,8 @@
 
 from typing import Protocol
 
-from kasuwa.core.sms import Sms
 from kasuwa.rails.ports.orders import Answer
+from kasuwa.terms.sms import Sms
 
 
 class SmsRail(Protocol):

@@ -1,8 +1,8 @@
 """Rails of a deployment without a provider: every call raises Unavailable, so nothing is done."""
 
 from kasuwa.core.mail import Mail
-from kasuwa.core.sms import Sms
 from kasuwa.rails.ports.orders import Answer, CardSecrets, CollectionOrder, Unavailable
+from kasuwa.terms.sms import Sms
 
 NO_COLLECTION = "no rail for collections is configured"
 

@@ -6,10 +6,10 @@ do the last digits of a telephone number: 0550, 0450 and 0504.
 """
 
 from kasuwa.core.mail import Mail
-from kasuwa.core.sms import Sms
 from kasuwa.rails.ports import orders
 from kasuwa.rails.ports.mail import REPLY_CODE
 from kasuwa.rails.ports.orders import Answer, NoAnswer, Unavailable
+from kasuwa.terms.sms import Sms
 
 
 class SandboxMail:

@@ -92,5 +92,5 @@ class TermiiRules:
         self.messages.append(
             SentMessage(message_id, body["to"], body["from"], body["sms"], body["channel"], pages),
         )
-        told = {"message": "Successfully Sent", "message_id": message_id, "balance": self.balance, "user": "Ada Obi"}
-        return web.json_response(told if body["to"].endswith("200") else {"code": "ok", **told})
+        taken = {"message": "Successfully Sent", "message_id": message_id, "balance": self.balance, "user": "Ada Obi"}
+        return web.json_response(taken if body["to"].endswith("200") else {"code": "ok", **taken})

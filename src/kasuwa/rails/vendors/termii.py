@@ -9,13 +9,13 @@ from typing import Any
 import msgspec
 import structlog
 
-from kasuwa.core.sms import Sms, is_one_sms, is_sms_number
 from kasuwa.rails.ports import orders
 from kasuwa.rails.ports.mail import REPLY_CODE
 from kasuwa.rails.ports.orders import Answer, NoAnswer, Unavailable, UnreadableAnswer
 from kasuwa.rails.ports.transport import HttpTransport
 from kasuwa.rails.vendors.amounts import read_balance
-from kasuwa.rails.vendors.client import CallObserver, VendorClient, VendorReply
+from kasuwa.rails.vendors.client import CallObserver, RefusedCredentials, VendorClient, VendorReply
+from kasuwa.terms.sms import Sms, is_one_sms, is_sms_number
 
 log = structlog.get_logger("kasuwa.sms")
 
@@ -27,6 +27,7 @@ SEND = "/api/sms/send"
 BALANCE = "/api/get-balance"
 OK = 200
 TAKEN = "ok"
+KEY_REFUSED = "termii refuses our key: check KASUWA_TERMII_API_KEY and KASUWA_TERMII_BASE_URL"
 # Words of refusals that are about our account. Which words the vendor uses is documented in part, their HTTP status is
 # not. What has none of them is taken for a refusal of this message.
 OF_OUR_ACCOUNT = {
@@ -36,7 +37,7 @@ OF_OUR_ACCOUNT = {
     "route": "our account with termii may not send on this route: have it set up, or change KASUWA_TERMII_CHANNEL",
     "daily limit": "our account with termii has reached its limit of the day",
     "inactive": "termii has not activated a country for us: have it activated",
-    "api key": "termii refuses our key: check KASUWA_TERMII_API_KEY and KASUWA_TERMII_BASE_URL",
+    "api key": KEY_REFUSED,
 }
 
 
@@ -74,10 +75,10 @@ class TermiiSms:
         try:
             # Sent once, as an order that moves money: it costs some, and may not be repeated after a lost answer.
             reply = await self._client.call("POST", SEND, moves_money=True, headers={}, body=body)
-            return read_sending(reply)
-        except Unavailable as error:
-            log.warning("sms not sent", reason=error.notice or str(error))
+        except RefusedCredentials:
+            log.warning("sms not sent", notice=KEY_REFUSED)
             raise
+        return read_sending(reply)
 
     async def balance(self) -> dict[str, int]:
         query = {"api_key": self._terms.api_key}
@@ -99,6 +100,7 @@ def read_sending(reply: VendorReply) -> Answer:
         raise NoAnswer("the answer has another form than documented")
     notice = find_notice(reply)
     if notice:
+        log.warning("sms not sent", notice=notice)
         trouble = Unavailable(f"HTTP {reply.status}", notice=notice)
         trouble.facts = {REPLY_CODE: str(reply.status)}
         raise trouble

@@ -15,7 +15,7 @@ MAX_SMS_LENGTH = 160
 SMS_CHARACTERS = re.compile(r'[A-Za-z0-9 @$_!"#%&()*+,\-./:<=>?]*', re.ASCII)
 REPLACEMENTS = {"'": "", "\u2018": "", "\u2019": "", "\u2013": "-", "\u2014": "-", "|": "-", ";": ",", "\u20a6": "NGN "}
 # What is left of a name that is cut. If less would be left, the link is left out.
-SHORTEST_NAME = 8
+SHORTEST_NAME = 6
 E164 = re.compile(r"\+[1-9][0-9]{7,14}", re.ASCII)
 
 
@@ -27,6 +27,12 @@ class Sms(msgspec.Struct, frozen=True, kw_only=True):
 
     def __repr__(self) -> str:
         return "Sms(…)"
+
+
+class SmsText(msgspec.Struct, frozen=True):
+    """The whole text of a message."""
+
+    text: str
 
 
 def is_sms_number(number: str) -> bool:
@@ -46,13 +52,13 @@ def fold_text(text: str) -> str:
     return "".join(letter if SMS_CHARACTERS.fullmatch(letter) else "?" for letter in letters)
 
 
-def write_sms(name: str, words: str, link: str = "") -> str:
-    """Returns the text of a message: the name of who sends it, cut to what fits, the words and a link.
+def write_sms(name: str, words: str, link: str = "") -> SmsText:
+    """Writes a message: the name of who sends it, cut to what fits, the words and a link.
 
     A link is whole or left out. The words must leave room for a name."""
     folded = fold_text(words)
     for end in (f"{folded} {link}", folded) if link else (folded,):
         room = MAX_SMS_LENGTH - len(end) - len(": ")
         if room >= SHORTEST_NAME and SMS_CHARACTERS.fullmatch(end):
-            return f"{fold_text(name)[:room].strip()}: {end}"
-    return folded[:MAX_SMS_LENGTH]
+            return SmsText(f"{fold_text(name)[:room].strip()}: {end}")
+    return SmsText(folded[:MAX_SMS_LENGTH])
