@@ -46,6 +46,7 @@ def context(
     public_url: str = "",
     vendors: CollectionVendors = NO_VENDORS,
     sends_mail: bool = True,
+    sends_sms: bool = True,
 ) -> Context:
     """The permutation adds 1,000 and the digest hides nothing, so that a test can read both."""
     return Context(
@@ -64,6 +65,6 @@ def context(
             CollectionVendors: vendors,
             Purposes: Purposes(purposes),
             CheckoutSources: CheckoutSources(sources),
-            MailService: MailService(sends_mail),
+            MailService: MailService(sends_mail, sends_sms),
         },
     )

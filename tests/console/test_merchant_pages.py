@@ -225,6 +225,9 @@ def test_api_options_are_validated_saved_and_recorded(owner: Visitor, shop: Merc
     owner.get("/settings")
     assert owner.post("/settings/wire", http_codes="odd", webhook_order="loose").http == 422
     assert owner.post("/settings/wire", http_codes="strict", webhook_order="strict").http == 303
+    assert owner.post("/settings/mail", receipts="yes", sms="yes").http == 303
+    assert 'name="sms" value="yes" checked' in owner.get("/settings").text
+    assert "changed how mails are sent" in owner.get("/settings/trail").words
     assert owner.post("/settings/webhook", url="ftp://elsewhere").http == 422
     assert "switched off" in owner.get(owner.post("/settings/webhook", url="").place).words
     assert (

@@ -384,6 +384,19 @@ OTHERS: Mapping[str, Mapping[str, Cell]] = {
             f"{LIVE}::test_no_secret_is_logged",
         ),
     },
+    "termii messages": {
+        **OF_LOOK_UPS,
+        "statuses": shown(
+            "vendors/test_termii.py::test_a_refusal_is_final_for_the_message_unless_it_is_about_our_account",
+            "vendors/test_termii.py::test_too_many_requests_hold_the_next_message_back",
+        ),
+        "undocumented": shown("vendors/test_termii.py::test_an_answer_that_nobody_documents_is_not_known"),
+        "faults": shown(EVERY, "vendors/test_termii.py::test_faults"),
+        "lost": NotNeeded("the vendor cannot be asked for a message: one whose answer was lost is not sent again"),
+        "duplicate": NotNeeded("a message has no key: the vendor knows no second sending"),
+        "token": NO_TOKENS,
+        "secrets": shown(EVERY, QUIET, "vendors/test_termii.py::test_a_wrong_key_tells_the_operator_and_is_not_shown"),
+    },
     "dojah identities": {
         **OF_LOOK_UPS,
         "statuses": shown(

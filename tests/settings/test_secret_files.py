@@ -27,13 +27,14 @@ VALUES = {
     "vtpass_secret_key": "pass-word",
     "vtpass_callback_secret": "a-secret-of-twenty-four-characters",
     "dojah_secret_key": "pass-word",
+    "termii_api_key": "pass-word",
     "remote_secret": "a pass-word of thirty-two characters",
     "remote_old_secret": "a pass-word of thirty-two letters, once",
 }
 
 
-# Beside a mail server, the address that it sends from.
-LIVE = {"KASUWA_ENVIRONMENT": "live", "KASUWA_MAIL_FROM": "us@example.com"}
+# Beside a mail server and a vendor of text messages, what they send from.
+LIVE = {"KASUWA_ENVIRONMENT": "live", "KASUWA_MAIL_FROM": "us@example.com", "KASUWA_SMS_FROM": "Kasuwa"}
 
 
 def write(directory: Path, content: bytes, name: str = "secret") -> Path:

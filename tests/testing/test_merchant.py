@@ -153,5 +153,10 @@ def test_mails_that_were_sent_are_in_the_outbox(kasuwa: SandboxMerchant) -> None
     resources.invoice_send(invoice_id=invoice["invoice_id"])
     kasuwa.advance(seconds=1)
     [mail] = kasuwa.mail
-    assert (mail.to, mail.purpose, mail.reference) == ("ada@example.com", "invoice", invoice["invoice_id"])
+    assert (mail.channel, mail.to, mail.purpose, mail.reference) == (
+        "mail",
+        "ada@example.com",
+        "invoice",
+        invoice["invoice_id"],
+    )
     assert invoice["link"] in mail.text

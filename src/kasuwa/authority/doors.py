@@ -32,7 +32,9 @@ HARMLESS_COMMANDS = {
         "requests an action of the test environment, with a key of the merchant",
     ),
     **dict.fromkeys(("serve", "migrate", "database distribute"), OF_MACHINE),
-    **dict.fromkeys((f"twin {name}" for name in ("vtpass", "dojah", "paystack", "monnify")), "simulates a vendor"),
+    **dict.fromkeys(
+        (f"twin {name}" for name in ("vtpass", "dojah", "termii", "paystack", "monnify")), "simulates a vendor"
+    ),
     "certify": "plays to an application, and works with a merchant of the test environment alone",
     "case replay": "requests actions of a test environment, with a key of its demo merchant",
     "close": "signs the books as they are, as the service does every day",

@@ -35,19 +35,20 @@ from kasuwa.privacy import vault_keys
 from kasuwa.privacy.vault_keys import KeyRefresher
 from kasuwa.rails.catalogue.refresh import PolledCatalogueCache
 from kasuwa.rails.choice import RailChoice, list_collection_vendors
-from kasuwa.rails.mail_system import MailPace, SmtpMail
+from kasuwa.rails.mail_system import MailPace, PacedSms, SmtpMail
 from kasuwa.rails.ports.all_rails import NOT_CONFIGURED, Rails
 from kasuwa.rails.ports.decider import CardDecider
 from kasuwa.rails.ports.issuer import IssuerRail
 from kasuwa.rails.ports.mail import MailRail
 from kasuwa.rails.ports.orders import CatalogueCache
 from kasuwa.rails.ports.shops import ShopRail
+from kasuwa.rails.ports.sms import SmsRail
 from kasuwa.rails.routing.deciders import DECIDER_LIMITS, HttpDeciders
 from kasuwa.rails.routing.issued_cards import IssuedCardRail
 from kasuwa.rails.routing.issuer import LedgerIssuer
 from kasuwa.rails.routing.shops import LedgerShops
-from kasuwa.rails.routing.unconfigured import NoMail
-from kasuwa.rails.sandbox.mail import SandboxMail
+from kasuwa.rails.routing.unconfigured import NoMail, NoSms
+from kasuwa.rails.sandbox.mail import SandboxMail, SandboxSms
 from kasuwa.rails.watch import vendor_accounts
 from kasuwa.settings.close_key import load_close_key
 from kasuwa.settings.database_logins import reader_url
@@ -60,6 +61,7 @@ from kasuwa.settings.settings import (
     parse_card_issuing,
     parse_mail_server,
     sends_mail,
+    sends_sms,
 )
 from kasuwa.settings.values import SettingsError
 from kasuwa.terms.accounts import AccountTerms
@@ -99,6 +101,7 @@ def make_rails(
         accounts=choice.make_accounts(),
         feeds=choice.make_feeds(),
         mail=make_mail_rail(settings, transport),
+        sms=make_sms_rail(settings, choice),
     )
 
 
@@ -115,6 +118,14 @@ def make_mail_rail(settings: Settings, transport: MailTransport | None) -> MailR
     return NoMail() if transport is None else SmtpMail(transport, MailPace(settings.mail_rate))
 
 
+def make_sms_rail(settings: Settings, choice: RailChoice) -> SmsRail:
+    """Returns what sends text messages. In test they stay in the merchants' outboxes, whatever vendor is configured."""
+    if settings.environment == "test":
+        return SandboxSms()
+    rail = choice.make_sms()
+    return NoSms() if rail is None else PacedSms(rail, MailPace(settings.sms_rate))
+
+
 def make_deployment(vault: Vault, settings: Settings, rail_chooser: RailChooser = NO_ROUTING) -> Deployment:
     """Returns the constants of the deployment. With a seed, references and entropy are the same in every run."""
     key = None if settings.sandbox_seed is None else derive(settings.sandbox_seed.encode()[:64], "seed")
@@ -129,7 +140,7 @@ def make_deployment(vault: Vault, settings: Settings, rail_chooser: RailChooser 
             CollectionVendors: list_collection_vendors(settings),
             AccountTerms: choose_account_terms(settings),
             OutgoingTerms: OutgoingTerms(loopback_allowed(settings)),
-            MailService: MailService(sends_mail(settings)),
+            MailService: MailService(sends_mail(settings), sends_sms(settings)),
             Purposes: PURPOSES,
             CheckoutSources: CHECKOUT_SOURCES,
         },

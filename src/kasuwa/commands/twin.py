@@ -13,6 +13,7 @@ from kasuwa.rails.twins.monnify_collection import MonnifyCollectionRules
 from kasuwa.rails.twins.paystack import PaystackRules
 from kasuwa.rails.twins.paystack_collection import PaystackCollectionRules
 from kasuwa.rails.twins.server import Twin
+from kasuwa.rails.twins.termii import TermiiRules
 from kasuwa.rails.twins.vtpass import VtpassRules
 
 command = typer.Typer(no_args_is_help=True, add_completion=False, help="Simulate the API of a vendor on this machine.")
@@ -43,6 +44,14 @@ def simulate_dojah(port: PortOption = 0) -> None:
     rules = DojahRules()
     settings = {"RAIL_IDENTITY": "dojah", "DOJAH_APP_ID": rules.app_id, "DOJAH_SECRET_KEY": rules.secret_key}
     run_twin(Twin(rules), port, settings)
+
+
+@command.command(name="termii")
+def simulate_termii(port: PortOption = 0) -> None:
+    """Simulate Termii: it takes text messages and keeps them in memory. A test environment sends none: they stay in its
+    outbox."""
+    rules = TermiiRules()
+    run_twin(Twin(rules), port, {"TERMII_API_KEY": rules.api_key, "SMS_FROM": rules.senders[0]})
 
 
 @command.command(name="paystack")

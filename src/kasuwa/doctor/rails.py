@@ -12,6 +12,7 @@ from kasuwa.rails.ports.orders import EnvironmentRail, FundedRail, NoAnswer, Two
 from kasuwa.rails.remote import client as remote
 from kasuwa.rails.routing.orders import BankLister
 from kasuwa.rails.vendor_rails import list_known_accounts
+from kasuwa.rails.vendors.termii import TermiiSms
 from kasuwa.rails.watch import records, vendor_accounts
 from kasuwa.settings.available_rails import configured_rails
 from kasuwa.settings.rail_needs import RAIL_VENDORS
@@ -46,6 +47,9 @@ async def examine_rails(settings: Settings) -> list[Finding]:
             skew = choice.monitors[name].clock_skew
             if skew is not None:
                 findings.append(examine_clock(name, skew))
+        sms = choice.make_sms()
+        if sms is not None:
+            findings.append(await examine_sms(sms))
         for (name, account), rail in choice.former_funded().items():
             findings.append(await examine_former(name, account, rail))
     finally:
@@ -91,6 +95,17 @@ async def examine_former(name: str, account: str, rail: FundedRail) -> Finding:
         what = f"{name} does not answer with the keys of the former account {account}: {error}"
         return problem(what, "correct them in KASUWA_RAIL_FORMER_ACCOUNTS, or remove them if it has no open orders")
     return passed(f"{name} answers with the keys of the former account {account}")
+
+
+async def examine_sms(rail: TermiiSms) -> Finding:
+    """Returns whether the vendor of text messages answers with our key, and our balance there."""
+    try:
+        balances = await rail.balance()
+    except (Unavailable, NoAnswer) as error:
+        notice = error.notice if isinstance(error, Unavailable) else ""
+        return problem(f"termii does not answer: {error}", notice or "check KASUWA_TERMII_BASE_URL")
+    texts = [f"{format_minor(amount)} {currency}" for currency, amount in balances.items()]
+    return passed(f"termii answers; our balance there is {', '.join(texts)}")
 
 
 async def examine_services(settings: Settings, client: remote.RemoteClient) -> list[Finding]:

@@ -38,6 +38,7 @@ from kasuwa.rails.vendors.monnify import session
 from kasuwa.rails.vendors.paystack import collection as paystack_collection
 from kasuwa.rails.vendors.paystack import hints as paystack_hints
 from kasuwa.rails.vendors.paystack import transfers
+from kasuwa.rails.vendors.termii import TermiiSms
 from kasuwa.rails.vendors.vtpass import bills
 from kasuwa.rails.watch.transport import EgressTransport, make_rail_limits
 from kasuwa.settings.available_rails import configured_rails
@@ -152,6 +153,10 @@ class RailChoice:
             debit=RoutedCollection(SandboxDebit() if has_sandbox else NoCollection(), vendors),
             mobile=RoutedCollection(SandboxMobile() if has_sandbox else NoCollection(), vendors),
         )
+
+    def make_sms(self) -> TermiiSms | None:
+        """Returns the vendor of text messages, or None if its key is not set."""
+        return None if self._settings.termii_api_key is None else self._vendors.make_termii()
 
     # --- accounts and feeds --------------------------------------------------------------------------------------
 

@@ -1,4 +1,5 @@
-"""The mail system by SMTP: what its outcomes mean to a rule, and the share of the deployment."""
+"""The mail system by SMTP: what its outcomes mean to a rule, and the share of the deployment, which text messages have
+too."""
 
 import time
 
@@ -9,6 +10,8 @@ from kasuwa.outbound.mail import MailNotSent, MailOutcomeUnknown, MailRefused, M
 from kasuwa.rails.ports import orders
 from kasuwa.rails.ports.mail import REPLY_CODE
 from kasuwa.rails.ports.orders import Answer, NoAnswer, NothingSent, Unavailable
+from kasuwa.rails.ports.sms import SmsRail
+from kasuwa.terms.sms import Sms
 
 log = structlog.get_logger("kasuwa.mail")
 
@@ -18,7 +21,8 @@ BURST_SECONDS = 10.0
 
 
 class MailPace:
-    """The share of a process: the mails of all merchants and people that it gives to the mail server in a minute."""
+    """The share of a process: the mails, or text messages, of all that it gives to the mail server or vendor in a
+    minute."""
 
     def __init__(self, mails_a_minute: int) -> None:
         self._interval = 60.0 / mails_a_minute
@@ -59,3 +63,17 @@ class SmtpMail:
             log.warning("the outcome of a mail is unknown", message_id=mail.message_id)
             raise NoAnswer from None
         return Answer(orders.SUCCESSFUL, None, "The mail server has the mail")
+
+
+class PacedSms:
+    """A vendor of text messages, within the share of the deployment."""
+
+    def __init__(self, rail: SmsRail, pace: MailPace) -> None:
+        self._rail = rail
+        self._pace = pace
+
+    async def send(self, sms: Sms) -> Answer:
+        wait = self._pace.take(time.monotonic())
+        if wait:
+            raise NothingSent("the deployment's share of text messages is used up", retry_after=wait)
+        return await self._rail.send(sms)

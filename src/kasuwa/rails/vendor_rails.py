@@ -10,6 +10,7 @@ from kasuwa.rails.ports.disputes import DisputeRail
 from kasuwa.rails.ports.feeds import FeedRail
 from kasuwa.rails.ports.identities import CONSENT, FIND, MATCH, VerificationMethod
 from kasuwa.rails.ports.orders import BankRail, BillerRail, CollectionRail, IdentityRail
+from kasuwa.rails.ports.sms import SmsRail
 from kasuwa.rails.ports.transport import HttpTransport
 from kasuwa.rails.remote import client as remote
 from kasuwa.rails.remote.accounts import RemoteAccounts
@@ -21,7 +22,7 @@ from kasuwa.rails.remote.collection import RemoteCollection
 from kasuwa.rails.remote.identity import RemoteIdentity
 from kasuwa.rails.remote.signing import RemoteSecret
 from kasuwa.rails.routing.vendor_accounts import KnownAccounts
-from kasuwa.rails.vendors import dojah
+from kasuwa.rails.vendors import dojah, termii
 from kasuwa.rails.vendors.client import VendorClient, VendorMonitor
 from kasuwa.rails.vendors.monnify import collection as monnify_collection
 from kasuwa.rails.vendors.monnify import session
@@ -46,6 +47,7 @@ BASE_URLS = {
     session.NAME: {"live": monnify.LIVE_URL, "test": monnify.TEST_URL},
     dojah.NAME: {"live": dojah.LIVE_URL, "test": dojah.TEST_URL},
     bills.NAME: {"live": bills.LIVE_URL, "test": bills.TEST_URL},
+    termii.NAME: {"live": termii.BASE_URL, "test": termii.BASE_URL},
 }
 
 # The setting that names our account with a vendor, besides its address.
@@ -142,6 +144,9 @@ class VendorRails:
         """Returns the vendors that take the answers of merchants to disputes."""
         return {paystack.NAME: self._make_paystack_disputes}
 
+    def sms(self) -> Mapping[str, Callable[[], SmsRail]]:
+        return {termii.NAME: self.make_termii}
+
     def callbacks(self) -> Mapping[str, Callable[[], CallbackSource]]:
         return {
             paystack.NAME: lambda: paystack.make_callbacks(self._paystack_keys()),
@@ -237,6 +242,11 @@ class VendorRails:
         keys = dojah.DojahKeys(self.settings.dojah_app_id or "", self.settings.dojah_secret_key or "")
         make = dojah.DojahMatching if self.settings.dojah_lookup == "match" else dojah.DojahIdentity
         return make(self._transport, self._base_url(dojah.NAME), keys, self._monitor_of(dojah.NAME))
+
+    def make_termii(self) -> termii.TermiiSms:
+        settings = self.settings
+        terms = termii.TermiiTerms(settings.termii_api_key or "", settings.sms_from or "", settings.termii_channel)
+        return termii.TermiiSms(self._transport, self._base_url(termii.NAME), terms, self._monitor_of(termii.NAME))
 
     def _make_vtpass(self) -> bills.VtpassBiller:
         settings = self.settings

@@ -49,6 +49,8 @@ RAIL_FORMS = {
     "vtpass_phone": PHONE_FORM,
     "paystack_phone": PHONE_FORM,
     "rail_email_domain": (r"([a-z0-9][a-z0-9-]{0,62}\.)+[a-z]{2,24}", "be a domain such as pay.example.com"),
+    "sms_from": ("[A-Za-z0-9][A-Za-z0-9 -]{1,9}[A-Za-z0-9]", "have 3 to 11 letters, digits, spaces or dashes"),
+    "termii_channel": ("dnd|generic", "be dnd or generic"),
     "dojah_lookup": ("find|match", "be find or match"),
     "remote_identity": ("find|match|consent", "be find, match or consent"),
     "paystack_account_bank": ("[a-z0-9-]{2,50}", "be the vendor's name of a bank, such as wema-bank"),

@@ -47,6 +47,7 @@ SECRET_SETTINGS = (
     "vtpass_secret_key",
     "vtpass_callback_secret",
     "dojah_secret_key",
+    "termii_api_key",
     "remote_secret",
     "remote_old_secret",
     "close_key",
@@ -104,6 +105,8 @@ class Settings(msgspec.Struct, kw_only=True):
     smtp_url: str | None = None  # the server that takes mails; None: none are sent
     mail_from: str | None = None  # the address that they are sent from
     mail_rate: int = 600  # mails of all merchants and people in a minute that a worker gives to the server
+    sms_from: str | None = None  # the name that text messages are sent from, as it is registered with the vendor
+    sms_rate: int = 300  # text messages of all merchants in a minute that a worker gives to the vendor
     cooling_off_hours: int | None = None  # of the first start (authority/cooling_off.py); None: 24 in live, 0 in test
     large_amount: int = 100_000_000  # in kobo: from this amount on, operators confirm their identity
     card_label: str = DEFAULT_LABEL
@@ -148,6 +151,9 @@ class Settings(msgspec.Struct, kw_only=True):
     dojah_secret_key: str | None = None
     dojah_lookup: str = "find"  # find: the vendor tells the person; match: it only compares
     dojah_base_url: str | None = None  # None: the vendor's address for the environment
+    termii_api_key: str | None = None  # sends text messages; None: none are sent
+    termii_channel: str = "dnd"  # dnd: to all numbers; generic: not to those that take no advertising
+    termii_base_url: str | None = None  # None: the vendor's usual address
     remote_base_url: str | None = None  # the address of a rail that speaks the rail protocol, without /v1
     remote_key_id: str | None = None  # the name of the secret
     remote_secret: str | None = None  # signs requests, answers and call-backs
@@ -243,6 +249,11 @@ def sends_mail(settings: Settings) -> bool:
     return settings.environment == "test" or settings.smtp_url is not None
 
 
+def sends_sms(settings: Settings) -> bool:
+    """Returns whether text messages are sent. In test they stay in an outbox."""
+    return settings.environment == "test" or settings.termii_api_key is not None
+
+
 def parse_mail_server(settings: Settings) -> tuple[MailServer, Sender] | None:
     """Returns the server that takes mails and the address that they are sent from, or None. Raises SettingsError,
     without the URL because it may hold a password."""
@@ -321,7 +332,10 @@ def check_rails(settings: Settings) -> None:
         if not settings.monnify_api_key.startswith(prefix):
             raise SettingsError(f"KASUWA_MONNIFY_API_KEY must begin with {prefix} in {settings.environment}")
     check_forms(settings)
-    for name in ("monnify_base_url", "paystack_base_url", "vtpass_base_url", "dojah_base_url", "remote_base_url"):
+    if settings.termii_api_key is not None and settings.sms_from is None:
+        raise SettingsError("KASUWA_TERMII_API_KEY needs KASUWA_SMS_FROM, the name that text messages are sent from")
+    for vendor in ("monnify", "paystack", "vtpass", "dojah", "termii", "remote"):
+        name = f"{vendor}_base_url"
         url = getattr(settings, name)
         if url is not None and not is_rail_url(settings, url):
             raise SettingsError(f"{PREFIX}{name.upper()} must be an https address, not {url!r}")
@@ -462,6 +476,7 @@ WHOLE_NUMBERS = {
     "rail_timeout": (1, 9),  # a method of a rail has ten seconds in all
     "rail_balance_seconds": (1, 3600),
     "mail_rate": (1, 100_000),
+    "sms_rate": (1, 100_000),
 }
 # How settings that are no texts are read.
 READERS: dict[str, Callable[[str, object], object]] = {

@@ -14,15 +14,17 @@ class MailTerms(msgspec.Struct, frozen=True, omit_defaults=True):
     sender_name: str = ""  # empty: the merchant's name
     reply_to: str = ""  # empty: answers go to the address that sends
     receipts: bool = False  # whether payers get a receipt of each successful payment
+    sms: bool = False  # whether who has a telephone number and no address gets a text message instead
 
 
 NO_MAIL_TERMS = MailTerms()
 
 
 class MailService(msgspec.Struct, frozen=True):
-    """Whether this deployment can send mails. In test they stay in the merchant's outbox."""
+    """Whether this deployment can send mails, and text messages (SMS). In test they stay in the merchant's outbox."""
 
     is_configured: bool = False
+    sends_sms: bool = False
 
 
 def find_sender_name_fault(name: str) -> str | None:

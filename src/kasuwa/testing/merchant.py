@@ -63,11 +63,12 @@ class Advanced:
 
 @dataclass(frozen=True)
 class MailInOutbox:
-    """A mail of a test's merchant."""
+    """A mail or a text message of a test's merchant."""
 
     mail_id: str
     purpose: str  # what it is for, such as "invoice"
     reference: str  # what it is about
+    channel: str  # "mail", or "sms" for a text message
     to: str
     to_name: str
     sender_name: str
@@ -329,7 +330,7 @@ class SandboxMerchant:
 
     @property
     def mail(self) -> "list[MailInOutbox]":
-        """The merchant's mails that were sent, oldest first. None leaves the test environment."""
+        """The merchant's mails and text messages that were sent, oldest first. None leaves the test environment."""
         lines = self._plain_client.resources.mails(status="sent", limit=MOST_MAILS).raw["data"]
         details = [self._plain_client.resources.mail_detail(mail_id=line["mail_id"]).raw["data"] for line in lines]
         return [MailInOutbox(**{name: mail[name] for name in MAIL_FIELDS}) for mail in reversed(details)]

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from kasuwa.core.action import Write
-from kasuwa.core.decision import Decision, Job
+from kasuwa.core.decision import Decision, Job, Merchant
 from kasuwa.core.references import job_key
 from kasuwa.methods.checkout.actions import PURPOSES
 from kasuwa.methods.customers.actions import RESOURCES as CUSTOMERS
@@ -19,7 +19,7 @@ from kasuwa.transactions.checkouts import Checkout
 from kasuwa.wire.decoding import decode
 from tests.methods.checkout.in_memory_checkouts import InMemoryCheckout
 from tests.methods.payment.in_memory_payments import InMemoryPayments
-from tests.rule_context import VAULT
+from tests.rule_context import MERCHANT, VAULT
 
 ACTIONS: dict[str, Any] = {
     "customer": CUSTOMERS[0],
@@ -41,8 +41,8 @@ class OpenedCheckout(InMemoryCheckout):
 
 
 class InMemoryInvoices:
-    def __init__(self) -> None:
-        self.payments = InMemoryPayments(purposes=PURPOSES, has_webhook=True)
+    def __init__(self, of: Merchant = MERCHANT) -> None:
+        self.payments = InMemoryPayments(of=of, purposes=PURPOSES, has_webhook=True)
         self.payments.sources[INVOICE_SOURCE.name] = INVOICE_SOURCE
         made = self.put("customer", name="Ada Obi", email="ada@example.com")
         self.customer_id = made.reply.data.customer_id

@@ -12,10 +12,11 @@ from kasuwa.methods.invoices.rules import send
 from kasuwa.methods.invoices.rules.mails import write_invoice_mail, write_reminder
 from kasuwa.methods.invoices.rules.states import erase_person, read_person
 from kasuwa.methods.invoices.wire import InvoiceSendRequest
-from kasuwa.methods.mail.model import NOT_CONFIGURED
-from kasuwa.terms.mail import MailService
+from kasuwa.methods.mail.model import NOT_CONFIGURED, MailRow, read_content
+from kasuwa.terms.mail import MailService, MailTerms
+from kasuwa.terms.sms import is_one_sms
 from tests.methods.invoices.in_memory_invoices import InMemoryInvoices
-from tests.rule_context import VAULT
+from tests.rule_context import VAULT, merchant
 
 DUE = "2026-02-01"  # the clock stands at 5 January 2026
 AT_NINE = [f"2026-{day}T08:00:00+00:00" for day in ("01-29", "02-02", "02-08")]  # 9:00 in Lagos
@@ -163,3 +164,53 @@ def test_the_customer_reads_what_is_left_to_pay() -> None:
     assert "was due on 1 February 2026. NGN 750.00 of it is not paid yet." in text.paragraphs[0]
     assert dict(text.facts)["Paid"] == "NGN 250.00"
     assert format_day(date(2026, 3, 5)) == "5 March 2026"
+
+
+# --- by text message --------------------------------------------------------------------------------------------------
+
+# No mail can be sent to it: its host is not written in ASCII.
+NOT_MAILED = "ada@b\u00fccher.example"
+
+
+def open_invoices(*, sms: bool = True, email: str = NOT_MAILED, **fields: Any) -> InMemoryInvoices:
+    """The invoices of a merchant, whose customer has a telephone number."""
+    invoices = InMemoryInvoices(merchant(mail=MailTerms(sms=sms)))
+    made = invoices.put("customer", name="Ada Obi", email=email, **{"phone": "0803 123 4567", **fields})
+    invoices.customer_id = made.reply.data.customer_id
+    return invoices
+
+
+def read_contents(invoices: InMemoryInvoices) -> list[Any]:
+    rows = [row for row in invoices.payments.rows.values() if isinstance(row, MailRow)]
+    return [read_content(row, VAULT.unseal) for row in sorted(rows, key=lambda row: row.created_at)]
+
+
+def test_a_customer_whose_address_takes_no_mail_gets_text_messages() -> None:
+    invoices = open_invoices()
+    invoice_id = invoices.make(date_due=DUE)
+    sent = invoices.put("send", invoice_id=invoice_id, reminders=True)
+    assert sent.reply.data.mail_status == "queued"
+    while (job := invoices.reminder(invoice_id)) is not None:
+        invoices.payments.now = job.due
+        invoices.run_reminder(job)
+    texts = [content.text for content in read_contents(invoices)]
+    assert {(content.channel, content.to) for content in read_contents(invoices)} == {("sms", "+2348031234567")}
+    starts = ["invoice INV-000001, NGN 1,000.00, " + when for when in ("due", "is due", "was due", "was due")]
+    for text, start in zip(texts, starts, strict=True):
+        assert text.startswith(f"Ada Stores: {start} 1 Feb 2026. Pay: ")
+    for text in texts:
+        assert is_one_sms(text)
+        assert "/pay/invoice/" in text
+        assert "invoice.pdf" not in text
+
+
+def test_an_address_comes_before_a_telephone_number() -> None:
+    invoices = open_invoices(email="other@example.com")
+    invoices.put("send", invoice_id=invoices.make())
+    assert [(content.channel, content.to) for content in read_contents(invoices)] == [("mail", "other@example.com")]
+
+
+def test_without_a_number_or_the_merchants_choice_the_mail_fails_as_before() -> None:
+    for invoices in (open_invoices(sms=False), open_invoices(phone=None), open_invoices(phone="0241234567")):
+        invoices.put("send", invoice_id=invoices.make())
+        assert [(content.channel, content.to) for content in read_contents(invoices)] == [("mail", NOT_MAILED)]

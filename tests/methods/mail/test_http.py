@@ -131,3 +131,60 @@ def test_mails_are_erased_with_their_customer(shop: MerchantClient, deployment: 
     deployment.run_command("customer", "erase", shop.mid, customer_id, "--yes")
     mail = read(shop, mail_id)["data"]
     assert (mail["status"], mail["to"], mail["text"]) == ("sent", None, None)
+
+
+# --- text messages ----------------------------------------------------------------------------------------------------
+
+# No mail can be sent to it: its host is not written in ASCII.
+NOT_MAILED = "ada@b\u00fccher.example"
+
+
+def send_text_to(shop: MerchantClient, phone: str) -> str:
+    """Makes an invoice for a customer with a number and no address that takes mail, and returns the id of its mail."""
+    record = made(shop, customer_id=register(shop, email=NOT_MAILED, phone=phone))
+    return str(send(shop, record["invoice_id"])["data"]["mail_id"])
+
+
+def test_a_payer_by_telephone_gets_a_text_message_in_the_same_outbox(
+    shop: MerchantClient, deployment: Deployment
+) -> None:
+    deployment.change_settings(shop.mid, mail={"receipts": True, "sms": True})
+    asked = shop.put("payment", action="charge", paymentType="phone", amount="1000.00", phonenumber="08031234567").body
+    shop.put("sandbox", action="settle", txnRef=asked["txnRef"], outcome="successful")
+    [line] = list_mails(shop)
+    assert [line[name] for name in ("purpose", "reference", "channel", "to", "subject")] == [
+        "payment_receipt",
+        asked["txnRef"],
+        "sms",
+        "+2348031234567",
+        "",
+    ]
+    message = wait_for(shop, line["mail_id"], "sent")
+    assert (message["attempts"], message["reply_code"], message["html"]) == (1, "200", "")
+    assert asked["txnRef"] in message["text"]
+
+
+@pytest.mark.parametrize(
+    ("phone", "status", "code"), [("08030000550", "failed", "400"), ("08030000504", "unknown", None)]
+)
+def test_a_text_message_that_failed_is_seen_and_sent_again_by_a_person(
+    shop: MerchantClient, deployment: Deployment, phone: str, status: str, code: str | None
+) -> None:
+    deployment.change_settings(shop.mid, mail={"sms": True})
+    mail_id = send_text_to(shop, phone)
+    assert wait_for(shop, mail_id, status)["reply_code"] == code
+    assert shop.put("resources", request="mail", mail_id=mail_id).body["data"]["status"] == "queued"
+    wait_until("it is tried again", lambda: read(shop, mail_id)["data"]["attempts"] == 2)
+
+
+def test_a_text_message_is_exported_and_erased_with_its_customer(shop: MerchantClient, deployment: Deployment) -> None:
+    deployment.change_settings(shop.mid, mail={"sms": True})
+    customer_id = register(shop, email=NOT_MAILED, phone="08031234567")
+    record = made(shop, customer_id=customer_id)
+    mail_id = send(shop, record["invoice_id"])["data"]["mail_id"]
+    wait_for(shop, mail_id, "sent")
+    exported = msgspec.json.decode(deployment.run_command("customer", "export", shop.mid, customer_id))
+    assert [(line["channel"], line["to"]) for line in exported["records"]["mail"]] == [("sms", "+2348031234567")]
+    deployment.run_command("customer", "erase", shop.mid, customer_id, "--yes")
+    erased = read(shop, mail_id)["data"]
+    assert [erased[name] for name in ("status", "channel", "to", "text")] == ["sent", None, None, None]

@@ -19,6 +19,8 @@ from kasuwa.methods.mail.model import (
     QUEUED,
     RETRY_AFTER,
     SENT,
+    SMS,
+    SMS_NOT_CONFIGURED,
     UNKNOWN,
     UNKNOWN_MAIL,
     MailRow,
@@ -45,6 +47,7 @@ from kasuwa.rails.ports.all_rails import Rails
 from kasuwa.rails.ports.mail import REPLY_CODE
 from kasuwa.rails.ports.orders import Answer
 from kasuwa.terms.mail import MailTerms, check_mail_terms
+from kasuwa.terms.sms import Sms, SmsText
 from tests.rule_context import MERCHANT, NOW, VAULT, context, merchant
 
 TEXT = MailText(
@@ -69,10 +72,11 @@ class Mailbox:
         self.rows: dict[bytes, Row | None] = {}
         self.now = NOW
         self.is_configured = True
+        self.sends_sms = True
 
     @property
     def context(self) -> Context:
-        return context(self.now, merchant=self.merchant, sends_mail=self.is_configured)
+        return context(self.now, merchant=self.merchant, sends_mail=self.is_configured, sends_sms=self.sends_sms)
 
     def load(self, needs: Any) -> LoadedRows:
         return LoadedRows({key: self.rows.get(key) for _, key in needs.rows})
@@ -92,6 +96,21 @@ class Mailbox:
             to="ada@example.com",
             to_name="Ada",
             content=TEXT,
+        )
+        queued = queue_mail(new, self.context, self.load(need_mail_rows(self.merchant.merchant_id, occasion)))
+        assert isinstance(queued, QueuedMail)
+        self.apply(queued.effects)
+        return queued
+
+    def queue_sms(self, occasion: str = "one") -> QueuedMail:
+        new = NewMail(
+            occasion=occasion,
+            purpose="payment_receipt",
+            reference="GP1",
+            customer_id="",
+            to="+2348031234567",
+            to_name="",
+            content=SmsText("Ada Stores: paid"),
         )
         queued = queue_mail(new, self.context, self.load(need_mail_rows(self.merchant.merchant_id, occasion)))
         assert isinstance(queued, QueuedMail)
@@ -293,3 +312,77 @@ def test_a_mail_that_the_deployments_share_holds_back_is_not_counted_as_tried() 
         mailbox.now = job.due
     mailbox.answer(TAKEN)
     assert (mailbox.mail().status, mailbox.mail().attempts) == (SENT, 1)
+
+
+# --- text messages ----------------------------------------------------------------------------------------------------
+
+
+class Telephone:
+    """A vendor of text messages that keeps them."""
+
+    def __init__(self) -> None:
+        self.messages: list[Sms] = []
+
+    async def send(self, sms: Sms) -> Answer:
+        self.messages.append(sms)
+        return TAKEN
+
+
+def test_a_text_message_is_queued_sealed_and_given_to_its_vendor_alone() -> None:
+    box, telephone = Mailbox(), Telephone()
+    queued = box.queue_sms()
+    job = box.job()
+    assert job is not None
+    content = restore_content(job, VAULT)
+    assert read_content(box.mail(), VAULT.unseal) == content
+    assert (content.channel, content.subject, content.html, content.reply_to) == (SMS, "", "", "")
+    assert "+2348031234567" not in repr((queued, content)) + job.work
+    # A call of the mail system would raise: there is none.
+    answer = asyncio.run(steps.send(Rails(bank=NO_RAIL, sms=telephone), job, NOW, content))
+    assert telephone.messages == [Sms(to="+2348031234567", text="Ada Stores: paid")]
+    box.answer(answer)
+    assert (box.mail().status, box.job()) == (SENT, None)
+
+
+def test_mails_and_text_messages_share_what_a_merchant_may_send() -> None:
+    box = Mailbox()
+    for number in range(MAIL_BURST):
+        box.queue(f"mail {number}")
+    box.queue_sms("sms")
+    job = box.job("sms")
+    assert job is not None
+    assert job.due - NOW == INTERVAL
+
+
+def test_a_text_message_that_may_have_left_is_not_sent_again_by_itself() -> None:
+    box = Mailbox()
+    box.queue_sms()
+    job = box.job()
+    assert job is not None
+    claimed = msgspec.structs.replace(job, claims=2)
+    box.answer(send_claimed(claimed))
+    assert (box.mail().status, box.job()) == (UNKNOWN, None)
+    box.sends_sms = False
+    assert box.send_again() is SMS_NOT_CONFIGURED
+    box.sends_sms, box.is_configured = True, False
+    assert isinstance(box.send_again(), Decision)
+    assert box.mail().status == QUEUED
+
+
+def test_a_mail_is_not_sent_by_a_vendor_of_text_messages() -> None:
+    box = Mailbox()
+    box.queue()
+    box.answer(BOUNCED)
+    box.is_configured = False
+    assert box.send_again() is NOT_CONFIGURED
+
+
+def test_a_vendor_that_cannot_be_reached_is_tried_by_and_by() -> None:
+    """An answer that nothing left, and that does not say until when to wait, counts as a try: else it would be tried
+    again at once, for as long as the vendor is away."""
+    box = Mailbox()
+    box.queue_sms()
+    box.answer(Answer(orders.UNAVAILABLE, None, "", is_unsent=True))
+    job = box.job()
+    assert job is not None
+    assert (box.mail().attempts, job.attempt, job.due - box.now) == (1, 1, RETRY_AFTER[0])

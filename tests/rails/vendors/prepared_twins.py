@@ -18,6 +18,7 @@ from kasuwa.rails.twins import (
 )
 from kasuwa.rails.twins.dojah import DojahRules
 from kasuwa.rails.twins.server import VendorPart, VendorRules
+from kasuwa.rails.twins.termii import TermiiRules
 from kasuwa.rails.twins.vtpass import SoldBill, VtpassRules
 
 NOON = datetime(2026, 1, 5, 11, tzinfo=UTC)
@@ -151,4 +152,14 @@ def make_dojah() -> PreparedTwin:
     return PreparedTwin(DojahRules(), (), {"Authorization": "test_sk_1", "AppId": "app-1"})
 
 
-MAKERS = {"paystack": make_paystack, "monnify": make_monnify, "vtpass": make_vtpass, "dojah": make_dojah}
+def make_termii() -> PreparedTwin:
+    return PreparedTwin(TermiiRules(), (), {})
+
+
+MAKERS = {
+    "paystack": make_paystack,
+    "monnify": make_monnify,
+    "vtpass": make_vtpass,
+    "dojah": make_dojah,
+    "termii": make_termii,
+}

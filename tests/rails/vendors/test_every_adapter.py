@@ -22,6 +22,7 @@ from kasuwa.rails.ports.transport import AnswerLost, HttpReply, NotSent
 from kasuwa.rails.vendor_rails import VendorRails
 from kasuwa.rails.vendors.client import VendorMonitor
 from kasuwa.settings.settings import read_settings
+from kasuwa.terms.sms import Sms
 from tests.rails.banks import GTBANK
 from tests.rails.vendors.adapters import Observed
 from tests.rails.vendors.test_client import ScriptedTransport
@@ -37,6 +38,7 @@ SECRETS = {
     "KASUWA_VTPASS_PUBLIC_KEY": "hidden-5",
     "KASUWA_VTPASS_SECRET_KEY": "hidden-6",
     "KASUWA_DOJAH_SECRET_KEY": "hidden-7",
+    "KASUWA_TERMII_API_KEY": "hidden-9",
     "KASUWA_REMOTE_SECRET": "hidden-8-hidden-8-hidden-8-hidden-8",
 }
 SETTINGS = read_settings(
@@ -48,6 +50,7 @@ SETTINGS = read_settings(
         "KASUWA_PAYSTACK_PHONE": "08031234567",
         "KASUWA_RAIL_EMAIL_DOMAIN": "pay.example.com",
         "KASUWA_DOJAH_APP_ID": "app-1",
+        "KASUWA_SMS_FROM": "Kasuwa",
         "KASUWA_REMOTE_BASE_URL": "https://rail.example",
         "KASUWA_REMOTE_KEY_ID": "key-1",
     }
@@ -75,6 +78,7 @@ ORDERS: dict[str, Any] = {
     "accounts": AccountOrder(key_of("PA"), "Ada Obi", "ada@example.com", "035", BVN),
     "feeds": SENT_AT,
     "disputes": DisputeAnswer("7", is_accepted=True, amount=150_000),
+    "messages": Sms(to="+2348031234567", text="Ada Stores: paid"),
 }
 # How each purpose is called. Those in MONEY move money or open something.
 CALLS: dict[str, Callable[[Any, Any], Awaitable[Any]]] = {
@@ -85,8 +89,9 @@ CALLS: dict[str, Callable[[Any, Any], Awaitable[Any]]] = {
     "accounts": lambda rail, order: rail.open(order),
     "feeds": lambda rail, since: rail.list_disputes(since),
     "disputes": lambda rail, answer: rail.answer_dispute(answer),
+    "messages": lambda rail, message: rail.send(message),
 }
-MONEY = ("transfers", "bills", "payments", "accounts")
+MONEY = ("transfers", "bills", "payments", "accounts", "messages")
 
 
 def vendor_rails(transport: Any, observe: Any) -> VendorRails:
@@ -105,6 +110,7 @@ def makers_of(rails: VendorRails) -> dict[str, Callable[[], Any]]:
         "accounts": rails.accounts(),
         "feeds": rails.feeds(),
         "disputes": rails.disputes(),
+        "messages": rails.sms(),
     }
     return {f"{vendor} {purpose}": make for purpose, makers in purposes.items() for vendor, make in makers.items()}
 

@@ -9196,9 +9196,9 @@ class Resources(AsyncGroup):
         status: Literal["failed", "queued", "sent", "unknown"] | None = None,
         customer_id: str | None = None,
     ) -> AsyncPager[types.MailSummary]:
-        """Mails in your name, newest first: all, or those in a state or to a customer.
+        """Mails and text messages in your name, newest first: all, or those in a state or to a customer.
 
-        Lists mails, newest first.
+        Lists mails and text messages, newest first.
 
         Needs a key of scope `collect` or `read`.
 
@@ -9224,6 +9224,7 @@ class Resources(AsyncGroup):
                   "status": "sent",
                   "attempts": 1,
                   "reply_code": "250 2.0.0",
+                  "channel": "mail",
                   "to": "ada.obi@example.com",
                   "to_name": "Ada Obi",
                   "subject": "Invoice INV-000001 from Sandbox merchant",
@@ -9242,7 +9243,7 @@ class Resources(AsyncGroup):
         )
 
     async def mail_detail(self, *, mail_id: str) -> types.MailReply:
-        """One mail with its text.
+        """One mail or text message with its text.
 
         Shows one mail.
 
@@ -9265,6 +9266,7 @@ class Resources(AsyncGroup):
                 "status": "sent",
                 "attempts": 1,
                 "reply_code": "250 2.0.0",
+                "channel": "mail",
                 "to": "ada.obi@example.com",
                 "to_name": "Ada Obi",
                 "subject": "Invoice INV-000001 from Sandbox merchant",
@@ -9281,7 +9283,7 @@ class Resources(AsyncGroup):
         return await self._call(actions.RESOURCES_MAIL_DETAIL, {"mail_id": mail_id})
 
     async def mail(self, *, mail_id: str, idempotency_key: str | None = None) -> types.MailReply:
-        """Send a mail again that failed, or whose outcome is unknown.
+        """Send a mail or text message again that failed, or whose outcome is unknown.
 
         Sends a mail again that failed, or whose outcome is unknown.
 
@@ -9306,6 +9308,7 @@ class Resources(AsyncGroup):
                 "status": "queued",
                 "attempts": 1,
                 "reply_code": "550 5.1.1",
+                "channel": "mail",
                 "to": "bounce@example.com",
                 "to_name": "Nobody",
                 "subject": "Invoice INV-000002 from Sandbox merchant",

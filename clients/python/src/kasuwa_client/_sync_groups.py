@@ -9164,9 +9164,9 @@ class Resources(SyncGroup):
         status: Literal["failed", "queued", "sent", "unknown"] | None = None,
         customer_id: str | None = None,
     ) -> Page[types.MailSummary]:
-        """Mails in your name, newest first: all, or those in a state or to a customer.
+        """Mails and text messages in your name, newest first: all, or those in a state or to a customer.
 
-        Lists mails, newest first.
+        Lists mails and text messages, newest first.
 
         Needs a key of scope `collect` or `read`.
 
@@ -9192,6 +9192,7 @@ class Resources(SyncGroup):
                   "status": "sent",
                   "attempts": 1,
                   "reply_code": "250 2.0.0",
+                  "channel": "mail",
                   "to": "ada.obi@example.com",
                   "to_name": "Ada Obi",
                   "subject": "Invoice INV-000001 from Sandbox merchant",
@@ -9210,7 +9211,7 @@ class Resources(SyncGroup):
         )
 
     def mail_detail(self, *, mail_id: str) -> types.MailReply:
-        """One mail with its text.
+        """One mail or text message with its text.
 
         Shows one mail.
 
@@ -9233,6 +9234,7 @@ class Resources(SyncGroup):
                 "status": "sent",
                 "attempts": 1,
                 "reply_code": "250 2.0.0",
+                "channel": "mail",
                 "to": "ada.obi@example.com",
                 "to_name": "Ada Obi",
                 "subject": "Invoice INV-000001 from Sandbox merchant",
@@ -9249,7 +9251,7 @@ class Resources(SyncGroup):
         return self._call(actions.RESOURCES_MAIL_DETAIL, {"mail_id": mail_id})
 
     def mail(self, *, mail_id: str, idempotency_key: str | None = None) -> types.MailReply:
-        """Send a mail again that failed, or whose outcome is unknown.
+        """Send a mail or text message again that failed, or whose outcome is unknown.
 
         Sends a mail again that failed, or whose outcome is unknown.
 
@@ -9274,6 +9276,7 @@ class Resources(SyncGroup):
                 "status": "queued",
                 "attempts": 1,
                 "reply_code": "550 5.1.1",
+                "channel": "mail",
                 "to": "bounce@example.com",
                 "to_name": "Nobody",
                 "subject": "Invoice INV-000002 from Sandbox merchant",

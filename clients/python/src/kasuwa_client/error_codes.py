@@ -225,6 +225,7 @@ class ErrorCode(str, Enum):
     SETTLEMENT_NOT_FOUND = "settlement_not_found"
     SHARE_CLASS_NOT_FOUND = "share_class_not_found"
     SHARES_INSUFFICIENT = "shares_insufficient"
+    SMS_NOT_CONFIGURED = "sms_not_configured"
     STANDING_ORDER_NOT_FOUND = "standing_order_not_found"
     STANDING_ORDER_STATE = "standing_order_state"
     SUSPENSE_DECIDED = "suspense_decided"

@@ -4971,23 +4971,27 @@ class MailRecord(Result):
     changed_at: dt.datetime
     """Time at which its state changed last, in UTC."""
     reply_code: str | None = None
-    """Code of the mail system's last reply, such as `550 5.1.1`. Null if there was none, or none that it explained."""
+    """Code of the mail system's last reply, such as `550 5.1.1`; of a text message that of its vendor, such as
+    `400`. Null if there was none, or none that it explained.
+    """
+    channel: Literal["mail", "sms"] | None = None
+    """`mail`, or `sms` for a text message. Null if the customer was erased."""
     last: str | None = None
-    """Address that it is for. Null if the customer was erased."""
+    """Address that it is for, or telephone number with its country's code. Null if the customer was erased."""
     to_name: str | None = None
     """Name of whom it is for. Null if the customer was erased."""
     subject: str | None = None
-    """Subject. Null if the customer was erased."""
+    """Subject. A text message has none: it is empty. Null if the customer was erased."""
     sent_at: dt.datetime | None = None
     """Time at which the mail system took it, in UTC. Else null."""
     sender_name: str | None = None
-    """Name that it is sent with. Null if the customer was erased."""
+    """Name that it is sent with. Empty for a text message. Null if the customer was erased."""
     reply_to: str | None = None
     """Address that answers go to. Null if you have set none, or if the customer was erased."""
     text: str | None = None
-    """The mail as plain text. Null if the customer was erased."""
+    """The mail as plain text, or the text message. Null if the customer was erased."""
     html: str | None = None
-    """The mail as HTML, with the same words. Null if the customer was erased."""
+    """The mail as HTML, with the same words. Empty for a text message. Null if the customer was erased."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
@@ -4998,6 +5002,7 @@ class MailRecord(Result):
         "status": "status",
         "attempts": "attempts",
         "reply_code": "reply_code",
+        "channel": "channel",
         "last": "to",
         "to_name": "to_name",
         "subject": "subject",
@@ -5047,13 +5052,17 @@ class MailSummary(Result):
     changed_at: dt.datetime
     """Time at which its state changed last, in UTC."""
     reply_code: str | None = None
-    """Code of the mail system's last reply, such as `550 5.1.1`. Null if there was none, or none that it explained."""
+    """Code of the mail system's last reply, such as `550 5.1.1`; of a text message that of its vendor, such as
+    `400`. Null if there was none, or none that it explained.
+    """
+    channel: Literal["mail", "sms"] | None = None
+    """`mail`, or `sms` for a text message. Null if the customer was erased."""
     last: str | None = None
-    """Address that it is for. Null if the customer was erased."""
+    """Address that it is for, or telephone number with its country's code. Null if the customer was erased."""
     to_name: str | None = None
     """Name of whom it is for. Null if the customer was erased."""
     subject: str | None = None
-    """Subject. Null if the customer was erased."""
+    """Subject. A text message has none: it is empty. Null if the customer was erased."""
     sent_at: dt.datetime | None = None
     """Time at which the mail system took it, in UTC. Else null."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
@@ -5066,6 +5075,7 @@ class MailSummary(Result):
         "status": "status",
         "attempts": "attempts",
         "reply_code": "reply_code",
+        "channel": "channel",
         "last": "to",
         "to_name": "to_name",
         "subject": "subject",

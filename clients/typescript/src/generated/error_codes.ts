@@ -214,6 +214,7 @@ export const ERROR_CODES = [
   "settlement_not_found",
   "share_class_not_found",
   "shares_insufficient",
+  "sms_not_configured",
   "standing_order_not_found",
   "standing_order_state",
   "suspense_decided",

@@ -16,13 +16,18 @@ export interface MailRecord {
   readonly status: "failed" | "queued" | "sent" | "unknown";
   /** How often it was given to the mail system. */
   readonly attempts: number;
-  /** Code of the mail system's last reply, such as `550 5.1.1`. Null if there was none, or none that it explained. */
+  /**
+   * Code of the mail system's last reply, such as `550 5.1.1`; of a text message that of its vendor, such as `400`.
+   * Null if there was none, or none that it explained.
+   */
   readonly reply_code: string | null;
-  /** Address that it is for. Null if the customer was erased. */
+  /** `mail`, or `sms` for a text message. Null if the customer was erased. */
+  readonly channel: "mail" | "sms" | null;
+  /** Address that it is for, or telephone number with its country's code. Null if the customer was erased. */
   readonly to: string | null;
   /** Name of whom it is for. Null if the customer was erased. */
   readonly to_name: string | null;
-  /** Subject. Null if the customer was erased. */
+  /** Subject. A text message has none: it is empty. Null if the customer was erased. */
   readonly subject: string | null;
   /** Time at which it was made, in UTC. */
   readonly created_at: Time;
@@ -30,13 +35,13 @@ export interface MailRecord {
   readonly changed_at: Time;
   /** Time at which the mail system took it, in UTC. Else null. */
   readonly sent_at: Time | null;
-  /** Name that it is sent with. Null if the customer was erased. */
+  /** Name that it is sent with. Empty for a text message. Null if the customer was erased. */
   readonly sender_name: string | null;
   /** Address that answers go to. Null if you have set none, or if the customer was erased. */
   readonly reply_to: string | null;
-  /** The mail as plain text. Null if the customer was erased. */
+  /** The mail as plain text, or the text message. Null if the customer was erased. */
   readonly text: string | null;
-  /** The mail as HTML, with the same words. Null if the customer was erased. */
+  /** The mail as HTML, with the same words. Empty for a text message. Null if the customer was erased. */
   readonly html: string | null;
 }
 
@@ -64,13 +69,18 @@ export interface MailSummary {
   readonly status: "failed" | "queued" | "sent" | "unknown";
   /** How often it was given to the mail system. */
   readonly attempts: number;
-  /** Code of the mail system's last reply, such as `550 5.1.1`. Null if there was none, or none that it explained. */
+  /**
+   * Code of the mail system's last reply, such as `550 5.1.1`; of a text message that of its vendor, such as `400`.
+   * Null if there was none, or none that it explained.
+   */
   readonly reply_code: string | null;
-  /** Address that it is for. Null if the customer was erased. */
+  /** `mail`, or `sms` for a text message. Null if the customer was erased. */
+  readonly channel: "mail" | "sms" | null;
+  /** Address that it is for, or telephone number with its country's code. Null if the customer was erased. */
   readonly to: string | null;
   /** Name of whom it is for. Null if the customer was erased. */
   readonly to_name: string | null;
-  /** Subject. Null if the customer was erased. */
+  /** Subject. A text message has none: it is empty. Null if the customer was erased. */
   readonly subject: string | null;
   /** Time at which it was made, in UTC. */
   readonly created_at: Time;

@@ -1060,7 +1060,7 @@ export interface ResourcesTicketUseRequest {
   readonly link_id?: string | null | undefined;
 }
 
-/** Request of resources mails. Lists mails, newest first. */
+/** Request of resources mails. Lists mails and text messages, newest first. */
 export interface ResourcesMailsRequest {
   /** Number of records to skip. Default 0. A whole number, not negative. */
   readonly offset?: number | null | undefined;
@@ -3740,9 +3740,9 @@ export class ResourcesMethods {
   }
 
   /**
-   * Mails in your name, newest first: all, or those in a state or to a customer.
+   * Mails and text messages in your name, newest first: all, or those in a state or to a customer.
    *
-   * Lists mails, newest first.
+   * Lists mails and text messages, newest first.
    *
    * Needs a key of scope `collect` or `read`.
    *
@@ -3762,6 +3762,7 @@ export class ResourcesMethods {
    * //       status: "sent",
    * //       attempts: 1,
    * //       reply_code: "250 2.0.0",
+   * //       channel: "mail",
    * //       to: "ada.obi@example.com",
    * //       to_name: "Ada Obi",
    * //       subject: "Invoice INV-000001 from Sandbox merchant",
@@ -3782,7 +3783,7 @@ export class ResourcesMethods {
   }
 
   /**
-   * One mail with its text.
+   * One mail or text message with its text.
    *
    * Shows one mail.
    *
@@ -3804,6 +3805,7 @@ export class ResourcesMethods {
    * //     status: "sent",
    * //     attempts: 1,
    * //     reply_code: "250 2.0.0",
+   * //     channel: "mail",
    * //     to: "ada.obi@example.com",
    * //     to_name: "Ada Obi",
    * //     subject: "Invoice INV-000001 from Sandbox merchant",
@@ -3823,7 +3825,7 @@ export class ResourcesMethods {
   }
 
   /**
-   * Send a mail again that failed, or whose outcome is unknown.
+   * Send a mail or text message again that failed, or whose outcome is unknown.
    *
    * Sends a mail again that failed, or whose outcome is unknown.
    *
@@ -3847,6 +3849,7 @@ export class ResourcesMethods {
    * //     status: "queued",
    * //     attempts: 1,
    * //     reply_code: "550 5.1.1",
+   * //     channel: "mail",
    * //     to: "bounce@example.com",
    * //     to_name: "Nobody",
    * //     subject: "Invoice INV-000002 from Sandbox merchant",

@@ -147,7 +147,9 @@ async def set_mail(visit: Visit) -> Response:
     """Sets how the merchant's mails name it, and where answers to them go."""
     name, reply_to = visit.form_text("sender_name"), visit.form_text("reply_to")
     faults = {"sender_name": find_sender_name_fault(name), "reply_to": find_reply_to_fault(reply_to)}
-    terms = MailTerms(name, reply_to, receipts=visit.form_text("receipts") == "yes")
+    terms = MailTerms(
+        name, reply_to, receipts=visit.form_text("receipts") == "yes", sms=visit.form_text("sms") == "yes"
+    )
     named = {field: fault for field, fault in faults.items() if fault is not None}
     if named:
         return await show_settings(visit, 422, mail=terms, faults=named)

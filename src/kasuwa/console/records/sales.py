@@ -206,7 +206,7 @@ MAILS = RecordKind(
     selector="inquire",
     key_field="mail_id",
     state_field="status",
-    columns=("mail_id", "purpose", "to", "status", "attempts", "created_at"),
+    columns=("mail_id", "purpose", "channel", "to", "status", "attempts", "created_at"),
     title_fields=("subject",),
     hidden_fields=("subject", "html"),
     filters=(
@@ -215,7 +215,7 @@ MAILS = RecordKind(
     ),
     list_action="mail",
     view_action="mail",
-    empty_text="Invoices and reminders that are mailed in your name are listed here, with what became of them.",
+    empty_text="Invoices, reminders and receipts that are sent in your name are listed here, with what became of them.",
     update_forms=(
         ActionForm(
             "send",

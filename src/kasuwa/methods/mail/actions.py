@@ -13,7 +13,7 @@ RESOURCES = (
         request=wire.MailsRequest,
         reply=wire.MailsReply,
         read=store.list_mails,
-        summary="Mails in your name, newest first: all, or those in a state or to a customer",
+        summary="Mails and text messages in your name, newest first: all, or those in a state or to a customer",
         example={"inquire": "mail"},
     ),
     Read(
@@ -24,7 +24,7 @@ RESOURCES = (
         request=wire.MailShowRequest,
         reply=wire.MailReply,
         read=store.show_one,
-        summary="One mail with its text",
+        summary="One mail or text message with its text",
         example={"inquire": "mail", "mail_id": "<mail_id>"},
     ),
     Write(
@@ -37,7 +37,7 @@ RESOURCES = (
         needs=send_again.need_mail,
         decide=send_again.decide_send_again,
         permission=COLLECT,
-        summary="Send a mail again that failed, or whose outcome is unknown",
+        summary="Send a mail or text message again that failed, or whose outcome is unknown",
         example={"request": "mail", "mail_id": "<mail_id>"},
     ),
 )

@@ -1,6 +1,6 @@
-"""Mails: the row, its states, its content and its job. Contract: resources#mail
+"""Mails and text messages (SMS): the row, its states, its content and its job. Contract: resources#mail
 
-queued ──> sent       the mail system has it
+queued ──> sent       the mail system, or the vendor of text messages, has it
    │  ├──> failed     it refused the mail for good, or did not take it for days
    │  └──> unknown    it may have it: nobody can ask, so it is not sent again by itself
    └─<── failed, unknown    a person sends it again, under the same Message-ID
@@ -17,6 +17,7 @@ from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Job, Refusal, Row, make_job
 from kasuwa.core.references import job_key, row_key
 from kasuwa.core.vault import Unsealer, Vault
+from kasuwa.terms.mail import MailService
 from kasuwa.transactions.transactions import encode_text
 
 QUEUED = "queued"
@@ -26,13 +27,15 @@ UNKNOWN = "unknown"
 # States from which a mail can be sent again.
 RESENDABLE = frozenset({FAILED, UNKNOWN})
 
+# How it reaches the customer.
+MAIL, SMS = "mail", "sms"
 ID_PREFIX, ID_BYTES = "ML", 16
 LANE = "mail"
 # The purpose of a mail to the payer of a payment. Its reference is the txnRef, and its customer_id is empty.
 RECEIPT_MAIL = "payment_receipt"
 SEND = "mail.send"
 
-# A merchant's share of the mail system: mails in a minute, and how many may leave at once.
+# A merchant's share of the mail system: mails and text messages in a minute, and how many may leave at once.
 MAILS_A_MINUTE = 60
 MAIL_BURST = 60
 INTERVAL = timedelta(minutes=1) / MAILS_A_MINUTE
@@ -54,6 +57,11 @@ NOT_CONFIGURED = Refusal(
     INVALID_REQUEST,
     "This deployment sends no mail: no mail server is configured. Nothing was sent",
     error_code="mail_not_configured",
+)
+SMS_NOT_CONFIGURED = Refusal(
+    INVALID_REQUEST,
+    "This deployment sends no text messages: no vendor of them is configured. Nothing was sent",
+    error_code="sms_not_configured",
 )
 
 
@@ -97,15 +105,16 @@ class MailShare(Row):
 
 
 class MailContent(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The recipient and the text of a mail."""
+    """The recipient and the text of a mail, or of a text message, which has no subject and no HTML."""
 
-    to: str
+    to: str  # an address, or a telephone number in E.164 form
     to_name: str
     subject: str
     text: str
     html: str
     sender_name: str = ""
     reply_to: str = ""
+    channel: str = MAIL
 
     def __repr__(self) -> str:
         return "MailContent(…)"
@@ -139,6 +148,13 @@ def share_key(merchant_id: int) -> bytes:
 
 def content_aad(mail_id: str) -> str:
     return f"mail.content_sealed {mail_id}"
+
+
+def refuse_channel(channel: str, service: MailService) -> Refusal | None:
+    """Returns the refusal of a deployment that cannot send by a channel, or None."""
+    if channel == SMS:
+        return None if service.sends_sms else SMS_NOT_CONFIGURED
+    return None if service.is_configured else NOT_CONFIGURED
 
 
 def make_send_job(mail: MailRow, due: datetime) -> Job:

@@ -16,6 +16,7 @@ def summary_fields(mail: MailRow, content: MailContent | None) -> dict[str, Any]
         "status": mail.status,
         "attempts": mail.attempts,
         "reply_code": mail.reply_code or None,
+        "channel": None if content is None else content.channel,
         "to": None if content is None else content.to,
         "to_name": None if content is None else content.to_name,
         "subject": None if content is None else content.subject,

@@ -8,10 +8,11 @@ from kasuwa.wire.fields import Reference
 from kasuwa.wire.paging import Paged
 
 MailStatus = Literal["queued", "sent", "failed", "unknown"]
+Channel = Literal["mail", "sms"]
 
 
 class MailsRequest(Paged, kw_only=True):
-    """Lists mails, newest first."""
+    """Lists mails and text messages, newest first."""
 
     status: MailStatus | None = None
     "Lists only mails in this state."
@@ -51,13 +52,16 @@ class MailSummary(msgspec.Struct, kw_only=True):
     attempts: int
     "How often it was given to the mail system."
     reply_code: str | None
-    "Code of the mail system's last reply, such as `550 5.1.1`. Null if there was none, or none that it explained."
+    """Code of the mail system's last reply, such as `550 5.1.1`; of a text message that of its vendor, such as `400`.
+    Null if there was none, or none that it explained."""
+    channel: Channel | None
+    "`mail`, or `sms` for a text message. Null if the customer was erased."
     to: str | None
-    "Address that it is for. Null if the customer was erased."
+    "Address that it is for, or telephone number with its country's code. Null if the customer was erased."
     to_name: str | None
     "Name of whom it is for. Null if the customer was erased."
     subject: str | None
-    "Subject. Null if the customer was erased."
+    "Subject. A text message has none: it is empty. Null if the customer was erased."
     created_at: str
     "Time at which it was made, in UTC."
     changed_at: str
@@ -70,13 +74,13 @@ class MailRecord(MailSummary, kw_only=True):
     """A mail."""
 
     sender_name: str | None
-    "Name that it is sent with. Null if the customer was erased."
+    "Name that it is sent with. Empty for a text message. Null if the customer was erased."
     reply_to: str | None
     "Address that answers go to. Null if you have set none, or if the customer was erased."
     text: str | None
-    "The mail as plain text. Null if the customer was erased."
+    "The mail as plain text, or the text message. Null if the customer was erased."
     html: str | None
-    "The mail as HTML, with the same words. Null if the customer was erased."
+    "The mail as HTML, with the same words. Empty for a text message. Null if the customer was erased."
 
 
 class MailReply(msgspec.Struct, kw_only=True):

@@ -13,6 +13,7 @@ from kasuwa.rails.ports.issuer import IssuerRail
 from kasuwa.rails.ports.mail import MailRail
 from kasuwa.rails.ports.orders import BankRail, BillerRail, CatalogueCache, CollectionRail
 from kasuwa.rails.ports.shops import ShopRail
+from kasuwa.rails.ports.sms import SmsRail
 from kasuwa.terms.vendors import NO_VENDORS, CollectionVendors
 
 # A deployment has all rails (boot/composition.py). A test passes only those that it uses.
@@ -33,6 +34,7 @@ class Rails(msgspec.Struct, frozen=True):
     shops: ShopRail = NOT_CONFIGURED
     decider: CardDecider = NOT_CONFIGURED
     mail: MailRail = NOT_CONFIGURED
+    sms: SmsRail = NOT_CONFIGURED
     vendors: CollectionVendors = NO_VENDORS  # the vendors among the rails of collections
     accounts: Mapping[str, AccountRail] = {}  # by name: every rail that may have opened accounts
     feeds: Mapping[str, FeedRail] = {}  # by name: every rail that reports disputes

@@ -2,6 +2,7 @@
 
 from kasuwa.core.mail import Mail
 from kasuwa.rails.ports.orders import Answer, CardSecrets, CollectionOrder, Unavailable
+from kasuwa.terms.sms import Sms
 
 NO_COLLECTION = "no rail for collections is configured"
 
@@ -29,3 +30,8 @@ class NoCollection:
 class NoMail:
     async def send(self, mail: Mail) -> Answer:
         raise Unavailable("no mail server is configured")
+
+
+class NoSms:
+    async def send(self, sms: Sms) -> Answer:
+        raise Unavailable("no vendor of text messages is configured")

@@ -167,3 +167,36 @@ DOJAH = VendorFacts(
         "GET /api/v1/balance": Call(),
     },
 )
+
+PHONE, SENDER = "[1-9][0-9]{7,14}", "[A-Za-z0-9 -]{3,11}"
+
+TERMII = VendorFacts(
+    facts=(
+        Fact("the key is api_key in the body, or in the query of a look-up", "documentation"),
+        Fact("a number is international, without a plus sign", "documentation"),
+        Fact("a sender has 3 to 11 letters or digits, and is registered", "documentation"),
+        Fact("messages that people wait for take the channel dnd, others may be held back", "documentation"),
+        Fact("a page has 160 characters, or 70 if one is special", "documentation"),
+        Fact("a message that was taken answers 200 with the code ok and a message_id", "observed"),
+        Fact("an unknown parameter or field is refused", "assumed"),
+        Fact("a wrong key answers 401", "documentation"),
+        Fact("a refusal has message", "observed", "names_codes"),
+        Fact("a refusal has its HTTP status as code", "assumed", "names_codes"),
+        Fact("a refused number, a used-up balance and an unknown sender answer 400 or 404", "assumed"),
+        Fact("too many requests answer 429", "documentation"),
+        Fact("a message has no key of ours: a second one is sent again", "documentation"),
+    ),
+    calls={
+        "POST /api/sms/send": Call(
+            body={
+                "api_key": text("TL-test-1"),
+                "to": text("2348031234567", PHONE),
+                "from": text("Kasuwa", SENDER),
+                "sms": text("Ada Stores: paid"),
+                "type": text("plain", "plain"),
+                "channel": text("dnd", "dnd|generic"),
+            }
+        ),
+        "GET /api/get-balance": Call({"api_key": text("TL-test-1")}),
+    },
+)

@@ -1,10 +1,11 @@
-"""What mails about an invoice say. Contract: resources#invoice-mail"""
+"""What mails and text messages about an invoice say. Contract: resources#invoice-mail"""
 
 from datetime import date
 
 from kasuwa.core.mail_text import MailText, format_day
 from kasuwa.core.money import format_grouped
 from kasuwa.methods.invoices.model import DETAIL_DECODER, Invoice, InvoicePerson, file_path, page_path
+from kasuwa.terms.sms import SmsText, write_sms
 
 
 def format_money(invoice: Invoice, amount: int) -> str:
@@ -39,6 +40,30 @@ def write_reminder(
         facts=list_facts(invoice),
         links=list_links(invoice, public_url),
     )
+
+
+def write_invoice_sms(invoice: Invoice, person: InvoicePerson, merchant_name: str, public_url: str) -> SmsText:
+    due = "" if invoice.due_on is None else f", due {format_short_day(invoice.due_on)}"
+    words = f"invoice {invoice.label}, {format_money(invoice, invoice.outstanding)}{due}."
+    return write_sms(merchant_name, words, write_page_link(invoice, public_url))
+
+
+def write_reminder_sms(
+    invoice: Invoice, person: InvoicePerson, merchant_name: str, public_url: str, today: date
+) -> SmsText:
+    assert invoice.due_on is not None
+    when = f"{'was' if today > invoice.due_on else 'is'} due {format_short_day(invoice.due_on)}"
+    words = f"invoice {invoice.label}, {format_money(invoice, invoice.outstanding)}, {when}."
+    return write_sms(merchant_name, words, write_page_link(invoice, public_url))
+
+
+def write_page_link(invoice: Invoice, public_url: str) -> str:
+    _, url = list_links(invoice, public_url)[0]
+    return f"Pay: {url}"
+
+
+def format_short_day(day: date) -> str:
+    return f"{day.day} {day:%b %Y}"
 
 
 def list_facts(invoice: Invoice) -> tuple[tuple[str, str], ...]:

@@ -1,4 +1,4 @@
-"""Mails an invoice to its customer, and reminds of it. Contract: resources#invoice-mail
+"""Sends an invoice to its customer, by mail or text message, and reminds of it. Contract: resources#invoice-mail
 
 An invoice is mailed once a day as it is: a mail of it that failed is sent again, one that was sent is not. While its
 customer is to be reminded there is one job, for the next reminder. It is made anew when the invoice is sent or changed.
@@ -41,13 +41,20 @@ from kasuwa.methods.invoices.model import (
     reminder_key,
     reminder_subject,
 )
-from kasuwa.methods.invoices.rules.mails import write_invoice_mail, write_reminder
+from kasuwa.methods.invoices.rules.mails import (
+    write_invoice_mail,
+    write_invoice_sms,
+    write_reminder,
+    write_reminder_sms,
+)
 from kasuwa.methods.invoices.rules.states import read_person
 from kasuwa.methods.invoices.wire import InvoiceSending, InvoiceSendReply, InvoiceSendRequest
-from kasuwa.methods.mail.model import NOT_CONFIGURED, MailRow
-from kasuwa.methods.mail.rules.queue_mail import NewMail, queue_mail
+from kasuwa.methods.mail.model import MAIL, SMS, MailRow, refuse_channel
+from kasuwa.methods.mail.rules.queue_mail import NewMail, Recipient, choose_recipient, queue_mail
 from kasuwa.rails.ports.orders import Answer
 from kasuwa.terms.mail import MailService
+from kasuwa.terms.sms import SmsText
+from kasuwa.wire.people import canonical_phone
 
 VOID_INVOICE = Refusal(INVALID_REQUEST, "The invoice is void. Nothing was sent", error_code="invoice_void")
 PAID_INVOICE = Refusal(INVALID_REQUEST, "The invoice is paid. Nothing was sent", error_code="invoice_paid")
@@ -67,17 +74,19 @@ def decide_sending(
     invoice = rows.get(Invoice, invoice_key(context.merchant.merchant_id, request.invoice_id))
     if invoice is None:
         return UNKNOWN_INVOICE
-    refused = refuse_sending(invoice, request, context)
+    person = read_person(invoice, context.vault.unseal)
+    recipient = Recipient(MAIL, "") if person is None else find_recipient(person, context)
+    refused = refuse_sending(invoice, request, recipient, context)
     if refused is not None:
         return refused
-    person = read_person(invoice, context.vault.unseal)
     if person is None:
         return CUSTOMER_ERASED
     if not rows.is_loaded(reminder_key(invoice)):
         return NeedsMore(Needs(((Job, reminder_key(invoice)),)))
-    text = write_invoice_mail(invoice, person, context.merchant.name, context.public_url)
+    write = write_invoice_sms if recipient.channel == SMS else write_invoice_mail
+    text = write(invoice, person, context.merchant.name, context.public_url)
     occasion = f"invoice {invoice.invoice_id} {invoice.event_count} {lagos_day(context.now)}"
-    mail = queue_mail(make_new_mail(invoice, person, INVOICE_MAIL, occasion, text), context, rows)
+    mail = queue_mail(make_new_mail(invoice, person, recipient, INVOICE_MAIL, occasion, text), context, rows)
     if isinstance(mail, NeedsMore):
         return mail
     reminders = invoice.reminders if request.reminders is None else request.reminders
@@ -95,9 +104,16 @@ def decide_sending(
     return decision
 
 
-def refuse_sending(invoice: Invoice, request: InvoiceSendRequest, context: Context) -> Refusal | None:
-    if not context.terms(MailService).is_configured:
-        return NOT_CONFIGURED
+def find_recipient(person: InvoicePerson, context: Context) -> Recipient:
+    return choose_recipient(person.email, canonical_phone(person.phone or ""), context)
+
+
+def refuse_sending(
+    invoice: Invoice, request: InvoiceSendRequest, recipient: Recipient, context: Context
+) -> Refusal | None:
+    refused = refuse_channel(recipient.channel, context.terms(MailService))
+    if refused is not None:
+        return refused
     if invoice.status == VOID:
         return VOID_INVOICE
     if invoice.status not in PAYABLE:
@@ -105,13 +121,20 @@ def refuse_sending(invoice: Invoice, request: InvoiceSendRequest, context: Conte
     return NO_DUE_DATE if request.reminders and invoice.due_on is None else None
 
 
-def make_new_mail(invoice: Invoice, person: InvoicePerson, purpose: str, occasion: str, text: MailText) -> NewMail:
+def make_new_mail(
+    invoice: Invoice,
+    person: InvoicePerson,
+    recipient: Recipient,
+    purpose: str,
+    occasion: str,
+    text: MailText | SmsText,
+) -> NewMail:
     return NewMail(
         occasion=occasion,
         purpose=purpose,
         reference=invoice.invoice_id,
         customer_id=invoice.customer_id,
-        to=person.email,
+        to=recipient.to,
         to_name=person.name,
         content=text,
     )
@@ -174,9 +197,11 @@ def decide_reminder(job: Job, answer: Answer, context: Context, rows: LoadedRows
     decision = Decision()
     person = read_person(invoice, context.vault.unseal)
     if person is not None and is_reminded(invoice):
-        text = write_reminder(invoice, person, context.merchant.name, context.public_url, lagos_day(context.now))
+        recipient = find_recipient(person, context)
+        write = write_reminder_sms if recipient.channel == SMS else write_reminder
+        text = write(invoice, person, context.merchant.name, context.public_url, lagos_day(context.now))
         occasion = f"reminder {invoice.invoice_id} {utc_text(current_job.due)}"
-        mail = queue_mail(make_new_mail(invoice, person, REMINDER_MAIL, occasion, text), context, rows)
+        mail = queue_mail(make_new_mail(invoice, person, recipient, REMINDER_MAIL, occasion, text), context, rows)
         if isinstance(mail, NeedsMore):
             return mail
         decision.add(mail.effects)

@@ -1,4 +1,4 @@
-"""Queues a mail of a merchant, once for each occasion, and within the merchant's share of the mail system.
+"""Queues a mail or a text message of a merchant, once for each occasion, and within the merchant's share.
 
 A rule that sends a mail adds the effects of `queue_mail` to its own: the mail is queued in the same commit, and a job
 sends it. Contract: resources#mail
@@ -8,14 +8,17 @@ from datetime import datetime
 
 import msgspec
 
-from kasuwa.core.decision import Context, Effects, Job, LoadedRows, Needs, NeedsMore, Row
+from kasuwa.core.decision import Context, Effects, Job, LoadedRows, Merchant, Needs, NeedsMore, Row
+from kasuwa.core.mail import is_address
 from kasuwa.core.mail_text import MailText, make_footer, render_html, render_text
 from kasuwa.core.references import job_key
 from kasuwa.methods.mail.model import (
     INTERVAL,
+    MAIL,
     MAIL_BURST,
     QUEUED,
     RESENDABLE,
+    SMS,
     MailContent,
     MailRow,
     MailShare,
@@ -25,19 +28,27 @@ from kasuwa.methods.mail.model import (
     make_send_job,
     share_key,
 )
-from kasuwa.terms.mail import MailTerms
+from kasuwa.terms.mail import MailService, MailTerms
+from kasuwa.terms.sms import SmsText, is_sms_number
 
 
 class NewMail(msgspec.Struct, frozen=True, kw_only=True):
-    """A mail that a rule sends."""
+    """A mail or a text message that a rule sends."""
 
     occasion: str  # what it is sent for, such as an invoice as it is today: there is one mail of each
     purpose: str
     reference: str  # what it is about
     customer_id: str
-    to: str
+    to: str  # an address, or the telephone number of a text message
     to_name: str
-    content: MailText
+    content: MailText | SmsText
+
+
+class Recipient(msgspec.Struct, frozen=True):
+    """The channel by which somebody is reached, and the address or the number."""
+
+    channel: str
+    to: str
 
 
 class QueuedMail(msgspec.Struct, frozen=True):
@@ -45,6 +56,15 @@ class QueuedMail(msgspec.Struct, frozen=True):
 
     row: MailRow
     effects: Effects
+
+
+def choose_recipient(email: str, number: str, context: Context) -> Recipient:
+    """Returns the address of a person, or the telephone number if no mail can be sent to the address and the merchant
+    has turned text messages on. Where neither can be used the address is returned: a mail to it fails at once."""
+    is_turned_on = context.merchant.terms(MailTerms).sms and context.terms(MailService).sends_sms
+    if is_turned_on and not is_address(email) and is_sms_number(number):
+        return Recipient(SMS, number)
+    return Recipient(MAIL, email)
 
 
 def need_mail_rows(merchant_id: int, occasion: str) -> Needs:
@@ -69,17 +89,7 @@ def queue_mail(new: NewMail, context: Context, rows: LoadedRows) -> QueuedMail |
 
 def begin_mail(mail_id: str, new: NewMail, context: Context) -> MailRow:
     merchant = context.merchant
-    terms = merchant.terms(MailTerms)
-    footer = make_footer(merchant.name)
-    content = MailContent(
-        to=new.to,
-        to_name=new.to_name,
-        subject=new.content.subject,
-        text=render_text(new.content, footer),
-        html=render_html(new.content, footer),
-        sender_name=terms.sender_name or merchant.name,
-        reply_to=terms.reply_to,
-    )
+    content = make_content(new, merchant)
     return MailRow(
         key=mail_key(merchant.merchant_id, mail_id),
         merchant_id=merchant.merchant_id,
@@ -94,6 +104,21 @@ def begin_mail(mail_id: str, new: NewMail, context: Context) -> MailRow:
         created_at=context.now,
         changed_at=context.now,
         sent_at=None,
+    )
+
+
+def make_content(new: NewMail, merchant: Merchant) -> MailContent:
+    if isinstance(new.content, SmsText):
+        return MailContent(new.to, new.to_name, subject="", text=new.content.text, html="", channel=SMS)
+    terms, footer = merchant.terms(MailTerms), make_footer(merchant.name)
+    return MailContent(
+        to=new.to,
+        to_name=new.to_name,
+        subject=new.content.subject,
+        text=render_text(new.content, footer),
+        html=render_html(new.content, footer),
+        sender_name=terms.sender_name or merchant.name,
+        reply_to=terms.reply_to,
     )
 
 

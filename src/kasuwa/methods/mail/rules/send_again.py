@@ -4,7 +4,6 @@ from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Needs, NeedsMore, Refusal
 from kasuwa.core.references import job_key
 from kasuwa.methods.mail.model import (
-    NOT_CONFIGURED,
     QUEUED,
     SENT,
     UNKNOWN_MAIL,
@@ -12,6 +11,7 @@ from kasuwa.methods.mail.model import (
     MailShare,
     mail_key,
     read_content,
+    refuse_channel,
     share_key,
 )
 from kasuwa.methods.mail.records import show_mail
@@ -37,13 +37,14 @@ def decide_send_again(
     mail = rows.get(MailRow, mail_key(context.merchant.merchant_id, request.mail_id))
     if mail is None:
         return UNKNOWN_MAIL
-    if not context.terms(MailService).is_configured:
-        return NOT_CONFIGURED
+    content = read_content(mail, context.vault.unseal)
+    refused = None if content is None else refuse_channel(content.channel, context.terms(MailService))
+    if refused is not None:
+        return refused
     if mail.status == QUEUED:
         return STILL_QUEUED
     if mail.status == SENT:
         return ALREADY_SENT
-    content = read_content(mail, context.vault.unseal)
     if content is None:
         return ERASED
     queued, effects = write_mail(requeue(mail, context), context, rows)

@@ -1,15 +1,18 @@
-"""Mails the payer of a successful payment a receipt, if the merchant has chosen so. Contract: resources#receipt-mail"""
+"""Sends the payer of a successful payment a receipt, if the merchant has chosen so: by mail, or by a text message (SMS)
+if only the telephone number is known. Contract: resources#receipt-mail"""
 
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.decision import Context, Effects, LoadedRows, NeedsMore
 from kasuwa.core.mail import is_address
 from kasuwa.core.mail_text import MailText, format_day
 from kasuwa.core.money import format_grouped
-from kasuwa.methods.mail.model import RECEIPT_MAIL
-from kasuwa.methods.mail.rules.queue_mail import NewMail, queue_mail
+from kasuwa.methods.mail.model import RECEIPT_MAIL, SMS
+from kasuwa.methods.mail.rules.queue_mail import NewMail, Recipient, choose_recipient, queue_mail
 from kasuwa.methods.payment.model import Payment, PaymentDetail
 from kasuwa.terms.mail import MailService, MailTerms
+from kasuwa.terms.sms import SmsText, write_sms
 from kasuwa.transactions.transactions import Transaction
+from kasuwa.wire.people import NATIONAL_NUMBERS, calling_code, canonical_phone
 
 # What payers call the ways to pay.
 METHOD_WORDS = {
@@ -24,28 +27,51 @@ METHOD_WORDS = {
 }
 
 
+# Methods whose payer is known by a telephone number.
+PAID_BY_TELEPHONE = frozenset({"mobile_money", "phone", "ussd"})
+
+
 def mail_receipt(
     row: Transaction, payment: Payment, detail: PaymentDetail, context: Context, rows: LoadedRows
 ) -> Effects | NeedsMore:
     """Queues the receipt of a payment. There is one of each payment."""
-    if not (context.merchant.terms(MailTerms).receipts and context.terms(MailService).is_configured):
+    if not (payment.charged and context.merchant.terms(MailTerms).receipts):
         return Effects()
-    if not (payment.charged and is_address(detail.email)):
+    recipient = find_recipient(payment, detail, context)
+    if recipient is None:
         return Effects()
+    write = write_sms_receipt if recipient.channel == SMS else write_receipt
     queued = queue_mail(
         NewMail(
             occasion=f"receipt {row.txn_ref}",
             purpose=RECEIPT_MAIL,
             reference=row.txn_ref,
             customer_id="",
-            to=detail.email,
+            to=recipient.to,
             to_name=detail.fullname,
-            content=write_receipt(row, payment, detail, context),
+            content=write(row, payment, detail, context),
         ),
         context,
         rows,
     )
     return queued if isinstance(queued, NeedsMore) else queued.effects
+
+
+def find_recipient(payment: Payment, detail: PaymentDetail, context: Context) -> Recipient | None:
+    """Returns the address of a payer, or the number that was paid with if there is none, or None for no receipt."""
+    homes = {calling_code(detail.country)} & NATIONAL_NUMBERS.keys()
+    number = canonical_phone(detail.payer, homes) if payment.method in PAID_BY_TELEPHONE else ""
+    recipient = choose_recipient(detail.email, number, context)
+    is_mailed = context.terms(MailService).is_configured and is_address(detail.email)
+    return recipient if recipient.channel == SMS or is_mailed else None
+
+
+def write_sms_receipt(row: Transaction, payment: Payment, detail: PaymentDetail, context: Context) -> SmsText:
+    """Returns the words of a receipt that is a text message. They name no account, no order and no payer."""
+    paid, day = f"{row.currency} {format_grouped(payment.charged)}", format_day(lagos_day(context.now))
+    test = " A test: no money has moved." if context.merchant.environment == "test" else ""
+    words = f"we have received your payment of {paid} on {day}. Reference {row.txn_ref}.{test}"
+    return write_sms(context.merchant.name, words)
 
 
 def write_receipt(row: Transaction, payment: Payment, detail: PaymentDetail, context: Context) -> MailText:
