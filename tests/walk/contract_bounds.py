@@ -360,6 +360,7 @@ BOUNDS: dict[str, dict[str, tuple[Bound | Shown | OwnValues, ...]]] = {
         "payments, newest first, at most 20": (bounds.CUSTOMER_CARDS,),
         "its newest 50 payments": (bounds.LINK_PAYMENTS,),
         "a page can have fewer than `limit`": (bounds.NEWER_TRANSACTIONS,),
+        "It has 160 characters at most": (OwnValues("terms/test_sms.py::test_a_name_is_cut_and_a_link_is_not", EXACT),),
         "The newest 100 attempts": (bounds.DELIVERY_ATTEMPTS,),
         "The first 1,000 characters of your endpoint's answer": (bounds.EXCERPT,),
         "Last message about the transaction, at most 200 characters": (bounds.MESSAGE_CHARACTERS,),
@@ -394,6 +395,9 @@ BOUNDS: dict[str, dict[str, tuple[Bound | Shown | OwnValues, ...]]] = {
         "every day on which the wallet has at least `least`": (bounds.LEAST_BALANCE,),
     },
     "sandbox": {
+        "An object of at most 50 fields": (FIELDS,),
+        "The newest 100 attempts": (bounds.DELIVERY_ATTEMPTS,),
+        "The first 1,000 characters of your endpoint's answer": (bounds.EXCERPT,),
         "at most 20 worlds, of at most 1,000,000 rows each and 2,000,000 together": (
             OwnValues("methods/sandbox/test_http_worlds.py::test_a_merchant_keeps_twenty_worlds", EXACT),
             OwnValues(
@@ -453,6 +457,7 @@ BOUNDS: dict[str, dict[str, tuple[Bound | Shown | OwnValues, ...]]] = {
         "at most 5 files of 2 MiB": (FIELDS,),
         "with 168 hours to respond": (bounds.DISPUTE_SECONDS,),
         "at most 20 percent above the authorized amount": (bounds.CARD_ABOVE,),
+        "more than 20 percent above what it had authorized": (bounds.CARD_ABOVE,),
     },
     "**": {
         "A page of more than 1 MiB has fewer": (bounds.PAGE_BYTES,),

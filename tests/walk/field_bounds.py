@@ -136,7 +136,7 @@ WORDS: tuple[tuple[str, Callable[..., Sides]], ...] = (
     (rf"{N} to {N} digits", range_of_digit_sides),
     (rf"{N} to {N}", number_sides),
     (rf"{N} to {N} dates", map_sides),
-    (rf"an object of at most {N} terms", lambda most: map_sides(0, most)),
+    (rf"an object of at most {N} (?:fields|terms)", lambda most: map_sides(0, most)),
     (rf"{N} to {N} (?:amounts|clients|items|kinds of tickets|members|parts|payment types)", size_sides),
     (rf"(?:an array of |a list of )?at most {N} "
      r"(?:addresses|charges|ranges|files|hashes|numbers of days|rules|shops|tiers"

@@ -48,6 +48,7 @@ SHOWN_ONCE = frozenset({"cardpan", "cvv", "cashcode", "pin"})
 ONCE = frozenset(
     {
         "payment-validate",
+        "investments-declare_dividend",
         "clients-update",
         "loans-process",
         "loans-validate",

@@ -80,6 +80,7 @@ NEW_ORDERS = {
     **dict.fromkeys(
         (
             "sandbox-pay_account",
+            "sandbox-trigger",
             "sandbox-dispute",
             "sandbox-card_purchase",
             "sandbox-card_refund",

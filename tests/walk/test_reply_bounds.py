@@ -195,6 +195,7 @@ BOUNDS: dict[str, dict[str, str]] = {
         "data[].scopes": "one line a scope",
         "data[].addresses": "at most 50 ranges",
     },
+    "sandbox-trigger": {name.replace("[]", ""): why for name, why in EVENTS.items()},
     "sandbox-new_key": {"scopes": "one line a scope"},
     "resources-wallet": {"data": "one line a currency"},
     "resources-transactions": {"data": "at most 100 lines of limited texts (transactions/wire.py)"},

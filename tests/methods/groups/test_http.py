@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.console.visitor import sign_in_as
-from tests.merchant_client import MerchantClient
+from tests.merchant_client import MerchantClient, new_reference
 from tests.methods.clients.enrollment import update
 from tests.methods.loans.lending_client import FAILING, GOOD, PENDING, LendingClient
 from tests.running import Deployment
@@ -127,7 +127,7 @@ def make_product(village: Village, **changes: Any) -> str:
     }
     fee = {"name": "Fee", "amount": "10.00", "when": "disbursement", "deduct": True}
     terms = {"ranges": ranges, "interestFrequency": "every_month", "charges": [fee], **changes}
-    made = village.loans("create_product", name="Weavers", code="W-4", **terms)
+    made = village.loans("create_product", name="Weavers", **{"code": "W-4", **terms})
     assert made["status"] == 200, made
     return str(made["data"]["product_id"])
 
@@ -174,7 +174,8 @@ def test_the_console_asks_for_a_loan_of_a_product(village: Village, deployment: 
 def test_groups_their_loans_and_products_are_found_by_their_references(
     village: Village, deployment: Deployment
 ) -> None:
-    product_id = make_product(village)
+    code = new_reference("weavers")  # other merchants have a product of the usual code
+    product_id = make_product(village, code=code)
     asked = {"group_id": village.group_id, "product_id": product_id, "disbursement": "one"}
     parts = [{"client_id": one} for one in village.members[:2]]
     made = village.loans("request_group_loan", **asked, loans=parts)["data"]
@@ -190,8 +191,8 @@ def test_groups_their_loans_and_products_are_found_by_their_references(
     assert related(group_loan, "transfer") == {paid["txnRef"]}
     assert related(find(village, paid["txnRef"]), "group_loan") == {group_loan_id}
     product = find(village, product_id)
-    assert (product["kind"], product["state"], product["orderRef"]) == ("loan_product", "open", "W-4")
-    assert (related(product, "loan"), find(village, "W-4")) == (loan_ids, product)
+    assert (product["kind"], product["state"], product["orderRef"]) == ("loan_product", "open", code)
+    assert (related(product, "loan"), find(village, code)) == (loan_ids, product)
 
     stories = [explain(village, group_id=village.group_id), explain(village, group_loan_id=group_loan_id)]
     assert [story[0]["said"] for story in stories] == ["group created", "loan of a group created"]

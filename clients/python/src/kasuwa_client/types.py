@@ -6579,7 +6579,7 @@ class RelatedReference(Result):
     kind: str
     """Its kind, such as `refund`, `payment`, `batch`, `loan`, `group_loan`, `client` or `customer`."""
     reference: str
-    """Its reference, which `transaction` takes. That of a `group_loan` is in `view_group`."""
+    """Its reference, which `transaction` takes."""
     state: str | None = None
     """Its state. Null if that is not known here."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)

@@ -59,7 +59,7 @@ export interface FoundReply {
 export interface RelatedReference {
   /** Its kind, such as `refund`, `payment`, `batch`, `loan`, `group_loan`, `client` or `customer`. */
   readonly kind: string;
-  /** Its reference, which `transaction` takes. That of a `group_loan` is in `view_group`. */
+  /** Its reference, which `transaction` takes. */
   readonly reference: string;
   /** Its state. Null if that is not known here. */
   readonly state: string | null;

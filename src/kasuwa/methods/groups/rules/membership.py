@@ -281,8 +281,7 @@ def record_change(
         return Decision(reply=GroupReply(message=DRY_RUN_MESSAGE, data=record, dry_run=True, explained=[]))
     noted = tell_of_group(group, news, context)
     message = "Group Closed" if group.state == CLOSED else "Group Changed"
-    decision = Decision(
-        reply=GroupReply(message=message, data=make_group_record(noted.group)), rows=(noted.group, *written)
-    )
+    reply = GroupReply(message=message, data=make_group_record(noted.group))
+    decision = Decision(reply=reply, rows=(noted.group, *written) if news else ())  # it may be so already
     decision.add(noted.effects)
     return decision
