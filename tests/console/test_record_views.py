@@ -16,7 +16,7 @@ from kasuwa.console.merchant.actions import CONSOLE
 from kasuwa.console.records.schedule_chart import draw_schedule
 from kasuwa.console.records.table import RECORD_KINDS
 from kasuwa.methods.tables import list_methods
-from kasuwa.transactions.event_payloads import DeclineReason
+from kasuwa.transactions.event_fields import DeclineReason
 from kasuwa.transactions.transactions import FINAL, PENDING, PROCESSING
 from tests.console.test_signing_in import PASSWORD
 from tests.console.test_step_up import expire_step_up, hidden_fields, sign_in_user

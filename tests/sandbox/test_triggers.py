@@ -1,6 +1,10 @@
 """`trigger`: every event that it names happens, with the fields that were changed."""
 
+import asyncio
+import html
+import json
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -16,8 +20,10 @@ from kasuwa.sandbox.triggers import (
     fill_fields,
     make_requests,
     request_steps,
+    run,
 )
 from kasuwa.transactions.event_payloads import EVENT_KINDS
+from tests.console.visitor import sign_in_as
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment
 
@@ -105,6 +111,51 @@ def test_a_transfer_that_waits_keeps_the_key_that_sent_it(shop: MerchantClient, 
     assert approved["txnStatus"] == "successful"
 
 
+def test_events_at_once_leave_the_settings_as_they_were(shop: MerchantClient, deployment: Deployment) -> None:
+    shop.put("sandbox", action="payout_policy", approve_above="700000.00")
+    settings = deployment.fetch(SETTINGS, shop.mid)
+
+    def make(name: str) -> dict[str, Any]:
+        with deployment.connect() as wire:
+            return trigger(MerchantClient(wire, shop.mid, shop.key), name)
+
+    with ThreadPoolExecutor() as pool:
+        names = ("transfer_approval.failed", "payment.successful", "transfer_approval.failed", "held_deposit")
+        assert len(list(pool.map(make, names))) == len(names)
+    assert deployment.fetch(SETTINGS, shop.mid) == settings
+
+
+def test_a_person_triggers_what_two_parties_decide(shop: MerchantClient, deployment: Deployment) -> None:
+    owner = sign_in_as(deployment, "merchant:owner", shop.mid)
+    for event in ("share_redemption.successful", "reactivation.successful"):
+        body = json.dumps({"action": "trigger", "event": event})
+        owner.get("/docs/sandbox/trigger")
+        page = owner.post("/docs/sandbox/trigger", body=body)
+        assert f'"kind": "{event.partition(".")[0]}"' in html.unescape(page.text), page.words
+
+
+def test_fields_are_sent_as_they_are_and_choose_no_other_request(shop: MerchantClient) -> None:
+    disputed = trigger(shop, "dispute.opened", reason="paid < agreed, <key>")
+    assert disputed["payload"]["reason"] == "paid < agreed, <key>"
+    refused = shop.put("sandbox", action="trigger", event="transfer.failed", fields={"action": "reset"}).body
+    assert (refused["status"], [error["field"] for error in refused["errors"]]) == (104, ["fields"])
+
+
+def test_what_was_set_is_put_back_also_after_a_fault() -> None:
+    sent = []
+
+    async def answer(request: Request) -> Mapping[str, Any]:
+        sent.append(request.path)
+        if request.path == "payment":
+            raise ConnectionResetError
+        return NO_EVENTS
+
+    steps = (Step("payment", {}), Step("clients", {}, after=True))
+    with pytest.raises(ConnectionResetError):
+        asyncio.run(run(request_steps("x", steps, {}, lambda: None), answer))
+    assert sent == ["resources", "payment", "clients"]
+
+
 def test_changed_fields_are_sent_with_every_request_that_has_them(shop: MerchantClient) -> None:
     paid = trigger(shop, "payment.successful", amount="777.00", customer_txnref="basket-1")["payload"]
     assert (paid["chargedAmount"], paid["customer_txnref"]) == ("777.00", "basket-1")
@@ -118,7 +169,7 @@ def test_a_field_that_no_request_has_is_sent_with_the_last(shop: MerchantClient)
     assert invoice["data"]["note"] == "Thank you"
 
 
-def answer(requests: Any, replies: Mapping[str, Any]) -> list[Request]:
+def answer_all(requests: Any, replies: Mapping[str, Any]) -> list[Request]:
     """Answers requests by their path until they end, and returns them."""
     sent: list[Request] = []
     reply: Any = None
@@ -136,7 +187,7 @@ NO_EVENTS = {"status": 200, "data": [], "last": 0, "more": False}
 
 def test_requests_that_lead_to_no_event_are_an_error() -> None:
     with pytest.raises(TriggerError, match=r"transfer\.failed: .* no event of kind transfer"):
-        answer(make_requests("transfer.failed", {}), {"resources": NO_EVENTS, "disburse": {"status": 200}})
+        answer_all(make_requests("transfer.failed", {}), {"resources": NO_EVENTS, "disburse": {"status": 200}})
 
 
 def test_the_first_refusal_is_named_also_if_nothing_can_be_put_back() -> None:
@@ -144,12 +195,12 @@ def test_the_first_refusal_is_named_also_if_nothing_can_be_put_back() -> None:
     steps = (Step("payment", {}), Step("clients", {}, after=True))
     replies = {"resources": NO_EVENTS, "payment": refused, "clients": {"status": 104, "message": "second"}}
     with pytest.raises(TriggerError, match=r"x: payment refused a request: first$"):
-        answer(request_steps("x", steps, {}), replies)
+        answer_all(request_steps("x", steps, {}, lambda: None), replies)
 
 
 def test_an_advance_goes_on_until_it_is_there() -> None:
     later = {"status": 200, "more": True, "until": "2026-01-01T00:00:00.000Z"}
-    requests = request_steps("x", (Step("sandbox", {"action": "advance", "days": 400}),), {})
+    requests = request_steps("x", (Step("sandbox", {"action": "advance", "days": 400}),), {}, lambda: None)
     requests.send(None)  # type: ignore[arg-type]
     assert requests.send(NO_EVENTS).fields == {"action": "advance", "days": 400}
     for _ in range(2):

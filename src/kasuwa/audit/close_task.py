@@ -147,18 +147,18 @@ def write_file(path: Path, document: bytes) -> None:
 
 async def run_command(command: str, document: bytes) -> None:
     """Runs a command without a shell, with the close on its standard input. Raises PublishError if it fails."""
-    with tempfile.TemporaryFile() as standard_input:  # a command may end without reading it, which breaks a pipe
-        standard_input.write(document)
-        standard_input.seek(0)
-        try:
+    try:
+        with tempfile.TemporaryFile() as standard_input:  # a command may end without reading it, which breaks a pipe
+            standard_input.write(document)
+            standard_input.seek(0)
             process = await asyncio.create_subprocess_exec(
                 *shlex.split(command),
                 stdin=standard_input,
                 stdout=asyncio.subprocess.DEVNULL,
                 stderr=asyncio.subprocess.DEVNULL,
             )
-        except OSError as error:
-            raise PublishError(f"KASUWA_CLOSE_COMMAND cannot be run: {error.strerror}") from None
+    except OSError as error:
+        raise PublishError(f"KASUWA_CLOSE_COMMAND cannot be run: {error.strerror}") from None
     try:
         async with asyncio.timeout(COMMAND_SECONDS):
             await process.wait()

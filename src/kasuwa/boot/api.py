@@ -39,7 +39,8 @@ from kasuwa.rails.inbox.callbacks import CallbackServices, RailCallbacks
 from kasuwa.rails.inbox.card_messages import CardMessages
 from kasuwa.rails.vendors.rejections import read_rejection
 from kasuwa.sandbox.admin_operations import CommonOperations
-from kasuwa.sandbox.operations import SandboxOperations, SandboxServices, SendRequest
+from kasuwa.sandbox.event_maker import SendRequest
+from kasuwa.sandbox.operations import SandboxOperations, SandboxServices
 from kasuwa.sandbox.request_records import RequestRecorder
 from kasuwa.settings.settings import Settings, loopback_allowed, parse_callback_senders, parse_trusted_proxies
 from kasuwa.terms.vendors import CollectionVendors

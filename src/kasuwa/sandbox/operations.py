@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from datetime import datetime, timedelta
 from functools import partial
 from hashlib import blake2b
@@ -40,7 +40,7 @@ from kasuwa.jobs.job_times import reschedule_jobs
 from kasuwa.jobs.steps import StepRunner
 from kasuwa.ledger import chart
 from kasuwa.merchants import merchants
-from kasuwa.merchants.keys import KeyRefused, NewKey, create_key, random_key, revoke_key
+from kasuwa.merchants.keys import KeyRefused, NewKey, create_key, random_key
 from kasuwa.merchants.merchant_settings import MerchantSettings, read_terms
 from kasuwa.merchants.merchants import MerchantDirectory
 from kasuwa.merchants.payout_policy import change_policy
@@ -54,10 +54,10 @@ from kasuwa.postgres.merchant_rows import snapshot
 from kasuwa.postgres.row_codes import require_intact
 from kasuwa.projections.timeline import object_timeline, resolve_event_id, transaction_timeline
 from kasuwa.rails.ports.orders import Answer
-from kasuwa.sandbox import triggers
 from kasuwa.sandbox.admin_operations import CommonOperations
 from kasuwa.sandbox.advance import AdvanceResult, ClockAdvance, StopSignal
 from kasuwa.sandbox.archived_tokens import archive_tokens
+from kasuwa.sandbox.event_maker import EventMaker, SendRequest
 from kasuwa.sandbox.request_records import (
     LAST_NUMBER,
     LoggedRequest,
@@ -83,8 +83,6 @@ from kasuwa.transactions.transactions import (
 from kasuwa.webhooks.sender import WebhookSender
 
 T = TypeVar("T")
-# Answers a request of a merchant to a path of the API, with its fields.
-SendRequest = Callable[[Merchant, str, Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
 
 # Opening balances of every merchant of the test environment. Contract: #authentication
 OPENING_BALANCES = {"NGN": convert_to_minor("10000000.00"), "USD": convert_to_minor("10000.00")}
@@ -106,7 +104,6 @@ BUSY = Refusal(
     "This merchant's clock or books are being changed by other requests. Nothing was done: try again",
     error_code="merchant_busy",
 )
-NOT_TRIGGERED = Refusal(INVALID_REQUEST, "{reason}", error_code="event_not_triggered")
 NO_CLOSE_KEY = Refusal(
     ERROR,
     "This deployment has no key to sign closes with: see KASUWA_CLOSE_KEY. Nothing was done",
@@ -139,13 +136,6 @@ async def fund_new_merchant(writer: Writer, merchant: Merchant, balances: Mappin
         name for currency in balances for name in (chart.wallet(currency), chart.outside("funding", currency))
     )
     await submit_rule(writer, merchant, Needs((), accounts), partial(decide_opening, balances))
-
-
-def put_back_settings(earlier: MerchantSettings, settings: MerchantSettings) -> MerchantSettings:
-    """Returns the settings with those that requests of the test environment change as they were earlier."""
-    return msgspec.structs.replace(
-        settings, payouts=earlier.payouts, payouts_change=earlier.payouts_change, client_tiers=earlier.client_tiers
-    )
 
 
 def decide_freeze(is_frozen: bool, context: Context, rows: LoadedRows) -> Decision:
@@ -205,11 +195,11 @@ class SandboxOperations(CommonOperations):
         self._requests = services.requests
         self._advances: dict[asyncio.Task[Any], StopSignal] = {}
         self._running: set[asyncio.Task[Any]] = set()
-        self._send: SendRequest | None = None
+        self._events = EventMaker(operators, services.vault, services.directory)
 
     def send_by(self, send: SendRequest) -> None:
         """Sets what answers the requests of a merchant that lead to an event (`trigger`)."""
-        self._send = send
+        self._events.send = send
 
     async def new_merchant(
         self, name: str, now: datetime | None, balance: int | None, *, webhook_url: str, seed: str, terms: bytes
@@ -280,7 +270,9 @@ class SandboxOperations(CommonOperations):
         def change(settings: MerchantSettings) -> MerchantSettings:
             return msgspec.structs.replace(settings, client_tiers=tiers)
 
-        await self._change_settings(merchant.mid, change)
+        async with self._operators.acquire() as connection, connection.transaction():
+            await merchants.change_settings(connection, self._vault, merchant.mid, change, is_endpoint_set=False)
+        self._directory.evict(merchant.mid)
 
     def _url_fault(self, url: str) -> str | None:
         return url_fault(url, environment="test", loopback_allowed=self._loopback_allowed) if url else None
@@ -349,47 +341,10 @@ class SandboxOperations(CommonOperations):
         self, merchant: Merchant, event: str, changes: Mapping[str, Any]
     ) -> dict[str, Any] | Refusal | FieldError:
         """Makes an event happen. Returns its entry in the log of events."""
-        try:
-            requests = triggers.make_requests(event, changes)
-        except triggers.UnknownEvent as unknown:
-            return FieldError("event", str(unknown))
-        return await self._finish(self._trigger(merchant, event, requests))
-
-    async def _trigger(self, merchant: Merchant, event: str, requests: triggers.Requests) -> dict[str, Any] | Refusal:
-        """Runs the requests, and puts back the settings and the keys that they have changed."""
-        keys: list[int] = []
-        earlier = await self._change_settings(merchant.mid, lambda settings: settings)
-        try:
-            return await triggers.run(requests, partial(self._answer, merchant, keys))
-        except triggers.TriggerError as failed:
-            return NOT_TRIGGERED.fill(reason=failed)
-        finally:
-            await self._change_settings(merchant.mid, partial(put_back_settings, earlier))
-            # What waits for another party ends with the key of who sent it.
-            await self._revoke([] if event.endswith(".pending") else keys, merchant.mid)
-
-    async def _answer(self, merchant: Merchant, keys: list[int], request: triggers.Request) -> Mapping[str, Any]:
-        assert self._send is not None, "a process with a dispatch sends requests"
-        sender = await self._directory.authenticate(merchant.mid, request.key) if request.key else merchant
-        assert sender is not None, "the key was made a moment ago"
-        reply = await self._send(sender, request.path, request.fields)
-        if request.fields.get("action") == "new_key" and "key_id" in reply:
-            keys.append(reply["key_id"])
-        return reply
-
-    async def _change_settings(
-        self, mid: str, change: Callable[[MerchantSettings], MerchantSettings]
-    ) -> MerchantSettings:
-        async with self._operators.acquire() as connection, connection.transaction():
-            changed = await merchants.change_settings(connection, self._vault, mid, change, is_endpoint_set=False)
-        self._directory.evict(mid)
-        return changed
-
-    async def _revoke(self, numbers: Sequence[int], mid: str) -> None:
-        for number in numbers:
-            async with self._operators.acquire() as connection, connection.transaction():
-                await revoke_key(connection, self._vault, await merchants.lock_merchant(connection, mid), number)
-        self._directory.evict(mid)
+        requests = self._events.make_requests(event, changes)
+        if isinstance(requests, FieldError):
+            return requests
+        return await self._finish(self._events.make(merchant, requests, is_pending=event.endswith(".pending")))
 
     # --- worlds -----------------------------------------------------------------------------------------------------
 
@@ -584,7 +539,8 @@ class SandboxOperations(CommonOperations):
                     return
 
     async def close(self) -> None:
-        """Stops running advances after the jobs they have begun."""
+        """Stops running advances after the jobs they have begun, and events after the requests."""
+        self._events.stop()
         for stop in self._advances.values():
             stop.set()
         await asyncio.gather(*self._advances, *self._running, return_exceptions=True)

@@ -11,7 +11,7 @@ from kasuwa.core.row_codes import OPERATOR_ID
 from kasuwa.core.vault import NONCE_BYTES, Vault
 from kasuwa.methods.sealed_columns import request_bodies_aad
 from kasuwa.webhooks.response_excerpt import make_excerpt
-from kasuwa.wire.masking import HIDDEN, SECRET_FIELDS, TOKEN, mask_card_numbers
+from kasuwa.wire.masking import HIDDEN, SECRET_FIELDS, hide_tokens, mask_card_numbers
 
 # Of a longer body only the length is kept.
 MAX_BODY_BYTES = 32 * 1024
@@ -49,7 +49,7 @@ def mask_body(body: bytes) -> str:
     try:
         return msgspec.json.encode(mask_value(DECODER.decode(body))).decode()
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, OverflowError):
-        return TOKEN.sub(HIDDEN, make_excerpt(body, ()))
+        return hide_tokens(make_excerpt(body, ()))
 
 
 def mask_value(value: Any, name: str = "", is_secret: bool = False) -> Any:
@@ -76,7 +76,7 @@ def mask_value(value: Any, name: str = "", is_secret: bool = False) -> Any:
 
 def mask_text(text: str) -> str:
     """Returns a text without tokens, such as that of a link that lets its reader in, and with masked card numbers."""
-    return TOKEN.sub(HIDDEN, mask_card_numbers(text))
+    return hide_tokens(mask_card_numbers(text))
 
 
 def seal_bodies(vault: Vault, mid: str, request_id: str, bodies: Bodies) -> bytes:

@@ -9,6 +9,7 @@ import secrets
 from collections.abc import Awaitable, Callable, Generator, Mapping
 from datetime import datetime, timedelta, timezone
 from difflib import get_close_matches
+from functools import partial
 from typing import Any, NamedTuple
 
 from kasuwa.wire.masking import make_echo
@@ -38,6 +39,9 @@ class Request(NamedTuple):
 Reply = Mapping[str, Any]
 # Yields requests, takes their replies, and returns the entry of the event in the log.
 Requests = Generator[Request, Reply, dict[str, Any]]
+GoOn = Callable[[], None]
+# What says which request it is. Changed, it would be another one.
+SELECTORS = frozenset({"action", "inquire", "request"})
 
 
 class TriggerError(ValueError):
@@ -221,8 +225,8 @@ def decide_card_dispute(outcome: str) -> Step:
     return Step("sandbox", {"action": "card_dispute_outcome", "dispute_id": "<dispute_id>", "outcome": outcome})
 
 
-def drop(fields: Mapping[str, Any], name: str) -> dict[str, Any]:
-    return {field: value for field, value in fields.items() if field != name}
+def drop(fields: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    return {field: value for field, value in fields.items() if field not in names}
 
 
 def advance(days: int) -> Step:
@@ -436,24 +440,25 @@ TRIGGERS: Mapping[str, tuple[Step, ...]] = {
 }
 
 
-def make_requests(name: str, changes: Mapping[str, Any]) -> Requests:
+def make_requests(name: str, changes: Mapping[str, Any], go_on: GoOn = lambda: None) -> Requests:
     """Returns the requests that make an event happen.
 
-    `changes` replace fields of the requests that have them, and others are sent with the last request. Raises
-    UnknownEvent, and TriggerError as soon as a request is refused, or if no such event comes of them."""
-    return request_steps(name, find_steps(name), changes)
+    `changes` replace fields of the requests that have them, and others are sent with the last request. `go_on` is
+    called before each request, and raises TriggerError to end it. Raises UnknownEvent, and TriggerError as soon as a
+    request is refused, or if no such event comes of them. What was set is put back, whatever is raised."""
+    return request_steps(name, find_steps(name), changes, go_on)
 
 
-def request_steps(name: str, steps: tuple[Step, ...], changes: Mapping[str, Any]) -> Requests:
+def request_steps(name: str, steps: tuple[Step, ...], changes: Mapping[str, Any], go_on: GoOn) -> Requests:
     kind = name.partition(".")[0]
     newest = (yield from ask(name, "resources", {"inquire": "events", "limit": 1}))["data"]
     before = int(newest[0]["sequence"]) if newest else 0
     known: dict[str, Any] = {"unique": secrets.token_hex(8)}
     try:
-        yield from request_all(name, [step for step in steps if not step.after], changes, known)
+        yield from request_all(name, [step for step in steps if not step.after], changes, known, go_on)
         event = yield from find_event(kind, before, name)
-    except TriggerError:
-        with contextlib.suppress(TriggerError):  # the first refusal says why
+    except Exception:
+        with contextlib.suppress(Exception):  # what came first says why
             yield from put_back(name, steps, known)
         raise
     yield from put_back(name, steps, known)
@@ -461,16 +466,17 @@ def request_steps(name: str, steps: tuple[Step, ...], changes: Mapping[str, Any]
 
 
 def request_all(
-    name: str, steps: list[Step], changes: Mapping[str, Any], known: dict[str, Any]
+    name: str, steps: list[Step], changes: Mapping[str, Any], known: dict[str, Any], go_on: GoOn
 ) -> Generator[Request, Reply, None]:
-    """Requests step after step, and adds the values of their replies to those known."""
+    """Requests step after step, and adds the values of their replies to those known. What the merchant changes is sent
+    as it is."""
     named = {field for step in steps for field in step.fields}
     for step in steps:
         changed = {field: value for field, value in changes.items() if field in step.fields}
         if step is steps[-1]:
             changed |= {field: value for field, value in changes.items() if field not in named}
-        fields = fill_fields({**step.fields, **changed}, known)
-        reply = yield from ask(name, step.path, fields, known["key"] if step.has_further_key else "")
+        fields = {**fill_fields(drop(step.fields, *changed), known), **changed}
+        reply = yield from ask(name, step.path, fields, known["key"] if step.has_further_key else "", go_on)
         known |= collect_values(reply)
         known |= find_days(known)
         value, name_kept = step.keeps
@@ -490,9 +496,12 @@ def put_back(name: str, steps: tuple[Step, ...], known: Mapping[str, Any]) -> Ge
         yield from ask(name, step.path, fields)
 
 
-def ask(name: str, path: str, fields: Mapping[str, Any], key: str = "") -> Generator[Request, Reply, Reply]:
+def ask(
+    name: str, path: str, fields: Mapping[str, Any], key: str = "", go_on: GoOn = lambda: None
+) -> Generator[Request, Reply, Reply]:
     """Makes one request, and goes on with an advance until it is there. Raises TriggerError if it is refused."""
     while True:
+        go_on()
         reply = yield Request(path, fields, key)
         if reply["status"] not in (200, 202):
             raise TriggerError(f"{name}: {path} refused a request: {reply.get('message')}")
@@ -503,14 +512,17 @@ def ask(name: str, path: str, fields: Mapping[str, Any], key: str = "") -> Gener
 
 async def run(requests: Requests, answer: Callable[[Request], Awaitable[Reply]]) -> dict[str, Any]:
     """Answers requests until the event has happened. Returns its entry in the log of events."""
-    reply: Any = None
+    take: Callable[[], Request] = partial(next, requests)
     while True:
         try:
-            request = requests.send(reply)
+            request = take()
         except StopIteration as ended:
             event: dict[str, Any] = ended.value
             return event
-        reply = await answer(request)
+        try:
+            take = partial(requests.send, await answer(request))
+        except Exception as error:
+            take = partial(requests.throw, error)
 
 
 # Kinds that no request of a merchant leads to, and what does.

@@ -5,6 +5,36 @@ from typing import Literal
 import msgspec
 from msgspec import field
 
+# Why a virtual card declined a purchase, one code for each reason. Contract: virtualcard#declines
+DeclineReason = Literal[
+    "card_terminated",
+    "card_blocked",
+    "card_expired",
+    "wrong_cvv",
+    "currency_not_supported",
+    "over_transaction_limit",
+    "over_daily_limit",
+    "over_monthly_limit",
+    "category_not_allowed",
+    "category_blocked",
+    "merchant_not_allowed",
+    "merchant_blocked",
+    "country_not_allowed",
+    "channel_not_allowed",
+    "not_yet_valid",
+    "no_longer_valid",
+    "single_use_spent",
+    "velocity_count",
+    "velocity_amount",
+    "over_client_limit",
+    "insufficient_funds",
+    "declined_by_merchant",
+    "no_decision",
+    "issuer_declined",
+    "captured_too_much",
+    "authorization_ended",
+]
+
 
 class EventPayload(msgspec.Struct, kw_only=True, omit_defaults=True):
     """The fields of every event."""

@@ -15,7 +15,7 @@ from kasuwa.transactions.collection_events import (
     LoanCollectionFailedEvent,
     LoanDueEvent,
 )
-from kasuwa.transactions.event_fields import EventPayload, TransactionEvent
+from kasuwa.transactions.event_fields import DeclineReason, EventPayload, TransactionEvent
 
 
 class PaymentEvent(TransactionEvent, kw_only=True, omit_defaults=True):
@@ -112,37 +112,6 @@ class CashcodeEvent(TransactionEvent, kw_only=True, omit_defaults=True):
     "Your reference of the cashcode. Absent if the code cashes out a savings account."
     savings_id: str | None = None
     "The savings account that the code cashes out. Absent for other cashcodes."
-
-
-# Why a virtual card declined a purchase, one code for each reason. Contract: virtualcard#declines
-DeclineReason = Literal[
-    "card_terminated",
-    "card_blocked",
-    "card_expired",
-    "wrong_cvv",
-    "currency_not_supported",
-    "over_transaction_limit",
-    "over_daily_limit",
-    "over_monthly_limit",
-    "category_not_allowed",
-    "category_blocked",
-    "merchant_not_allowed",
-    "merchant_blocked",
-    "country_not_allowed",
-    "channel_not_allowed",
-    "not_yet_valid",
-    "no_longer_valid",
-    "single_use_spent",
-    "velocity_count",
-    "velocity_amount",
-    "over_client_limit",
-    "insufficient_funds",
-    "declined_by_merchant",
-    "no_decision",
-    "issuer_declined",
-    "captured_too_much",
-    "authorization_ended",
-]
 
 
 class CardPurchaseEvent(TransactionEvent, kw_only=True, omit_defaults=True):

@@ -25,8 +25,9 @@ NUMBER = re.compile(rf"\d(?:{SEPARATOR}{{0,3}}\d){{{SHORTEST - 1},}}")
 # A number of so many digits may be a card, a BVN or a telephone number, also if it is mistyped.
 PERSONAL_DIGITS = 11
 PERSONAL_NUMBER = re.compile(rf"\d(?:{SEPARATOR}{{0,3}}\d){{{PERSONAL_DIGITS - 1},}}")
-# API keys, and tokens of pages and cards: so many letters and digits in a row.
-TOKEN = re.compile(r"(?=[A-Za-z_-]*\d)[0-9A-Za-z_-]{40,}")
+# API keys, and tokens of pages and cards: so many letters and digits in a row, of which one at least is a digit.
+LONG_WORD = re.compile(r"[0-9A-Za-z_-]{40,}")
+DIGIT = re.compile(r"[0-9]")
 HIDDEN = "***"
 
 # Fields whose values are secrets, in lower case; so is everything below one.
@@ -66,10 +67,15 @@ SECRET_FIELDS = frozenset(
 )
 
 
+def hide_tokens(text: str) -> str:
+    """Returns a text without tokens, in a time that grows with its length alone."""
+    return LONG_WORD.sub(lambda word: HIDDEN if DIGIT.search(word[0]) else word[0], text)
+
+
 def make_echo(text: str, most: int) -> str:
     """Returns a text of a request as an error may show it: without long numbers and tokens, on one line, and cut at a
     length."""
-    shown = TOKEN.sub(HIDDEN, PERSONAL_NUMBER.sub(HIDDEN, text[: 2 * most]))
+    shown = hide_tokens(PERSONAL_NUMBER.sub(HIDDEN, text[: 2 * most]))
     shown = shown if len(shown) <= most else shown[: most - 1] + "…"
     return "".join(letter if letter.isprintable() else "?" for letter in shown)
 

@@ -15,6 +15,7 @@ from kasuwa.methods.loan_products.rules.manage import ALREADY_CLOSED, CODE_IN_US
 from tests.methods.loans.in_memory_lender import Lender
 from tests.methods.loans.test_charges import reasons
 from tests.methods.loans.test_repay import allocation
+from tests.rule_context import MERCHANT
 from tests.walk.bounds import PRODUCT_PERIOD, PRODUCT_TOLERANCE
 
 RANGES: dict[str, Any] = {
@@ -28,7 +29,7 @@ PRODUCT: dict[str, Any] = {
     "ranges": RANGES,
     "interestFrequency": "every_month",
 }
-PRODUCT_ID = make_product_id("MW-12")
+PRODUCT_ID = make_product_id(MERCHANT.merchant_id, "MW-12")
 
 
 @pytest.fixture

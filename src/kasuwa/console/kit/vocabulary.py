@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from kasuwa.transactions.event_payloads import DeclineReason
+from kasuwa.transactions.event_fields import DeclineReason
 
 Tone = Literal["good", "bad", "wait", "busy", "note", "quiet"]
 

@@ -153,6 +153,8 @@ def with_new_references(title: str, action: Action, body: dict[str, Any]) -> dic
         new["data"] = [{**order, "orderRef": f"try-{number}-{n}"} for n, order in enumerate(body["data"], start=1)]
     if title.startswith("resources-personalized"):
         new["reference"] = f"try-{number}"
+    if title == "loans-create_product":
+        new["code"] = f"TRY-{number}"
     if title == "resources-customer":
         new["email"] = f"try-{number}@example.com"
     if title == "bills-pay":

@@ -18,7 +18,7 @@ from kasuwa.core.calendar import utc_text
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Needs, Refusal, Row
 from kasuwa.core.money import format_minor
-from kasuwa.core.references import opaque_id, row_key
+from kasuwa.core.references import first_number, opaque_id, row_key
 from kasuwa.methods.loan_products.wire import (
     AmountRangeRecord,
     PenaltyRecord,
@@ -117,11 +117,12 @@ class LoanProduct(Row):
         return TERMS_DECODER.decode(self.terms)
 
 
-def make_product_id(code: str) -> str:
-    """Returns the id of a product. It follows from its code, so that a code is used once.
+def make_product_id(merchant_id: int, code: str) -> str:
+    """Returns the id of a product. It follows from its merchant and code, so that a code is used once, and copies of
+    the books have the same ids.
 
     The code is hashed, because it may be longer than the 64 bytes that an id is derived from."""
-    return opaque_id(PRODUCT_PREFIX, blake2b(f"product {code}".encode()).digest())
+    return opaque_id(PRODUCT_PREFIX, blake2b(f"product {first_number(merchant_id)} {code}".encode()).digest())
 
 
 def product_key(merchant_id: int, product_id: str) -> bytes:

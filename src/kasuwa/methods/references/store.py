@@ -394,7 +394,7 @@ async def find_record(reference: str, merchant: Merchant, reader: Reader) -> Fou
     further = [make(merchant_id, reference) for make in (dispute_key, checkout_key, link_key, invoice_key)]
     last = (parse_invoice_number(reference), card_dispute_key(merchant_id, reference))
     lending = [make(merchant_id, reference) for make in (group_key, group_loan_key)]
-    products = [product_key(merchant_id, one) for one in (reference, make_product_id(reference))]
+    products = [product_key(merchant_id, one) for one in (reference, make_product_id(merchant_id, reference))]
     row = await reader.fetchrow(RECORD, merchant_id, *keys, reference, *further, *last, *lending, products)
     if row is None:
         return await find_settlement(reference, merchant_id, reader)

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
 from kasuwa.rails.ports.decider import DeciderFault, OnTimeout
-from kasuwa.transactions.event_payloads import DeclineReason
+from kasuwa.transactions.event_fields import DeclineReason
 from kasuwa.wire.fields import END, FREE_TEXT, Amount, ChosenCurrency, Currency, LagosDate, Reference
 from kasuwa.wire.paging import Paged
 

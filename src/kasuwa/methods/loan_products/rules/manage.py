@@ -44,13 +44,14 @@ ALREADY_CLOSED = Refusal(INVALID_REQUEST, "The product is closed", error_code="p
 
 
 def need_new_product(request: CreateProductRequest, merchant: Merchant) -> Needs:
-    return need_product(merchant.merchant_id, make_product_id(request.code))
+    return need_product(merchant.merchant_id, make_product_id(merchant.merchant_id, request.code))
 
 
 def decide_create(
     request: CreateProductRequest, context: Context, rows: LoadedRows
 ) -> Decision[ProductReply] | Refusal:
-    merchant_id, product_id = context.merchant.merchant_id, make_product_id(request.code)
+    merchant_id = context.merchant.merchant_id
+    product_id = make_product_id(merchant_id, request.code)
     key = product_key(merchant_id, product_id)
     if rows.get(LoanProduct, key) is not None:
         return CODE_IN_USE

@@ -29,7 +29,7 @@ from kasuwa.methods.virtualcard.model import Card
 from kasuwa.methods.virtualcard.rules.declines import AuthorizationRequest, Decline
 from kasuwa.methods.virtualcard.wire import MAX_VELOCITY_COUNT
 from kasuwa.terms.client_tiers import TierTerms
-from kasuwa.transactions.event_payloads import DeclineReason
+from kasuwa.transactions.event_fields import DeclineReason
 from kasuwa.transactions.transactions import encode_text
 
 OVER_LIMIT_CODE = "61"

@@ -8,7 +8,7 @@ from functools import cache
 import msgspec
 
 from kasuwa.core.reference_tables import load_reference_data
-from kasuwa.transactions.event_payloads import DeclineReason
+from kasuwa.transactions.event_fields import DeclineReason
 
 
 @cache

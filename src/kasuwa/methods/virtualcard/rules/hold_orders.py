@@ -49,7 +49,7 @@ from kasuwa.rails.ports import orders
 from kasuwa.rails.ports.decider import DeciderAnswer, DeciderQuestion
 from kasuwa.rails.ports.issuer import CaptureOrder, PurchaseOrder, ReleaseOrder
 from kasuwa.rails.ports.orders import Answer
-from kasuwa.transactions.event_payloads import DeclineReason
+from kasuwa.transactions.event_fields import DeclineReason
 from kasuwa.transactions.transactions import (
     FAILED,
     Transaction,
