@@ -218,6 +218,7 @@ FOUND_BY_REFERENCE = frozenset(
         "guarantee_id",
         "group_id",
         "group_loan_id",
+        "product_id",
         "collateral_id",
         "client_id",
         "customer_id",
