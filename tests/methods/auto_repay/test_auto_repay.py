@@ -506,6 +506,17 @@ def test_a_due_date_whose_repayment_was_taken_back_is_collected(lender: Collecti
     assert lender.attempts() == [(DAYS[0], "collected", 25_000, "")]
 
 
+def test_a_due_date_that_owes_again_by_a_charge_is_collected(lender: CollectingLender) -> None:
+    lender.repay(lender.loan_id, "999.99")
+    lender.agree()
+    assert lender.auto.due_on == date(2026, 5, 31)
+    lender.charge(lender.loan_id, "5.00", due=DAYS[0], dry_run=True)
+    assert lender.auto.due_on == date(2026, 5, 31)
+    lender.charge(lender.loan_id, "5.00", due=DAYS[0])
+    lender.to_day(DAYS[0])
+    assert lender.attempts() == [(DAYS[0], "collected", 500, "")]
+
+
 # --- stopped, agreed on again, taken back -----------------------------------------------------------------------
 
 
