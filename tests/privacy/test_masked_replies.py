@@ -13,8 +13,8 @@ def read_masked(payload: dict[str, Any]) -> Any:
     return msgspec.json.decode(mask_reply(body, "resources events"))["data"][0]["payload"]
 
 
-@pytest.mark.parametrize("kind", ["loan", "reactivation"])
-def test_reasons_in_the_merchants_words_are_masked_in_events(kind: str) -> None:
+@pytest.mark.parametrize("kind", ["card_dispute", "loan", "reactivation"])
+def test_reasons_in_somebodys_words_are_masked_in_events(kind: str) -> None:
     assert read_masked({"kind": kind, "reason": "Ada is ill"}) == {"kind": kind, "reason": MASK}
 
 

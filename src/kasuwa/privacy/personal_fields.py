@@ -61,6 +61,7 @@ PERSONAL_FIELDS = frozenset(
         "waiting_write_off.reason",
         "waiting_reactivation.reason",
         "schedules.reason",
+        "card_dispute.reason",
         "loan.reason",
         "reactivation.reason",
         # What whoever has it can use: saved cards, vouchers, tickets, and pages that show the person.
