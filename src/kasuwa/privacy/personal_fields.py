@@ -12,7 +12,8 @@ import msgspec
 from kasuwa.core.callers import ActionScope, Caller
 
 MASK = "***"
-# Names of fields. One with a dot is masked in that object alone: other reasons are codes, other descriptions products.
+# Names of fields. One with a dot is masked in that object alone: other reasons are codes or words of a bank or of ours,
+# other descriptions products. The payload of an event has the name of its kind.
 PERSONAL_FIELDS = frozenset(
     {
         # Who somebody is.
@@ -60,7 +61,9 @@ PERSONAL_FIELDS = frozenset(
         "waiting_write_off.reason",
         "waiting_reactivation.reason",
         "schedules.reason",
-        "payload.reason",
+        "card_dispute.reason",
+        "loan.reason",
+        "reactivation.reason",
         # What whoever has it can use: saved cards, vouchers, tickets, and pages that show the person.
         "cardToken",
         "token",
@@ -107,6 +110,8 @@ def mask_fields(value: Any, masked: Collection[str], parent: str = "") -> Any:
         return [mask_fields(item, masked, parent) for item in value]
     if not isinstance(value, dict):
         return value
+    if parent == "payload":
+        parent = value.get("kind", parent)
     return {
         name: mask_value(inner)
         if (name in masked and not (name == "name" and parent in PRODUCTS)) or f"{parent}.{name}" in masked

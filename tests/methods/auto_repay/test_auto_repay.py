@@ -506,6 +506,37 @@ def test_a_due_date_whose_repayment_was_taken_back_is_collected(lender: Collecti
     assert lender.attempts() == [(DAYS[0], "collected", 25_000, "")]
 
 
+def test_a_due_date_that_owes_again_by_a_charge_is_collected(lender: CollectingLender) -> None:
+    lender.repay(lender.loan_id, "999.99")
+    lender.agree()
+    assert lender.auto.due_on == date(2026, 5, 31)
+    lender.charge(lender.loan_id, "5.00", due=DAYS[0], dry_run=True)
+    assert lender.auto.due_on == date(2026, 5, 31)
+    lender.charge(lender.loan_id, "5.00", due=DAYS[0])
+    lender.to_day(DAYS[0])
+    assert lender.attempts() == [(DAYS[0], "collected", 500, "")]
+
+
+def test_a_due_date_that_owes_again_before_its_hour_is_collected_then(lender: CollectingLender) -> None:
+    txn_ref = lender.repay(lender.loan_id, "999.99").txn_ref
+    lender.agree(at=18)
+    lender.to_day(DAYS[0], 12)
+    assert lender.auto.due_on == date(2026, 5, 31)
+    lender.reverse(txn_ref)
+    lender.to_day(DAYS[0], 18)
+    assert lender.attempts() == [(DAYS[0], "collected", 25_000, "")]
+    assert lender.list_steps()[0] == ("loan_due", "", DAYS[0])
+
+
+def test_a_due_date_that_owes_again_after_its_hour_is_collected_with_the_next(lender: CollectingLender) -> None:
+    txn_ref = lender.repay(lender.loan_id, "999.99").txn_ref
+    lender.agree(at=8)
+    lender.to_day(DAYS[0], 12)
+    lender.reverse(txn_ref)
+    lender.to_day(DAYS[1])
+    assert lender.attempts() == [(DAYS[1], "collected", 50_000, "")]
+
+
 # --- stopped, agreed on again, taken back -----------------------------------------------------------------------
 
 

@@ -12,7 +12,7 @@ from kasuwa.methods.invoices.rules import send
 from kasuwa.methods.invoices.rules.mails import write_invoice_mail, write_reminder
 from kasuwa.methods.invoices.rules.states import erase_person, read_person
 from kasuwa.methods.invoices.wire import InvoiceSendRequest
-from kasuwa.methods.mail.model import NOT_CONFIGURED, MailRow, read_content
+from kasuwa.methods.mail.model import FAILED, NOT_CONFIGURED, MailRow, read_content
 from kasuwa.terms.mail import MailService, MailTerms
 from kasuwa.terms.sms import is_one_sms
 from tests.methods.invoices.in_memory_invoices import InMemoryInvoices
@@ -214,3 +214,20 @@ def test_without_a_number_or_the_merchants_choice_the_mail_fails_as_before() -> 
     for invoices in (open_invoices(sms=False), open_invoices(phone=None), open_invoices(phone="0241234567")):
         invoices.put("send", invoice_id=invoices.make())
         assert [(content.channel, content.to) for content in read_contents(invoices)] == [("mail", NOT_MAILED)]
+
+
+def test_a_mail_that_failed_is_followed_by_a_text_message_once_they_are_turned_on() -> None:
+    invoices = open_invoices(sms=False)
+    invoice_id = invoices.make()
+    failed = invoices.put("send", invoice_id=invoice_id).reply.data.mail_id
+    for key, row in invoices.payments.rows.items():
+        if isinstance(row, MailRow):
+            invoices.payments.rows[key] = msgspec.structs.replace(row, status=FAILED)
+    invoices.payments.merchant = merchant(mail=MailTerms(sms=True))
+    sent = invoices.put("send", invoice_id=invoice_id)
+    assert (sent.reply.message, sent.reply.data.mail_status) == ("Invoice Sent", "queued")
+    again = invoices.put("send", invoice_id=invoice_id)
+    assert (again.reply.message, again.reply.data.mail_id) == ("Invoice Sent Already", sent.reply.data.mail_id)
+    states = {row.mail_id: row.status for row in invoices.payments.rows.values() if isinstance(row, MailRow)}
+    assert states == {failed: FAILED, sent.reply.data.mail_id: "queued"}
+    assert sorted(content.channel for content in read_contents(invoices)) == ["mail", "sms"]

@@ -223,6 +223,21 @@ def test_guarantees_of_the_new_loan_hold_no_more_than_is_left() -> None:
     assert lender.available("CL2") == 60_000
 
 
+def test_guarantors_of_both_loans_are_released_by_what_is_left() -> None:
+    lender = GuaranteedLender()
+    lender.member("CL2")
+    lender.member("CL3")
+    old = lender.lend(**PLAIN)
+    lender.pledge(old, "CL2", "200.00")
+    new = slow_top_up(lender, old)
+    lender.pledge(new, "CL3", "500.00")
+    lender.repay(old, "400.00")
+    answer(lender, GOOD)
+    assert (lender.loan(old).state, lender.loan(new).state) == ("closed_repaid", "active")
+    assert (lender.guarantee(old).held, lender.guarantee(new).held) == (0, 40_000)
+    assert (lender.available("CL2"), lender.available("CL3")) == (100_000, 60_000)
+
+
 def test_a_loan_that_was_repaid_whole_meanwhile_takes_nothing(lender: Lender) -> None:
     old = lender.lend()
     new = slow_top_up(lender, old)

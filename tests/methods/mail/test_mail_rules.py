@@ -301,11 +301,12 @@ def test_terms_that_no_header_can_have_are_refused(terms: MailTerms) -> None:
         check_mail_terms(terms)
 
 
-def test_a_mail_that_the_deployments_share_holds_back_is_not_counted_as_tried() -> None:
+@pytest.mark.parametrize("held", [HELD, msgspec.structs.replace(HELD, is_unsent=False)], ids=["share", "vendor"])
+def test_a_mail_that_is_held_back_for_a_while_is_not_counted_as_tried(held: Answer) -> None:
     mailbox = Mailbox()
     mailbox.queue()
     for _ in range(len(RETRY_AFTER) + 2):
-        mailbox.answer(HELD)
+        mailbox.answer(held)
         job = mailbox.job()
         assert job is not None
         assert (job.attempt, job.due) == (0, mailbox.now + timedelta(seconds=30))

@@ -16,7 +16,7 @@ from kasuwa.core.decision import Job, make_job
 from kasuwa.core.references import job_key
 from kasuwa.methods.loans.auto_repay_model import COLLECT, PAUSED, WAIT, AutoRepayment, halt
 from kasuwa.methods.loans.rules.loan_position import LoanPosition
-from kasuwa.methods.loans.rules.plan_collection import find_following, plan_day
+from kasuwa.methods.loans.rules.plan_collection import find_following, find_soonest, plan_day
 from kasuwa.methods.payment.rules.plans.scheduled_charges import MAX_MISSED_CYCLES
 from kasuwa.transactions.schedule import next_retry
 
@@ -33,12 +33,6 @@ class Decline(msgspec.Struct, frozen=True):
     reason: str
     message: str
     is_soft: bool = True
-
-
-def find_soonest(hour: int, now: datetime) -> date:
-    """Returns the first day whose hour is not over."""
-    today = lagos_day(now)
-    return today if now <= lagos_moment(today, hour) else today + timedelta(days=1)
 
 
 def find_next(position: LoanPosition, attempted_on: date, hour: int, now: datetime) -> date | None:

@@ -1,7 +1,8 @@
 """Sends an invoice to its customer, by mail or text message, and reminds of it. Contract: resources#invoice-mail
 
-An invoice is mailed once a day as it is: a mail of it that failed is sent again, one that was sent is not. While its
-customer is to be reminded there is one job, for the next reminder. It is made anew when the invoice is sent or changed.
+An invoice is mailed once a day as it is: a mail of it that failed is sent again, one that was sent is not. So is a text
+message. While its customer is to be reminded there is one job, for the next reminder. It is made anew when the invoice
+is sent or changed.
 """
 
 from datetime import datetime, timedelta
@@ -83,9 +84,11 @@ def decide_sending(
         return CUSTOMER_ERASED
     if not rows.is_loaded(reminder_key(invoice)):
         return NeedsMore(Needs(((Job, reminder_key(invoice)),)))
-    write = write_invoice_sms if recipient.channel == SMS else write_invoice_mail
+    is_sms = recipient.channel == SMS
+    write = write_invoice_sms if is_sms else write_invoice_mail
     text = write(invoice, person, context.merchant.name, context.public_url)
-    occasion = f"invoice {invoice.invoice_id} {invoice.event_count} {lagos_day(context.now)}"
+    # A text message is not taken for a mail of that day that failed: that one would be queued again as it was.
+    occasion = f"invoice {invoice.invoice_id} {invoice.event_count} {lagos_day(context.now)}{' sms' if is_sms else ''}"
     mail = queue_mail(make_new_mail(invoice, person, recipient, INVOICE_MAIL, occasion, text), context, rows)
     if isinstance(mail, NeedsMore):
         return mail

@@ -13,6 +13,7 @@ from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import (
     Context,
     Decision,
+    Effects,
     FieldError,
     LoadedRows,
     Merchant,
@@ -65,6 +66,7 @@ from kasuwa.methods.loans.rules.origination import (
     change_state,
     reschedule_arrears_check,
 )
+from kasuwa.methods.loans.rules.plan_collection import plan_earlier
 from kasuwa.methods.loans.rules.provision import release_provision
 from kasuwa.methods.loans.rules.repay import find_client, penalty_posts
 from kasuwa.methods.loans.wire import LoanReply
@@ -199,6 +201,9 @@ def decide_charge(
     act = record_debt_act(debt, CHARGE_ACT, amount, encode_text(charge), context)
     how = f"{format_minor(amount)} and VAT {format_minor(vat)}, with installment {line.n} due {line.due.isoformat()}"
     after = charge_loan(before, charge)
+    planned = Effects() if request.dry_run else plan_earlier(after, context, rows)
+    if isinstance(planned, NeedsMore):
+        return planned
     done = ActOnDebt(
         debt=debt,
         after=after,
@@ -208,7 +213,9 @@ def decide_charge(
         message="Loan Charged",
         explained=[DryRunFigure(what=request.name, amount=format_minor(amount + vat), how=how), explain_owed(after)],
     )
-    return record_act_on_debt(done, bool(request.dry_run), context, rows)
+    decision = record_act_on_debt(done, bool(request.dry_run), context, rows)
+    decision.add(planned)
+    return decision
 
 
 def record_debt_act(debt: OpenDebt, kind: str, amount: int, content: str, context: Context) -> LoanAct:

@@ -26,6 +26,12 @@ NOTICE_TIME = timedelta(days=1)
 NO_DATE = "no_due_date"
 
 
+def find_soonest(hour: int, now: datetime) -> date:
+    """Returns the first day whose hour is not over."""
+    today = lagos_day(now)
+    return today if now <= lagos_moment(today, hour) else today + timedelta(days=1)
+
+
 def find_following(position: LoanPosition, day: date) -> date | None:
     """Returns the first due date after a day of which something is owed, or None."""
     return next((line.due for line in position.lines if line.due > day and line.owed.total), None)
@@ -41,7 +47,8 @@ def plan_day(auto: AutoRepayment, day: date | None, earliest: datetime) -> AutoR
 
 def plan_earlier(after: LoanPosition, context: Context, rows: LoadedRows) -> Effects | NeedsMore:
     """Returns the effects on the collection of a loan whose installments have changed: it collects on the first due
-    date to come if that is before the day that was planned. A charge in progress plans what follows when it ends."""
+    date whose hour is to come if that is before the day that was planned. A charge in progress plans what follows when
+    it ends."""
     loan = after.loan
     needs = need_auto_repayment(loan.merchant_id, loan.loan_id)
     if not all(rows.is_loaded(key) for _, key in needs.rows):
@@ -49,7 +56,8 @@ def plan_earlier(after: LoanPosition, context: Context, rows: LoadedRows) -> Eff
     auto = rows.get(AutoRepayment, auto_repayment_key(loan.merchant_id, loan.loan_id))
     if auto is None or auto.due_on is None or auto.next_at is None:
         return Effects()
-    following, job = find_following(after, after.day), rows.get(Job, job_key(auto.key))
+    over = find_soonest(auto.hour, context.now) - timedelta(days=1)
+    following, job = find_following(after, over), rows.get(Job, job_key(auto.key))
     assert job is not None, "a collection with a next time has a job"
     if following is None or following >= max(auto.due_on, lagos_day(auto.next_at)):
         return Effects()

@@ -36,7 +36,12 @@ from kasuwa.ledger.chart import Account
 from kasuwa.methods.clients.model import Client, adjust_open_accounts, client_key
 from kasuwa.methods.disburse.model import WALLET
 from kasuwa.methods.disburse.rules.transfer import WALLET_INSUFFICIENT
-from kasuwa.methods.loans.guarantee_model import LoanCollateral, collateral_key, make_collateral_id
+from kasuwa.methods.loans.guarantee_model import (
+    LoanCollateral,
+    collateral_key,
+    make_collateral_id,
+    need_guarantees,
+)
 from kasuwa.methods.loans.model import (
     APPROVED,
     DISBURSEMENT_PURPOSE,
@@ -51,6 +56,7 @@ from kasuwa.methods.loans.model import (
     count_act,
     find_installments,
     loan_key,
+    need_acts,
     need_installments,
     need_loan,
     record_act,
@@ -249,8 +255,9 @@ def end_any_disbursement(
         return NeedsMore(need_loan(context.merchant, tops_up))
     old = rows.get(Loan, key)
     assert old is not None
-    collateral = need_collateral(old)
-    needs = Needs((*need_secured_loan(old).rows, *collateral.rows))
+    held, guarantees = need_collateral(old), need_guarantees(loan)
+    # In one round: a decision has few of them (engine/locked_batch.py).
+    needs = Needs((*need_secured_loan(old).rows, *held.rows, *need_acts(old).rows, *guarantees.rows))
     if not all(rows.is_loaded(one) for _, one in needs.rows):
         return NeedsMore(needs)
     return settle_top_up(row, loan, old, context, rows)

@@ -23,8 +23,8 @@ def decide_mail_answer(job: Job, answer: Answer, context: Context, rows: LoadedR
     mail, current_job = rows.get(MailRow, job.subject), rows.get(Job, job.key)
     if mail is None or current_job is None or mail.status != QUEUED or current_job.attempt != job.attempt:
         return Decision()
-    if answer.is_unsent and answer.status == orders.UNAVAILABLE and answer.retry_after:
-        # Held back, by the share of the deployment or for a vendor that asked for it: that is no try.
+    if answer.status == orders.UNAVAILABLE and answer.retry_after:
+        # Held back, by the share of the deployment or by a vendor that has said until when: that is no try.
         later = make_send_job(mail, context.now + timedelta(seconds=answer.retry_after))
         return Decision(jobs=(msgspec.structs.replace(later, attempt=job.attempt),))
     tried = msgspec.structs.replace(
