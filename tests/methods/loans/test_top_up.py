@@ -247,6 +247,19 @@ def test_a_loan_that_was_repaid_whole_meanwhile_takes_nothing(lender: Lender) ->
     assert lender.loan(old).acts == 1
 
 
+def test_a_penalty_of_the_days_of_waiting_that_was_rounded_up_is_not_asked_for() -> None:
+    """One late day of 192.15 at 0.7 % is 134.505 kobo."""
+    lender = Lender(penalty_rate="0.7")
+    old = lender.lend()
+    lender.repay(old, "40.00")
+    lender.pass_days(9)
+    lender.repay(old, "99.08")
+    new = slow_top_up(lender, old)
+    lender.pass_days(20)
+    answer(lender, GOOD)
+    assert (lender.loan(old).state, lender.loan(new).state) == ("closed_repaid", "active")
+
+
 def test_principal_that_came_back_meanwhile_stays_owed(lender: Lender) -> None:
     old = lender.lend()
     txn_ref = lender.repay(old, "300.00").txn_ref

@@ -245,8 +245,9 @@ def count_growth(position: LoanPosition, since: date, made_since: Container[str]
     loan, lines, day = position.loan, position.lines, position.day
     earlier = sum_amounts(LoanPosition(loan, pending_on(lines, since), since).payoff)
     more = sum_amounts(position.payoff) - earlier
-    aged = age_lines(loan, lines, since, day)
-    penalties = sum(line.penalty for line in aged) - sum(line.penalty for line in lines)
+    # The remainders of rounding are those of today: what led to them is counted back.
+    back = tuple(msgspec.structs.replace(line, carry=-line.carry) for line in lines)
+    penalties = sum(line.penalty for line in age_lines(loan, back, since, day)) - sum(line.penalty for line in lines)
     charges = sum(
         one.owed + one.owed_vat
         for line in lines
