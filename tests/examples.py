@@ -91,7 +91,7 @@ VOLATILE_OF = {
 # A reference of ours, where it stands in the place of a merchant's own.
 OURS = re.compile(
     r"GP\|[A-Z]{2}\|[0-9]{9}\|[0-9]{8}[A-Z]|GP[0-9]{17}[A-Z]|KSW\|GVC\|[0-9]+\|[0-9A-Za-z]{22}"
-    r"|(?:LN|IN|SC|SH|SR|DV|GR|GL|AR|CL)[0-9A-Za-z]{22}"
+    r"|(?:LN|LP|IN|SC|SH|SR|DV|GR|GL|AR|CL)[0-9A-Za-z]{22}"
 )
 SHOWN_HEADERS = ("content-type", "x-api-version", "x-request-id")
 
