@@ -11,7 +11,7 @@ from kasuwa.testing.cases.case_file import CaseFile
 from kasuwa.wire.without_people import REFERENCE_NAMES
 from tests.cases.test_canaries import WRITES
 from tests.merchant_client import MerchantClient
-from tests.methods.loan_products.test_products import PRODUCT, PRODUCT_ID
+from tests.methods.loan_products.test_products import PRODUCT
 from tests.methods.loans.lending_client import LendingClient
 from tests.running import Deployment
 
@@ -45,12 +45,12 @@ def test_a_case_has_the_product_of_its_loan_and_no_other_loan(
 ) -> None:
     shop = open_shop()
     lender = LendingClient(shop.connection, shop.mid, shop.key)
-    assert lender.loans("create_product", **PRODUCT)["status"] == 200
+    product_id = lender.loans("create_product", **PRODUCT)["data"]["product_id"]
     loans = [
-        lender.loans("request", client_id=lender.client(), product_id=PRODUCT_ID, amount=amount)["data"]["loan_id"]
+        lender.loans("request", client_id=lender.client(), product_id=product_id, amount=amount)["data"]["loan_id"]
         for amount in ("1000.00", "2000.00")
     ]
-    assert lender.loans("update_product", product_id=PRODUCT_ID, name="Every week")["status"] == 200
+    assert lender.loans("update_product", product_id=product_id, name="Every week")["status"] == 200
 
     async def work(connection: Any) -> CaseFile:
         vault = await deployment.open_vault(connection)
