@@ -11,14 +11,15 @@ bucket 1-30, their ranges 30 and 60 ours 31-60 and 61-90.
     the range of a loan, with a grace of 3 days    equal in its first days, with `tolerance_days` of three. Later theirs
                                                    counts from the end of the grace, ours from the due date: a loan is
                                                    up to three days sooner in the next bucket
-    the amount of a loan's range                   different: theirs is what is overdue, ours the whole principal, as
-                                                   PAR has it; `overdue` of the portfolio is theirs
+    the amount of a loan's range                   equal to what is overdue here; the portfolio counts the whole
+                                                   principal of such a loan, as PAR has it
+    the days past due, also in a pause             equal, day by day
     the next due date, `earliest-unpaid-date`      equal
     the next due date, `next-unpaid-due-date`      different: `next_due` is always the oldest that is not paid
     loans that were not paid out                   equal: never late
-    goodwill credits                               not tried: a repayment from the wallet does the same
-    pause and resume                               not tried: days late are what the dates say. A borrower who gets time
-                                                   gets other dates
+    goodwill credits                               equal: a repayment from the wallet does the same
+    the range of a loan or installment in a pause  not expressible: days late are what the dates say. A borrower who
+                                                   gets time gets other dates
 """
 
 from datetime import date, timedelta
@@ -28,12 +29,12 @@ import msgspec
 import pytest
 
 from kasuwa.methods.loans.model import LoanInstallment
-from kasuwa.methods.loans.rules.loan_position import LoanPosition, compute_position
+from kasuwa.methods.loans.rules.loan_position import LoanPosition, compute_position, is_late
 from kasuwa.methods.loans.rules.loan_record import InstallmentSummary, make_loan_summary
 from kasuwa.methods.loans.rules.provision import count_days_late
 from kasuwa.terms.loan_schedule import BUCKETS, find_bucket
+from tests.methods.loans.fineract_loans import INTEREST_FREE, at
 from tests.methods.loans.in_memory_lender import Lender
-from tests.methods.loans.test_fineract import INTEREST_FREE, at
 
 BEGINS = date(2023, 10, 1)
 DUE = (date(2023, 10, 1), date(2023, 10, 16), date(2023, 10, 31), date(2023, 11, 15))
@@ -133,9 +134,79 @@ def test_installments_are_as_late_as_fineract_expects_them(scenario: Scenario) -
     assert installments_by_bucket(position_on(lender, loan_id, scenario.day), scenario.day) == scenario.expected
 
 
+class PastDue(NamedTuple):
+    """A loan with repayments, and on days after them what is overdue and since how many days."""
+
+    name: str
+    repaid: list[tuple[int, str]]  # after how many due dates, and how much
+    expected: dict[date, tuple[int, int]]
+
+
+def october(day: int) -> date:
+    return date(2023, 10, day)
+
+
+PAST_DUE = (
+    PastDue(
+        "full PAUSE period",
+        [],
+        {
+            october(2): (25_000, 1),
+            october(4): (25_000, 3),
+            october(5): (25_000, 4),
+            october(6): (25_000, 5),
+            october(30): (50_000, 29),
+            october(31): (50_000, 30),
+        },
+    ),
+    PastDue("PAUSE period with RESUME", [], {october(15): (25_000, 14), october(26): (50_000, 25)}),
+    PastDue(
+        "PAUSE period with RESUME and second PAUSE",
+        [],
+        {
+            date(2023, 11, 13): (75_000, 43),
+            date(2023, 11, 14): (75_000, 44),
+            date(2023, 11, 30): (100_000, 60),
+            date(2023, 12, 1): (100_000, 61),
+        },
+    ),
+    PastDue("full repayment (late/due date) during PAUSE period", [(2, "500.00")], {october(16): (0, 0)}),
+    PastDue("partial repayment during PAUSE period", [(2, "150.00")], {october(16): (10_000, 15)}),
+    PastDue(
+        "full repayment (only late) during PAUSE period then RESUME",
+        [(2, "250.00")],
+        {october(16): (0, 0), october(26): (25_000, 10), date(2023, 11, 15): (50_000, 30)},
+    ),
+    PastDue("resume on end/start date of continous pause periods", [], {october(30): (50_000, 29)}),
+    PastDue("Backdated Pause Delinquency", [], {october(25): (50_000, 24), october(27): (50_000, 26)}),
+    PastDue(
+        "for pause period calculations business date is being used instead of COB date",
+        [(1, "250.00")],
+        {october(26): (25_000, 10), october(27): (25_000, 11), october(28): (25_000, 12), october(29): (25_000, 13)},
+    ),
+    PastDue("delinquencyRange field is not null in case of delinquent Loan", [], {date(2023, 12, 1): (100_000, 61)}),
+)
+
+
+@pytest.mark.parametrize("scenario", PAST_DUE, ids=lambda scenario: scenario.name)
+def test_as_much_is_overdue_since_as_many_days_as_fineract_expects(scenario: PastDue) -> None:
+    lender, loan_id = lend()
+    for due_dates, amount in scenario.repaid:
+        lender.now = at(lender.lines(loan_id)[due_dates - 1].due)
+        assert lender.repay(loan_id, amount).txn_status == "successful"
+    found = {}
+    for day in scenario.expected:
+        # Here they are repaid later, on our due dates: a position is not computed for a day before its last act.
+        position = LoanPosition(lender.loan(loan_id), their_lines(lender, loan_id), day)
+        late = [line.owed.total for line in position.lines if is_late(line, position.loan, day)]
+        found[day] = (sum(late), count_days_late(position))
+    assert found == scenario.expected
+
+
 @pytest.mark.parametrize(
     ("day", "bucket"),
     [
+        (date(2023, 10, 2), "0"),
         (date(2023, 10, 4), "0"),
         (date(2023, 10, 5), "1-30"),
         (date(2023, 11, 17), "31-60"),
