@@ -9,10 +9,14 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, NamedTuple
 
-from kasuwa.core.decision import Refusal
+from kasuwa.core.decision import Context, Decision, LoadedRows, NeedsMore, Refusal
+from kasuwa.methods.loans.model import need_loan
 from kasuwa.methods.loans.rules.loan_record import make_loan_record
+from kasuwa.methods.loans.rules.reverse import on_repayment_taken
 from kasuwa.methods.loans.wire import LoanRecord
+from kasuwa.transactions.purpose import TakenMoney
 from tests.methods.loans.in_memory_lender import Lender
+from tests.methods.loans.test_repay import collect, kobo
 
 INTEREST_FREE = {"interestRate": "0", "interestFrequency": "every_month"}
 FLAT_12 = {"interestRate": "12", "interestFrequency": "annualized"}
@@ -37,7 +41,7 @@ class Act(NamedTuple):
 
     day: str  # of theirs, as month and day; a year is named if it is not the one of the payout
     what: str
-    of: str  # an amount, the number of a repayment or a charge, or a state
+    of: str  # an amount, the number of a repayment or a charge, or a part of a repayment such as "50.00 of 2"
 
 
 class Played(NamedTuple):
@@ -65,16 +69,27 @@ def in_30_days(begins: date) -> TheirLoan:
     return TheirLoan("1000.00", [begins + timedelta(days=30)], begins)
 
 
+PAID, OPEN = ("250.00", "250.00"), ("250.00", "0.00")  # rows
+
+
+def repay(amount: str, *days: str) -> list[Act]:
+    """Returns repayments of one amount."""
+    return [Act(day, "repay", amount) for day in days]
+
+
+def ends(day: str, owed: str, overpaid: str = "0.00") -> list[Act]:
+    state = "is closed" if owed == "0.00" else "is open"
+    return [Act(day, "owes", owed), Act(day, "has", overpaid), Act(day, state, "")]
+
+
 class Player:
     """A loan that is paid out, on which the acts of a scenario are done one after another."""
 
-    def __init__(self, loan: TheirLoan, **terms: Any) -> None:
+    def __init__(self, loan: TheirLoan) -> None:
         self.theirs = loan
         begins = loan.begins if loan.due[0] > loan.begins else date(loan.begins.year - 1, 12, 1)
         self.lender = Lender(start=at(begins))
-        self.loan_id = self.lender.lend(
-            amount=loan.amount, period=len(loan.due), interestSettings=INTEREST_FREE, **terms
-        )
+        self.loan_id = self.lender.lend(amount=loan.amount, period=len(loan.due), interestSettings=INTEREST_FREE)
         ours = [line.due for line in self.lender.lines(self.loan_id)]
         self.days = [*zip(loan.due, ours, strict=True)]
         if loan.due[0] > loan.begins:
@@ -98,6 +113,10 @@ class Player:
             self.repaid.append(reply.txn_ref)
             parts = reply.allocation
             self.split.append((parts.principal, parts.charges or "0.00"))
+        elif act.what == "pay":
+            self.pay(act.of)
+        elif act.what == "take":
+            self.take(*act.of.split(" of "))
         elif act.what == "reverse":
             reply = self.lender.reverse(self.repaid[int(act.of) - 1])
         elif act.what == "charge":
@@ -107,9 +126,33 @@ class Player:
             reply = self.lender.waive(self.loan_id, charge_id=self.charged[int(act.of) - 1])
         elif act.what == "owes":
             assert self.record().outstanding.total == act.of
+        elif act.what == "has":
+            assert self.lender.client().credit == kobo(act.of)
         else:
             assert self.record().state.startswith({"is open": "active", "is closed": "closed_repaid"}[act.what])
         assert not isinstance(reply, Refusal), (act, reply)
+
+    def pay(self, amount: str) -> None:
+        """Lets a payment by card succeed. It may be above what is owed."""
+        self.repaid.append(f"GP{len(self.repaid) + 1}")
+        collect(self.lender, self.loan_id, kobo(amount), txn_ref=self.repaid[-1])
+
+    def take(self, amount: str, n: str) -> None:
+        """Lets a dispute take a part of the n-th repayment."""
+        txn_ref = self.repaid[int(n) - 1]
+        taken = TakenMoney(txn_ref, self.loan_id, kobo(amount), "disputed")
+
+        def rule(context: Context, rows: LoadedRows) -> Decision | NeedsMore:
+            effects = on_repayment_taken(taken, context, rows)
+            if isinstance(effects, NeedsMore):
+                return effects
+            assert effects.rows
+            decision: Decision = Decision()
+            decision.add(effects)
+            return decision
+
+        needs = need_loan(self.lender.merchant, self.loan_id)
+        assert isinstance(self.lender.submit(needs, rule), Decision)
 
     def record(self) -> LoanRecord:
         lender = self.lender

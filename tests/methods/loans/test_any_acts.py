@@ -33,7 +33,7 @@ acts = st.lists(
     min_size=1,
     max_size=9,
 )
-kinds_of_grace = st.one_of(st.just({}), graces)
+kinds_of_grace: st.SearchStrategy[dict[str, Any]] = st.one_of(st.just({}), graces)
 tolerances = st.integers(0, 5)
 Acts = list[tuple[str, int, int, dict[str, Any], int, bool]]
 
@@ -52,12 +52,12 @@ class Played:
         self.repaid: list[str] = []
 
     def play(self, run: Acts) -> None:
-        for what, days, size, *plan in run:
+        for what, days, size, plan, wait, moves in run:
             self.lender.pass_days(days)
             if what == "give_up":
                 self.lender.write_off(self.loan_id)
             elif what != "reverse":
-                txn_ref = take(self.lender, self.loan_id, what, size, *plan)
+                txn_ref = take(self.lender, self.loan_id, what, size, plan, wait, moves)
                 self.repaid += [txn_ref] if txn_ref else []
             elif self.repaid:
                 self.lender.reverse(self.repaid[size % len(self.repaid)])
@@ -135,11 +135,11 @@ def test_the_journal_gives_what_was_owed_on_every_earlier_day(
 ) -> None:
     """Each moment's sums of the postings are what the installments asked for then, whatever was reversed since."""
     played = Played(fields, grace, charges, penalty, days)
-    lender, said = played.lender, {}
+    lender, owed_then = played.lender, {}
     for step in run:
         played.play([step])
-        said[lender.now] = played.owed()
-    assert {moment: owed_by_journal(played, moment) for moment in said} == said
+        owed_then[lender.now] = played.owed()
+    assert {moment: owed_by_journal(played, moment) for moment in owed_then} == owed_then
 
 
 def owed_by_journal(played: Played, until: datetime) -> dict[str, int]:

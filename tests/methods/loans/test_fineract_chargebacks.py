@@ -2,14 +2,13 @@
 
 They are in `LoanChargeback.feature`. Their chargeback leaves the repayment as it is, and asks for its amount once more,
 as principal of the installment of that day or of a new one after the last. Here a repayment that was not honored is
-taken out of the loan, as their "undo" does (Contract: loans#reverse). So what is owed, what is left to pay and when the
+taken out of the loan, as their "undo" does (Contract: loans#reverse). So what is owed, what is overpaid and when the
 loan closes are compared for all; the installments where both put the same amount into the same one.
 
     theirs                                          here
     ------------------------------------------------------------------------------------------------------------------
-    a chargeback of a whole repayment               equal sums and states
-    a chargeback of a part of a repayment           not expressible: a repayment was honored, or it was not
-    a repayment above what is owed                  not expressible: it is status 104 here, and nothing is overpaid
+    a chargeback of a whole repayment               equal: it is reversed
+    a chargeback of a part, overpaid loans          equal, in test_fineract_overpaid.py
     the days late of an amount charged back         different: it is as late as the installment that it had paid
 """
 
@@ -21,13 +20,17 @@ from kasuwa.methods.loans.rules.loan_position import compute_position
 from kasuwa.methods.loans.rules.provision import oldest_unpaid
 from tests.methods.loans.fineract_loans import (
     LOAN_3000,
+    OPEN,
+    PAID,
     Act,
     Played,
     Player,
     at,
+    ends,
     every_15_days,
     monthly,
     play,
+    repay,
 )
 from tests.methods.loans.in_memory_lender import Lender
 
@@ -36,24 +39,12 @@ IN_2023 = monthly("750.00", date(2023, 1, 1))
 LOAN_400 = every_15_days("400.00", date(2023, 9, 1))
 LOAN_500 = every_15_days("500.00", date(2024, 1, 1))
 
-
-def repay(amount: str, *days: str) -> list[Act]:
-    """Returns repayments of one amount."""
-    return [Act(day, "repay", amount) for day in days]
-
-
 PAID_OFF_2022 = [*repay("250.00", "02-01", "03-01", "04-01"), Act("04-01", "is closed", "")]
 PAID_AHEAD = [*repay("250.00", "02-01", "03-01", "03-30"), Act("03-30", "is closed", "")]
 PAID_OFF_2023 = repay("250.00", "02-01", "03-01", "04-01")
 PAID_OFF_400 = [*repay("100.00", "09-01", "09-16", "10-01", "10-16"), Act("10-16", "is closed", "")]
 PAID_OFF_500 = repay("125.00", "01-04", "01-16", "01-31", "02-15")
 BACK_400 = [*PAID_OFF_400, Act("10-25", "reverse", "4"), Act("10-25", "owes", "100.00"), Act("10-25", "is open", "")]
-PAID, OPEN = ("250.00", "250.00"), ("250.00", "0.00")
-
-
-def ends(day: str, owed: str) -> list[Act]:
-    return [Act(day, "owes", owed), Act(day, "is closed" if owed == "0.00" else "is open", "")]
-
 
 SCENARIOS = (
     Played(
@@ -327,6 +318,25 @@ def test_a_chargeback_is_posted_to_the_parts_that_were_paid(
         player.do(act)
     parts = player.lender.reverse(player.repaid[2]).allocation
     assert (parts.principal, parts.charges or None) == expected
+
+
+@pytest.mark.parametrize(
+    ("charged", "paid", "fees"),
+    [([], "250.00", None), ([Act("03-01", "charge", "30.00")], "280.00", "30.00")],
+    ids=["UC7", "UC8 and UC9"],
+)
+def test_a_chargeback_of_a_loan_that_was_given_up_is_written_off_too(
+    charged: list[Act], paid: str, fees: str | None
+) -> None:
+    """Credit allocation accounting entries: 250.00 of principal are lost by the charge-off, and 250.00 after it."""
+    player = Player(monthly("1000.00", date(2024, 1, 1), 4))
+    for act in [*repay("250.00", "01-01", "02-01"), *charged, *repay(paid, "03-01"), Act("03-15", "is open", "")]:
+        player.do(act)
+    first = player.lender.write_off(player.loan_id).data.written_off
+    assert (first.principal, first.total) == ("250.00", "250.00")
+    player.lender.pass_days(17)
+    lost = player.lender.reverse(player.repaid[2]).data.written_off
+    assert (lost.principal, lost.charges or None) == ("500.00", fees)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ disbursement charge stands before the first installment: sums and states are com
     repayments ahead                                equal sums. Theirs covers the next installments. Here the schedule
                                                     is made anew: the rest is spread over them (loans#repay)
     a charge after the last due date                equal sums. Theirs has an installment for it, here the last one has
-    a charge of a loan that is paid off             different: it is refused here
+    a charge of a loan that is paid off, overpaid   different: it is refused here
     a charge after it was paid ahead                equal sum. Theirs has it paid from what was paid ahead
     an undone waiver, an adjusted charge            not expressible: such a charge is made again
 """
@@ -28,6 +28,8 @@ from tests.methods.loans.fineract_loans import (
     INTEREST_FREE,
     LOAN_750,
     LOAN_3000,
+    OPEN,
+    PAID,
     Act,
     Played,
     Player,
@@ -187,7 +189,6 @@ DOWN_PAYMENT = every_15_days("1000.00", date(2023, 10, 1))
 DOWN = Act("10-01", "repay", "250.00")
 SECOND, THIRD = Act("10-16", "repay", "250.00"), Act("10-31", "repay", "250.00")
 AHEAD = Act("10-10", "repay", "300.00")
-PAID, OPEN = ("250.00", "250.00"), ("250.00", "0.00")
 
 
 def charge(day: str, amount: str = "20.00") -> Act:

@@ -74,17 +74,18 @@ def test_any_day_of_any_loans_is_what_it_was_answered_on_that_day(
 ) -> None:
     shop = server.open_shop(now=START)
     bank = LendingClient(shop.connection, shop.mid, shop.key)
-    loan_ids, repaid = [bank.lend(**one) for one in terms], []
-    answered, said = {}, {}
+    loan_ids = [bank.lend(**one) for one in terms]
+    repaid: list[str] = []
+    answered, owed_then = {}, {}
     for days, which, what, size in run:
         bank.advance(hours=24 * days)
         act(bank, loan_ids[which % len(loan_ids)], what, size, repaid)
         day = bank.now()[:10]
         answered[day] = portfolio(bank)
         assert shown(answered[day]) == computed(bank, loan_ids)
-        said[day] = [owed(bank, loan_id) for loan_id in loan_ids]
+        owed_then[day] = [owed(bank, loan_id) for loan_id in loan_ids]
     bank.advance(hours=24 * 45)
     assert {day: portfolio(bank, day) for day in answered} == answered
-    assert {day: [owed_by_statement(bank, loan_id, day) for loan_id in loan_ids] for day in said} == said
+    assert {day: [owed_by_statement(bank, loan_id, day) for loan_id in loan_ids] for day in owed_then} == owed_then
     assert server.broken_invariants([shop.mid]) == []
     shop.connection.close()

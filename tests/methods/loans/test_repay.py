@@ -307,14 +307,16 @@ def test_a_dry_run_is_refused_as_the_repayment_would_be(lender: Lender) -> None:
 # --- payments made for a loan -------------------------------------------------------------------------------------
 
 
-def payment(lender: Lender, amount: int, status: str = SUCCESSFUL) -> Transaction:
+def payment(lender: Lender, amount: int, status: str = SUCCESSFUL, txn_ref: str = "GP1") -> Transaction:
     request = msgspec.convert({"loan_id": "LN1", "payment_method": "wallet"}, RepayRequest)
-    return msgspec.structs.replace(new_repayment(amount, context_at(lender), request), status=status, txn_ref="GP1")
+    return msgspec.structs.replace(new_repayment(amount, context_at(lender), request), status=status, txn_ref=txn_ref)
 
 
-def collect(lender: Lender, loan_id: str, amount: int, status: str = SUCCESSFUL) -> TransactionEffects:
+def collect(
+    lender: Lender, loan_id: str, amount: int, status: str = SUCCESSFUL, txn_ref: str = "GP1"
+) -> TransactionEffects:
     """Returns the effects on the loan of a payment that ended, applied in one posting group."""
-    row = payment(lender, amount, status)
+    row = payment(lender, amount, status, txn_ref)
     kept: list[TransactionEffects] = []
 
     def rule(context: Any, rows: LoadedRows) -> Decision | NeedsMore:
