@@ -217,6 +217,47 @@ PLAYED = (
         JANUARY,
         [Act("01-10", "repay", "500.00"), charge("01-10", "10.00"), owes("01-10", "510.00")],
     ),
+    *(
+        Played(f"charge can be added to loan which is reopened by {name}", JANUARY, acts)
+        for name, acts in (
+            (
+                "chargeback after got overpaid by repayment",
+                [
+                    Act("01-10", "pay", "1200.00"),
+                    Act("01-10", "take", "300.00 of 1"),
+                    charge("01-10", "10.00"),
+                    owes("01-10", "110.00"),
+                ],
+            ),
+            (
+                "payment undo after got overpaid by repayment",
+                [
+                    Act("01-05", "repay", "700.00"),
+                    Act("01-10", "pay", "500.00"),
+                    Act("01-10", "reverse", "1"),
+                    charge("01-10", "10.00"),
+                    owes("01-10", "510.00"),
+                ],
+            ),
+            *(
+                (
+                    f"undo {undone} after got overpaid by goodwill credit",
+                    [
+                        Act("01-10", "repay", "900.00"),
+                        Act("01-10", "pay", "300.00"),
+                        Act("01-10", "has", "200.00"),
+                        undo,
+                        charge("01-10", "10.00"),
+                        owes("01-10", owed),
+                    ],
+                )
+                for undone, undo, owed in (
+                    ("goodwill credit", Act("01-10", "take", "300.00 of 2"), "110.00"),
+                    ("repayment", Act("01-10", "reverse", "1"), "710.00"),
+                )
+            ),
+        )
+    ),
     Played(
         "loanChargePaidByList section has the correct data",
         JANUARY,
@@ -356,10 +397,12 @@ def test_a_charge_of_a_share_of_the_loan_is_as_fineract_computes_it() -> None:
     assert sum(line.charge for line in lender.lines(loan_id)) == 60_000
 
 
-def test_a_loan_that_is_paid_off_is_not_charged() -> None:
-    """Theirs opens again with an installment more, in four scenarios: adding charge on a closed loan after maturity."""
+@pytest.mark.parametrize("overpaid", [[], [Act("10-31", "pay", "50.00")]], ids=["closed", "overpaid"])
+def test_a_loan_that_is_paid_off_is_not_charged(overpaid: list[Act]) -> None:
+    """Theirs opens again with an installment more, in four scenarios: adding charge on a closed loan after maturity. In
+    another one, of a loan that is overpaid by a refund, it pays the charge from that."""
     player = Player(OCTOBER)
-    for act in (Act("10-31", "repay", "1000.00"), Act("11-01", "is closed", "")):
+    for act in (Act("10-31", "repay", "1000.00"), *overpaid, Act("11-01", "is closed", "")):
         player.do(act)
     before = player.lender.balances()
     refusal = player.lender.charge(player.loan_id, "20.00")
