@@ -50,9 +50,8 @@ class Wallet(NamedTuple):
 
 
 def to_minor_units(text: str) -> int:
-    whole, _, cents = text.partition(".")
-    assert len(cents) == 2, text
-    return int(whole) * 100 + int(cents)
+    assert text[-3:-2] == ".", text
+    return int(text.replace(".", ""))
 
 
 class HttpConnection:

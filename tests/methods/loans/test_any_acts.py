@@ -70,7 +70,7 @@ class Played:
         return {part: self.lender.balance(loan_account(part, self.loan_id)) for part in LOAN_PARTS}
 
 
-@without_deadline(40)
+@without_deadline(20)
 @given(terms, kinds_of_grace, agreed, penalties, tolerances, acts)
 def test_any_acts_end_at_zero_and_without_repayments_nothing_was_paid(
     fields: dict[str, Any], grace: dict[str, Any], charges: list[Any], penalty: str, days: int, run: Acts
@@ -88,7 +88,7 @@ def test_any_acts_end_at_zero_and_without_repayments_nothing_was_paid(
     assert lender.client().credit == 0
 
 
-@without_deadline(40)
+@without_deadline(20)
 @given(terms, kinds_of_grace, agreed, penalties, tolerances, acts, st.integers(1, 100))
 def test_the_reverse_of_the_last_act_is_the_state_before_it(
     fields: dict[str, Any],
@@ -111,7 +111,7 @@ def test_the_reverse_of_the_last_act_is_the_state_before_it(
     assert facts(one.lender, one.loan_id) == facts(twin.lender, twin.loan_id)
 
 
-@without_deadline(25)
+@without_deadline(15)
 @given(terms, kinds_of_grace, agreed, penalties, tolerances, acts, st.integers(1, 10_000))
 def test_a_charge_that_is_waived_at_once_leaves_what_is_owed(
     fields: dict[str, Any], grace: dict[str, Any], charges: list[Any], penalty: str, days: int, run: Acts, size: int
@@ -128,7 +128,7 @@ def test_a_charge_that_is_waived_at_once_leaves_what_is_owed(
     assert lender.repay(loan_id, dry_run=True).explained == before.explained
 
 
-@without_deadline(40)
+@without_deadline(20)
 @given(terms, kinds_of_grace, agreed, penalties, tolerances, acts)
 def test_the_journal_gives_what_was_owed_on_every_earlier_day(
     fields: dict[str, Any], grace: dict[str, Any], charges: list[Any], penalty: str, days: int, run: Acts

@@ -67,7 +67,7 @@ def owed_by_statement(bank: LendingClient, loan_id: str, day: str) -> dict[str, 
     return sums
 
 
-@without_deadline(8)
+@without_deadline(5)
 @given(loans, acts)
 def test_any_day_of_any_loans_is_what_it_was_answered_on_that_day(
     server: Deployment, terms: list[dict[str, Any]], run: list[tuple[int, int, str, int]]
