@@ -169,6 +169,29 @@ def test_a_field_that_no_request_has_is_sent_with_the_last(shop: MerchantClient)
     assert invoice["data"]["note"] == "Thank you"
 
 
+@pytest.mark.parametrize("name", ["transfer.failed", "deposit", "loan.late"])
+def test_an_event_is_never_that_of_what_the_merchant_does_meanwhile(name: str, shop: MerchantClient) -> None:
+    """Each request is made twice, as if the merchant did the same in between: first that of the event."""
+    meanwhile: dict[str, Any] = {}
+    made: set[str] = set()
+
+    async def answer(request: Request) -> Mapping[str, Any]:
+        reply = shop.put(request.path, **request.fields).body
+        if request.path == "resources" or request.fields["action"] == "advance":
+            return reply
+        made.update(value for value in collect_values(reply).values() if isinstance(value, str))
+        fields = {field: value for field, value in request.fields.items() if field != "orderRef"}
+        again = {field: meanwhile.get(str(value), value) for field, value in fields.items()}
+        others = collect_values(shop.put(request.path, **again).body)
+        meanwhile.update((value, others[field]) for field, value in collect_values(reply).items() if field in others)
+        return reply
+
+    event = asyncio.run(run(make_requests(name, {}), answer))
+    log = shop.put("resources", inquire="events", limit=10).body["data"]
+    assert len({line["txnRef"] for line in log if line["kind"] == event["kind"]}) == 2
+    assert event["payload"]["txnRef"] in made
+
+
 def answer_all(requests: Any, replies: Mapping[str, Any]) -> list[Request]:
     """Answers requests by their path until they end, and returns them."""
     sent: list[Request] = []

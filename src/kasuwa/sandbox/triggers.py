@@ -6,7 +6,7 @@ none itself: `make_requests` yields one after the other, and takes the reply of 
 
 import contextlib
 import secrets
-from collections.abc import Awaitable, Callable, Generator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Generator, Iterator, Mapping
 from datetime import datetime, timedelta, timezone
 from difflib import get_close_matches
 from functools import partial
@@ -40,6 +40,9 @@ Reply = Mapping[str, Any]
 # Yields requests, takes their replies, and returns the entry of the event in the log.
 Requests = Generator[Request, Reply, dict[str, Any]]
 GoOn = Callable[[], None]
+# Fields of an event of which one names what was requested. That of a settlement names its day alone.
+SUBJECTS = ("txnRef", "paymentRef", "accountReference")
+OF_A_DAY = frozenset({"settlement"})
 # What says which request it is. Changed, it would be another one.
 SELECTORS = frozenset({"action", "inquire", "request"})
 
@@ -455,8 +458,8 @@ def request_steps(name: str, steps: tuple[Step, ...], changes: Mapping[str, Any]
     before = int(newest[0]["sequence"]) if newest else 0
     known: dict[str, Any] = {"unique": secrets.token_hex(8)}
     try:
-        yield from request_all(name, [step for step in steps if not step.after], changes, known, go_on)
-        event = yield from find_event(kind, before, name)
+        made = yield from request_all(name, [step for step in steps if not step.after], changes, known, go_on)
+        event = yield from find_event(kind, before, made, name)
     except Exception:
         with contextlib.suppress(Exception):  # what came first says why
             yield from put_back(name, steps, known)
@@ -467,9 +470,10 @@ def request_steps(name: str, steps: tuple[Step, ...], changes: Mapping[str, Any]
 
 def request_all(
     name: str, steps: list[Step], changes: Mapping[str, Any], known: dict[str, Any], go_on: GoOn
-) -> Generator[Request, Reply, None]:
+) -> Generator[Request, Reply, set[str]]:
     """Requests step after step, and adds the values of their replies to those known. What the merchant changes is sent
-    as it is."""
+    as it is. Returns all texts of the replies: they name what was made."""
+    made: set[str] = set()
     named = {field for step in steps for field in step.fields}
     for step in steps:
         changed = {field: value for field, value in changes.items() if field in step.fields}
@@ -482,6 +486,8 @@ def request_all(
         value, name_kept = step.keeps
         if name_kept:
             known[name_kept] = known[value]
+        made.update(walk_texts(reply))
+    return made
 
 
 def put_back(name: str, steps: tuple[Step, ...], known: Mapping[str, Any]) -> Generator[Request, Reply, None]:
@@ -545,17 +551,24 @@ def find_steps(name: str) -> tuple[Step, ...]:
     raise UnknownEvent(f"no event is called {shown}: {hint}")
 
 
-def find_event(kind: str, after: int, name: str) -> Requests:
-    """Finds the newest event of a kind after a sequence number."""
+def find_event(kind: str, after: int, made: Collection[str], name: str) -> Requests:
+    """Finds the newest event of a kind after a sequence number, of what was made. The merchant may have done the same
+    meanwhile, and its clock has moved for all that it has."""
     newest = None
     has_more = True
     while has_more:
         page = yield from ask(name, "resources", {"inquire": "event_feed", "after": after, "limit": 200})
-        newest = next((dict(event) for event in reversed(page["data"]) if event["kind"] == kind), newest)
+        found = (dict(event) for event in reversed(page["data"]) if event["kind"] == kind and is_of(event, made))
+        newest = next(found, newest)
         after, has_more = page["last"], page["more"]
     if newest is None:
         raise TriggerError(f"{name}: the requests were answered, and no event of kind {kind} came of them")
     return newest
+
+
+def is_of(event: Mapping[str, Any], made: Collection[str]) -> bool:
+    """Whether an event is about something that was made."""
+    return event["kind"] in OF_A_DAY or any(event["payload"].get(name) in made for name in SUBJECTS)
 
 
 def fill_fields(value: Any, known: Mapping[str, Any]) -> Any:
@@ -577,6 +590,14 @@ def find_days(known: Mapping[str, Any]) -> dict[str, str]:
         return {}
     today = datetime.fromisoformat(str(known["now"])).astimezone(LAGOS)
     return {"day before": f"{today - timedelta(days=1):%Y-%m-%d}", "day after": f"{today + timedelta(days=1):%Y-%m-%d}"}
+
+
+def walk_texts(reply: Any) -> Iterator[str]:
+    """Yields the texts of a reply, at whatever depth."""
+    if isinstance(reply, str):
+        yield reply
+    for value in reply.values() if isinstance(reply, Mapping) else reply if isinstance(reply, list) else ():
+        yield from walk_texts(value)
 
 
 def collect_values(reply: Any) -> dict[str, Any]:
