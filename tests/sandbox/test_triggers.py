@@ -3,7 +3,7 @@
 import asyncio
 import html
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -51,6 +51,18 @@ def test_each_event_happens_as_its_name_says(name: str, shop: MerchantClient) ->
         assert payload[field] == value
     elif state:
         assert payload["txnStatus"] == state
+
+
+@pytest.mark.parametrize("name", TRIGGERS)
+def test_each_event_happens_also_with_an_empty_wallet(name: str, open_shop: Callable[..., MerchantClient]) -> None:
+    assert trigger(open_shop(balance="0.00"), name)["kind"] == name.partition(".")[0]
+
+
+def test_a_wallet_that_is_too_short_is_filled_with_what_is_needed(shop: MerchantClient) -> None:
+    lent = trigger(shop, "repayment", amount="90000000.00")["payload"]
+    assert lent["chargedAmount"] == "90000000.00"
+    refused = shop.put("sandbox", action="trigger", event="transfer.failed", fields={"currency": "XXX"}).body
+    assert refused["status"] == 104
 
 
 def test_every_kind_of_event_is_triggered_or_named() -> None:

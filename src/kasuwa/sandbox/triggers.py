@@ -5,17 +5,24 @@ none itself: `make_requests` yields one after the other, and takes the reply of 
 """
 
 import contextlib
+import re
 import secrets
 from collections.abc import Awaitable, Callable, Collection, Generator, Iterator, Mapping
 from datetime import datetime, timedelta, timezone
+from decimal import Decimal
 from difflib import get_close_matches
 from functools import partial
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from kasuwa.core.codes import INSUFFICIENT_FUNDS
 from kasuwa.wire.masking import make_echo
 
 # Most characters of an unknown name in a message.
 MAX_ECHOED = 60
+PLAIN_AMOUNT = re.compile(r"[0-9]{1,12}(\.[0-9]{1,2})?", re.ASCII)
+# What a wallet that is too short for a request is filled with at least, in major units.
+LEAST_FILLED = Decimal(100_000)
 
 
 class Step(NamedTuple):
@@ -480,7 +487,8 @@ def request_all(
         if step is steps[-1]:
             changed |= {field: value for field, value in changes.items() if field not in named}
         fields = {**fill_fields(drop(step.fields, *changed), known), **changed}
-        reply = yield from ask(name, step.path, fields, known["key"] if step.has_further_key else "", go_on)
+        key = known["key"] if step.has_further_key else ""
+        reply = yield from ask(name, step.path, fields, key, go_on, known)
         known |= collect_values(reply)
         known |= find_days(known)
         value, name_kept = step.keeps
@@ -503,17 +511,36 @@ def put_back(name: str, steps: tuple[Step, ...], known: Mapping[str, Any]) -> Ge
 
 
 def ask(
-    name: str, path: str, fields: Mapping[str, Any], key: str = "", go_on: GoOn = lambda: None
+    name: str,
+    path: str,
+    fields: Mapping[str, Any],
+    key: str = "",
+    go_on: GoOn = lambda: None,
+    known: Mapping[str, Any] = MappingProxyType({}),
 ) -> Generator[Request, Reply, Reply]:
-    """Makes one request, and goes on with an advance until it is there. Raises TriggerError if it is refused."""
+    """Makes one request, and goes on with an advance until it is there. A wallet that is too short is filled once.
+    Raises TriggerError if the request is refused."""
+    is_filled = False
     while True:
         go_on()
         reply = yield Request(path, fields, key)
+        if reply["status"] == INSUFFICIENT_FUNDS and not is_filled:
+            is_filled = True
+            yield Request("sandbox", fill_wallet(fields, known), "")
+            continue
         if reply["status"] not in (200, 202):
             raise TriggerError(f"{name}: {path} refused a request: {reply.get('message')}")
         if fields.get("action") != "advance" or not reply.get("more"):
             return reply
         fields = {"action": "advance", "until": reply["until"]}
+
+
+def fill_wallet(fields: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the request that gives the wallet more than a request may cost."""
+    texts = [str(named["amount"]) for named in (fields, known) if "amount" in named]
+    amounts = [2 * Decimal(text) for text in texts if PLAIN_AMOUNT.fullmatch(text)]
+    amount = max((LEAST_FILLED, *amounts))
+    return {"action": "fund_wallet", "currency": fields.get("currency", "NGN"), "amount": f"{amount:.2f}"}
 
 
 async def run(requests: Requests, answer: Callable[[Request], Awaitable[Reply]]) -> dict[str, Any]:
