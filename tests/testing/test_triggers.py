@@ -27,7 +27,7 @@ def test_a_change_may_be_a_number_or_a_list(kasuwa: SandboxMerchant) -> None:
     items = [{"description": "Hemming", "amount": "700.00"}]
     invoice = kasuwa.trigger("invoice", items=items)
     assert isinstance(invoice, InvoiceEvent)
-    assert kasuwa.client.resources.invoice(invoice_id=invoice.invoice_id).raw["data"]["total"] == "700.00"
+    assert kasuwa.client.resources.invoice_detail(invoice_id=invoice.invoice_id).raw["data"]["total"] == "700.00"
 
 
 def test_a_request_that_is_refused_names_its_reason(kasuwa: SandboxMerchant) -> None:

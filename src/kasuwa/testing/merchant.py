@@ -253,7 +253,7 @@ class SandboxMerchant:
         it after it was delivered. `changes` replace fields of the requests that lead to it, such as amount="900.00".
         Raises an error of the client for an unknown event, or if a request is refused."""
         fields = {name: value if isinstance(value, AS_IT_IS) else str(value) for name, value in changes.items()}
-        entry = self._plain_client.sandbox.trigger(event=event, fields=fields).data
+        entry = self._plain_client.sandbox.trigger(event, fields=fields).data
         self._deliver_due()
         signed = sign_event(entry.payload, self.key, event_id=entry.event_id)
         return verify_event(signed.body, signed.headers, self.key)
