@@ -36,6 +36,7 @@ from kasuwa.wire.without_people import OTHER_REFERENCE_NAMES, REFERENCE_NAMES
 # what made them is in it, and who was in a group.
 SHARED = ("CL", CUSTOMER_PREFIX, GROUP_PREFIX, PRODUCT_PREFIX, "SC")
 CHANGES_OF_SHARED = frozenset({"loans.update_group"})
+OF_ONE_ORDER = frozenset({"answer", "job"})
 # A case with more is of no incident. A group whose thirty loans are collected every week has fewer.
 MAX_REFERENCES, MAX_INPUTS = 1_000, 2_000
 
@@ -62,8 +63,8 @@ RELATED = """
     union select group_loan_id from loan where merchant_id = $1 and loan_id = $2 and group_loan_id <> ''
 """
 SELECT_INPUTS = """
-    select distinct on (at, kind, name, body) number, at, kind, name, reference, body from decision_input
-    where merchant_id = $1 and reference = any($2) order by at, kind, name, body, number
+    select number, at, kind, name, reference, body from decision_input
+    where merchant_id = $1 and reference = any($2) order by number
 """
 SELECT_TRANSACTION = f"select {TRANSACTION_COLUMNS} from transaction where merchant_id = $1 and txn_ref = $2"
 # What wallets had before a time: the balance after the last posting, by account.
@@ -179,14 +180,23 @@ async def collect_inputs(connection: Connection, merchant_id: int, reference: st
     from_rows = [
         one for name in sorted(known) for one in await read_row_inputs(connection, merchant_id, name, inputs.values())
     ]
-    ordered = sorted((*inputs.values(), *from_rows), key=order_of)
-    unique = {(one.at, one.kind, one.name, msgspec.json.encode(one.body)): one for one in reversed(ordered)}
+    unique = leave_out_copies(sorted((*inputs.values(), *from_rows), key=make_sort_key))
     if len(unique) > MAX_INPUTS:
         raise CaseRefused(f"more than {MAX_INPUTS} decisions belong to this reference: export a part of it")
-    return known, sorted(unique.values(), key=order_of)
+    return known, unique
 
 
-def order_of(recorded: Recorded) -> tuple[datetime, bool, int]:
+def leave_out_copies(ordered: Iterable[Recorded]) -> list[Recorded]:
+    """Returns each input once. A request is recorded for everything that it names. An answer or a job is that of its
+    own order, and those of several orders may be equal: one batch decided on them."""
+    unique: dict[tuple[Any, ...], Recorded] = {}
+    for one in ordered:
+        own = one.reference if one.kind in OF_ONE_ORDER else ""
+        unique.setdefault((one.at, one.kind, one.name, own, msgspec.json.encode(one.body)), one)
+    return list(unique.values())
+
+
+def make_sort_key(recorded: Recorded) -> tuple[datetime, bool, int]:
     """Returns what inputs are ordered by. At the same time, on a clock that stands still, a request was before what it
     led to."""
     return recorded.at, recorded.kind != "request", recorded.number

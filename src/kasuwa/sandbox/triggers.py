@@ -465,8 +465,8 @@ def request_steps(name: str, steps: tuple[Step, ...], changes: Mapping[str, Any]
     before = int(newest[0]["sequence"]) if newest else 0
     known: dict[str, Any] = {"unique": secrets.token_hex(8)}
     try:
-        made = yield from request_all(name, [step for step in steps if not step.after], changes, known, go_on)
-        event = yield from find_event(kind, before, made, name)
+        replied = yield from request_all(name, [step for step in steps if not step.after], changes, known, go_on)
+        event = yield from find_event(kind, before, replied, name)
     except Exception:
         with contextlib.suppress(Exception):  # what came first says why
             yield from put_back(name, steps, known)
@@ -480,7 +480,7 @@ def request_all(
 ) -> Generator[Request, Reply, set[str]]:
     """Requests step after step, and adds the values of their replies to those known. What the merchant changes is sent
     as it is. Returns all texts of the replies: they name what was made."""
-    made: set[str] = set()
+    replied: set[str] = set()
     named = {field for step in steps for field in step.fields}
     for step in steps:
         changed = {field: value for field, value in changes.items() if field in step.fields}
@@ -494,8 +494,8 @@ def request_all(
         value, name_kept = step.keeps
         if name_kept:
             known[name_kept] = known[value]
-        made.update(walk_texts(reply))
-    return made
+        replied.update(walk_texts(reply))
+    return replied
 
 
 def put_back(name: str, steps: tuple[Step, ...], known: Mapping[str, Any]) -> Generator[Request, Reply, None]:
@@ -578,24 +578,24 @@ def find_steps(name: str) -> tuple[Step, ...]:
     raise UnknownEvent(f"no event is called {shown}: {hint}")
 
 
-def find_event(kind: str, after: int, made: Collection[str], name: str) -> Requests:
-    """Finds the newest event of a kind after a sequence number, of what was made. The merchant may have done the same
-    meanwhile, and its clock has moved for all that it has."""
+def find_event(kind: str, after: int, replied: Collection[str], name: str) -> Requests:
+    """Finds the newest event of a kind after a sequence number, about what the replies name. The merchant may have done
+    the same meanwhile, and its clock has moved for all that it has."""
     newest = None
     has_more = True
     while has_more:
         page = yield from ask(name, "resources", {"inquire": "event_feed", "after": after, "limit": 200})
-        found = (dict(event) for event in reversed(page["data"]) if event["kind"] == kind and is_of(event, made))
-        newest = next(found, newest)
+        newer = (dict(event) for event in reversed(page["data"]) if event["kind"] == kind and is_about(event, replied))
+        newest = next(newer, newest)
         after, has_more = page["last"], page["more"]
     if newest is None:
         raise TriggerError(f"{name}: the requests were answered, and no event of kind {kind} came of them")
     return newest
 
 
-def is_of(event: Mapping[str, Any], made: Collection[str]) -> bool:
-    """Whether an event is about something that was made."""
-    return event["kind"] in OF_A_DAY or any(event["payload"].get(name) in made for name in SUBJECTS)
+def is_about(event: Mapping[str, Any], replied: Collection[str]) -> bool:
+    """Whether an event is about something that the replies name."""
+    return event["kind"] in OF_A_DAY or any(event["payload"].get(name) in replied for name in SUBJECTS)
 
 
 def fill_fields(value: Any, known: Mapping[str, Any]) -> Any:

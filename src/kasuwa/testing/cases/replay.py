@@ -42,7 +42,6 @@ OUTSIDE = frozenset(
 PATH = re.compile(r"[a-z]{1,20}", re.ASCII)
 ADDRESS_NAME = re.compile(r"(.*_)?url|webhook", re.IGNORECASE)
 FEES_OF_BILLS = frozenset({"bill fee", "bill VAT", "bill commission"})
-MAX_SETTLES = 5
 # A code that a payer typed wrong is answered with a refusal.
 MAY_BE_REFUSED = frozenset({"payment.validate"})
 
@@ -305,15 +304,7 @@ class Player:
         elif step.name.endswith(".ended") or self._is_open(reference):
             known = plan.choose_code(step.content)
             fields = {"outcome": status, **({"code": known} if len(known) == 2 else {})}
-            self._settle({"txnRef": reference, **fields})
-
-    def _settle(self, fields: Mapping[str, Any]) -> None:
-        """Has the rail call back. An order that a job is sending at the moment stays open: it is told once more."""
-        for _ in range(MAX_SETTLES):
-            reply = self._wire.send("sandbox", {"action": "settle", **fields})
-            if reply.get("status") == 200 and reply.get("txnStatus") in plan.FINAL:
-                return
-            self._run_due()
+            self._wire.send("sandbox", {"action": "settle", "txnRef": reference, **fields})
 
     def _charge(self, step: CaseInput, reference: str, card: dict[str, str]) -> None:
         opener = self._find_request(step.reference)
