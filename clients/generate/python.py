@@ -175,7 +175,7 @@ def render_method(action: ActionSurface, *, is_async: bool) -> Iterator[str]:
     if action.accepts_idempotency_key:
         parameters.append("idempotency_key: str | None = None")
     star = ", *" if parameters else ""
-    listed = ", ".join(["self" + star, *parameters])
+    listed = TRIGGER_PARAMETERS if is_trigger(action) else ", ".join(["self" + star, *parameters])
     is_list = action.paging != "none"
     result = result_of(action)
     if is_list:
@@ -184,7 +184,7 @@ def render_method(action: ActionSurface, *, is_async: bool) -> Iterator[str]:
     yield f"\n    {prefix}def {action.method}({listed}) -> {result}:\n"
     yield docstring(describe_method(action, is_async=is_async), 8)
     sent = "{" + ", ".join(f"{field.name!r}: {field.name}" for field in (*required, *optional)) + "}"
-    arguments = [f"actions.{constant(action)}", sent]
+    arguments = [f"actions.{constant(action)}", TRIGGER_SENT if is_trigger(action) else sent]
     if action.accepts_idempotency_key:
         arguments.append("idempotency_key")
     called = "_list" if is_list else "_call"
@@ -192,6 +192,14 @@ def render_method(action: ActionSurface, *, is_async: bool) -> Iterator[str]:
     yield f"        return {awaited}self.{called}({', '.join(arguments)})\n"
 
 
+def is_trigger(action: ActionSurface) -> bool:
+    return (action.path, action.method) == ("sandbox", "trigger")
+
+
+# The fields of an event are arguments too: `trigger("dispute.opened", amount="900.00")`.
+TRIGGER_PARAMETERS = "self, event: str, *, fields: Mapping[str, Any] | None = None, **changes: Any"
+TRIGGER_SENT = '{"event": event, "fields": {**(fields or {}), **changes} or None}'
+TRIGGER_DOC = 'changes: The same fields as arguments, such as `trigger("dispute.opened", amount="900.00")`.'
 ORDER_REF_DOC = "The client makes one if it is left out."
 KEY_DOC = (
     "idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. "
@@ -216,6 +224,8 @@ def describe_method(action: ActionSurface, *, is_async: bool) -> list[str]:
             text = f"{text} {ORDER_REF_DOC}".strip()
         if text:
             lines.append(f"{field.name}: {text}")
+    if is_trigger(action):
+        lines.append(TRIGGER_DOC)
     if action.accepts_idempotency_key:
         lines.append(KEY_DOC if action.repeat == "idempotency_key" else ORDER_KEY_DOC)
     found += ["\n".join("\n".join(wrap_text(line, 108, "    ")) for line in lines)] if lines else []

@@ -1,4 +1,4 @@
-"""Ten incidents, as they happen in live. Each returns the reference that a case is exported of."""
+"""Incidents, as they happen in live. Each returns the reference that a case is exported of."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -180,6 +180,35 @@ def charge_a_plan_again(shop: LiveShop) -> str:
     return str(paid["txnRef"])
 
 
+def collect_at_a_meeting(shop: LiveShop) -> str:
+    members = []
+    for number, account in enumerate((ACCOUNT, OTHER_ACCOUNT, ACCOUNT)):
+        person = {"firstname": "Ada", "lastname": "Obi", "phone": f"0803123456{number}"}
+        data = {**person, "bankAccount": {"account_number": account, "bank_code": "058", "account_name": "Ada Obi"}}
+        members.append(shop.put("clients", action="create", data=data, status="active")["data"]["client_id"])
+    grouped = {"name": "Weavers of Obi", "members": members[:2], "leader": members[0]}
+    group_id = shop.put("loans", action="create_group", **grouped)["data"]["group_id"]
+    shop.put("loans", action="update_group", group_id=group_id, add=members[2:])
+    terms = {"interestSettings": {"interestRate": "0", "interestFrequency": "every_week"}, "period": 10}
+    parts = [
+        {"client_id": one, "amount": amount} for one, amount in zip(members[1:], ("800.00", "500.00"), strict=True)
+    ]
+    requested = {"group_id": group_id, "loans": parts, "disbursement": "one", **terms}
+    group_loan = shop.put("loans", action="request_group_loan", **requested)["data"]
+    approved = {"group_loan_id": group_loan["group_loan_id"], "status": "approve"}
+    paid = shop.put("loans", action="process_group_loan", **approved)["data"]
+    shop.call_back(shop.twins.bank.settle(shop.wire(paid["txnRef"]), "success"))
+    shop.wait_for("disburse", paid["txnRef"], "successful")
+    loans = [line["loan_id"] for line in group_loan["loans"]]
+    for amounts in (("80.00", "20.00"), ("80.00", "80.00")):
+        lines = [{"loan_id": loan_id, "amount": amount} for loan_id, amount in zip(loans, amounts, strict=True)]
+        shop.put("loans", action="collect", group_id=group_id, amounts=lines)
+        due = shop.go_to_next_job("loans.watch")
+        wait_until("the loan is looked at", lambda due=due: shop.has_run(due))  # type: ignore[misc]
+    # The second of the loans: a meeting is found by each of its repayments.
+    return str(loans[1])
+
+
 def pay_by_card(shop: LiveShop, amount: str, **fields: Any) -> Any:
     user = {"firstname": "Ada", "lastname": "Obi", "email": "ada@payers.example.com", "phone": "08031234567"}
     begun = shop.put("payment", action="initiate", paymentType="card", amount=amount, user=user, **fields)
@@ -198,4 +227,5 @@ INCIDENTS: tuple[Callable[[LiveShop], str], ...] = (
     enter_three_wrong_codes,
     reverse_one_order_of_a_bulk,
     charge_a_plan_again,
+    collect_at_a_meeting,
 )

@@ -25,6 +25,7 @@ from kasuwa.rails.ports.rejections import Rejection
 from kasuwa.testing.cases.case_file import Case, CaseFile, render_case
 from kasuwa.transactions.inbound_accounts import ArrivedReceipt
 from kasuwa.wire.decoding import decode
+from kasuwa.wire.documents import Document
 from kasuwa.wire.fields import Amount, CardNumber, LagosDate, NonNegativeInt, Probability, Timestamp
 from kasuwa.wire.without_people import HARMLESS_TYPES, REFERENCE_NAMES, has_choices
 from tests.walk.rows import ACTION_ROWS, ActionRow
@@ -87,6 +88,10 @@ def fill_custom(kind: inspect.Type, canary: str) -> Any:
         return kind.cls(300)
     if issubclass(kind.cls, Timestamp | LagosDate) or issubclass(kind.cls, HARMLESS_TYPES) or has_choices(kind.cls):
         return None
+    if issubclass(kind.cls, Document):
+        known = kind.cls.known_struct
+        fields = fill(inspect.type_info(known), canary) if known else None
+        return kind.cls(json.dumps({**msgspec.to_builtins(fields or {}), canary: canary, "name": canary}))
     if issubclass(kind.cls, CardNumber | str):
         return str.__new__(kind.cls, canary)
     return None

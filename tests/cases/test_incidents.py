@@ -1,4 +1,4 @@
-"""Ten incidents of a live deployment on the vendors' twins, each exported as a case and played in a test server."""
+"""Incidents of a live deployment on the vendors' twins, each exported as a case and played in a test server."""
 
 import json
 import subprocess

@@ -6,10 +6,12 @@ from typing import Any
 
 from msgspec import inspect
 
-from kasuwa.cases.export import collect_case
+from kasuwa.cases.export import collect_case, leave_out_copies
+from kasuwa.cases.row_inputs import Recorded
+from kasuwa.engine.decision_inputs import RecordedInput
 from kasuwa.testing.cases.case_file import CaseFile
 from kasuwa.wire.without_people import REFERENCE_NAMES
-from tests.cases.test_canaries import WRITES
+from tests.cases.test_canaries import NOW, WRITES
 from tests.merchant_client import MerchantClient
 from tests.methods.loan_products.test_products import PRODUCT
 from tests.methods.loans.lending_client import LendingClient
@@ -63,3 +65,20 @@ def test_a_case_has_the_product_of_its_loan_and_no_other_loan(
     assert requested.request["amount"] == "1000.00"
     assert requested.request["product_id"] == created.reply["product_id"] == "<product_id 1>"
     assert not any("update_product" in one.action for one in sent)
+
+
+def test_equal_answers_to_several_orders_are_all_kept_and_a_request_is_kept_once() -> None:
+    answered, sent = RecordedInput({"status": "processing"}), RecordedInput({"amount": "1.00"})
+    inputs = [
+        Recorded(number, NOW, kind, "disburse.send", reference, body)
+        for number, (kind, reference, body) in enumerate(
+            [
+                ("request", "first", sent),
+                ("request", "second", sent),
+                ("answer", "first", answered),
+                ("answer", "second", answered),
+                ("answer", "second", answered),
+            ]
+        )
+    ]
+    assert [one.number for one in leave_out_copies(inputs)] == [0, 2, 3]

@@ -271,6 +271,15 @@ def test_trigger_makes_an_event_happen_and_forwards_it(
     assert letter.payload["chargedAmount"] == "900.00"
 
 
+def test_a_field_of_an_event_may_be_a_list(deployment: Deployment, shop: MerchantClient) -> None:
+    items = '[{"description":"Hemming","amount":"700.00"}]'
+    deployment.run_command("trigger", "invoice", f"items={items}", *account(deployment, shop))
+    [event] = shop.put("resources", inquire="events", limit=1).body["data"]
+    invoice_id = event["payload"]["invoice_id"]
+    invoice = shop.put("resources", inquire="invoice", invoice_id=invoice_id).body["data"]
+    assert (invoice["items"][0]["description"], invoice["total"]) == ("Hemming", "700.00")
+
+
 def test_trigger_names_what_is_wrong_with_an_event_or_its_fields(deployment: Deployment, shop: MerchantClient) -> None:
     for words, reason in (
         (("dispute.open",), "event: no event is called dispute.open: did you mean dispute.opened?"),

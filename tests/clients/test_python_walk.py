@@ -1,6 +1,7 @@
 """Calls every method of the Python client over HTTP with the recorded examples, sync and async."""
 
 import asyncio
+from decimal import Decimal
 
 from clients.generate.surface import read_surface
 from kasuwa_client import AsyncKasuwa, Kasuwa
@@ -27,3 +28,13 @@ def test_every_async_method_returns_the_fields_of_the_reply(shop: MerchantClient
         client = AsyncKasuwa(mid=shop.mid, key=shop.key, base_url=base_url)
         check_walk(WalkingClient(shop, call_async(client, runner)))
         runner.run(client.close())
+
+
+def test_the_fields_of_an_event_are_arguments(client: Kasuwa) -> None:
+    for reply in (
+        client.sandbox.trigger("transfer.failed", amount=Decimal("20.50"), narration="rent"),
+        client.sandbox.trigger(event="transfer.failed", fields={"amount": "1.00"}, amount="20.50"),
+    ):
+        assert (reply.data.kind, reply.data.payload["txnStatus"]) == ("transfer", "failed")
+        state = client.disburse.verify(txn_ref=reply.data.txn_ref)
+        assert str(state.amount) == "20.50"

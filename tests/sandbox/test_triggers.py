@@ -3,7 +3,7 @@
 import asyncio
 import html
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -51,6 +51,18 @@ def test_each_event_happens_as_its_name_says(name: str, shop: MerchantClient) ->
         assert payload[field] == value
     elif state:
         assert payload["txnStatus"] == state
+
+
+@pytest.mark.parametrize("name", TRIGGERS)
+def test_each_event_happens_also_with_an_empty_wallet(name: str, open_shop: Callable[..., MerchantClient]) -> None:
+    assert trigger(open_shop(balance="0.00"), name)["kind"] == name.partition(".")[0]
+
+
+def test_a_wallet_that_is_too_short_is_filled_with_what_is_needed(shop: MerchantClient) -> None:
+    lent = trigger(shop, "repayment", amount="90000000.00")["payload"]
+    assert lent["chargedAmount"] == "90000000.00"
+    refused = shop.put("sandbox", action="trigger", event="transfer.failed", fields={"currency": "XXX"}).body
+    assert refused["status"] == 104
 
 
 def test_every_kind_of_event_is_triggered_or_named() -> None:
@@ -167,6 +179,29 @@ def test_a_field_that_no_request_has_is_sent_with_the_last(shop: MerchantClient)
     sent = trigger(shop, "invoice", note="Thank you")["payload"]
     invoice = shop.put("resources", inquire="invoice", invoice_id=sent["invoice_id"]).body
     assert invoice["data"]["note"] == "Thank you"
+
+
+@pytest.mark.parametrize("name", ["transfer.failed", "deposit", "loan.late"])
+def test_an_event_is_never_that_of_what_the_merchant_does_meanwhile(name: str, shop: MerchantClient) -> None:
+    """Each request is made twice, as if the merchant did the same in between: first that of the event."""
+    meanwhile: dict[str, Any] = {}
+    made: set[str] = set()
+
+    async def answer(request: Request) -> Mapping[str, Any]:
+        reply = shop.put(request.path, **request.fields).body
+        if request.path == "resources" or request.fields["action"] == "advance":
+            return reply
+        made.update(value for value in collect_values(reply).values() if isinstance(value, str))
+        fields = {field: value for field, value in request.fields.items() if field != "orderRef"}
+        again = {field: meanwhile.get(str(value), value) for field, value in fields.items()}
+        others = collect_values(shop.put(request.path, **again).body)
+        meanwhile.update((value, others[field]) for field, value in collect_values(reply).items() if field in others)
+        return reply
+
+    event = asyncio.run(run(make_requests(name, {}), answer))
+    log = shop.put("resources", inquire="events", limit=10).body["data"]
+    assert len({line["txnRef"] for line in log if line["kind"] == event["kind"]}) == 2
+    assert event["payload"]["txnRef"] in made
 
 
 def answer_all(requests: Any, replies: Mapping[str, Any]) -> list[Request]:

@@ -30,13 +30,15 @@ from kasuwa.testing.cases.outcome import list_lines
 from kasuwa.testing.exchanges import Exchange
 from kasuwa.testing.golden import StableNames
 from kasuwa.transactions.transactions import Transaction
-from kasuwa.wire.without_people import REFERENCE_NAMES
+from kasuwa.wire.without_people import OTHER_REFERENCE_NAMES, REFERENCE_NAMES
 
 # Clients, customers, groups, products and share classes: one may have a hundred loans, and a case is about one. Only
-# what made them is in it.
+# what made them is in it, and who was in a group.
 SHARED = ("CL", CUSTOMER_PREFIX, GROUP_PREFIX, PRODUCT_PREFIX, "SC")
-# A case with more is of no incident.
-MAX_REFERENCES, MAX_INPUTS = 200, 1_000
+CHANGES_OF_SHARED = frozenset({"loans.update_group"})
+OF_ONE_ORDER = frozenset({"answer", "job"})
+# A case with more is of no incident. A group whose thirty loans are collected every week has fewer.
+MAX_REFERENCES, MAX_INPUTS = 1_000, 2_000
 
 SELECT_MERCHANTS = "select merchant_id, mid from merchant where current order by merchant_id"
 HAS_REFERENCE = """
@@ -58,10 +60,11 @@ RELATED = """
     union select txn_ref from dispute where merchant_id = $1 and dispute_id = $2
     union select plan_id from payment_plan where merchant_id = $1 and first_ref = $2
     union select first_ref from payment_plan where merchant_id = $1 and plan_id = $2
+    union select group_loan_id from loan where merchant_id = $1 and loan_id = $2 and group_loan_id <> ''
 """
 SELECT_INPUTS = """
-    select distinct on (at, kind, name, body) number, at, kind, name, reference, body from decision_input
-    where merchant_id = $1 and reference = any($2) order by at, kind, name, body, number
+    select number, at, kind, name, reference, body from decision_input
+    where merchant_id = $1 and reference = any($2) order by number
 """
 SELECT_TRANSACTION = f"select {TRANSACTION_COLUMNS} from transaction where merchant_id = $1 and txn_ref = $2"
 # What wallets had before a time: the balance after the last posting, by account.
@@ -80,6 +83,8 @@ SELECT_ITEMS = """
 """
 # The facts of answers that a replay uses. The others are a rail's own numbers.
 PLAYED_FACTS = frozenset({"auth", "excess", "outcome"})
+# Names of references that lead to others. An orderRef leads to nothing but its transaction.
+NAMES_OF_OTHERS = (REFERENCE_NAMES | OTHER_REFERENCE_NAMES) - {"orderRef"}
 RESULTS_OF_ANSWERS = REFERENCE_NAMES | {"accountNumber", "cardToken"}
 # What has a timeline of its own, beside transactions.
 OUTCOME_NAMES = frozenset({"dispute_id", "loan_id", "savings_id", "thrift_id"})
@@ -145,7 +150,7 @@ def list_outcomes(inputs: list[Recorded]) -> Iterator[str]:
     """Yields the references whose outcome a case has: those of transactions, and of what a request made."""
     for one in inputs:
         yield from one.body.opened
-        yield from (value for name, value in one.body.results.items() if name in OUTCOME_NAMES)
+        yield from (value for name, value in walk_names(one.body.results) if name in OUTCOME_NAMES)
 
 
 async def read_items(connection: Connection, paycodes: set[str]) -> dict[str, dict[str, str]]:
@@ -175,11 +180,26 @@ async def collect_inputs(connection: Connection, merchant_id: int, reference: st
     from_rows = [
         one for name in sorted(known) for one in await read_row_inputs(connection, merchant_id, name, inputs.values())
     ]
-    ordered = sorted((*inputs.values(), *from_rows), key=lambda one: (one.at, one.number))
-    unique = {(one.at, one.kind, one.name, msgspec.json.encode(one.body)): one for one in reversed(ordered)}
+    unique = leave_out_copies(sorted((*inputs.values(), *from_rows), key=make_sort_key))
     if len(unique) > MAX_INPUTS:
         raise CaseRefused(f"more than {MAX_INPUTS} decisions belong to this reference: export a part of it")
-    return known, sorted(unique.values(), key=lambda one: (one.at, one.number))
+    return known, unique
+
+
+def leave_out_copies(ordered: Iterable[Recorded]) -> list[Recorded]:
+    """Returns each input once. A request is recorded for everything that it names. An answer or a job is that of its
+    own order, and those of several orders may be equal: one batch decided on them."""
+    unique: dict[tuple[Any, ...], Recorded] = {}
+    for one in ordered:
+        own = one.reference if one.kind in OF_ONE_ORDER else ""
+        unique.setdefault((one.at, one.kind, one.name, own, msgspec.json.encode(one.body)), one)
+    return list(unique.values())
+
+
+def make_sort_key(recorded: Recorded) -> tuple[datetime, bool, int]:
+    """Returns what inputs are ordered by. At the same time, on a clock that stands still, a request was before what it
+    led to."""
+    return recorded.at, recorded.kind != "request", recorded.number
 
 
 async def read_row_inputs(
@@ -196,17 +216,29 @@ async def read_row_inputs(
 
 def is_maker(recorded: Recorded) -> bool:
     """Whether an input made what it is recorded for, and did not only name it."""
-    content = recorded.body.content
-    return not (isinstance(content, dict) and recorded.reference in content.values())
+    if recorded.name in CHANGES_OF_SHARED:
+        return True
+    return recorded.reference not in (value for _, value in walk_names(recorded.body.content))
 
 
 def list_references(recorded: Recorded) -> Iterator[str]:
     """Yields the references that an input names, made or opened."""
     yield from recorded.body.opened
-    content = recorded.body.content if isinstance(recorded.body.content, dict) else {}
-    for name, value in (*recorded.body.results.items(), *content.items()):
-        if name in REFERENCE_NAMES and isinstance(value, str) and name != "orderRef":
+    for name, value in (*walk_names(recorded.body.results), *walk_names(recorded.body.content)):
+        if name in NAMES_OF_OTHERS:
             yield value
+
+
+def walk_names(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    """Yields the texts of a recorded value with their names, at whatever depth."""
+    if isinstance(value, dict):
+        for inner, part in value.items():
+            yield from walk_names(part, inner)
+    elif isinstance(value, list):
+        for part in value:
+            yield from walk_names(part, name)
+    elif isinstance(value, str):
+        yield name, value
 
 
 def list_missing(references: Iterable[str], inputs: list[Recorded]) -> Iterator[str]:
@@ -266,7 +298,8 @@ class CaseNames:
     """Replaces the references of a case by names, as golden files do."""
 
     def __init__(self) -> None:
-        self._stable = StableNames("", REFERENCE_NAMES | {"opened", "cardToken", "accountNumber", "token", "reference"})
+        others = {"opened", "cardToken", "accountNumber", "token", "reference"}
+        self._stable = StableNames("", REFERENCE_NAMES | others, known=OTHER_REFERENCE_NAMES)
 
     def rename(self, part: Any) -> Any:
         renamed = self._stable.replace(msgspec.to_builtins(part) if isinstance(part, msgspec.Struct) else vars(part))

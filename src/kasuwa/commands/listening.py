@@ -4,6 +4,7 @@ They call a running server as a merchant does, with its mid and key. Events are 
 machine need not be reachable from the server. Forwarded events are signed as webhooks are.
 """
 
+import contextlib
 import json
 import time
 import urllib.error
@@ -161,10 +162,14 @@ def make_happen(account: MerchantClient, name: str, changes: list[str], forward_
     return describe(event) if forward_to is None else forward_line(event, forward_to, account.key)
 
 
-def read_change(text: str) -> tuple[str, str]:
+def read_change(text: str) -> tuple[str, Any]:
+    """Returns a field and its value. What is written as an object or a list in JSON is one, and all else is a text."""
     field, equals, value = text.partition("=")
     if not field or not equals:
         raise ListenError(f"{text} is not a field and its value, such as amount=900.00")
+    if value.startswith(("{", "[")):
+        with contextlib.suppress(msgspec.DecodeError, RecursionError):
+            return field, msgspec.json.decode(value)
     return field, value
 
 

@@ -170,6 +170,11 @@ def is_opaque_id(prefix: str, text: str) -> bool:
     return fits and text.isascii() and text.isalnum()
 
 
+def is_any_opaque_id(text: str) -> bool:
+    """Returns whether a text has the form of an opaque id, whatever its two letters are."""
+    return text[:2].isupper() and is_opaque_id(text[:2], text)
+
+
 # --- the permutation of reference numbers ---------------------------------------------------------------
 
 NUMBER_COUNT = 1_000_000_000  # nine digits

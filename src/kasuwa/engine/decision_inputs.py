@@ -20,6 +20,10 @@ MAX_BODY = 256 * 1024
 
 # Numbers that are shown on a decision's reply and that others are named by.
 RESULT_NAMES = frozenset({*REFERENCE_NAMES, "accountNumber", "cardToken", "status", "txnStatus", "state"})
+# Lists of a reply that name what the request made, each line by numbers of its own.
+RESULT_LISTS = ("charges", "loans")
+# Transactions of one decision that it is found by. A meeting of a group collects fewer.
+MOST_FOUND_BY = 100
 
 
 class DecisionInput(msgspec.Struct, frozen=True):
@@ -46,7 +50,7 @@ class RecordedInput(msgspec.Struct, omit_defaults=True):
     """The body of a row."""
 
     content: Any = None  # the request, or the rail's answer
-    results: dict[str, str] = {}  # references and states that the decision's reply has, by their names
+    results: dict[str, Any] = {}  # references and states that the decision's reply has, by their names
     opened: list[str] = []  # references of the transactions that the decision has opened
 
 
@@ -54,7 +58,7 @@ def make_rows(
     sent: DecisionInput, merchant_id: int, decision: Decision[Any], now: datetime, opened: list[str], hash_text: Hash
 ) -> Iterator[DecisionInputRow]:
     """Yields the rows of an input that was decided: one for each thing that it is about."""
-    results = dict(list_results(decision.reply, hash_text))
+    results = collect_results(decision.reply, hash_text)
     content = clean(sent.value, hash_text)
     references = choose_references(sent, content, results, opened)
     if not references:
@@ -67,14 +71,16 @@ def make_rows(
         yield DecisionInputRow(merchant_id, reference, now, sent.kind, sent.name, body)
 
 
-def choose_references(sent: DecisionInput, content: Any, results: dict[str, str], opened: list[str]) -> list[str]:
-    """Returns what an input is found by. One that opened a transaction is found by it alone, as it is with others."""
+def choose_references(sent: DecisionInput, content: Any, results: dict[str, Any], opened: list[str]) -> list[str]:
+    """Returns what an input is found by. One that opened transactions is found by these alone, as they are with
+    others."""
     if sent.reference:
         return [sent.reference]
     if opened:
-        return [results.get("batchRef") or results.get("txnRef") or opened[0]]
-    named = {**results, **content} if isinstance(content, dict) else results
-    return list(dict.fromkeys(value for name, value in named.items() if name in REFERENCE_NAMES and value))
+        named = results.get("batchRef") or results.get("txnRef")
+        return [named] if named else opened[:MOST_FOUND_BY]
+    both = {**results, **content} if isinstance(content, dict) else results
+    return list(dict.fromkeys(value for name, value in both.items() if name in REFERENCE_NAMES and value))
 
 
 def list_opened(rows: Iterable[Row], is_known: Callable[[bytes], bool] = lambda key: False) -> list[str]:
@@ -84,20 +90,36 @@ def list_opened(rows: Iterable[Row], is_known: Callable[[bytes], bool] = lambda 
 
 
 @cache
-def plan_made(kind: type[msgspec.Struct]) -> tuple[list[tuple[str, str]], list[str]]:
-    """Returns the fields of a reply that name something, and those that have objects of their own."""
+def plan_made(kind: type[msgspec.Struct]) -> tuple[list[tuple[str, str]], list[str], list[str]]:
+    """Returns the fields of a reply that name something, those that have objects of their own, and the lists."""
     names = list(zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True))
-    return [pair for pair in names if pair[1] in RESULT_NAMES], [one for one, _ in names if one in ("data", "link")]
+    inner, lists = (
+        [attribute for attribute, name in names if name in chosen] for chosen in (("data", "link"), RESULT_LISTS)
+    )
+    return [pair for pair in names if pair[1] in RESULT_NAMES], inner, lists
 
 
-def list_results(reply: Any, hash_text: Hash) -> Iterator[tuple[str, str]]:
+def collect_results(reply: Any, hash_text: Hash) -> dict[str, Any]:
+    """Returns what a reply names. A repayment names itself, and in its loan the transfer that paid that out: the outer
+    one takes precedence."""
+    results: dict[str, Any] = {}
+    for name, value in list_results(reply, hash_text):
+        results.setdefault(name, value)
+    return results
+
+
+def list_results(reply: Any, hash_text: Hash) -> Iterator[tuple[str, Any]]:
     if not isinstance(reply, msgspec.Struct):
         return
-    named, inner = plan_made(type(reply))
+    named, inner, lists = plan_made(type(reply))
     for attribute, name in named:
         value = getattr(reply, attribute)
         if isinstance(value, str | int) and value != "":
             text = str(value)
             yield name, make_pseudonym(text, hash_text) if name in ("accountNumber", "cardToken") else text
+    for attribute in lists:
+        lines = getattr(reply, attribute)
+        if isinstance(lines, list) and lines:
+            yield attribute, [collect_results(line, hash_text) for line in lines]
     for attribute in inner:
         yield from list_results(getattr(reply, attribute), hash_text)

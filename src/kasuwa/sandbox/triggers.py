@@ -5,17 +5,24 @@ none itself: `make_requests` yields one after the other, and takes the reply of 
 """
 
 import contextlib
+import re
 import secrets
-from collections.abc import Awaitable, Callable, Generator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Generator, Iterator, Mapping
 from datetime import datetime, timedelta, timezone
+from decimal import Decimal
 from difflib import get_close_matches
 from functools import partial
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from kasuwa.core.codes import INSUFFICIENT_FUNDS
 from kasuwa.wire.masking import make_echo
 
 # Most characters of an unknown name in a message.
 MAX_ECHOED = 60
+PLAIN_AMOUNT = re.compile(r"[0-9]{1,12}(\.[0-9]{1,2})?", re.ASCII)
+# What a wallet that is too short for a request is filled with at least, in major units.
+LEAST_FILLED = Decimal(100_000)
 
 
 class Step(NamedTuple):
@@ -40,6 +47,9 @@ Reply = Mapping[str, Any]
 # Yields requests, takes their replies, and returns the entry of the event in the log.
 Requests = Generator[Request, Reply, dict[str, Any]]
 GoOn = Callable[[], None]
+# Fields of an event of which one names what was requested. That of a settlement names its day alone.
+SUBJECTS = ("txnRef", "paymentRef", "accountReference")
+OF_A_DAY = frozenset({"settlement"})
 # What says which request it is. Changed, it would be another one.
 SELECTORS = frozenset({"action", "inquire", "request"})
 
@@ -455,8 +465,8 @@ def request_steps(name: str, steps: tuple[Step, ...], changes: Mapping[str, Any]
     before = int(newest[0]["sequence"]) if newest else 0
     known: dict[str, Any] = {"unique": secrets.token_hex(8)}
     try:
-        yield from request_all(name, [step for step in steps if not step.after], changes, known, go_on)
-        event = yield from find_event(kind, before, name)
+        replied = yield from request_all(name, [step for step in steps if not step.after], changes, known, go_on)
+        event = yield from find_event(kind, before, replied, name)
     except Exception:
         with contextlib.suppress(Exception):  # what came first says why
             yield from put_back(name, steps, known)
@@ -467,21 +477,25 @@ def request_steps(name: str, steps: tuple[Step, ...], changes: Mapping[str, Any]
 
 def request_all(
     name: str, steps: list[Step], changes: Mapping[str, Any], known: dict[str, Any], go_on: GoOn
-) -> Generator[Request, Reply, None]:
+) -> Generator[Request, Reply, set[str]]:
     """Requests step after step, and adds the values of their replies to those known. What the merchant changes is sent
-    as it is."""
+    as it is. Returns all texts of the replies: they name what was made."""
+    replied: set[str] = set()
     named = {field for step in steps for field in step.fields}
     for step in steps:
         changed = {field: value for field, value in changes.items() if field in step.fields}
         if step is steps[-1]:
             changed |= {field: value for field, value in changes.items() if field not in named}
         fields = {**fill_fields(drop(step.fields, *changed), known), **changed}
-        reply = yield from ask(name, step.path, fields, known["key"] if step.has_further_key else "", go_on)
+        key = known["key"] if step.has_further_key else ""
+        reply = yield from ask(name, step.path, fields, key, go_on, known)
         known |= collect_values(reply)
         known |= find_days(known)
         value, name_kept = step.keeps
         if name_kept:
             known[name_kept] = known[value]
+        replied.update(walk_texts(reply))
+    return replied
 
 
 def put_back(name: str, steps: tuple[Step, ...], known: Mapping[str, Any]) -> Generator[Request, Reply, None]:
@@ -497,17 +511,36 @@ def put_back(name: str, steps: tuple[Step, ...], known: Mapping[str, Any]) -> Ge
 
 
 def ask(
-    name: str, path: str, fields: Mapping[str, Any], key: str = "", go_on: GoOn = lambda: None
+    name: str,
+    path: str,
+    fields: Mapping[str, Any],
+    key: str = "",
+    go_on: GoOn = lambda: None,
+    known: Mapping[str, Any] = MappingProxyType({}),
 ) -> Generator[Request, Reply, Reply]:
-    """Makes one request, and goes on with an advance until it is there. Raises TriggerError if it is refused."""
+    """Makes one request, and goes on with an advance until it is there. A wallet that is too short is filled once.
+    Raises TriggerError if the request is refused."""
+    is_filled = False
     while True:
         go_on()
         reply = yield Request(path, fields, key)
+        if reply["status"] == INSUFFICIENT_FUNDS and not is_filled:
+            is_filled = True
+            yield Request("sandbox", fill_wallet(fields, known), "")
+            continue
         if reply["status"] not in (200, 202):
             raise TriggerError(f"{name}: {path} refused a request: {reply.get('message')}")
         if fields.get("action") != "advance" or not reply.get("more"):
             return reply
         fields = {"action": "advance", "until": reply["until"]}
+
+
+def fill_wallet(fields: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the request that gives the wallet more than a request may cost."""
+    texts = [str(named["amount"]) for named in (fields, known) if "amount" in named]
+    amounts = [2 * Decimal(text) for text in texts if PLAIN_AMOUNT.fullmatch(text)]
+    amount = max((LEAST_FILLED, *amounts))
+    return {"action": "fund_wallet", "currency": fields.get("currency", "NGN"), "amount": f"{amount:.2f}"}
 
 
 async def run(requests: Requests, answer: Callable[[Request], Awaitable[Reply]]) -> dict[str, Any]:
@@ -545,17 +578,24 @@ def find_steps(name: str) -> tuple[Step, ...]:
     raise UnknownEvent(f"no event is called {shown}: {hint}")
 
 
-def find_event(kind: str, after: int, name: str) -> Requests:
-    """Finds the newest event of a kind after a sequence number."""
+def find_event(kind: str, after: int, replied: Collection[str], name: str) -> Requests:
+    """Finds the newest event of a kind after a sequence number, about what the replies name. The merchant may have done
+    the same meanwhile, and its clock has moved for all that it has."""
     newest = None
     has_more = True
     while has_more:
         page = yield from ask(name, "resources", {"inquire": "event_feed", "after": after, "limit": 200})
-        newest = next((dict(event) for event in reversed(page["data"]) if event["kind"] == kind), newest)
+        newer = (dict(event) for event in reversed(page["data"]) if event["kind"] == kind and is_about(event, replied))
+        newest = next(newer, newest)
         after, has_more = page["last"], page["more"]
     if newest is None:
         raise TriggerError(f"{name}: the requests were answered, and no event of kind {kind} came of them")
     return newest
+
+
+def is_about(event: Mapping[str, Any], replied: Collection[str]) -> bool:
+    """Whether an event is about something that the replies name."""
+    return event["kind"] in OF_A_DAY or any(event["payload"].get(name) in replied for name in SUBJECTS)
 
 
 def fill_fields(value: Any, known: Mapping[str, Any]) -> Any:
@@ -577,6 +617,14 @@ def find_days(known: Mapping[str, Any]) -> dict[str, str]:
         return {}
     today = datetime.fromisoformat(str(known["now"])).astimezone(LAGOS)
     return {"day before": f"{today - timedelta(days=1):%Y-%m-%d}", "day after": f"{today + timedelta(days=1):%Y-%m-%d}"}
+
+
+def walk_texts(reply: Any) -> Iterator[str]:
+    """Yields the texts of a reply, at whatever depth."""
+    if isinstance(reply, str):
+        yield reply
+    for value in reply.values() if isinstance(reply, Mapping) else reply if isinstance(reply, list) else ():
+        yield from walk_texts(value)
 
 
 def collect_values(reply: Any) -> dict[str, Any]:

@@ -115,10 +115,13 @@ def render(exchanges: list[Exchange], deliveries: "list[Delivery]", *, url: str,
 
 
 class StableNames:
-    """Replaces values that differ between runs by stable names: those of fields with these names."""
+    """Replaces values that differ between runs by stable names: those of fields with these names. A field of `known`
+    has a name only if another field gave its value one."""
 
-    def __init__(self, url: str, volatile: frozenset[str] = VOLATILE_NAMES) -> None:
-        self._volatile = volatile
+    def __init__(
+        self, url: str, volatile: frozenset[str] = VOLATILE_NAMES, known: frozenset[str] = frozenset()
+    ) -> None:
+        self._volatile, self._known = volatile, known
         self._names: dict[str, str] = {}
         self._counts: dict[str, int] = {}
         self._url = url
@@ -130,6 +133,8 @@ class StableNames:
             return [self.replace(part, name) for part in value]
         if name in self._volatile and isinstance(value, str | int) and value not in ("", MASKED):
             return self._assign_name(str(value), name)
+        if name in self._known and value in self._names:
+            return self._names[value]
         return self._replace_within(value) if isinstance(value, str) else value
 
     def _replace_within(self, text: str) -> str:

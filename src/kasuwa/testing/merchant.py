@@ -29,6 +29,8 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 EVERY_CALL = 1_000_000
+# Values that are sent as they are. Others are written as text: an amount, a day.
+AS_IT_IS = (bool, int, list, dict)
 # NGN in the wallet of a new merchant.
 OPENING_BALANCE = "50000.00"
 
@@ -250,8 +252,8 @@ class SandboxMerchant:
         """Makes an event such as "dispute.opened" or "loan.late" happen, with everything that it is about, and returns
         it after it was delivered. `changes` replace fields of the requests that lead to it, such as amount="900.00".
         Raises an error of the client for an unknown event, or if a request is refused."""
-        reply = self._plain_client.sandbox.trigger(event=event, fields={k: str(v) for k, v in changes.items()})
-        entry = reply.data
+        fields = {name: value if isinstance(value, AS_IT_IS) else str(value) for name, value in changes.items()}
+        entry = self._plain_client.sandbox.trigger(event, fields=fields).data
         self._deliver_due()
         signed = sign_event(entry.payload, self.key, event_id=entry.event_id)
         return verify_event(signed.body, signed.headers, self.key)

@@ -14,6 +14,8 @@ import msgspec
 from msgspec import inspect
 
 from kasuwa.core.money import format_minor
+from kasuwa.core.references import is_any_opaque_id
+from kasuwa.wire.documents import Document, read_document
 from kasuwa.wire.fields import Amount, ChosenCurrency, Currency, CustomFieldType, PercentOrAmount, PercentRate
 from kasuwa.wire.masking import SECRET_FIELDS, mask_reference
 from kasuwa.wire.pseudonyms import Hash, make_pseudonym
@@ -84,6 +86,9 @@ REFERENCE_NAMES = frozenset(
         "to_client_id",
     }
 )
+# The same, where the type of the field says that it holds references and the value is an opaque id. Elsewhere
+# these names have other values.
+OTHER_REFERENCE_NAMES = frozenset({"add", "from", "id", "leader", "members", "remove", "to"})
 # Names of secrets that have a pseudonym: a saved card is named by that of its token. A code may be a plain form.
 NAMED_SECRETS = frozenset({"cardtoken", "bvn", "nin", "code", "token"})
 # Names of what is left out with everything below it.
@@ -100,6 +105,8 @@ def clean(value: Any, hash_text: Hash, name: str = "", mode: str = "") -> Any:
         return value if isinstance(value, bool) else None
     if isinstance(value, msgspec.Raw):
         return clean_untyped(value, hash_text, name)
+    if isinstance(value, Document):
+        return clean_document(value, hash_text)
     if isinstance(value, dict):
         return clean_object(value, hash_text, is_fact)
     if isinstance(value, list | tuple):
@@ -111,6 +118,19 @@ def clean(value: Any, hash_text: Hash, name: str = "", mode: str = "") -> Any:
     if isinstance(value, int | float):
         return clean_number(value)
     return clean_text(str(value), hash_text, name, mode or guess_mode(name))
+
+
+def clean_document(document: Document, hash_text: Hash) -> dict[str, Any] | None:
+    """Returns the fields of a document that are known. A number may be a person's, and is treated as a text."""
+    if document.known_struct is None:
+        return None
+    parts = document.read_parts(read_document(document))
+    texts = {name: str(part) if isinstance(part, int) else part for name, part in parts.items()}
+    fields = plan_fields(document.known_struct)
+    cleaned = {
+        wire: clean(texts.get(attribute), hash_text, wire, mode) for attribute, wire, mode in fields if mode != "secret"
+    }
+    return {wire: part for wire, part in cleaned.items() if part is not None}
 
 
 def clean_untyped(raw: msgspec.Raw, hash_text: Hash, name: str) -> Any:
@@ -155,6 +175,8 @@ def clean_text(text: str, hash_text: Hash, name: str, mode: str) -> str:
         return text
     if mode == "reference":
         return mask_reference(text)
+    if mode == "opaque id" and is_any_opaque_id(text):
+        return text
     form = DATE if name.endswith("_date") else PLAIN_FORMS.get(name)
     if SHORT_NUMBER.fullmatch(text) or (mode == "plain" and form is not None and form.fullmatch(text)):
         return text
@@ -196,8 +218,11 @@ def choose_mode(name: str, kind: inspect.Type) -> str:
     if isinstance(kind, inspect.CustomType):
         return "choice" if issubclass(kind.cls, HARMLESS_TYPES) or has_choices(kind.cls) else mode
     if isinstance(kind, inspect.Metadata):
+        extra = kind.extra or {}
+        if name in OTHER_REFERENCE_NAMES and extra.get("reference_text"):
+            return "opaque id"
         # Whatever its name is, people write what they like in a free text.
-        return "person" if (kind.extra or {}).get("free_text") else choose_mode(name, kind.type)
+        return "person" if extra.get("free_text") else choose_mode(name, kind.type)
     # The keys of an untyped object may be anything. Those of a rail's facts are words of the service.
     return "secret" if isinstance(kind, inspect.DictType) and name != "facts" else mode
 

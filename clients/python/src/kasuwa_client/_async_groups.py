@@ -10037,7 +10037,9 @@ class Sandbox(AsyncGroup):
             },
         )
 
-    async def trigger(self, *, event: str, fields: Mapping[str, Any] | None = None) -> types.TriggerReply:
+    async def trigger(
+        self, event: str, *, fields: Mapping[str, Any] | None = None, **changes: Any
+    ) -> types.TriggerReply:
         """Make an event happen, with all that it is about.
 
         Makes an event happen, by requests of this merchant that lead to it.
@@ -10048,6 +10050,7 @@ class Sandbox(AsyncGroup):
             characters.
         fields: Fields of the requests, such as `amount`. Each replaces that of every request that has it, and one
             that none has is sent with the last. An object of at most 50 fields.
+        changes: The same fields as arguments, such as `trigger("dispute.opened", amount="900.00")`.
 
         Example, and the reply that was recorded for it:
 
@@ -10081,7 +10084,9 @@ class Sandbox(AsyncGroup):
                   "vat": "112.50",
             …
         """
-        return await self._call(actions.SANDBOX_TRIGGER, {"event": event, "fields": fields})
+        return await self._call(
+            actions.SANDBOX_TRIGGER, {"event": event, "fields": {**(fields or {}), **changes} or None}
+        )
 
     def requests(
         self,

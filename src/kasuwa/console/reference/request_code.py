@@ -29,7 +29,8 @@ console.log(await reply.text());
 
 def write_request(path: str, text: str) -> list[Language]:
     """Returns code that sends a text to a path of the API. Address, mid and key come from the environment."""
-    literal = json.dumps(text)
+    # An escape of a surrogate pair is one character in TypeScript, and two that cannot be sent in Python.
+    literal = json.dumps(text, ensure_ascii=False)
     return [
         Language("curl", write_curl_of_text(path, text)),
         Language("Python", PYTHON.format(body=literal, path=path)),

@@ -35,7 +35,7 @@ class CaseInput(msgspec.Struct, omit_defaults=True):
     reference: str  # what it is about
     content: dict[str, Any] = {}
     opened: list[str] = []  # references of the transactions that it opened
-    results: dict[str, str] = {}  # references that its decision names
+    results: dict[str, Any] = {}  # references that its decision names
 
 
 class CaseLine(msgspec.Struct, omit_defaults=True):

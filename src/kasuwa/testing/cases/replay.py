@@ -200,7 +200,10 @@ class Player:
         opened = list(exchange.reply.get("opened", ()))
         reference = opened[0] if len(opened) == 1 else str(exchange.reply.get("txnRef", ""))
         answers = plan.find_answers(self._file, reference, at_ms)
-        scenario = answers.scenario() if opened and answers.inputs else ""
+        # All orders of a request share its header.
+        orders = [plan.find_answers(self._file, one, at_ms) for one in opened]
+        scenarios = {one.scenario() for one in orders if one.inputs}
+        scenario = scenarios.pop() if len(scenarios) == 1 else ""
         change = getattr(self, f"_change_{exchange.action.replace('.', '_').replace(' ', '_')}", None)
         if change is not None:
             scenario = change(body, opened or [reference], answers, scenario)
@@ -215,6 +218,16 @@ class Player:
         for order, reference in zip(body["data"], opened, strict=False):
             order["accountnumber"] = plan.make_account(plan.find_answers(self._file, reference, at_ms))
         return ""
+
+    def _change_clients_create(self, body: Any, opened: list[str], answers: plan.Answers, scenario: str) -> str:
+        """Money can be sent to the client. Whose face a photo shows nobody may know, and no bank knows the account."""
+        data = body["data"]
+        data.pop("photo", None)
+        if "bankAccount" in data:
+            data["bankAccount"] = {**data["bankAccount"], "account_number": plan.ACCOUNT}
+        return scenario
+
+    _change_clients_update = _change_clients_create
 
     def _change_bills_pay(self, body: Any, opened: list[str], answers: plan.Answers, scenario: str) -> str:
         body["reference"], at_ms = plan.CUSTOMER, answers.sent_ms
@@ -354,22 +367,28 @@ class Player:
 
     def _learn(self, recorded: dict[str, Any], reply: dict[str, Any]) -> None:
         """Notes which values of a reply stand for those of the case."""
-        places = [reply, reply.get("data")]
-        for name, value in recorded.items():
-            actual = next((str(part[name]) for part in places if isinstance(part, dict) and part.get(name)), None)
-            if actual is not None and str(value).startswith("<"):
-                self._values[str(value)] = actual
-                self._known.add(actual)
+        self._learn_names(recorded, [reply, reply.get("data")])
         opened, orders = list(recorded.get("opened", ())), reply.get("data")
         if isinstance(orders, list):
             named = [order.get("txnRef") for order in orders if isinstance(order, dict) and order.get("txnRef")]
             for name, actual in zip(opened, named, strict=False):
                 self._values[name] = str(actual)
                 self._known.add(str(actual))
-        elif len(opened) == 1 and opened[0] not in self._values:
+        else:
             self._learn_opened(opened)
         if reply.get("accountNumber") and opened:
             self._values[f"account {opened[0]}"] = str(reply["accountNumber"])
+
+    def _learn_names(self, recorded: dict[str, Any], places: list[Any]) -> None:
+        for name, value in recorded.items():
+            actual = next((part[name] for part in places if isinstance(part, dict) and part.get(name)), None)
+            if isinstance(value, list) and isinstance(actual, list):
+                for line, actual_line in zip(value, actual, strict=False):
+                    if isinstance(line, dict):
+                        self._learn_names(line, [actual_line])
+            elif actual is not None and str(value).startswith("<"):
+                self._values[str(value)] = str(actual)
+                self._known.add(str(actual))
 
     def _learn_opened(self, opened: list[str]) -> None:
         """Finds the transactions that opened by themselves, in their order."""
