@@ -1,8 +1,8 @@
 """Describes the whole API for the generators of client libraries, from the action tables of the service.
 
 `read_surface()` returns every action with its request fields, the type of its reply, the recorded example and whether
-it can safely be repeated. The generators (python.py, typescript.py) read only this. Rows of the tables that are another
-spelling of an action are left out.
+it can safely be repeated. The generators (python.py, typescript.py, php.py) read only this. Rows of the tables that are
+another spelling of an action are left out.
 """
 
 import re
