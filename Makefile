@@ -119,7 +119,8 @@ pin: $(TOOLS)/bin/pip-compile
 	$(PIN) --output-file tests/generators/requirements.txt tests/generators/requirements.in
 
 # The wheel and the source distribution of the service and of the Python client, built with the pinned setuptools, each wheel
-# from the source distribution; and the npm package of the TypeScript client, where there is npm.
+# from the source distribution; the zip of the PHP client, as composer takes it; and the npm package of the TypeScript client,
+# where there is npm.
 SDIST := import sys; from setuptools import build_meta; build_meta.build_sdist(sys.argv[1])
 dist: .venv/.stamp
 	rm -rf dist
@@ -129,6 +130,8 @@ dist: .venv/.stamp
 	done
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --no-index \
 		--wheel-dir dist dist/*.tar.gz
+	cd clients/php && version=$$(sed -n 's/.*"version": "\(.*\)",/\1/p' composer.json) && "$(HERE)/$(BIN)/python" -m zipfile \
+		--create "$(HERE)/dist/kasuwa-client-php-$$version.zip" composer.json README.md LICENSE src
 	@if command -v npm >/dev/null; then \
 		cd clients/typescript && npm ci --ignore-scripts --no-audit --no-fund && npm pack --pack-destination "$(HERE)/dist"; \
 	else \

@@ -62,6 +62,16 @@ def find_php() -> Path:
     return find_program("php", "php-cli", Path("/usr/bin/php"))
 
 
+def find_php_with_curl() -> Path:
+    """Returns php if it has its extension curl, which is a package of its own."""
+    php = find_php()
+    program = "echo extension_loaded('curl') ? '' : ini_get('extension_dir');"
+    missing_in = subprocess.run([php, "-r", program], capture_output=True, text=True, check=True).stdout
+    if missing_in:
+        need_package("php-curl", Path(missing_in, "curl.so"))
+    return php
+
+
 def may_install() -> bool:
     return os.geteuid() == 0 and shutil.which("apt-get") is not None
 

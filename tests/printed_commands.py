@@ -25,8 +25,9 @@ SIGNED_BYTES = re.compile(r"kasuwa (proof|group|event|mark|head|close|evidence) 
 def pages() -> list[Path]:
     """Returns the pages that users and developers read. Decisions tell of the past."""
     docs = [path for path in (REPOSITORY / "docs").rglob("*.md") if "decisions" not in path.parts]
-    others = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "bench/README.md", "clients/python/README.md")
-    return sorted([*docs, *(REPOSITORY / name for name in (*others, "clients/typescript/README.md"))])
+    others = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "bench/README.md")
+    clients = (f"clients/{language}/README.md" for language in ("python", "typescript", "php"))
+    return sorted([*docs, *(REPOSITORY / name for name in (*others, *clients))])
 
 
 def lines_of(text: str) -> Iterator[str]:

@@ -26,7 +26,7 @@ from packaging.utils import canonicalize_name
 import kasuwa
 from tests.clients.test_python_package import dependencies_of
 from tests.node import find_npm, run_node
-from tests.packages import need_package
+from tests.packages import find_php_with_curl, need_package
 from tests.running import DEMO_KEY, DEMO_MID
 from tests.serving import FREE_PORTS, STOP_SECONDS
 from tests.simulate.processes import wait_until
@@ -100,6 +100,7 @@ def test_a_release_has_every_distribution_and_a_tag_and_leaves_the_clone_clean(c
         f"kasuwa-{version}-py3-none-any.whl",
         f"kasuwa-{version}.tar.gz",
         f"kasuwa-client-{version}.tgz",
+        f"kasuwa-client-php-{version}.zip",
         f"kasuwa_client-{version}-py3-none-any.whl",
         f"kasuwa_client-{version}.tar.gz",
         "sbom.json",
@@ -117,6 +118,15 @@ def test_the_npm_package_is_installed_and_tells_its_version(clone: Path, tmp_pat
     run_in(tmp_path, str(npm), "install", "--offline", "--no-audit", "--no-fund", str(package))
     script = 'import { VERSION } from "kasuwa-client"; console.log(VERSION);'
     assert run_node(["--input-type=module", "--eval", script], tmp_path) == f"{kasuwa.__version__}\n"
+
+
+def test_the_zip_of_the_php_client_runs_without_the_clone(clone: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(clone / "dist" / f"kasuwa-client-php-{kasuwa.__version__}.zip") as packed:
+        packed.extractall(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"composer.json", "README.md", "LICENSE", "src"}
+    load = "spl_autoload_register(fn ($name) => require strtr(substr($name, 7), '\\\\', '/') . '.php');"
+    program = f"{load} chdir('src'); echo (new Kasuwa\\Kasuwa(mid: 'GP1', key: '1'))::VERSION;"
+    assert run_in(tmp_path, str(find_php_with_curl()), "-r", program) == kasuwa.__version__
 
 
 @pytest.mark.parametrize("version", ["", "0.0.1"])
@@ -138,6 +148,8 @@ def test_distributions_are_built_without_the_development_environment() -> None:
 # Where the version stands besides src/kasuwa/__init__.py.
 VERSIONED = {
     "CHANGELOG.md": "\n## {}\n",
+    "clients/php/composer.json": '\n    "version": "{}",\n',
+    "clients/php/src/Kasuwa.php": "VERSION = '{}'",
     "clients/python/pyproject.toml": '\nversion = "{}"\n',
     "clients/python/src/kasuwa_client/_version.py": '\n__version__ = "{}"\n',
     "clients/typescript/package.json": '\n  "version": "{}",\n',

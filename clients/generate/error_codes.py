@@ -1,4 +1,4 @@
-"""The codes of errors as types of both clients, from the refusals of the service."""
+"""The codes of errors as types of the clients, from the refusals of the service."""
 
 from collections.abc import Iterator
 

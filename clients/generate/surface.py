@@ -1,8 +1,8 @@
 """Describes the whole API for the generators of client libraries, from the action tables of the service.
 
 `read_surface()` returns every action with its request fields, the type of its reply, the recorded example and whether
-it can safely be repeated. The generators (python.py, typescript.py) read only this. Rows of the tables that are another
-spelling of an action are left out.
+it can safely be repeated. The generators (python.py, typescript.py, php.py) read only this. Rows of the tables that are
+another spelling of an action are left out.
 """
 
 import re
@@ -159,8 +159,8 @@ LACKED_BY_DRY_RUNS = frozenset(
     }
 )
 PATHS_WITHOUT_DRY_RUN = frozenset({"payment", "clients"})
-# `limits` of these is the object of a card's limits.
-CARD_LIMITS = frozenset({"virtualcard-create.limits", "virtualcard-limits.limits"})
+# `limits` of these is an object: the limits of a card, or of what is paid out.
+OBJECT_LIMITS = frozenset({"virtualcard-create.limits", "virtualcard-limits.limits", "sandbox-payout_policy.limits"})
 
 # Lists that are in another order than newest first.
 OLDEST_FIRST = frozenset({"resources-event_feed", "investments-subscriptions"})
@@ -506,7 +506,7 @@ def offered_fields(name: str, action: Action, names: dict[type, str]) -> Iterato
         full_name = f"{name}.{field.wire_name}"
         has_no_dry_run = REFUSE_DRY_RUN in action.rules or name.partition("-")[0] in PATHS_WITHOUT_DRY_RUN
         is_refused = field.wire_name == "dry_run" and has_no_dry_run
-        if is_refused or (LEFT_OUT_FIELDS & {field.wire_name, full_name} and full_name not in CARD_LIMITS):
+        if is_refused or (LEFT_OUT_FIELDS & {field.wire_name, full_name} and full_name not in OBJECT_LIMITS):
             continue
         yield field._replace(required=field.required or full_name in REQUIRED_FIELDS)
 

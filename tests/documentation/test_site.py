@@ -85,6 +85,7 @@ def test_tools_are_documented_besides_the_api() -> None:
     for address, words in {
         "tools/python.html": "verify_event",
         "tools/typescript.html": "verifyEvent",
+        "tools/php.html": "verifyEvent",
         "tools/testing.html": "kasuwa.events",
         "tools/commands.html": "kasuwa restore-test",
         "tools/operating.html": "KASUWA_DATABASE_URL",

@@ -47,6 +47,7 @@ MARKDOWN_PAGES: tuple[MarkdownPage, ...] = (
     *(MarkdownPage(f"guides/{name}.md", f"guides/{name}.html", GUIDES, label) for name, label in GUIDE_LABELS.items()),
     MarkdownPage("../clients/python/README.md", "tools/python.html", TOOLS, "Python client"),
     MarkdownPage("../clients/typescript/README.md", "tools/typescript.html", TOOLS, "TypeScript client"),
+    MarkdownPage("../clients/php/README.md", "tools/php.html", TOOLS, "PHP client"),
     MarkdownPage("recipes/testing/README.md", "tools/testing.html", TOOLS, "Testing with pytest"),
     MarkdownPage("commands.md", "tools/commands.html", TOOLS, "Commands"),
     MarkdownPage("operating.md", "tools/operating.html", TOOLS, "Settings and operation"),

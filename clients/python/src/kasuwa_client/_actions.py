@@ -2680,6 +2680,7 @@ SANDBOX_PAYOUT_POLICY: Action[types.PolicyReply] = Action(
         "approve_daily_above": ("approve_daily_above", "amount"),
         "approve_new_beneficiary": ("approve_new_beneficiary", "boolean"),
         "approve_bulk": ("approve_bulk", "boolean"),
+        "limits": ("limits", "LimitFields"),
         "beneficiary_limits": ("beneficiary_limits", "LimitFields"),
         "tier_limits": ("tier_limits", "TierFields"),
         "on_limit": ("on_limit", "choice"),

@@ -10588,6 +10588,7 @@ class Sandbox(AsyncGroup):
         approve_daily_above: types.Amount | None = None,
         approve_new_beneficiary: bool | None = None,
         approve_bulk: bool | None = None,
+        limits: types.LimitFields | None = None,
         beneficiary_limits: types.LimitFields | None = None,
         tier_limits: types.TierFields | None = None,
         on_limit: Literal["approve", "refuse"] | None = None,
@@ -10605,6 +10606,7 @@ class Sandbox(AsyncGroup):
             most two decimals, at most 15 digits; zero where nothing is left.
         approve_new_beneficiary: Whether transfers wait whose beneficiary was never paid before.
         approve_bulk: Whether all orders of a bulk wait.
+        limits: Limits of all transfers together.
         beneficiary_limits: Limits of the transfers to each beneficiary.
         tier_limits: Limits of what each client is sent for loans and from savings, by the client's KYC tier.
         on_limit: What becomes of a transfer beyond a limit: it is refused (the default), or waits for approval.
@@ -10613,7 +10615,7 @@ class Sandbox(AsyncGroup):
 
         Example, and the reply that was recorded for it:
 
-            await shop.sandbox.payout_policy()
+            await shop.sandbox.payout_policy(limits={"daily_amount": "9000000.00"})
 
             {
               "status": 200,
@@ -10627,6 +10629,7 @@ class Sandbox(AsyncGroup):
                 "approve_daily_above": approve_daily_above,
                 "approve_new_beneficiary": approve_new_beneficiary,
                 "approve_bulk": approve_bulk,
+                "limits": limits,
                 "beneficiary_limits": beneficiary_limits,
                 "tier_limits": tier_limits,
                 "on_limit": on_limit,

@@ -825,6 +825,8 @@ export interface SandboxPayoutPolicyRequest {
   readonly approve_new_beneficiary?: boolean | null | undefined;
   /** Whether all orders of a bulk wait. */
   readonly approve_bulk?: boolean | null | undefined;
+  /** Limits of all transfers together. */
+  readonly limits?: LimitFields | null | undefined;
   /** Limits of the transfers to each beneficiary. */
   readonly beneficiary_limits?: LimitFields | null | undefined;
   /** Limits of what each client is sent for loans and from savings, by the client's KYC tier. */
@@ -1156,6 +1158,7 @@ const PAYOUT_POLICY: Operation = {
   request: {
   amounts: ["approve_above", "approve_daily_above", "approve_write_off_above"],
   inside: {
+    limits: LIMIT_FIELDS_SHAPE,
     beneficiary_limits: LIMIT_FIELDS_SHAPE,
     tier_limits: TIER_FIELDS_SHAPE,
   },
@@ -2284,7 +2287,11 @@ export class SandboxMethods {
    *
    * @example
    * ```ts
-   * await shop.sandbox.payoutPolicy();
+   * await shop.sandbox.payoutPolicy({
+   *   limits: {
+   *     daily_amount: "9000000.00",
+   *   },
+   * });
    * // {
    * //   status: 200,
    * //   message: "The policy is in force",
