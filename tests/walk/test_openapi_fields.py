@@ -7,12 +7,14 @@ import jsonschema_rs
 import msgspec
 import pytest
 
+from kasuwa.api.openapi.schemas import pascal_case
 from kasuwa.core.money import AMOUNT_PATTERN
+from kasuwa.methods.payment.wire_reply import PaymentReply
 from kasuwa.methods.tables import list_methods
 from kasuwa.transactions.event_payloads import EVENT_KINDS
 from kasuwa.wire.decoding import decoder
-from kasuwa.wire.fields import Amount, scalar_schema
 from tests.walk.openapi_documents import (
+    COMPONENT,
     ERROR_BODY,
     action_operation,
     actions_document,
@@ -143,12 +145,53 @@ def test_optional_fields_of_a_request_have_no_default_and_no_null() -> None:
             assert {"type": "null"} not in found.get("anyOf", ()), (row.title, path)
 
 
-def test_every_amount_of_the_documents_is_described_alike() -> None:
-    plain = {name: part for name, part in scalar_schema(Amount).items() if name != "description"}
-    found = [part for part in parts_of(ACTIONS) if part.get("anyOf") == plain["anyOf"]]
-    assert len(found) > 10
-    bounds = [part for part in parts_of(ACTIONS) if "[0-9]{1,13}" in str(part.get("pattern", ""))]
-    assert {part["pattern"] for part in bounds} == {f"^({AMOUNT_PATTERN})$"}
+def test_every_amount_of_a_request_is_one_of_two_components_of_text() -> None:
+    schemas = ACTIONS["components"]["schemas"]
+    assert {schemas[name]["pattern"] for name in ("Amount", "AmountOrZero")} == {f"^({AMOUNT_PATTERN})$"}
+    assert {schemas[name]["type"] for name in ("Amount", "AmountOrZero")} == {"string"}
+    bounds = [part for part in parts_of(ACTIONS) if part.get("pattern") == f"^({AMOUNT_PATTERN})$"]
+    assert len(bounds) == 2
+    assert len([part for part in parts_of(ACTIONS) if part.get("$ref") == f"{COMPONENT}Amount"]) > 50
+
+
+CHANNELS = ("card", "account", "ussd", "phone", "qrpay", "bank_transfer", "mobile_money", "token")
+
+
+def reply_properties(title: str) -> dict[str, Any]:
+    return dict(ACTIONS["components"]["schemas"][title]["properties"])
+
+
+def test_a_payment_of_each_channel_has_a_reply_of_its_own() -> None:
+    shown = {
+        "ussd_code": {"ussd"},
+        "enrolment": {"phone"},
+        "qr_code": {"qrpay"},
+        "accountNumber": {"bank_transfer"},
+        "apply_auth": {"card"},
+        "loan_id": {"card"},
+        "cardToken": {"card", "token"},
+    }
+    replies = {channel: reply_properties(f"PaymentCharge{pascal_case(channel)}Reply") for channel in CHANNELS}
+    for field, channels in shown.items():
+        assert {channel for channel, reply in replies.items() if field in reply} == channels
+    assert "PaymentReply" not in ACTIONS["components"]["schemas"]
+    whole = set(PaymentReply.__struct_encode_fields__)
+    assert set().union(*replies.values()) == whole
+    assert max(len(replies[channel]) for channel in CHANNELS if channel != "card") <= 22
+
+
+# Methods of pydantic's models. The wire has these names, which generators of pydantic models change.
+NAMES_OF_METHODS = {"validate", "fields", "copy", "json", "dict", "schema", "construct", "register"}
+
+
+def test_no_other_field_is_named_like_a_method_of_pydantic() -> None:
+    named = {
+        name
+        for schema in ACTIONS["components"]["schemas"].values()
+        for name in schema.get("properties", {})
+        if name in NAMES_OF_METHODS or name.startswith(("model_", "_"))
+    }
+    assert named == {"validate", "fields"}
 
 
 def test_every_operation_parameter_header_and_tag_has_a_description() -> None:
