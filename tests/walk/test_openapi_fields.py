@@ -8,6 +8,8 @@ import msgspec
 import pytest
 
 from kasuwa.api.openapi.schemas import pascal_case
+from kasuwa.authority.roles import ROLES_BY_PERMISSION
+from kasuwa.core.action import AdminCommand, Write, make_action_title
 from kasuwa.core.money import AMOUNT_PATTERN
 from kasuwa.methods.payment.wire_reply import PaymentReply
 from kasuwa.methods.tables import list_methods
@@ -18,6 +20,7 @@ from tests.walk.openapi_documents import (
     ERROR_BODY,
     action_operation,
     actions_document,
+    example_of,
     json_of,
     parts_of,
     path_operation,
@@ -25,7 +28,6 @@ from tests.walk.openapi_documents import (
     properties_of,
     resolved,
     schema_within,
-    title_in,
 )
 from tests.walk.rows import ACTION_ROWS, ActionRow
 
@@ -44,7 +46,7 @@ def test_every_action_has_an_operation_with_its_request_reply_and_example(row: A
     operation = action_operation(ACTIONS, row)
     content = json_of(operation["requestBody"])
     request = resolved(ACTIONS, content["schema"])
-    example = content["examples"][title_in(row)]["value"]
+    example = example_of(operation["requestBody"], row)
     assert example == row.example
     jsonschema_rs.validate(schema_within(ACTIONS, request), example)
     assert set(row.action.request.__struct_encode_fields__) <= set(request["properties"])
@@ -68,7 +70,7 @@ def test_every_request_selects_its_action_by_constants(row: ActionRow) -> None:
 def test_the_body_of_a_path_takes_the_example_of_each_action(row: ActionRow) -> None:
     operation = path_operation(PATHS, row.method)
     content = json_of(operation["requestBody"])
-    assert content["examples"][title_in(row)]["value"] == row.example
+    assert example_of(operation["requestBody"], row) == row.example
     jsonschema_rs.validate(schema_within(PATHS, content["schema"]), row.example)
     assert row.action.summary in operation["description"]
 
@@ -192,6 +194,21 @@ def test_no_other_field_is_named_like_a_method_of_pydantic() -> None:
         if name in NAMES_OF_METHODS or name.startswith(("model_", "_"))
     }
     assert named == {"validate", "fields"}
+
+
+@pytest.mark.parametrize("row", ACTION_ROWS, ids=lambda row: row.title)
+def test_every_action_says_who_may_request_it_and_how_repeats_are_recognized(row: ActionRow) -> None:
+    operation, action = action_operation(ACTIONS, row), row.action
+    assert set(operation["x-roles"]) == ROLES_BY_PERMISSION[action.permission]
+    repeats = operation["x-idempotency"]
+    assert repeats["changes"] == isinstance(action, Write | AdminCommand)
+    if isinstance(action, Write):
+        names = {parameter["$ref"].rpartition("/")[2] for parameter in operation["parameters"]}
+        assert ("IdempotencyKey" in names) == (repeats["header"] == "idempotency-key") == action.accepts_idempotency_key
+        assert repeats["field"] is None or repeats["field"] in row.action.request.__struct_encode_fields__
+    of_path = path_operation(PATHS, row.method)
+    for name in ("x-scope", "x-roles", "x-idempotency"):
+        assert of_path[name][make_action_title(action)] == operation[name]
 
 
 def test_every_operation_parameter_header_and_tag_has_a_description() -> None:
