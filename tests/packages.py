@@ -62,6 +62,10 @@ def find_php() -> Path:
     return find_program("php", "php-cli", Path("/usr/bin/php"))
 
 
+def find_java() -> Path:
+    return find_program("java", "default-jre-headless", Path("/usr/bin/java"))
+
+
 def may_install() -> bool:
     return os.geteuid() == 0 and shutil.which("apt-get") is not None
 
