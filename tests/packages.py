@@ -72,6 +72,10 @@ def find_php_with_curl() -> Path:
     return php
 
 
+def find_java() -> Path:
+    return find_program("java", "default-jre-headless", Path("/usr/bin/java"))
+
+
 def may_install() -> bool:
     return os.geteuid() == 0 and shutil.which("apt-get") is not None
 

@@ -56,6 +56,12 @@ def json_of(part: Any) -> Any:
     return part["content"]["application/json"]
 
 
+def example_of(part: Any, row: ActionRow) -> Any:
+    """Returns the row's example in the JSON content of a request body."""
+    content = json_of(part)
+    return {**content.get("examples", {}), **content.get("x-templates", {})}[title_in(row)]["value"]
+
+
 def schema_within(document: Any, schema: Any) -> Any:
     """Returns a schema of the document that can stand alone: what it refers to comes along, and no more, because the
     whole document takes long to read."""

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import inspect
 
+from kasuwa.api.openapi.schemas import to_wire_names
 from kasuwa.core.action import Action, Write, make_action_title
 from kasuwa.core.codes import (
     AUTHENTICATION_FAILED,
@@ -694,3 +695,5 @@ def check_reply(row: ActionRow, received: RawReply, text: str = "") -> None:
         return
     read = msgspec.json.decode(received.raw, type=row.action.reply)
     assert msgspec.to_builtins(read) == body, body
+    if isinstance(row.action, Write) and row.action.reply_fields:
+        assert set(body) <= set(to_wire_names(row.action.reply, row.action.reply_fields)), body

@@ -7,15 +7,20 @@ import jsonschema_rs
 import msgspec
 import pytest
 
+from kasuwa.api.openapi.schemas import pascal_case
+from kasuwa.authority.roles import ROLES_BY_PERMISSION
+from kasuwa.core.action import AdminCommand, Write, make_action_title
 from kasuwa.core.money import AMOUNT_PATTERN
+from kasuwa.methods.payment.wire_reply import PaymentReply
 from kasuwa.methods.tables import list_methods
 from kasuwa.transactions.event_payloads import EVENT_KINDS
 from kasuwa.wire.decoding import decoder
-from kasuwa.wire.fields import Amount, scalar_schema
 from tests.walk.openapi_documents import (
+    COMPONENT,
     ERROR_BODY,
     action_operation,
     actions_document,
+    example_of,
     json_of,
     parts_of,
     path_operation,
@@ -23,7 +28,6 @@ from tests.walk.openapi_documents import (
     properties_of,
     resolved,
     schema_within,
-    title_in,
 )
 from tests.walk.rows import ACTION_ROWS, ActionRow
 
@@ -42,7 +46,7 @@ def test_every_action_has_an_operation_with_its_request_reply_and_example(row: A
     operation = action_operation(ACTIONS, row)
     content = json_of(operation["requestBody"])
     request = resolved(ACTIONS, content["schema"])
-    example = content["examples"][title_in(row)]["value"]
+    example = example_of(operation["requestBody"], row)
     assert example == row.example
     jsonschema_rs.validate(schema_within(ACTIONS, request), example)
     assert set(row.action.request.__struct_encode_fields__) <= set(request["properties"])
@@ -66,7 +70,7 @@ def test_every_request_selects_its_action_by_constants(row: ActionRow) -> None:
 def test_the_body_of_a_path_takes_the_example_of_each_action(row: ActionRow) -> None:
     operation = path_operation(PATHS, row.method)
     content = json_of(operation["requestBody"])
-    assert content["examples"][title_in(row)]["value"] == row.example
+    assert example_of(operation["requestBody"], row) == row.example
     jsonschema_rs.validate(schema_within(PATHS, content["schema"]), row.example)
     assert row.action.summary in operation["description"]
 
@@ -143,12 +147,68 @@ def test_optional_fields_of_a_request_have_no_default_and_no_null() -> None:
             assert {"type": "null"} not in found.get("anyOf", ()), (row.title, path)
 
 
-def test_every_amount_of_the_documents_is_described_alike() -> None:
-    plain = {name: part for name, part in scalar_schema(Amount).items() if name != "description"}
-    found = [part for part in parts_of(ACTIONS) if part.get("anyOf") == plain["anyOf"]]
-    assert len(found) > 10
-    bounds = [part for part in parts_of(ACTIONS) if "[0-9]{1,13}" in str(part.get("pattern", ""))]
-    assert {part["pattern"] for part in bounds} == {f"^({AMOUNT_PATTERN})$"}
+def test_every_amount_of_a_request_is_one_of_two_components_of_text() -> None:
+    schemas = ACTIONS["components"]["schemas"]
+    assert {schemas[name]["pattern"] for name in ("Amount", "AmountOrZero")} == {f"^({AMOUNT_PATTERN})$"}
+    assert {schemas[name]["type"] for name in ("Amount", "AmountOrZero")} == {"string"}
+    bounds = [part for part in parts_of(ACTIONS) if part.get("pattern") == f"^({AMOUNT_PATTERN})$"]
+    assert len(bounds) == 2
+    assert len([part for part in parts_of(ACTIONS) if part.get("$ref") == f"{COMPONENT}Amount"]) > 50
+
+
+CHANNELS = ("card", "account", "ussd", "phone", "qrpay", "bank_transfer", "mobile_money", "token")
+
+
+def reply_properties(title: str) -> dict[str, Any]:
+    return dict(ACTIONS["components"]["schemas"][title]["properties"])
+
+
+def test_a_payment_of_each_channel_has_a_reply_of_its_own() -> None:
+    shown = {
+        "ussd_code": {"ussd"},
+        "enrolment": {"phone"},
+        "qr_code": {"qrpay"},
+        "accountNumber": {"bank_transfer"},
+        "apply_auth": {"card"},
+        "loan_id": {"card"},
+        "cardToken": {"card", "token"},
+    }
+    replies = {channel: reply_properties(f"PaymentCharge{pascal_case(channel)}Reply") for channel in CHANNELS}
+    for field, channels in shown.items():
+        assert {channel for channel, reply in replies.items() if field in reply} == channels
+    assert "PaymentReply" not in ACTIONS["components"]["schemas"]
+    whole = set(PaymentReply.__struct_encode_fields__)
+    assert set().union(*replies.values()) == whole
+    assert max(len(replies[channel]) for channel in CHANNELS if channel != "card") <= 22
+
+
+# Methods of pydantic's models. The wire has these names, which generators of pydantic models change.
+NAMES_OF_METHODS = {"validate", "fields", "copy", "json", "dict", "schema", "construct", "register"}
+
+
+def test_no_other_field_is_named_like_a_method_of_pydantic() -> None:
+    named = {
+        name
+        for schema in ACTIONS["components"]["schemas"].values()
+        for name in schema.get("properties", {})
+        if name in NAMES_OF_METHODS or name.startswith(("model_", "_"))
+    }
+    assert named == {"validate", "fields"}
+
+
+@pytest.mark.parametrize("row", ACTION_ROWS, ids=lambda row: row.title)
+def test_every_action_says_who_may_request_it_and_how_repeats_are_recognized(row: ActionRow) -> None:
+    operation, action = action_operation(ACTIONS, row), row.action
+    assert set(operation["x-roles"]) == ROLES_BY_PERMISSION[action.permission]
+    repeats = operation["x-idempotency"]
+    assert repeats["changes"] == isinstance(action, Write | AdminCommand)
+    if isinstance(action, Write):
+        names = {parameter["$ref"].rpartition("/")[2] for parameter in operation["parameters"]}
+        assert ("IdempotencyKey" in names) == (repeats["header"] == "idempotency-key") == action.accepts_idempotency_key
+        assert repeats["field"] is None or repeats["field"] in row.action.request.__struct_encode_fields__
+    of_path = path_operation(PATHS, row.method)
+    for name in ("x-scope", "x-roles", "x-idempotency"):
+        assert of_path[name][make_action_title(action)] == operation[name]
 
 
 def test_every_operation_parameter_header_and_tag_has_a_description() -> None:

@@ -145,6 +145,8 @@ class Write(msgspec.Struct, Generic[RequestT, ReplyT, InputT], frozen=True):
     rail_question: RailQuestion[InputT, ReplyT, Any] | None = None
     # Decides once it is known which senders were ended. `decide` returns a decision whose `question` names the senders.
     decide_with_ended: DecideAnsweredRule[InputT, ReplyT, frozenset[Caller]] | None = None
+    # The fields that its replies may have, if they are fewer than those of the reply type. OpenAPI describes no others.
+    reply_fields: tuple[str, ...] = ()
     # Decodes a long request piece by piece. `needs` and `decide` then take the list of pieces instead of the request.
     unpack: Callable[[RequestT, Merchant], Iterator[Any]] | None = None
     # Returns how many orders a request has at most, if it may have several: the writer weighs it by that.

@@ -28,7 +28,7 @@ from kasuwa.core.error_codes import (
     FIELD_NOT_A_CHOICE,
     FIELD_WRONG_TYPE,
 )
-from kasuwa.core.money import AMOUNT_PATTERN, CURRENCIES, DECIMALS, MAX_DIGITS, compute_percent, parse_minor
+from kasuwa.core.money import AMOUNT_PATTERN, CURRENCIES, MAX_DIGITS, compute_percent, parse_minor
 from kasuwa.core.suggestions import suggest
 from kasuwa.wire.body import NumberLiteral
 
@@ -421,24 +421,16 @@ def read_scalar(kind: type, raw: Any) -> Any:
     return reader(raw)
 
 
-def amount_numbers() -> list[dict[str, Any]]:
-    """Returns the JSON Schemas of amounts as numbers: one for each number of decimals, as each has its own maximum."""
-    most = 10**MAX_DIGITS - 1
-    bounds = [(most, 1), *((most / 10**decimals, 1 / 10**decimals) for decimals in range(1, DECIMALS + 1))]
-    return [{"type": "number", "exclusiveMinimum": 0, "maximum": top, "multipleOf": step} for top, step in bounds]
-
-
 def scalar_schema(kind: type) -> dict[str, Any]:
     """Returns the JSON Schema of a field type, for the OpenAPI document."""
     if issubclass(kind, CustomFieldType):
         return kind.schema()
     if kind is Amount:
         text = {"type": "string", "pattern": f"^({AMOUNT_PATTERN})$"}
-        return {"anyOf": [text, *amount_numbers()], "description": AMOUNT_REASON}
+        return {"anyOf": [text, {"type": "number"}], "description": AMOUNT_REASON}
     if kind is AmountOrZero:
         text = {"type": "string", "pattern": f"^({AMOUNT_PATTERN})$"}
-        zero = {"type": "number", "const": 0}
-        return {"anyOf": [text, *amount_numbers(), zero], "description": AMOUNT_OR_ZERO_REASON}
+        return {"anyOf": [text, {"type": "number"}], "description": AMOUNT_OR_ZERO_REASON}
     if kind is PercentOrAmount:
         text = {"type": "string", "pattern": f"^{PERCENT_OR_AMOUNT_PATTERN}$"}
         number = {"type": "number", "minimum": 0, "maximum": 10**MAX_DIGITS - 1}

@@ -2,6 +2,10 @@
 
 from typing import Any
 
+from kasuwa.api.openapi.schemas import to_wire_names
+from kasuwa.api.replies import ErrorBody
+from kasuwa.core.action import Write
+from kasuwa.methods.payment.actions import PAYMENT
 from tests.merchant_client import MerchantClient, new_reference
 
 VISA_OK = "4111110000000013"
@@ -21,13 +25,24 @@ def card(number: str = VISA_OK, auth: str = "OTP", **changes: str) -> dict[str, 
     }
 
 
+def check_fields(request: dict[str, Any], reply: Any) -> None:
+    """Asserts that a reply has no field that the OpenAPI document does not have for its action and payment type."""
+    for action in PAYMENT.actions:
+        is_variant = action.variant is None or request.get(action.variant[0]) == action.variant[1]
+        if isinstance(action, Write) and action.reply_fields and action.name == request.get("action") and is_variant:
+            described = {*to_wire_names(action.reply, action.reply_fields), *ErrorBody.__struct_encode_fields__}
+            assert set(reply) <= described, (request, reply)
+
+
 class PaymentClient:
     def __init__(self, shop: MerchantClient) -> None:
         self.shop = shop
 
     def pay(self, headers: dict[str, str] | None = None, **fields: Any) -> Any:
         request = {name: value for name, value in fields.items() if value is not None}
-        return self.shop.put("payment", headers=headers, **request).body
+        reply = self.shop.put("payment", headers=headers, **request).body
+        check_fields(request, reply)
+        return reply
 
     def body(self, **changes: Any) -> dict[str, Any]:
         user = {"firstname": "Ada", "lastname": "Obi", "email": "ada@example.com"}

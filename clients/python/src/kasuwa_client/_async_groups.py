@@ -1158,7 +1158,7 @@ class Payment(AsyncGroup):
 
         Example, and the reply that was recorded for it:
 
-            await shop.payment.refund(txn_ref="<txnRef>", amount=500, comment="one shirt came back")
+            await shop.payment.refund(txn_ref="<txnRef>", amount="500.00", comment="one shirt came back")
 
             {
               "status": 200,
@@ -1942,7 +1942,7 @@ class Loans(AsyncGroup):
             await shop.loans.request(
                 client_id="<client_id>",
                 interest_settings={"interestRate": "24", "interestFrequency": "annualized"},
-                amount=120000,
+                amount="120000.00",
                 tax_applied=True,
                 tax_rate="7.5",
                 period=12,
@@ -2747,7 +2747,7 @@ class Loans(AsyncGroup):
 
         Example, and the reply that was recorded for it:
 
-            await shop.loans.top_up(loan_id="<loan_id>", amount=200000, period=12)
+            await shop.loans.top_up(loan_id="<loan_id>", amount="200000.00", period=12)
 
             {
               "status": 200,
@@ -3611,7 +3611,7 @@ class Loans(AsyncGroup):
 
         Example, and the reply that was recorded for it:
 
-            await shop.loans.request_of_product(client_id="<client_id>", product_id="<product_id>", amount=120000)
+            await shop.loans.request_of_product(client_id="<client_id>", product_id="<product_id>", amount="120000.00")
 
             {
               "status": 200,
@@ -6159,7 +6159,7 @@ class Virtualcard(AsyncGroup):
                     "state": "Lagos",
                     "postal_code": "101241",
                 },
-                amount=10,
+                amount="10.00",
                 currency="USD",
                 country="NG",
             )
@@ -6295,7 +6295,7 @@ class Virtualcard(AsyncGroup):
 
         Example, and the reply that was recorded for it:
 
-            await shop.virtualcard.withdraw(reference="<reference>", amount=20)
+            await shop.virtualcard.withdraw(reference="<reference>", amount="20.00")
 
             {
               "status": 200,
@@ -8412,7 +8412,7 @@ class Resources(AsyncGroup):
         Example, and the reply that was recorded for it:
 
             await shop.resources.payout_schedule(
-                frequency="weekly", least=10000, bankcode="058", accountnumber="0000000000"
+                frequency="weekly", least="10000.00", bankcode="058", accountnumber="0000000000"
             )
 
             {

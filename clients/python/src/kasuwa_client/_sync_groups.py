@@ -1156,7 +1156,7 @@ class Payment(SyncGroup):
 
         Example, and the reply that was recorded for it:
 
-            shop.payment.refund(txn_ref="<txnRef>", amount=500, comment="one shirt came back")
+            shop.payment.refund(txn_ref="<txnRef>", amount="500.00", comment="one shirt came back")
 
             {
               "status": 200,
@@ -1938,7 +1938,7 @@ class Loans(SyncGroup):
             shop.loans.request(
                 client_id="<client_id>",
                 interest_settings={"interestRate": "24", "interestFrequency": "annualized"},
-                amount=120000,
+                amount="120000.00",
                 tax_applied=True,
                 tax_rate="7.5",
                 period=12,
@@ -2743,7 +2743,7 @@ class Loans(SyncGroup):
 
         Example, and the reply that was recorded for it:
 
-            shop.loans.top_up(loan_id="<loan_id>", amount=200000, period=12)
+            shop.loans.top_up(loan_id="<loan_id>", amount="200000.00", period=12)
 
             {
               "status": 200,
@@ -3607,7 +3607,7 @@ class Loans(SyncGroup):
 
         Example, and the reply that was recorded for it:
 
-            shop.loans.request_of_product(client_id="<client_id>", product_id="<product_id>", amount=120000)
+            shop.loans.request_of_product(client_id="<client_id>", product_id="<product_id>", amount="120000.00")
 
             {
               "status": 200,
@@ -6139,7 +6139,7 @@ class Virtualcard(SyncGroup):
                     "state": "Lagos",
                     "postal_code": "101241",
                 },
-                amount=10,
+                amount="10.00",
                 currency="USD",
                 country="NG",
             )
@@ -6275,7 +6275,7 @@ class Virtualcard(SyncGroup):
 
         Example, and the reply that was recorded for it:
 
-            shop.virtualcard.withdraw(reference="<reference>", amount=20)
+            shop.virtualcard.withdraw(reference="<reference>", amount="20.00")
 
             {
               "status": 200,
@@ -8383,7 +8383,9 @@ class Resources(SyncGroup):
 
         Example, and the reply that was recorded for it:
 
-            shop.resources.payout_schedule(frequency="weekly", least=10000, bankcode="058", accountnumber="0000000000")
+            shop.resources.payout_schedule(
+                frequency="weekly", least="10000.00", bankcode="058", accountnumber="0000000000"
+            )
 
             {
               "status": 200,

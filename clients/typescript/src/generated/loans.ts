@@ -2318,7 +2318,7 @@ export class LoansMethods {
    *     interestRate: "24",
    *     interestFrequency: "annualized",
    *   },
-   *   amount: "120000",
+   *   amount: "120000.00",
    *   tax_applied: true,
    *   tax_rate: "7.5",
    *   period: 12,
@@ -3013,7 +3013,7 @@ export class LoansMethods {
    * ```ts
    * await shop.loans.topUp({
    *   loan_id: "<loan_id>",
-   *   amount: "200000",
+   *   amount: "200000.00",
    *   period: 12,
    * });
    * // {
@@ -3786,7 +3786,7 @@ export class LoansMethods {
    * await shop.loans.requestOfProduct({
    *   client_id: "<client_id>",
    *   product_id: "<product_id>",
-   *   amount: "120000",
+   *   amount: "120000.00",
    * });
    * // {
    * //   status: 200,

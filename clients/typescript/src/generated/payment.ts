@@ -1855,7 +1855,7 @@ export class PaymentMethods {
    * ```ts
    * await shop.payment.refund({
    *   txnRef: "<txnRef>",
-   *   amount: "500",
+   *   amount: "500.00",
    *   comment: "one shirt came back",
    * });
    * // {

@@ -2986,7 +2986,7 @@ export class ResourcesMethods {
    * ```ts
    * await shop.resources.payoutSchedule({
    *   frequency: "weekly",
-   *   least: "10000",
+   *   least: "10000.00",
    *   bankcode: "058",
    *   accountnumber: "0000000000",
    * });

@@ -842,7 +842,7 @@ export class VirtualcardMethods {
    *     state: "Lagos",
    *     postal_code: "101241",
    *   },
-   *   amount: "10",
+   *   amount: "10.00",
    *   currency: "USD",
    *   country: "NG",
    * });
@@ -951,7 +951,7 @@ export class VirtualcardMethods {
    * ```ts
    * await shop.virtualcard.withdraw({
    *   reference: "<reference>",
-   *   amount: "20",
+   *   amount: "20.00",
    * });
    * // {
    * //   status: 200,

@@ -7,9 +7,13 @@
 Both have the same components. The example replies are recorded by the tests (tests/examples.py).
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import msgspec
+
+from kasuwa.api.idempotency_key import HEADER
 from kasuwa.api.openapi.replies import (
     ERROR_BODY,
     ERROR_RESPONSES,
@@ -31,14 +35,19 @@ from kasuwa.api.openapi.schemas import (
 from kasuwa.api.openapi.webhooks import describe_webhooks, event_structs, webhook_parameters
 from kasuwa.api.recorded_replies import read_recorded_replies
 from kasuwa.api.replies import API_VERSION, ErrorBody
-from kasuwa.core.action import Action, ApiMethod, Write, get_scope, make_action_title
+from kasuwa.authority.roles import ROLES_BY_PERMISSION
+from kasuwa.core.action import Action, ApiMethod, Lookup, MemoryRead, Read, Write, get_scope, make_action_title
 
 INTRODUCTION = """\
 Merchant payments, cards, transfers, bills, lending and savings. Every operation is a PUT of one JSON object; this is \
 the {environment} environment.
 
 The field `action` of the body selects the action of a path; on `/resources` it is `inquire` or `request`. Amounts are \
-in major units: send them as text, such as "1500.00". Times are UTC. An error has its code in `status`."""
+in major units: send them as text, such as "1500.00". Times are UTC. An error has its code in `status`.
+
+The examples of a path can be sent as they are, in their order. A template (`x-templates`) has a placeholder such as \
+`<txnRef>` where a value of an earlier reply belongs, or needs what a payer does first. `x-scope` names the scope of \
+keys, `x-roles` the roles of people in the console, and `x-idempotency` how a repeated request is recognized."""
 BY_ACTION = """
 
 Each action is an operation of its own here. The fragment of a path names the action and is not sent: the body selects \
@@ -46,6 +55,20 @@ it. The same API with one operation per path is described by `/openapi.json`."""
 BY_PATH = """
 
 Each path is one operation here. The same API with one operation per action is described by `/openapi-actions.json`."""
+
+# A value of an earlier reply in an example, such as `<txnRef>`.
+PLACEHOLDER = re.compile(r'"<[a-zA-Z_]+>"')
+# Examples without one that need more than the examples before them: an endpoint, or what a payer was shown.
+NEEDS_MORE = frozenset(
+    {
+        "resources resend",
+        "resources ticket_by_code",
+        "resources ticket_use",
+        "sandbox pay_account",
+        "sandbox redeem_cashcode",
+        "sandbox compare_worlds",
+    }
+)
 
 PATH_SUMMARIES = {
     "payment": "Collect money by card, saved card, bank account, USSD, phone, QR, bank transfer, mobile money",
@@ -136,15 +159,12 @@ class ApiDescription:
         self, method: ApiMethod, actions: Sequence[Action], body: Schema, replies: list[Schema]
     ) -> dict[str, Any]:
         """Returns what the operation of a path and that of an action have in common."""
-        examples = {
-            make_action_title(action): {"summary": action.summary, "value": dict(action.example)} for action in actions
-        }
         return {
             "tags": [method.name],
             "parameters": self.parameters(actions),
             "requestBody": {
                 "required": True,
-                "content": {"application/json": {"schema": body, "examples": examples}},
+                "content": {"application/json": {"schema": body, **describe_examples(method, actions)}},
             },
             "responses": describe_replies(self.reply_options(replies), self.reply_examples(method, actions)),
         }
@@ -186,6 +206,38 @@ class ApiDescription:
         }
 
 
+def describe_examples(method: ApiMethod, actions: Sequence[Action]) -> dict[str, Any]:
+    """Returns the example requests: those that can be sent as they are in the order of the document, and templates."""
+    kinds: dict[str, dict[str, Any]] = {"examples": {}, "x-templates": {}}
+    for action in actions:
+        kind = "x-templates" if is_template(method, action) else "examples"
+        kinds[kind][make_action_title(action)] = {"summary": action.summary, "value": dict(action.example)}
+    return {kind: examples for kind, examples in kinds.items() if examples}
+
+
+def is_template(method: ApiMethod, action: Action) -> bool:
+    """Returns whether an example names something that an earlier request, a payer or a setting makes."""
+    is_marked = PLACEHOLDER.search(msgspec.json.encode(action.example).decode()) is not None
+    return is_marked or f"{method.name} {make_action_title(action)}" in NEEDS_MORE
+
+
+def describe_use(method: ApiMethod, action: Action) -> dict[str, Any]:
+    """Returns who may request an action, and how a repeated request is recognized, as extensions.
+
+    `x-idempotency` says whether the action may change something; if so, whether it takes the header, and which field
+    of the body makes a repeat return the first outcome.
+    """
+    repeats: dict[str, Any] = {"changes": not isinstance(action, Read | MemoryRead | Lookup)}
+    if isinstance(action, Write):
+        repeats["header"] = HEADER if action.accepts_idempotency_key else None
+        repeats["field"] = action.unique_reference
+    return {
+        "x-scope": get_scope(method, action),
+        "x-roles": sorted(ROLES_BY_PERMISSION[action.permission]),
+        "x-idempotency": repeats,
+    }
+
+
 # --- one operation per action -------------------------------------------------------------------------------------
 
 
@@ -197,7 +249,7 @@ def describe_actions(api: ApiDescription) -> dict[str, Any]:
             operation = {
                 "operationId": operation_id(method, action),
                 "summary": action.summary,
-                "x-scope": get_scope(method, action),
+                **describe_use(method, action),
                 **api.operation(method, [action], body, [reply]),
             }
             paths[f"/{method.name}#{action_slug(action)}"] = {"put": operation}
@@ -217,11 +269,18 @@ def describe_paths(api: ApiDescription) -> dict[str, Any]:
             "operationId": method.name,
             "summary": PATH_SUMMARIES[method.name],
             "description": "\n".join(lines),
-            "x-scope": {make_action_title(action): get_scope(method, action) for action in method.actions},
+            **describe_uses(method),
             **api.operation(method, method.actions, body, replies),
         }
         paths[f"/{method.name}"] = {"put": operation}
     return api.document(paths, components, BY_PATH)
+
+
+def describe_uses(method: ApiMethod) -> dict[str, Any]:
+    """Returns the extensions of a path's operation: each by the titles of its actions."""
+    uses = {make_action_title(action): describe_use(method, action) for action in method.actions}
+    names = dict.fromkeys(name for use in uses.values() for name in use)
+    return {name: {title: use[name] for title, use in uses.items()} for name in names}
 
 
 def describe_body(api: ApiDescription, method: ApiMethod, components: dict[str, Any]) -> Schema:

@@ -3,6 +3,7 @@
 - The request of an action is a component of its own that holds the fields which select the action, as constants.
 - A field's description is its meaning (field_docs.py), followed by the form of its values (the field's type).
 - Names and titles are unique, because generators name classes by them.
+- An amount is a component of its own and a text: a choice of text and numbers is a class of its own in generated code.
 """
 
 import re
@@ -13,9 +14,9 @@ import msgspec
 from msgspec import inspect
 
 from kasuwa.api.openapi.field_docs import describe_fields
-from kasuwa.core.action import Action, ApiMethod, get_selecting_field, make_action_title
+from kasuwa.core.action import Action, ApiMethod, Write, get_selecting_field, make_action_title
 from kasuwa.wire.documents import Document
-from kasuwa.wire.fields import scalar_schema
+from kasuwa.wire.fields import Amount, AmountOrZero, scalar_schema
 
 REFERENCES = "#/components/schemas/{name}"
 # Docstrings of request and reply types become descriptions, without the marks of the contract in them.
@@ -23,6 +24,9 @@ CONTRACT_MARK = re.compile(r"\s*\(?Contract: [\w#/, -]+\)?\.?")
 WORD = re.compile(r"[A-Za-z0-9]+")
 # Marks a name in a reference that is ours already, not msgspec's.
 FINAL_NAME = "="
+# Field types that all requests share, by component. Numbers are accepted too, and described in words.
+AMOUNTS = {Amount: "Amount", AmountOrZero: "AmountOrZero"}
+NUMBER_TOO = "Send it as text; a JSON number is accepted too."
 
 Schema = dict[str, Any]
 Struct = type[msgspec.Struct]
@@ -168,6 +172,9 @@ class SchemaSet:
     def _schema_hook(self, kind: type) -> Schema:
         if issubclass(kind, Document) and kind.known_struct is not None:
             return {"$ref": REFERENCES.format(name=FINAL_NAME + self._names[kind.known_struct])}
+        if kind in AMOUNTS:
+            form = scalar_schema(kind)["description"]
+            return {"$ref": REFERENCES.format(name=FINAL_NAME + AMOUNTS[kind]), "description": form}
         return scalar_schema(kind)
 
     def _describe_struct(self, struct: Struct) -> Schema:
@@ -202,19 +209,22 @@ class SchemaSet:
 
     def _add_reply(self, method: ApiMethod, action: Action) -> str:
         reply: Any = action.reply
+        name = pascal_case(operation_id(method, action)) + "Reply"
+        if isinstance(action, Write) and action.reply_fields:
+            return self.add(name, with_fields(self._own[reply], to_wire_names(reply, action.reply_fields)))
         if reply in self._names:
             return self.add(self._names[reply], self._own[reply])
-        name = pascal_case(operation_id(method, action)) + "Reply"
         return self.add(name, {"description": f"{action.summary}.", **self._raw[reply]})
 
     def _add_referenced(self) -> None:
         """Adds the components that others refer to, until none is missing."""
-        by_name = {name: struct for struct, name in self._names.items()}
+        others = {name: self._own[struct] for struct, name in self._names.items()}
+        others |= {name: amount_schema(kind) for kind, name in AMOUNTS.items()}
         waiting = list(self.components.values())
         while waiting:
             for name in references_in(waiting.pop()):
                 if name not in self.components:
-                    self.add(name, self._own[by_name[name]])
+                    self.add(name, others[name])
                     waiting.append(self.components[name])
 
 
@@ -241,6 +251,13 @@ def exclude_other_forms(method: ApiMethod, action: Action) -> Schema:
 
 
 # --- parts of a schema --------------------------------------------------------------------------------------------
+
+
+def amount_schema(kind: type) -> Schema:
+    """Returns the schema of an amount as text."""
+    described = scalar_schema(kind)
+    [text] = [option for option in described["anyOf"] if option["type"] == "string"]
+    return {**text, "description": f"{as_sentence(described['description'])} {NUMBER_TOO}"}
 
 
 def rename(schema: Any, names: dict[str, str]) -> Any:
@@ -341,6 +358,17 @@ def reply_properties(struct: Struct, properties: dict[str, Schema]) -> Schema:
     }
     constant = {name: as_constant(schema) for name, schema in plain.items() if name in required}
     return {"properties": plain | constant, "required": required}
+
+
+def to_wire_names(struct: Struct, names: Iterable[str]) -> list[str]:
+    """Returns fields of a struct by their names on the wire."""
+    wire_names = {field.name: field.encode_name for field in msgspec.structs.fields(struct)}
+    return [wire_names[name] for name in names]
+
+
+def with_fields(schema: Schema, names: Sequence[str]) -> Schema:
+    """Returns an object's schema with some of its properties."""
+    return {**schema, "properties": {name: field for name, field in schema["properties"].items() if name in names}}
 
 
 def references_in(schema: Any) -> Iterator[str]:

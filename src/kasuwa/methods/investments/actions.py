@@ -28,6 +28,7 @@ from kasuwa.methods.investments.rules import (
 )
 from kasuwa.methods.payment.rules import collect
 from kasuwa.methods.payment.rules.charge_card import need_validate
+from kasuwa.methods.payment.wire_reply import CODE_FIELDS
 from kasuwa.rails.ports.orders import call_no_rail
 
 AMOUNT_RULE = FieldRule(("amount",), check_amount)
@@ -100,6 +101,7 @@ INVESTMENTS = ApiMethod(
             name="validate",
             request=wire.ValidateDeposit,
             reply=wire.ValidateReply,
+            reply_fields=CODE_FIELDS,
             needs=need_validate,
             decide=savings.decide_validation,
             permission=COLLECT,

@@ -83,7 +83,7 @@ LOANS = (
             "action": "request",
             "client_id": "<client_id>",
             "product_id": "<product_id>",
-            "amount": 120000,
+            "amount": "120000.00",
         },
     ),
     Write(

@@ -9,12 +9,13 @@ from kasuwa.methods.loans.rules.agreed_charges import check_charges
 from kasuwa.methods.loans.rules.agreed_grace import check_grace
 from kasuwa.methods.payment.rules.charge_card import need_validate
 from kasuwa.methods.payment.rules.collect import PAYER_RULES
+from kasuwa.methods.payment.wire_reply import CODE_FIELDS
 from kasuwa.rails.ports.orders import call_no_rail
 
 EXAMPLE_TERMS = {
     "client_id": "<client_id>",
     "interestSettings": {"interestRate": "24", "interestFrequency": "annualized"},
-    "amount": 120000,
+    "amount": "120000.00",
     "tax_applied": True,
     "tax_rate": 7.5,
     "period": 12,
@@ -79,6 +80,7 @@ LOANS = ApiMethod(
             name="validate",
             request=wire.ValidateRepayment,
             reply=wire.ValidateReply,
+            reply_fields=CODE_FIELDS,
             needs=need_validate,
             decide=repay.decide_validation,
             permission=COLLECT,
@@ -184,7 +186,7 @@ LOANS = ApiMethod(
             decide=top_up.decide_top_up,
             permission=PAY,
             summary="Pay a loan off with a new one of the same client, and the rest of it out",
-            example={"action": "top_up", "loan_id": "<loan_id>", "amount": 200000, "period": 12},
+            example={"action": "top_up", "loan_id": "<loan_id>", "amount": "200000.00", "period": 12},
         ),
         Write(
             name="write_off",

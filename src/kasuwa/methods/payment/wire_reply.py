@@ -133,6 +133,45 @@ class PaymentReply(msgspec.Struct, kw_only=True):
     "What the payment would cost now. Present in a dry run of `initiate` and `charge`."
 
 
+# The fields of PaymentReply that a payment of each type may have in the replies to `initiate`, `charge` and `validate`.
+# A vendor may ask any payer for a code or to a page.
+STEP_OUTCOME_FIELDS = (
+    "status",
+    "txn_ref",
+    "txn_status",
+    "message",
+    "auth_type",
+    "validate",
+    "auth_url",
+    "bank_message",
+    "fullname",
+    "email",
+    "charged_amount",
+    "fraud_status",
+    "currency",
+    "payment_method",
+    "meta",
+    "dry_run",
+    "charges",
+)
+TOKEN_FIELDS = (*STEP_OUTCOME_FIELDS, "card", "card_token")
+INITIATE_CARD_FIELDS = (*TOKEN_FIELDS, "apply_auth")
+# The payment of a code or of a card that was initiated may be one that another path or a checkout began.
+CODE_FIELDS = (*TOKEN_FIELDS, "state", "loan_id", "savings_id", "checkout_ref")
+CHARGE_CARD_FIELDS = (*CODE_FIELDS, "apply_auth")
+USSD_FIELDS = (*STEP_OUTCOME_FIELDS, "ussd_code", "expires")
+PHONE_FIELDS = (*STEP_OUTCOME_FIELDS, "enrolment")
+QR_FIELDS = (*STEP_OUTCOME_FIELDS, "qr_code", "qr_image", "expires")
+BANK_TRANSFER_FIELDS = (
+    *STEP_OUTCOME_FIELDS,
+    "account_number",
+    "account_name",
+    "bank_name",
+    "account_expires",
+    "amount",
+)
+
+
 class RefundLine(msgspec.Struct, kw_only=True):
     """One refund of a payment, in any status."""
 

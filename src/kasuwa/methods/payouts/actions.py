@@ -22,7 +22,7 @@ RESOURCES = (
         example={
             "request": "payout_schedule",
             "frequency": "weekly",
-            "least": 10000,
+            "least": "10000.00",
             "bankcode": "058",
             "accountnumber": "0000000000",
         },

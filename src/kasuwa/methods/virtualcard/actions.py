@@ -52,7 +52,7 @@ VIRTUALCARD = ApiMethod(
             example={
                 "action": "create",
                 "billing": EXAMPLE_BILLING,
-                "amount": 10,
+                "amount": "10.00",
                 "currency": "USD",
                 "country": "NG",
             },
@@ -89,7 +89,7 @@ VIRTUALCARD = ApiMethod(
             decide=funding.decide_withdraw,
             permission=PAY,
             summary="Move money from a card to the wallet",
-            example={"action": "withdraw", "reference": "<reference>", "amount": 20},
+            example={"action": "withdraw", "reference": "<reference>", "amount": "20.00"},
         ),
         *dispute_actions.VIRTUALCARD,
         Write(
