@@ -242,6 +242,7 @@ class Results:
     # After a lost answer of the database, by the kind of message that it was the answer to.
     recovery_seconds: dict[str, float] = field(default_factory=dict)
     worlds: list[WorldResult] = field(default_factory=list)
+    loans: list[LoanResult] = field(default_factory=list)  # of few loans, and of ten times as many
     memory_mb: list[float] = field(default_factory=list)
     failures: dict[str, str] = field(default_factory=dict)
 
