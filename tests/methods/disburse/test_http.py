@@ -148,7 +148,12 @@ def test_insufficient_funds_are_status_301_and_nothing_is_stored(shop: MerchantC
 
 
 def test_a_dry_run_tells_the_cost_and_sends_nothing(shop: MerchantClient) -> None:
-    order = {"action": "transfer", "amount": "1500.00", "bankcode": "058", "accountnumber": "0000000000"}
+    order: dict[str, Any] = {
+        "action": "transfer",
+        "amount": "1500.00",
+        "bankcode": "058",
+        "accountnumber": "0000000000",
+    }
     shown = shop.put("disburse", dry_run=True, orderRef="tried", **order).body
     assert (shown["dry_run"], shown["txnRef"], shown["orderRef"]) == (True, "", "tried")
     figures = {figure["what"]: figure["amount"] for figure in shown["explained"]}

@@ -62,7 +62,7 @@ def test_a_card_is_explained_before_it_is_made(shop: MerchantClient, deployment:
 
 
 @pytest.mark.parametrize(("action", "way"), [("fund", -1), ("withdraw", 1), ("terminate", 1)])
-def test_a_movement_is_what_its_dry_run_said(
+def test_a_movement_is_as_its_dry_run_shows(
     shop: MerchantClient, deployment: Deployment, action: str, way: int
 ) -> None:
     card = CardClient(shop, amount=100)
@@ -76,7 +76,7 @@ def test_a_movement_is_what_its_dry_run_said(
     assert figures.get("status after", "active") == card.state
 
 
-def test_a_change_of_state_or_limits_is_told_with_what_is_now(shop: MerchantClient, deployment: Deployment) -> None:
+def test_a_change_of_state_or_limits_is_shown_with_what_is_now(shop: MerchantClient, deployment: Deployment) -> None:
     card = CardClient(shop, limits={"per_day": "5.00"})
     assert preview(card, deployment, "block") == {"status after": "blocked"}
     assert preview(card, deployment, "unblock") == {"status after": "active"}

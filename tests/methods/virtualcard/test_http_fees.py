@@ -133,11 +133,11 @@ def test_a_dollar_card_is_funded_at_the_sell_rate_and_withdrawn_at_the_buy_rate(
 def test_a_dry_run_tells_the_naira_that_a_dollar_card_takes_and_gives_back(plain: MerchantClient) -> None:
     card = CardClient(plain, amount=10)
     for action, fields in (("fund", {"amount": "5.00"}), ("withdraw", {"amount": "3.00"}), ("terminate", {})):
-        told = {line["what"]: line for line in card.ask(action, dry_run=True, **fields)["explained"]}["wallet"]
-        assert "the NGN wallet, at 1540.00 NGN for each USD that it pays and 1500.00" in told["how"]
+        figure = {line["what"]: line for line in card.ask(action, dry_run=True, **fields)["explained"]}["wallet"]
+        assert "the NGN wallet, at 1540.00 NGN for each USD that it pays and 1500.00" in figure["how"]
         before = plain.wallet().balance
         assert card.ask(action, **fields)["status"] == 200
-        assert abs(plain.wallet().balance - before) == to_minor_units(told["amount"])
+        assert abs(plain.wallet().balance - before) == to_minor_units(figure["amount"])
 
 
 def test_a_wallet_in_naira_that_is_short_makes_no_card(plain: MerchantClient) -> None:

@@ -55,7 +55,6 @@ from kasuwa.methods.cashcode.model import (
 )
 from kasuwa.methods.cashcode.wire import GenerateReply, GenerateRequest
 from kasuwa.terms.tariff import Tariff, calculate_cashcode_fees
-from kasuwa.transactions.explain_fees import explain_fees
 from kasuwa.transactions.purpose import TransactionPurpose
 from kasuwa.transactions.transactions import (
     PENDING,
@@ -65,6 +64,7 @@ from kasuwa.transactions.transactions import (
     encode_text,
     transaction_key,
 )
+from kasuwa.wire.explain_fees import explain_fees
 from kasuwa.wire.interest_wire import DryRunFigure
 
 # Refusals, in order of precedence.

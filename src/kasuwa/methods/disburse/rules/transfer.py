@@ -56,7 +56,6 @@ from kasuwa.methods.disburse.rules.payout_checks import UNCHECKED, CheckedPayout
 from kasuwa.methods.disburse.rules.waiting import WAITING_MESSAGE, begin_approval, make_expiry, tell_approval
 from kasuwa.methods.disburse.wire import TransferReply, TransferRequest
 from kasuwa.terms.tariff import NO_FEES, Tariff, calculate_transfer_fees
-from kasuwa.transactions.explain_fees import explain_fees
 from kasuwa.transactions.transactions import (
     PENDING,
     PROCESSING,
@@ -68,6 +67,7 @@ from kasuwa.transactions.transactions import (
     make_transaction_job,
     transaction_key,
 )
+from kasuwa.wire.explain_fees import explain_fees
 from kasuwa.wire.interest_wire import DryRunFigure
 
 # Refusals, in order of precedence.

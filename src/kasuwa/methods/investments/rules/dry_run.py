@@ -19,8 +19,8 @@ from kasuwa.methods.investments.model import (
 from kasuwa.methods.investments.wire import CashoutReply, DepositReply
 from kasuwa.methods.payment import model as payment
 from kasuwa.terms.tariff import Tariff, calculate_cashcode_fees, calculate_transfer_fees
-from kasuwa.transactions.explain_fees import explain_fees
 from kasuwa.transactions.transactions import Transaction
+from kasuwa.wire.explain_fees import explain_fees
 from kasuwa.wire.interest_wire import DryRunFigure
 
 CASHOUT_METHOD_TEXTS = {

@@ -64,8 +64,8 @@ def decide_get(request: GetRequest, context: Context, rows: LoadedRows) -> Decis
     decider = find_decider(card.merchant_id, card.reference, rows)
     if request.dry_run or not request.reveal:
         hidden = msgspec.structs.replace(data, cardpan=card.mask, cvv=HIDDEN_CVV)
-        found = Decision(reply=reply_card(card, hidden, "Card found", decider))
-        return preview_decision(found, ()) if request.dry_run else found
+        masked = Decision(reply=reply_card(card, hidden, "Card found", decider))
+        return preview_decision(masked, ()) if request.dry_run else masked
     pan = unseal_pan(context, card)
     shown = msgspec.structs.replace(data, cardpan=pan, cvv=derive_cvv(context, pan, card.expiration))
     audit_entry = AuditEntry(f"merchant {context.merchant.mid}", "card number shown", card.reference)
