@@ -25,6 +25,7 @@ PULL_TARGET_RATIO = 5.0
 INTEREST_TARGET_RATIO = 5.0
 DELIVERY_TARGET_RATIO = 1.0
 PRELOADED_TARGET_RATIO = 0.9
+LOANS_MAX_RATIO = 1.2
 PAGE_MAX_RATIO = 3.0
 CONSOLE_PAGE_MS = 100.0
 CONSOLE_PAGE_BYTES = 100_000
@@ -73,6 +74,7 @@ def rows(figures: Results) -> list[Row]:
         *neighbor_rows(figures),
         *recovery_rows(figures),
         *world_rows(figures),
+        *loan_rows(figures),
         *interest_rows(figures),
         *reconciliation_rows(figures),
         *latency_rows(figures),
@@ -239,6 +241,27 @@ def world_rows(figures: Results) -> Iterator[Row]:
         )
         what = f"worlds: {found.action} of {found.rows:,} rows"
         yield Row(what, f"{found.seconds:.3f} s", None, f"at most {most:g} s", at_most(found.seconds, most), note)
+
+
+def loan_rows(figures: Results) -> Iterator[Row]:
+    """Returns the CPU time of a lender's nights with many loans, compared with that with few."""
+    if len(figures.loans) < 2:
+        return
+    few, many = figures.loans
+    for what, less, more, bound in (
+        ("a repayment that is collected", few.of_repayment, many.of_repayment, LOANS_MAX_RATIO),
+        ("a day without repayments", few.of_empty_day, many.of_empty_day, None),
+    ):
+        ratio = more.total_us / less.total_us if less.total_us else None
+        note = f"with {few.loans:,}: {less.total_us:,.0f} us; {many.repayments:,} repayments in {many.days:,} days each"
+        yield Row(
+            f"processor time of {what}, with {many.loans:,} loans",
+            f"{more.total_us:,.0f} us",
+            ratio,
+            "-" if bound is None else f"at most {bound} x with {few.loans:,}",
+            "-" if bound is None else at_most(ratio, bound),
+            note,
+        )
 
 
 def interest_rows(figures: Results) -> Iterator[Row]:

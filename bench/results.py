@@ -21,6 +21,13 @@ class CpuCost:
         """Returns the CPU time of the service, without the load generator."""
         return self.api_us + self.postgres_us + self.other_us
 
+    def __add__(self, other: "CpuCost") -> "CpuCost":
+        return CpuCost(self.api_us + other.api_us, self.postgres_us + other.postgres_us, self.other_us + other.other_us)
+
+    def divided(self, number: int) -> "CpuCost":
+        share = 1 / max(1, number)
+        return CpuCost(self.api_us * share, self.postgres_us * share, self.other_us * share)
+
 
 @dataclass(frozen=True)
 class LoadResult:
@@ -104,6 +111,27 @@ class WorldResult:
         return (
             f"{self.action} of {self.rows:,} rows: {self.seconds * 1000:,.0f} ms; CPU time: API"
             f" {self.api_seconds * 1000:,.0f} ms, PostgreSQL {self.postgres_seconds * 1000:,.0f} ms"
+        )
+
+
+@dataclass(frozen=True)
+class LoanResult:
+    """The nights of a lender: how much CPU time they take for what is due, and if nothing is."""
+
+    loans: int
+    days: int
+    repayments: int
+    due_days: int  # on which something was done
+    of_repayment: CpuCost  # of those days
+    of_empty_day: CpuCost
+
+    def describe(self) -> str:
+        due, empty = self.of_repayment, self.of_empty_day
+        return (
+            f"{self.loans:,} loans, {self.days:,} days: {self.repayments:,} repayments on {self.due_days:,} of them,"
+            f" each {due.total_us:,.0f} us (API {due.api_us:,.0f}, PostgreSQL {due.postgres_us:,.0f}, others"
+            f" {due.other_us:,.0f}); an empty day {empty.total_us:,.0f} us (API {empty.api_us:,.0f}, PostgreSQL"
+            f" {empty.postgres_us:,.0f}, others {empty.other_us:,.0f})"
         )
 
 
@@ -214,6 +242,7 @@ class Results:
     # After a lost answer of the database, by the kind of message that it was the answer to.
     recovery_seconds: dict[str, float] = field(default_factory=dict)
     worlds: list[WorldResult] = field(default_factory=list)
+    loans: list[LoanResult] = field(default_factory=list)  # of few loans, and of ten times as many
     memory_mb: list[float] = field(default_factory=list)
     failures: dict[str, str] = field(default_factory=dict)
 

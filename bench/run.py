@@ -14,6 +14,7 @@ from bench import (
     cpu,
     deliver,
     lists,
+    loans,
     machine,
     owners,
     paced,
@@ -59,6 +60,7 @@ MEASUREMENTS = (
     "neighbor",
     "recovery",
     "worlds",
+    "loans",
 )
 
 # The measurements that a row is compared with.
@@ -78,6 +80,8 @@ SCALES = (20, 1)
 SPREAD = 100
 SAVINGS_ACCOUNTS = 100_000
 STATEMENT_LINES = 1_000_000
+# Fewer than `python -m bench.loans` measures, which takes half an hour.
+LOANS, LOAN_DAYS = 100, 90
 
 # Enough different references that a verification is a real look-up.
 VERIFIED_PAYMENTS = 50
@@ -173,6 +177,8 @@ def measure(plan: Plan) -> Results:
             try_measurement(figures, "recovery", lambda: measure_lost_answers(figures, cluster, directory))
         if plan.includes("worlds"):
             try_measurement(figures, "worlds", lambda: measure_snapshots(figures, cluster, directory))
+        if plan.includes("loans"):
+            try_measurement(figures, "loans", lambda: measure_nights(figures, cluster, directory))
         if plan.includes("reconcile"):
             try_measurement(figures, "reconcile", lambda: measure_statement(figures, cluster, directory))
         if plan.includes("workers2"):
@@ -203,6 +209,13 @@ def measure_snapshots(figures: Results, cluster: embedded.Cluster, directory: Pa
     for found in measure_worlds(cluster, directory):
         figures.worlds.append(found)
         say(f"worlds: {found.describe()}")
+
+
+def measure_nights(figures: Results, cluster: embedded.Cluster, directory: Path) -> None:
+    """Measures a lender's nights with few loans and with ten times as many."""
+    for found in loans.measure_loans(cluster, directory, LOANS, LOAN_DAYS):
+        figures.loans.append(found)
+        say(f"loans: {found.describe()}")
 
 
 def measure_statement(figures: Results, cluster: embedded.Cluster, directory: Path) -> None:

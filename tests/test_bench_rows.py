@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
+import psutil
 import pytest
 
-from bench import console_pages, interest, list_rows, postgres, reconcile
+from bench import console_pages, interest, list_rows, loans, postgres, reconcile, server
 from bench.merchants import Merchant
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment, Deployments
@@ -62,6 +63,14 @@ def test_interest_is_posted_for_the_savings_of_interest(
     done = interest.measure_interest(measured.dsn, measured.directory, Merchant(merchant.mid, merchant.key), SAVINGS)
     assert (done.accounts, done.postings) == (SAVINGS, SAVINGS)
     assert measured.new_stderr() == ""
+
+
+def test_as_many_loans_are_repaid_in_a_world_of_ten_times_as_many(measured: Deployment) -> None:
+    running = server.Server(measured.port, measured.console_port, psutil.Process(), 0.0)
+    few, many = (loans.measure_world(running, measured.dsn, due=1, others=others, days=70) for others in (1, 19))
+    assert (few.loans, many.loans) == (2, 20)
+    # In February and in March, each with a notice on the day before and a check of arrears on the day after.
+    assert (few.repayments, few.due_days) == (many.repayments, many.due_days) == (2, 6)
 
 
 def test_books_of_reconciliation_have_three_postings_for_each_transfer(deployments: Deployments) -> None:

@@ -49,6 +49,7 @@ WRONG_TIMES = """
 """
 TIMES = "select run_at, count(*) from scheduled_job where merchant_id = $1 and kind = 'times.none' group by run_at"
 MOVE_CLOCK = "update merchant_state set clock_fixed_at = clock_fixed_at + interval '20 days' where merchant_id = $1"
+OF_TIMES = "merchant_id = $1 and kind = 'times.none'"
 LEASES = "select count(*) from advance_lease where merchant_id = $1"
 
 
@@ -112,11 +113,10 @@ def rows_handled(node: dict[str, Any]) -> float:
     return float(own) + sum(map(rows_handled, node.get("Plans", ())))
 
 
-@pytest.mark.parametrize("has_statistics", [False, True], ids=["without statistics", "with statistics"])
-def test_a_piece_of_the_jobs_is_not_compared_with_all_jobs_of_the_merchant(
-    deployment: Deployment, open_shop: Callable[..., MerchantClient], has_statistics: bool
-) -> None:
-    number = add_jobs(deployment, open_shop(now=START), 5_000, "nobody")
+def explain_piece(
+    deployment: Deployment, number: int, *, until: datetime | None = None, has_statistics: bool
+) -> dict[str, Any]:
+    """Returns the plan of the first piece of a merchant's jobs, as it was executed."""
 
     async def explain(connection: Any) -> str:
         change = connection.transaction()
@@ -124,14 +124,48 @@ def test_a_piece_of_the_jobs_is_not_compared_with_all_jobs_of_the_merchant(
         if has_statistics:
             await connection.execute("analyze scheduled_job")
         await connection.execute(MOVE_CLOCK, number)
-        values = (number, *BEFORE_ALL, datetime.now(UTC), 100)
+        values = (number, *BEFORE_ALL, datetime.now(UTC), 100, until)
         plan = await connection.fetchval(f"explain (analyze, format json) {RESCHEDULE_CHUNK}", *values)
         await change.rollback()
         return str(plan)
 
     [root] = json.loads(deployment.run_on_connection(explain))
-    assert root["Plan"]["Actual Rows"] == 1
-    assert rows_handled(root["Plan"]) < 4 * 5_000
+    plan: dict[str, Any] = root["Plan"]
+    return plan
+
+
+@pytest.mark.parametrize("has_statistics", [False, True], ids=["without statistics", "with statistics"])
+def test_a_piece_of_the_jobs_is_not_compared_with_all_jobs_of_the_merchant(
+    deployment: Deployment, open_shop: Callable[..., MerchantClient], has_statistics: bool
+) -> None:
+    number = add_jobs(deployment, open_shop(now=START), 5_000, "nobody")
+    plan = explain_piece(deployment, number, has_statistics=has_statistics)
+    assert plan["Actual Rows"] == 1
+    assert rows_handled(plan) < 4 * 5_000
+
+
+@pytest.mark.parametrize("has_statistics", [False, True], ids=["without statistics", "with statistics"])
+def test_jobs_that_are_due_later_are_not_read(
+    deployment: Deployment, open_shop: Callable[..., MerchantClient], has_statistics: bool
+) -> None:
+    number = add_jobs(deployment, open_shop(now=START), 5_000, "nobody")
+    [[ninth]] = deployment.fetch(
+        f"select due from scheduled_job where {OF_TIMES} order by due offset 8 limit 1", number
+    )
+    plan = explain_piece(deployment, number, until=ninth, has_statistics=has_statistics)
+    assert plan["Actual Rows"] == 1
+    assert 9 <= rows_handled(plan) < 100
+
+
+def test_an_advance_after_one_that_left_its_jobs_moves_them_all(
+    deployment: Deployment, open_shop: Callable[..., MerchantClient]
+) -> None:
+    shop = open_shop(now=START)
+    number = add_jobs(deployment, shop, 3)
+    deployment.fetch("insert into advance_lease (merchant_id, leased_until, holder) values ($1, now(), 'died')", number)
+    deployment.fetch(f"update scheduled_job set run_at = now() + interval '1 year' where {OF_TIMES}", number)
+    assert shop.advance(days=1)["status"] == 200
+    assert deployment.fetch(WRONG_TIMES, number) == [(0,)]
 
 
 def test_deliveries_to_an_endpoint_that_is_off_stay_parked(

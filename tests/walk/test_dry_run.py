@@ -25,6 +25,38 @@ WRITES = [
     if isinstance(row.action, Write) or (isinstance(row.action, AdminCommand) and row.action.writes)
 ]
 
+# Why an action refuses dry runs. Everything else that writes has them, but for the sandbox: what it plays is not real.
+NO_MONEY = "moves no money, and what it makes can be changed or taken back"
+SENDS = "sends a mail or an event once more, and changes nothing else"
+SEPARATE_ORDERS = "decides each of many orders on what those before it left: try the orders alone"
+ASKS_OTHERS = "what it would do is for a bank to say, which a dry run does not ask"
+SETTLES_LATER = "records what happened elsewhere, and is taken back by its brother"
+REFUSING = {
+    "disburse-transfer-bulk": SEPARATE_ORDERS,
+    "disburse-approve": SEPARATE_ORDERS,
+    "disburse-reject": SEPARATE_ORDERS,
+    "payment-dispute_respond": "is final for the bank that asks, and is checked as it is sent",
+    "payment-checkout": NO_MONEY,
+    "resources-personalized-accounts": NO_MONEY,
+    "resources-personalized_account": ASKS_OTHERS,
+    "resources-close_personalized_account": ASKS_OTHERS,
+    "resources-resend": SENDS,
+    "resources-paylink": NO_MONEY,
+    "resources-paylink-disable": NO_MONEY,
+    "resources-paylink-enable": NO_MONEY,
+    "resources-customer": NO_MONEY,
+    "resources-settlement_events": NO_MONEY,
+    "resources-payout_schedule": NO_MONEY,
+    "resources-invoice": NO_MONEY,
+    "resources-invoice_send": SENDS,
+    "resources-invoice_received": SETTLES_LATER,
+    "resources-invoice_not_received": SETTLES_LATER,
+    "resources-invoice-void": NO_MONEY,
+    "resources-ticket": NO_MONEY,
+    "resources-ticket_use": NO_MONEY,
+    "resources-mail": SENDS,
+}
+
 
 class DryRun(NamedTuple):
     received: RawReply
@@ -73,6 +105,11 @@ def test_a_row_says_that_it_honors_dry_runs_if_it_does(row: ActionRow, dry_runs:
     is_honored = dry_runs[row.title].received.body["status"] == 200
     assert ("dry_run" in row.action.reply.__struct_fields__) == is_honored
     assert not is_honored or "dry_run" in row.action.request.__struct_fields__
+
+
+def test_what_refuses_dry_runs_has_its_reason(dry_runs: dict[str, DryRun]) -> None:
+    refusing = {title for title, tried in dry_runs.items() if tried.received.body["status"] == 104}
+    assert {title for title in refusing if not title.startswith("sandbox-")} == set(REFUSING)
 
 
 def test_a_dry_run_neither_uses_nor_reads_an_idempotency_key(shop: MerchantClient) -> None:

@@ -451,6 +451,8 @@ class Decision(Effects, Generic[ReplyT], kw_only=True):
     follow_up: Job | None = None  # run by the requesting process right after the commit; leased to it until then
     secrets: Any = None  # handed to the follow-up in memory and never stored: a card's number and PIN
     in_progress: bool = False  # the same request is still being processed elsewhere: ask again in a moment
+    # Of a dry run: posting groups that an account may refuse as it would those of the act, and that are not recorded.
+    tried_groups: tuple[PostingGroup, ...] = ()
     # Applied one by one as they are produced; one that is refused does not undo the others. `combine` then makes the
     # reply, rows, jobs and events of the whole out of their results.
     sub_decisions: Iterable["Decision | Refusal"] = ()

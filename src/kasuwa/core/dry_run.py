@@ -5,11 +5,15 @@ the field by name, also if its request type does not have it. The rule of an act
 reply: `forbid_changes` raises if it returns more, and nothing is written. Contract: #dry-run
 """
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+import msgspec
 
 from kasuwa.core.action import Action, AdminCommand, FieldRule, Write
 from kasuwa.core.decision import Context, Decision, FieldError, LoadedRows, Merchant, Outcome
+
+ReplyT = TypeVar("ReplyT", bound=msgspec.Struct)
 
 DRY_RUN_UNSUPPORTED = "not supported by this action: leave it out to go ahead"
 DRY_RUN_MESSAGE = "Nothing was changed: this is what would happen"
@@ -30,6 +34,15 @@ def unknown_dry_run_faults(action: Action, dry_run: Any) -> tuple[FieldError, ..
     if is_absent or not changes or "dry_run" in action.request.__struct_fields__:
         return ()
     return (FieldError("dry_run", DRY_RUN_UNSUPPORTED),)
+
+
+def preview_decision(decision: Decision[ReplyT], explained: Iterable[Any], **shown: Any) -> Decision[ReplyT]:
+    """Returns the dry run of a decision. Its reply is explained, and `shown` differs in it. An account refuses it as
+    it would refuse the decision, of which nothing else is left."""
+    reply = msgspec.structs.replace(
+        decision.reply, message=DRY_RUN_MESSAGE, dry_run=True, explained=list(explained), **shown
+    )
+    return Decision(reply=reply, tried_groups=decision.groups)
 
 
 class DryRunChanges(Exception):

@@ -348,9 +348,10 @@ class BatchState:
         Returns the refusal of the first group that is not possible, or None. Does not change the batch state."""
         moved: dict[str, Account] = {}
         accounts: Mapping[str, Account] = self.accounts.get(merchant_id, {})
-        if len(decision.groups) > 1:
+        groups = decision.groups or decision.tried_groups
+        if len(groups) > 1:
             accounts = ChainMap(moved, accounts)  # type: ignore[arg-type]
-        for group in decision.groups:
+        for group in groups:
             result = apply_group(accounts, group)
             if isinstance(result, Shortfall):
                 return group.shortfall_refusal

@@ -36,13 +36,15 @@ class ClockLease:
     """A lease that is held.
 
     `is_lost` is set when it could not be renewed in time, so another may hold it. `is_unfinished` is set while jobs may
-    have wall times from before the clock moved. Such a lease is left to the worker, which updates the times."""
+    have wall times from before the clock moved. Such a lease is left to the worker, which updates the times.
+    `was_left` is set if it was taken before the worker did so."""
 
     def __init__(self, merchant_id: int, holder: bytes) -> None:
         self.merchant_id = merchant_id
         self.holder_id = holder
         self.is_lost = False
         self.is_unfinished = False
+        self.was_left = False
 
 
 class ClockLeases:
@@ -94,10 +96,12 @@ class ClockLeases:
 
     async def _take(self, held: ClockLease) -> None:
         until = time.monotonic() + self._wait_seconds
-        while not await self._pool.fetchval(leases.TAKE_ADVANCE, held.merchant_id, self._length, held.holder_id):
+        values = (held.merchant_id, self._length, held.holder_id)
+        while (was_left := await self._pool.fetchval(leases.TAKE_ADVANCE, *values)) is None:
             if time.monotonic() > until:
                 raise LeaseTimeout
             await asyncio.sleep(POLL_SECONDS)
+        held.was_left = was_left
 
     async def _renew(self, held: ClockLease) -> None:
         seconds = self._length.total_seconds()

@@ -21,10 +21,12 @@ BEFORE_ALL = (datetime.min.replace(tzinfo=UTC), 0)
 RUN_AT = "job_run_at(j.due, b.clock_offset_us, b.clock_fixed_at, $4::timestamptz)"
 # In the order of the index scheduled_job_merchant. What waits for a disabled endpoint stays parked. Only what changes
 # is written: where a clock stands still, that is what has come to be due. A piece is a range of the index. Its jobs are
-# not joined by their keys: the planner would compare each of them with all jobs of the merchant.
+# not joined by their keys: the planner would compare each of them with all jobs of the merchant. Jobs due after $6 are
+# left out.
 RESCHEDULE_CHUNK = f"""
     with piece as materialized (
         select j.due, j.seq from scheduled_job j where j.merchant_id = $1 and (j.due, j.seq) > ($2, $3)
+            and j.due <= coalesce($6::timestamptz, 'infinity')
         order by j.due, j.seq limit $5),
     last as materialized (select due, seq from piece order by due desc, seq desc limit 1),
     shifted as (
@@ -37,13 +39,19 @@ RESCHEDULE_CHUNK = f"""
 
 
 async def reschedule_jobs(
-    pool: Pool, merchant_id: int, wall_time: datetime, jobs_per_statement: int = JOBS_PER_STATEMENT
+    pool: Pool,
+    merchant_id: int,
+    wall_time: datetime,
+    jobs_per_statement: int = JOBS_PER_STATEMENT,
+    *,
+    until: datetime | None = None,
 ) -> int:
-    """Sets the wall times of all jobs of a merchant by its business clock. Jobs that are due get `wall_time`.
-    Returns the number of statements. If the database raises, jobs that were not reached keep their old times."""
+    """Sets the wall times of all jobs of a merchant by its business clock, or of those due up to `until`. Jobs that are
+    due get `wall_time`. Returns the number of statements. If the database raises, jobs that were not reached keep their
+    old times."""
     reached, statements, size = BEFORE_ALL, 0, jobs_per_statement
     while size == jobs_per_statement:
-        arguments = (merchant_id, *reached, wall_time, jobs_per_statement)
+        arguments = (merchant_id, *reached, wall_time, jobs_per_statement, until)
         last = await retry_on_deadlock(partial(pool.fetchrow, RESCHEDULE_CHUNK, *arguments))
         if last is None:
             break

@@ -157,11 +157,13 @@ SELECT_MERCHANT_STATE = (
 )
 FAULTS = "select faults from merchant_state where key = $1"
 
+# Returns whether it was left by a holder that did not end it, or no row if it is held.
 TAKE_ADVANCE = """
+    with earlier as (select 1 from advance_lease where merchant_id = $1)
     insert into advance_lease as a (merchant_id, leased_until, holder) values ($1, now() + $2::interval, $3)
     on conflict (merchant_id) do update set leased_until = excluded.leased_until, holder = excluded.holder
     where a.leased_until <= now()
-    returning true
+    returning exists (select from earlier)
 """
 EXTEND_ADVANCE = """
     update advance_lease set leased_until = now() + $2::interval where merchant_id = $1 and holder = $3 returning true

@@ -100,7 +100,9 @@ class ClockAdvance:
             # They are updated here, also after an error, and before the lease ends.
             lease.is_unfinished = True
             now = await self._move_clock(await self._read_clock() if more else until)
-            await reschedule_jobs(self._pool, self._merchant.merchant_id, self._writer.clock.now())
+            # Where the clock stands still, later jobs have the time that they keep: a day costs what is due on it.
+            last = now if self._stands_still and not lease.was_left else None
+            await reschedule_jobs(self._pool, self._merchant.merchant_id, self._writer.clock.now(), until=last)
             lease.is_unfinished = False
         if more and not self._stands_still:
             until = max(until, now + RESUME_MARGIN)

@@ -34,6 +34,6 @@ class DryRunFigure(msgspec.Struct):
     what: str
     "Name of the figure."
     amount: str
-    "Its value, in naira."
+    "Its value: money in naira unless `how` names another currency, or a word such as a state."
     how: str
     "How the value was calculated, in words."

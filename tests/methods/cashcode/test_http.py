@@ -263,12 +263,34 @@ def test_a_pin_that_differs_in_its_last_digit_alone_draws_nothing(open_shop: Cal
     assert redeem(shop, code, pin="2580")["txnStatus"] == "successful"
 
 
-def test_cash_in_another_currency_is_refused_and_so_is_a_dry_run(open_shop: Callable[..., MerchantClient]) -> None:
+def test_a_dry_run_of_a_code_tells_what_it_holds_and_gives_back(open_shop: Callable[..., MerchantClient]) -> None:
     shop = open_shop(now=START)
-    result: Any
-    for field, result in (("currency", {"currency": "USD"}), ("dry_run", {"dry_run": True})):
-        refused = generate(shop, **result)
-        assert (refused["status"], [fault["field"] for fault in refused["errors"]]) == (104, [field])
+    shown = generate(shop, orderRef="cash-1", dry_run=True)
+    assert (shown["dry_run"], shown["orderRef"], "cashcode" in shown) == (True, "cash-1", False)
+    assert [(figure["what"], figure["amount"]) for figure in shown["explained"]] == [
+        ("amount", "5000.00"),
+        ("fee", "100.00"),
+        ("VAT", "7.50"),
+        ("held", "5107.50"),
+    ]
+    assert (shop.wallet(), without_codes(verify(shop, "cash-1"))) == (spent(0), UNKNOWN)
+    generate(shop, orderRef="cash-1")
+    assert generate(shop, orderRef="cash-1", dry_run=True)["explained"] == []
+    ended = shop.put("cashcode", action="cancel", orderRef="cash-1", dry_run=True).body
+    assert [(figure["what"], figure["amount"]) for figure in ended["explained"]] == [
+        ("state after", "cancelled"),
+        ("released", "5107.50"),
+    ]
+    assert shop.wallet() == held(COST)
+    for dry_run in (True, False):
+        assert generate(shop, amount="9999999.00", dry_run=dry_run)["status"] == 301
+        assert generate(shop, amount="1.00", orderRef="cash-1", dry_run=dry_run)["status"] == 104
+
+
+def test_cash_in_another_currency_is_refused(open_shop: Callable[..., MerchantClient]) -> None:
+    shop = open_shop(now=START)
+    refused = generate(shop, currency="USD")
+    assert (refused["status"], [fault["field"] for fault in refused["errors"]]) == (104, ["currency"])
     assert shop.wallet() == spent(0)
     assert generate(shop, currency="NGN", dry_run=False)["txnStatus"] == "pending"
 

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from kasuwa.core.references import check_letter, is_reference
-from tests.merchant_client import MerchantClient, Wallet, without_codes
+from tests.merchant_client import MerchantClient, Wallet, to_minor_units, without_codes
 from tests.running import Deployment
 
 OPENING = 1_000_000_000
@@ -145,6 +145,28 @@ def test_insufficient_funds_are_status_301_and_nothing_is_stored(shop: MerchantC
     shop.put("sandbox", action="fund_wallet", currency="NGN", amount="53.75")
     assert shop.transfer(amount="10000000.00", orderRef="too-much")["txnStatus"] == "successful"
     assert shop.wallet() == Wallet(0, 0, 0)
+
+
+def test_a_dry_run_tells_the_cost_and_sends_nothing(shop: MerchantClient) -> None:
+    order: dict[str, Any] = {
+        "action": "transfer",
+        "amount": "1500.00",
+        "bankcode": "058",
+        "accountnumber": "0000000000",
+    }
+    shown = shop.put("disburse", dry_run=True, orderRef="tried", **order).body
+    assert (shown["dry_run"], shown["txnRef"], shown["orderRef"]) == (True, "", "tried")
+    figures = {figure["what"]: figure["amount"] for figure in shown["explained"]}
+    assert without_codes(shop.verify("tried")) == UNKNOWN
+    assert shop.wallet() == spent(0)
+    sent = shop.transfer(orderRef="tried", amount="1500.00")
+    assert OPENING - shop.wallet().balance == to_minor_units(figures["wallet"])
+    assert shop.put("disburse", dry_run=True, orderRef="tried", **order).body["txnRef"] == sent["txnRef"]
+    for dry_run in (True, False):
+        short = {**order, "amount": "10000000.00", "dry_run": dry_run}
+        assert shop.put("disburse", **short).body["status"] == 301
+    bulk = shop.put("disburse", action="transfer", type="bulk", data=[{**order, "dry_run": True}]).body
+    assert [line["txnStatus"] for line in bulk["data"]] == ["failed"]
 
 
 def test_an_order_again_is_answered_the_same_when_the_wallet_is_empty(shop: MerchantClient) -> None:

@@ -60,9 +60,9 @@ class Society(InMemorySavings):
     def redeem(self, name: str, shares: int, **fields: Any) -> Any:
         return self.ask("redeem_shares", class_id=self.class_id, client_id=name, shares=shares, **fields)
 
-    def decide_redemption(self, verdict: str, redemption_id: str, caller: Caller = BOARD) -> Any:
+    def decide_redemption(self, verdict: str, redemption_id: str, caller: Caller = BOARD, **fields: Any) -> Any:
         self.speak(caller)
-        reply = self.ask(f"{verdict}_redemption", redemption_id=redemption_id)
+        reply = self.ask(f"{verdict}_redemption", redemption_id=redemption_id, **fields)
         self.speak(SECRETARY)
         return reply
 

@@ -106,7 +106,16 @@ def test_what_redeemed_shares_bring_repays_thrift_debts_first() -> None:
     society.advance_to("2026-01-10")  # the first turn is Ada's, and Bola owes it
     before = society.saved("ADA")
     society.buy("BOLA", 1)
-    society.redeem_all("BOLA")
+    asked = society.redeem("BOLA", 1).data
+    shown = society.decide_redemption("approve", asked.redemption_id, dry_run=True)
+    price = society.share_class.price // 100
+    assert [(figure.what, figure.amount) for figure in shown.explained] == [
+        ("state after", "approved"),
+        ("amount", f"{price}.00"),
+        ("thrift debt", "100.00"),
+    ]
+    assert society.saved("ADA") == before
+    assert society.decide_redemption("approve", asked.redemption_id).data == shown.data
     assert society.saved("ADA") == before + 10_000
     assert society.posted("thrift debt")[-1][2] == 10_000
     society.check()
@@ -365,6 +374,22 @@ def test_a_redemption_that_cannot_be_made_is_refused(society: Society, fields: A
 def test_a_dry_run_of_a_redemption_reserves_nothing(society: Society) -> None:
     reply = society.redeem("ADA", 4, dry_run=True)
     assert (reply.dry_run, reply.data.redemption_id, society.holding("ADA").reserved) == (True, None, 0)
+    assert [(figure.what, figure.amount) for figure in reply.explained] == [("amount", reply.data.amount)]
+
+
+@pytest.mark.parametrize("verdict", ["approve", "reject"])
+def test_a_dry_run_of_a_verdict_is_refused_as_the_verdict_is(society: Society, verdict: str) -> None:
+    asked = society.redeem("ADA", 4).data
+    for dry_run in (True, False):
+        assert society.decide_redemption(verdict, "SRnone", dry_run=dry_run) == redemption.UNKNOWN_REDEMPTION
+    for dry_run in (True, False) if verdict == "approve" else ():
+        own = society.decide_redemption(verdict, asked.redemption_id, SECRETARY, dry_run=dry_run)
+        assert own == redemption.OWN_REDEMPTION
+    shown = society.decide_redemption(verdict, asked.redemption_id, dry_run=True)
+    assert (shown.dry_run, society.holding("ADA").reserved) == (True, 4)
+    assert society.decide_redemption(verdict, asked.redemption_id).data == shown.data
+    again = society.decide_redemption(verdict, asked.redemption_id, dry_run=True)
+    assert (again.data, again.explained) == (shown.data, [])
 
 
 def test_the_account_of_a_holding_follows_from_class_and_member(society: Society) -> None:

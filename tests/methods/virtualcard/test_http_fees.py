@@ -13,7 +13,7 @@ from kasuwa.merchants.merchants import add_merchant
 from kasuwa.privacy.vault_keys import open_vault
 from kasuwa.settings.secret_key import load_secret_key
 from kasuwa.settings.settings import read_settings
-from tests.merchant_client import MerchantClient
+from tests.merchant_client import MerchantClient, to_minor_units
 from tests.methods.virtualcard.card_client import BILLING, CardClient
 from tests.running import Deployment
 from tests.walk.bounds import UNPAID_FEES
@@ -128,6 +128,16 @@ def test_a_dollar_card_is_funded_at_the_sell_rate_and_withdrawn_at_the_buy_rate(
     assert plain.wallet().balance == spent
     card.refund(txn_ref)
     assert plain.wallet().balance == spent + 1_500_000
+
+
+def test_a_dry_run_tells_the_naira_that_a_dollar_card_takes_and_gives_back(plain: MerchantClient) -> None:
+    card = CardClient(plain, amount=10)
+    for action, fields in (("fund", {"amount": "5.00"}), ("withdraw", {"amount": "3.00"}), ("terminate", {})):
+        figure = {line["what"]: line for line in card.ask(action, dry_run=True, **fields)["explained"]}["wallet"]
+        assert "the NGN wallet, at 1540.00 NGN for each USD that it pays and 1500.00" in figure["how"]
+        before = plain.wallet().balance
+        assert card.ask(action, **fields)["status"] == 200
+        assert abs(plain.wallet().balance - before) == to_minor_units(figure["amount"])
 
 
 def test_a_wallet_in_naira_that_is_short_makes_no_card(plain: MerchantClient) -> None:

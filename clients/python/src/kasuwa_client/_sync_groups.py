@@ -30,6 +30,7 @@ class Disburse(SyncGroup):
         sender_name: str | None = None,
         narration: str | None = None,
         order_ref: str | None = None,
+        dry_run: bool | None = None,
         idempotency_key: str | None = None,
     ) -> types.TransferReply:
         """Send money from the wallet to a bank account.
@@ -50,6 +51,8 @@ class Disburse(SyncGroup):
         order_ref: Your reference of the order. Sent again with the same content it returns the first transfer; with
             other content it is refused. If left out, the `txnRef` is used. 1 to 100 characters. The client makes
             one if it is left out.
+        dry_run: If true, the reply explains what the transfer would cost and whether it would wait for approval. No
+            money moves.
         idempotency_key: Only needed besides `order_ref` if the same reply must come again, for 24 hours.
 
         Example, and the reply that was recorded for it:
@@ -82,6 +85,7 @@ class Disburse(SyncGroup):
                 "sender_name": sender_name,
                 "narration": narration,
                 "order_ref": order_ref,
+                "dry_run": dry_run,
             },
             idempotency_key,
         )
@@ -5629,7 +5633,7 @@ class Investments(SyncGroup):
         )
 
     def approve_redemption(
-        self, *, redemption_id: str, idempotency_key: str | None = None
+        self, *, redemption_id: str, dry_run: bool | None = None, idempotency_key: str | None = None
     ) -> types.RedemptionVerdictReply:
         """Approve a redemption of shares with another key than the one that asked for it.
 
@@ -5638,6 +5642,7 @@ class Investments(SyncGroup):
         Needs a key of scope `approve`.
 
         redemption_id: The redemption. 1 to 100 characters.
+        dry_run: If true, the reply says what the decision would do, and nothing is changed.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
 
@@ -5663,10 +5668,14 @@ class Investments(SyncGroup):
               }
             }
         """
-        return self._call(actions.INVESTMENTS_APPROVE_REDEMPTION, {"redemption_id": redemption_id}, idempotency_key)
+        return self._call(
+            actions.INVESTMENTS_APPROVE_REDEMPTION,
+            {"redemption_id": redemption_id, "dry_run": dry_run},
+            idempotency_key,
+        )
 
     def reject_redemption(
-        self, *, redemption_id: str, idempotency_key: str | None = None
+        self, *, redemption_id: str, dry_run: bool | None = None, idempotency_key: str | None = None
     ) -> types.RedemptionVerdictReply:
         """Reject a redemption of shares: the member keeps them.
 
@@ -5675,6 +5684,7 @@ class Investments(SyncGroup):
         Needs a key of scope `approve`.
 
         redemption_id: The redemption. 1 to 100 characters.
+        dry_run: If true, the reply says what the decision would do, and nothing is changed.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
 
@@ -5700,7 +5710,9 @@ class Investments(SyncGroup):
               }
             }
         """
-        return self._call(actions.INVESTMENTS_REJECT_REDEMPTION, {"redemption_id": redemption_id}, idempotency_key)
+        return self._call(
+            actions.INVESTMENTS_REJECT_REDEMPTION, {"redemption_id": redemption_id, "dry_run": dry_run}, idempotency_key
+        )
 
     def list_redemptions(
         self,
@@ -6107,11 +6119,13 @@ class Virtualcard(SyncGroup):
         country: str | None = None,
         card_type: str | None = None,
         limits: types.SpendingLimits | None = None,
+        dry_run: bool | None = None,
         idempotency_key: str | None = None,
     ) -> types.VirtualCardReply:
         """Create a card with an initial balance from the wallet; the reply has its number and CVV.
 
-        A new card for a customer, with an initial balance from the wallet.
+        A new card for a customer, with an initial balance from the wallet. With `dry_run` the reply explains what it
+        would cost, and no card is made.
 
         Needs a key of scope `issue`.
 
@@ -6126,6 +6140,7 @@ class Virtualcard(SyncGroup):
         card_type: Card network, such as `visa`. Default: the first network that the service issues. A card network
             such as visa.
         limits: Limits of what may be spent with the card. Left out or empty: no limits.
+        dry_run: If true, the reply says what the card would be and cost, and no card is made.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
 
@@ -6176,11 +6191,12 @@ class Virtualcard(SyncGroup):
                 "country": country,
                 "card_type": card_type,
                 "limits": limits,
+                "dry_run": dry_run,
             },
             idempotency_key,
         )
 
-    def get(self, *, reference: str, reveal: bool | None = None) -> types.VirtualCardReply:
+    def get(self, *, reference: str, reveal: bool | None = None, dry_run: bool | None = None) -> types.VirtualCardReply:
         """Show a card; reveal shows its number and CVV too and is recorded in the audit trail.
 
         Shows a card. Number and CVV are masked unless `reveal` is true, which is recorded in the audit trail.
@@ -6189,6 +6205,7 @@ class Virtualcard(SyncGroup):
 
         reference: The card, by the `reference` that `create` returned. 1 to 100 characters.
         reveal: If true, the reply has the full number and the CVV, and the audit trail records it. Default false.
+        dry_run: If true, number and CVV stay masked, also with `reveal`, and nothing is recorded.
 
         Example, and the reply that was recorded for it:
 
@@ -6216,7 +6233,7 @@ class Virtualcard(SyncGroup):
               }
             }
         """
-        return self._call(actions.VIRTUALCARD_GET, {"reference": reference, "reveal": reveal})
+        return self._call(actions.VIRTUALCARD_GET, {"reference": reference, "reveal": reveal, "dry_run": dry_run})
 
     def fund(
         self,
@@ -6224,6 +6241,7 @@ class Virtualcard(SyncGroup):
         reference: str,
         amount: types.Amount,
         currency: Literal["USD", "NGN"] | None = None,
+        dry_run: bool | None = None,
         idempotency_key: str | None = None,
     ) -> types.VirtualCardChangedReply:
         """Move money from the wallet to a card.
@@ -6236,6 +6254,7 @@ class Virtualcard(SyncGroup):
         amount: Amount to move, in the card's currency. The wallet pays a fee with VAT on top, where the tariff has
             one. Digits with at most two decimals, above zero, at most 15 digits.
         currency: The card's currency. May be left out; another one is refused.
+        dry_run: If true, the reply explains what would be moved and what it costs, and no money moves.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
 
@@ -6249,7 +6268,9 @@ class Virtualcard(SyncGroup):
             }
         """
         return self._call(
-            actions.VIRTUALCARD_FUND, {"reference": reference, "amount": amount, "currency": currency}, idempotency_key
+            actions.VIRTUALCARD_FUND,
+            {"reference": reference, "amount": amount, "currency": currency, "dry_run": dry_run},
+            idempotency_key,
         )
 
     def withdraw(
@@ -6258,6 +6279,7 @@ class Virtualcard(SyncGroup):
         reference: str,
         amount: types.Amount,
         currency: Literal["USD", "NGN"] | None = None,
+        dry_run: bool | None = None,
         idempotency_key: str | None = None,
     ) -> types.VirtualCardChangedReply:
         """Move money from a card to the wallet.
@@ -6270,6 +6292,7 @@ class Virtualcard(SyncGroup):
         amount: Amount to move, in the card's currency. The wallet pays a fee with VAT on top, where the tariff has
             one. Digits with at most two decimals, above zero, at most 15 digits.
         currency: The card's currency. May be left out; another one is refused.
+        dry_run: If true, the reply explains what would be moved and what it costs, and no money moves.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
 
@@ -6284,7 +6307,7 @@ class Virtualcard(SyncGroup):
         """
         return self._call(
             actions.VIRTUALCARD_WITHDRAW,
-            {"reference": reference, "amount": amount, "currency": currency},
+            {"reference": reference, "amount": amount, "currency": currency, "dry_run": dry_run},
             idempotency_key,
         )
 
@@ -6296,6 +6319,7 @@ class Virtualcard(SyncGroup):
         reason: str,
         amount: types.Amount | None = None,
         evidence: types.CardEvidence | None = None,
+        dry_run: bool | None = None,
         idempotency_key: str | None = None,
     ) -> types.CardDisputeChanged:
         """Dispute a purchase of a card, in whole or in part, for the cardholder.
@@ -6310,6 +6334,7 @@ class Virtualcard(SyncGroup):
         amount: The disputed amount, in the shop's currency. Default: all that was not refunded. Digits with at most
             two decimals, above zero, at most 15 digits.
         evidence: What the cardholder says and shows.
+        dry_run: If true, the reply says what would happen, and nothing is changed.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
 
@@ -6345,7 +6370,14 @@ class Virtualcard(SyncGroup):
         """
         return self._call(
             actions.VIRTUALCARD_DISPUTE,
-            {"reference": reference, "id": id, "reason": reason, "amount": amount, "evidence": evidence},
+            {
+                "reference": reference,
+                "id": id,
+                "reason": reason,
+                "amount": amount,
+                "evidence": evidence,
+                "dry_run": dry_run,
+            },
             idempotency_key,
         )
 
@@ -6446,7 +6478,9 @@ class Virtualcard(SyncGroup):
         """
         return self._call(actions.VIRTUALCARD_VIEW_DISPUTE, {"dispute_id": dispute_id})
 
-    def withdraw_dispute(self, *, dispute_id: str, idempotency_key: str | None = None) -> types.CardDisputeChanged:
+    def withdraw_dispute(
+        self, *, dispute_id: str, dry_run: bool | None = None, idempotency_key: str | None = None
+    ) -> types.CardDisputeChanged:
         """Withdraw a dispute of a card purchase that is not decided yet.
 
         Withdraws a dispute that is not decided yet. The purchase may be disputed again.
@@ -6454,6 +6488,7 @@ class Virtualcard(SyncGroup):
         Needs a key of scope `issue`.
 
         dispute_id: The dispute, by its `dispute_id`. 1 to 100 characters.
+        dry_run: If true, the reply says what would happen, and nothing is changed.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
 
@@ -6481,10 +6516,17 @@ class Virtualcard(SyncGroup):
               }
             }
         """
-        return self._call(actions.VIRTUALCARD_WITHDRAW_DISPUTE, {"dispute_id": dispute_id}, idempotency_key)
+        return self._call(
+            actions.VIRTUALCARD_WITHDRAW_DISPUTE, {"dispute_id": dispute_id, "dry_run": dry_run}, idempotency_key
+        )
 
     def limits(
-        self, *, reference: str, limits: types.SpendingLimits, idempotency_key: str | None = None
+        self,
+        *,
+        reference: str,
+        limits: types.SpendingLimits,
+        dry_run: bool | None = None,
+        idempotency_key: str | None = None,
     ) -> types.SpendingLimitsReply:
         """Set or remove a card's limits: amounts, shops, countries, channels, days, and how often it pays.
 
@@ -6494,6 +6536,7 @@ class Virtualcard(SyncGroup):
 
         reference: The card, by the `reference` that `create` returned. 1 to 100 characters.
         limits: The new limits. Those that are left out no longer apply: `{}` removes all.
+        dry_run: If true, the reply says what would happen, and nothing is changed.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
 
@@ -6518,7 +6561,9 @@ class Virtualcard(SyncGroup):
               }
             }
         """
-        return self._call(actions.VIRTUALCARD_LIMITS, {"reference": reference, "limits": limits}, idempotency_key)
+        return self._call(
+            actions.VIRTUALCARD_LIMITS, {"reference": reference, "limits": limits, "dry_run": dry_run}, idempotency_key
+        )
 
     def decider(
         self,
@@ -6526,6 +6571,7 @@ class Virtualcard(SyncGroup):
         decision_url: str,
         reference: str | None = None,
         on_timeout: Literal["approve", "decline"] | None = None,
+        dry_run: bool | None = None,
         idempotency_key: str | None = None,
     ) -> types.DeciderReply:
         """Have a service of yours approve or decline purchases, of one card or of all.
@@ -6540,6 +6586,7 @@ class Virtualcard(SyncGroup):
             A card without one of its own then has that of all cards. A URL of at most 2,048 characters, with https
             in live, or empty.
         on_timeout: What counts if there is no answer within 2 seconds: `approve` or `decline`. Default `decline`.
+        dry_run: If true, the reply says what would happen, and nothing is changed.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
 
@@ -6561,7 +6608,7 @@ class Virtualcard(SyncGroup):
         """
         return self._call(
             actions.VIRTUALCARD_DECIDER,
-            {"decision_url": decision_url, "reference": reference, "on_timeout": on_timeout},
+            {"decision_url": decision_url, "reference": reference, "on_timeout": on_timeout, "dry_run": dry_run},
             idempotency_key,
         )
 
@@ -6626,7 +6673,9 @@ class Virtualcard(SyncGroup):
             {"reference": reference, "offset": offset, "limit": limit, "from_date": from_date, "to_date": to_date},
         )
 
-    def block(self, *, reference: str, idempotency_key: str | None = None) -> types.VirtualCardChangedReply:
+    def block(
+        self, *, reference: str, dry_run: bool | None = None, idempotency_key: str | None = None
+    ) -> types.VirtualCardChangedReply:
         """Stop purchases with a card.
 
         Names a card by the reference that its creation returned.
@@ -6634,6 +6683,7 @@ class Virtualcard(SyncGroup):
         Needs a key of scope `issue`.
 
         reference: The card, by the `reference` that `create` returned. 1 to 100 characters.
+        dry_run: If true, the reply says what would happen, and nothing is changed.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
 
@@ -6646,9 +6696,11 @@ class Virtualcard(SyncGroup):
               "message": "Card blocked successfully"
             }
         """
-        return self._call(actions.VIRTUALCARD_BLOCK, {"reference": reference}, idempotency_key)
+        return self._call(actions.VIRTUALCARD_BLOCK, {"reference": reference, "dry_run": dry_run}, idempotency_key)
 
-    def unblock(self, *, reference: str, idempotency_key: str | None = None) -> types.VirtualCardChangedReply:
+    def unblock(
+        self, *, reference: str, dry_run: bool | None = None, idempotency_key: str | None = None
+    ) -> types.VirtualCardChangedReply:
         """Unblock a card, so that it can pay again.
 
         Names a card by the reference that its creation returned.
@@ -6656,6 +6708,7 @@ class Virtualcard(SyncGroup):
         Needs a key of scope `issue`.
 
         reference: The card, by the `reference` that `create` returned. 1 to 100 characters.
+        dry_run: If true, the reply says what would happen, and nothing is changed.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
 
@@ -6668,9 +6721,11 @@ class Virtualcard(SyncGroup):
               "message": "Card unblocked successfully"
             }
         """
-        return self._call(actions.VIRTUALCARD_UNBLOCK, {"reference": reference}, idempotency_key)
+        return self._call(actions.VIRTUALCARD_UNBLOCK, {"reference": reference, "dry_run": dry_run}, idempotency_key)
 
-    def terminate(self, *, reference: str, idempotency_key: str | None = None) -> types.VirtualCardChangedReply:
+    def terminate(
+        self, *, reference: str, dry_run: bool | None = None, idempotency_key: str | None = None
+    ) -> types.VirtualCardChangedReply:
         """Terminate a card for good; its balance returns to the wallet.
 
         Names a card by the reference that its creation returned.
@@ -6678,6 +6733,7 @@ class Virtualcard(SyncGroup):
         Needs a key of scope `issue`.
 
         reference: The card, by the `reference` that `create` returned. 1 to 100 characters.
+        dry_run: If true, the reply says what would happen, and nothing is changed.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.
 
@@ -6690,7 +6746,7 @@ class Virtualcard(SyncGroup):
               "message": "Card terminated successfully"
             }
         """
-        return self._call(actions.VIRTUALCARD_TERMINATE, {"reference": reference}, idempotency_key)
+        return self._call(actions.VIRTUALCARD_TERMINATE, {"reference": reference, "dry_run": dry_run}, idempotency_key)
 
 
 class Cashcode(SyncGroup):
@@ -6705,6 +6761,7 @@ class Cashcode(SyncGroup):
         order_ref: str | None = None,
         life_time: int | None = None,
         currency: Literal["NGN"] | None = None,
+        dry_run: bool | None = None,
         idempotency_key: str | None = None,
     ) -> types.CashcodeReply:
         """A code, shown once, that draws an amount of cash with its PIN.
@@ -6724,6 +6781,7 @@ class Cashcode(SyncGroup):
         life_time: Minutes until the code expires, from 5 to 10080. Default 1440, one day. A whole number, not
             negative.
         currency: May be left out: cash is always drawn in NGN.
+        dry_run: If true, the reply explains what the code would hold in the wallet, and none is made.
         idempotency_key: Only needed besides `order_ref` if the same reply must come again, for 24 hours.
 
         Example, and the reply that was recorded for it:
@@ -6750,6 +6808,7 @@ class Cashcode(SyncGroup):
                 "order_ref": order_ref,
                 "life_time": life_time,
                 "currency": currency,
+                "dry_run": dry_run,
             },
             idempotency_key,
         )
@@ -6783,7 +6842,7 @@ class Cashcode(SyncGroup):
         """
         return self._call(actions.CASHCODE_VERIFY, {"order_ref": order_ref})
 
-    def cancel(self, *, order_ref: str) -> types.CashcodeCancelReply:
+    def cancel(self, *, order_ref: str, dry_run: bool | None = None) -> types.CashcodeCancelReply:
         """Cancel an unused cashcode and release the money held for it.
 
         A cashcode by the orderRef that it was generated under.
@@ -6791,6 +6850,7 @@ class Cashcode(SyncGroup):
         Needs a key of scope `payout`.
 
         order_ref: The `orderRef` that the code was generated under. 1 to 100 characters.
+        dry_run: If true, `cancel` says what would be released, and changes nothing. `verify` ignores it.
 
         Example, and the reply that was recorded for it:
 
@@ -6804,7 +6864,7 @@ class Cashcode(SyncGroup):
               "message": "The cashcode was cancelled"
             }
         """
-        return self._call(actions.CASHCODE_CANCEL, {"order_ref": order_ref})
+        return self._call(actions.CASHCODE_CANCEL, {"order_ref": order_ref, "dry_run": dry_run})
 
     def wait(
         self, thing: types.CashcodeReply | types.CashcodeState | str | OutcomeUnknown, seconds: float = 60.0
@@ -9543,7 +9603,7 @@ class Sandbox(SyncGroup):
 
     def card_dispute_outcome(
         self, *, dispute_id: str, outcome: Literal["lost", "won"], idempotency_key: str | None = None
-    ) -> types.CardDisputeChanged:
+    ) -> types.CardDisputeDecided:
         """The card network decides a dispute of a card purchase.
 
         Simulates the decision of the card network on a dispute of a card purchase. That of a shop of this deployment is

@@ -243,6 +243,13 @@ TYPES: Mapping[str, FieldTable] = {
         "status": ("status", "integer"),
         "message": ("message", "text"),
         "data": ("data", "CardDisputeSummary"),
+        "dry_run": ("dry_run", "boolean"),
+        "explained": ("explained", "[DryRunFigure]"),
+    },
+    "CardDisputeDecided": {
+        "status": ("status", "integer"),
+        "message": ("message", "text"),
+        "data": ("data", "CardDisputeSummary"),
     },
     "CardDisputeDetail": {
         "dispute_id": ("dispute_id", "text"),
@@ -327,6 +334,8 @@ TYPES: Mapping[str, FieldTable] = {
         "txn_status": ("txnStatus", "choice"),
         "state": ("state", "choice"),
         "message": ("message", "text"),
+        "dry_run": ("dry_run", "boolean"),
+        "explained": ("explained", "[DryRunFigure]"),
     },
     "CashcodeRedeemReply": {
         "status": ("status", "integer"),
@@ -346,6 +355,8 @@ TYPES: Mapping[str, FieldTable] = {
         "expires_at": ("expires_at", "time"),
         "txn_status": ("txnStatus", "choice"),
         "message": ("message", "text"),
+        "dry_run": ("dry_run", "boolean"),
+        "explained": ("explained", "[DryRunFigure]"),
     },
     "CashcodeState": {
         "status": ("status", "integer"),
@@ -651,7 +662,13 @@ TYPES: Mapping[str, FieldTable] = {
         "failed": ("failed", "integer"),
         "open": ("open", "integer"),
     },
-    "DeciderReply": {"status": ("status", "integer"), "message": ("message", "text"), "data": ("data", "DeciderShown")},
+    "DeciderReply": {
+        "status": ("status", "integer"),
+        "message": ("message", "text"),
+        "data": ("data", "DeciderShown"),
+        "dry_run": ("dry_run", "boolean"),
+        "explained": ("explained", "[DryRunFigure]"),
+    },
     "DeciderShown": {
         "reference": ("reference", "text"),
         "decision_url": ("decision_url", "text"),
@@ -1860,11 +1877,14 @@ TYPES: Mapping[str, FieldTable] = {
         "message": ("message", "text"),
         "data": ("data", "RedemptionRecord"),
         "dry_run": ("dry_run", "boolean"),
+        "explained": ("explained", "[DryRunFigure]"),
     },
     "RedemptionVerdictReply": {
         "status": ("status", "integer"),
         "message": ("message", "text"),
         "data": ("data", "RedemptionRecord"),
+        "dry_run": ("dry_run", "boolean"),
+        "explained": ("explained", "[DryRunFigure]"),
     },
     "RefundLine": {
         "refund_ref": ("refundRef", "text"),
@@ -2240,6 +2260,8 @@ TYPES: Mapping[str, FieldTable] = {
         "status": ("status", "integer"),
         "message": ("message", "text"),
         "data": ("data", "SpendingLimitsShown"),
+        "dry_run": ("dry_run", "boolean"),
+        "explained": ("explained", "[DryRunFigure]"),
     },
     "SpendingLimitsShown": {
         "per_transaction": ("per_transaction", "amount"),
@@ -2437,6 +2459,8 @@ TYPES: Mapping[str, FieldTable] = {
         "order_ref": ("orderRef", "text"),
         "message": ("message", "text"),
         "receipt_url": ("receiptURL", "text"),
+        "dry_run": ("dry_run", "boolean"),
+        "explained": ("explained", "[DryRunFigure]"),
     },
     "TransferSharesReply": {
         "status": ("status", "integer"),
@@ -2485,13 +2509,20 @@ TYPES: Mapping[str, FieldTable] = {
         "status": ("status", "choice"),
         "held": ("held", "amount"),
     },
-    "VirtualCardChangedReply": {"status": ("status", "integer"), "message": ("message", "text")},
+    "VirtualCardChangedReply": {
+        "status": ("status", "integer"),
+        "message": ("message", "text"),
+        "dry_run": ("dry_run", "boolean"),
+        "explained": ("explained", "[DryRunFigure]"),
+    },
     "VirtualCardReply": {
         "status": ("status", "integer"),
         "message": ("message", "text"),
         "card_data": ("card_data", "VirtualCard"),
         "limits": ("limits", "SpendingLimitsShown"),
         "decider": ("decider", "DeciderShown"),
+        "dry_run": ("dry_run", "boolean"),
+        "explained": ("explained", "[DryRunFigure]"),
     },
     "WaitingReactivation": {
         "reason": ("reason", "text"),

@@ -1444,6 +1444,31 @@ class CallGuaranteeReply(Result):
 
 @dataclass(frozen=True)
 class CardDisputeChanged(Result):
+    """The dispute after the request, or as it would be after a dry run."""
+
+    status: int
+    """200: it was done."""
+    message: str
+    """The outcome in words."""
+    data: CardDisputeSummary
+    """The dispute."""
+    dry_run: bool | None = None
+    """True in a dry run: nothing was changed. Else absent."""
+    explained: tuple[DryRunFigure, ...] | None = None
+    """The figures of a dry run, each with how it comes about. Else absent."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "message": "message",
+        "data": "data",
+        "dry_run": "dry_run",
+        "explained": "explained",
+    }
+
+
+@dataclass(frozen=True)
+class CardDisputeDecided(Result):
     """The dispute after the request."""
 
     status: int
@@ -1462,7 +1487,7 @@ class CardDisputeDetail(Result):
     """A dispute of a card purchase with its evidence and its steps."""
 
     dispute_id: str
-    """Reference of the dispute."""
+    """Reference of the dispute. Empty in the dry run of `dispute`."""
     reference: str
     """The card."""
     txn_ref: str
@@ -1545,7 +1570,7 @@ class CardDisputeSummary(Result):
     """A dispute of a card purchase."""
 
     dispute_id: str
-    """Reference of the dispute."""
+    """Reference of the dispute. Empty in the dry run of `dispute`."""
     reference: str
     """The card."""
     txn_ref: str
@@ -1746,6 +1771,10 @@ class CashcodeCancelReply(Result):
     """Always `cancelled`."""
     message: str
     """The state in words."""
+    dry_run: bool | None = None
+    """True in a dry run: nothing was changed. Else absent."""
+    explained: tuple[DryRunFigure, ...] | None = None
+    """The figures of a dry run, each with how it comes about. Else absent."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
@@ -1754,6 +1783,8 @@ class CashcodeCancelReply(Result):
         "txn_status": "txnStatus",
         "state": "state",
         "message": "message",
+        "dry_run": "dry_run",
+        "explained": "explained",
     }
 
 
@@ -1809,7 +1840,11 @@ class CashcodeReply(Result):
     message: str
     """The state in words."""
     cashcode: str | None = field(default=None, repr=False)
-    """The code. It is shown this once: absent from the reply to a repeated request."""
+    """The code. It is shown this once: absent from the reply to a repeated request, and of a dry run."""
+    dry_run: bool | None = None
+    """True in a dry run: nothing was changed. Else absent."""
+    explained: tuple[DryRunFigure, ...] | None = None
+    """The figures of a dry run, each with how it comes about. Else absent."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
@@ -1821,6 +1856,8 @@ class CashcodeReply(Result):
         "expires_at": "expires_at",
         "txn_status": "txnStatus",
         "message": "message",
+        "dry_run": "dry_run",
+        "explained": "explained",
     }
 
 
@@ -2666,14 +2703,24 @@ class DeciderReply(Result):
     """The decider of purchases after a change."""
 
     status: int
-    """200: it decides from now on."""
+    """200: it decides from now on, or would."""
     message: str
     """The outcome in words."""
     data: DeciderShown
     """Who decides."""
+    dry_run: bool | None = None
+    """True in a dry run: nothing was changed. Else absent."""
+    explained: tuple[DryRunFigure, ...] | None = None
+    """The figures of a dry run, each with how it comes about. Else absent."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
-    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "message": "message",
+        "data": "data",
+        "dry_run": "dry_run",
+        "explained": "explained",
+    }
 
 
 @dataclass(frozen=True)
@@ -3245,7 +3292,7 @@ class DryRunFigure(Result):
     what: str
     """Name of the figure."""
     amount: Decimal
-    """Its value, in naira."""
+    """Its value: money in naira unless `how` names another currency, or a word such as a state."""
     how: str
     """How the value was calculated, in words."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
@@ -6459,7 +6506,9 @@ class RedemptionReply(Result):
     data: RedemptionRecord
     """The redemption."""
     dry_run: bool | None = None
-    """True in a dry run: nothing was stored. Else absent."""
+    """True in a dry run: nothing was changed. Else absent."""
+    explained: tuple[DryRunFigure, ...] | None = None
+    """The figures of a dry run, each with how it comes about. Else absent."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
@@ -6467,6 +6516,7 @@ class RedemptionReply(Result):
         "message": "message",
         "data": "data",
         "dry_run": "dry_run",
+        "explained": "explained",
     }
 
 
@@ -6480,9 +6530,19 @@ class RedemptionVerdictReply(Result):
     """The outcome in words."""
     data: RedemptionRecord
     """The redemption."""
+    dry_run: bool | None = None
+    """True in a dry run: nothing was changed. Else absent."""
+    explained: tuple[DryRunFigure, ...] | None = None
+    """The figures of a dry run, each with how it comes about. Else absent."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
-    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "message": "message",
+        "data": "data",
+        "dry_run": "dry_run",
+        "explained": "explained",
+    }
 
 
 @dataclass(frozen=True)
@@ -7673,14 +7733,24 @@ class SpendingLimitsReply(Result):
     """The limits of a card after a change."""
 
     status: int
-    """200: the limits apply from now on."""
+    """200: the limits apply from now on, or would."""
     message: str
     """The outcome in words."""
     data: SpendingLimitsShown
     """The limits."""
+    dry_run: bool | None = None
+    """True in a dry run: nothing was changed. Else absent."""
+    explained: tuple[DryRunFigure, ...] | None = None
+    """The figures of a dry run, each with how it comes about. Else absent."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
-    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "data": "data"}
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "message": "message",
+        "data": "data",
+        "dry_run": "dry_run",
+        "explained": "explained",
+    }
 
 
 @dataclass(frozen=True)
@@ -8241,7 +8311,7 @@ class TransferReply(Result):
     but without a final result, and is asked again until the result is final; or the transfer waits for approval.
     """
     txn_ref: str
-    """Reference of the transfer, made by the service."""
+    """Reference of the transfer, made by the service. Empty in a dry run."""
     order_ref: str
     """Your reference of the order, or the `txnRef` if the request had none."""
     message: str
@@ -8250,6 +8320,10 @@ class TransferReply(Result):
     """Address of the receipt, which anybody may open to check it; with `/receipt.pdf` behind it, the same as a PDF.
     Absent unless the transfer is successful.
     """
+    dry_run: bool | None = None
+    """True in a dry run: nothing was changed. Else absent."""
+    explained: tuple[DryRunFigure, ...] | None = None
+    """The figures of a dry run, each with how it comes about. Else absent."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
@@ -8259,6 +8333,8 @@ class TransferReply(Result):
         "order_ref": "orderRef",
         "message": "message",
         "receipt_url": "receiptURL",
+        "dry_run": "dry_run",
+        "explained": "explained",
     }
 
 
@@ -8405,13 +8481,13 @@ class VirtualCard(Result):
     """A card. Number and CVV are absent from the replayed reply of a creation."""
 
     reference: str
-    """Identifier of the card, made by the service. All other card actions take it."""
+    """Identifier of the card, made by the service. All other card actions take it. Empty in the dry run of `create`."""
     balance: Decimal
     """Money on the card, in its currency, with thousands separators, without what open authorizations hold."""
     currency: Literal["NGN", "USD"]
     """Currency of the card."""
     maskedpan: str
-    """Card number with all but its first six and last four digits masked."""
+    """Card number with all but its first six and last four digits masked. Empty in the dry run of `create`."""
     city: str
     """City of the cardholder."""
     state: str
@@ -8434,11 +8510,11 @@ class VirtualCard(Result):
     """
     cardpan: str | None = field(default=None, repr=False)
     """Card number: in full when the card is created or revealed, else masked. Absent if `create` is repeated with
-    the same Idempotency-Key.
+    the same Idempotency-Key, and in its dry run.
     """
     cvv: str | None = field(default=None, repr=False)
     """Security code: shown when the card is created or revealed, else `***`. Absent if `create` is repeated with the
-    same Idempotency-Key.
+    same Idempotency-Key, and in its dry run.
     """
     held: Decimal | None = None
     """Money that open authorizations of shops hold, in the card's currency. Absent if there are none."""
@@ -8469,12 +8545,21 @@ class VirtualCardChangedReply(Result):
     """The confirmation of a change of a card."""
 
     status: int
-    """200: the change was made."""
+    """200: the change was made, or would be."""
     message: str
     """The outcome in words."""
+    dry_run: bool | None = None
+    """True in a dry run: nothing was changed. Else absent."""
+    explained: tuple[DryRunFigure, ...] | None = None
+    """The figures of a dry run, each with how it comes about. Else absent."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
-    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message"}
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "message": "message",
+        "dry_run": "dry_run",
+        "explained": "explained",
+    }
 
 
 @dataclass(frozen=True)
@@ -8491,6 +8576,10 @@ class VirtualCardReply(Result):
     """The limits of the card. Absent if it has none."""
     decider: DeciderShown | None = None
     """Who decides on the card's purchases besides its limits. Absent if nobody does, and in the reply of a creation."""
+    dry_run: bool | None = None
+    """True in a dry run: nothing was changed. Else absent."""
+    explained: tuple[DryRunFigure, ...] | None = None
+    """The figures of a dry run, each with how it comes about. Else absent."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
@@ -8499,6 +8588,8 @@ class VirtualCardReply(Result):
         "card_data": "card_data",
         "limits": "limits",
         "decider": "decider",
+        "dry_run": "dry_run",
+        "explained": "explained",
     }
 
 

@@ -8,7 +8,8 @@ import { type Operation } from "../operation.js";
 import { type CallOptions } from "../options.js";
 import { type Time } from "../times.js";
 import { type WaitOptions } from "../waiting.js";
-import { CASHCODE_REPLY_SHAPE, CASHCODE_STATE_SHAPE } from "./shapes.js";
+import { type DryRunFigure } from "./core.js";
+import { CASHCODE_CANCEL_REPLY_SHAPE, CASHCODE_REPLY_SHAPE, CASHCODE_STATE_SHAPE } from "./shapes.js";
 
 /** A cancelled cashcode. The money that was held for it is available again. */
 export interface CashcodeCancelReply {
@@ -22,6 +23,10 @@ export interface CashcodeCancelReply {
   readonly state: "active" | "cancelled" | "expired" | "locked" | "redeemed";
   /** The state in words. */
   readonly message: string;
+  /** True in a dry run: nothing was changed. Else absent. */
+  readonly dry_run?: boolean;
+  /** The figures of a dry run, each with how it comes about. Else absent. */
+  readonly explained?: readonly DryRunFigure[];
 }
 
 /** The result of drawing cash, in the test environment. */
@@ -48,7 +53,7 @@ export interface CashcodeReply {
   readonly status: 200;
   /** Your reference of the code. */
   readonly orderRef: string;
-  /** The code. It is shown this once: absent from the reply to a repeated request. */
+  /** The code. It is shown this once: absent from the reply to a repeated request, and of a dry run. */
   readonly cashcode?: string;
   /** Cash that the code draws, in naira, as text or number as in the request. */
   readonly amount: Amount;
@@ -63,6 +68,10 @@ export interface CashcodeReply {
   readonly txnStatus: "failed" | "pending" | "successful";
   /** The state in words. */
   readonly message: string;
+  /** True in a dry run: nothing was changed. Else absent. */
+  readonly dry_run?: boolean;
+  /** The figures of a dry run, each with how it comes about. Else absent. */
+  readonly explained?: readonly DryRunFigure[];
 }
 
 /** The current state of a cashcode. */
@@ -119,6 +128,8 @@ export interface CashcodeGenerateRequest {
   readonly life_time?: number | null | undefined;
   /** May be left out: cash is always drawn in NGN. */
   readonly currency?: "NGN" | null | undefined;
+  /** If true, the reply explains what the code would hold in the wallet, and none is made. */
+  readonly dry_run?: boolean | null | undefined;
 }
 
 /** Request of cashcode verify. A cashcode by the orderRef that it was generated under. */
@@ -131,6 +142,8 @@ export interface CashcodeVerifyRequest {
 export interface CashcodeCancelRequest {
   /** The `orderRef` that the code was generated under. 1 to 100 characters. */
   readonly orderRef: string;
+  /** If true, `cancel` says what would be released, and changes nothing. `verify` ignores it. */
+  readonly dry_run?: boolean | null | undefined;
 }
 
 const GENERATE: Operation = {
@@ -158,6 +171,7 @@ const CANCEL: Operation = {
   select: { action: "cancel" },
   repeat: "never",
   writes: true,
+  reply: CASHCODE_CANCEL_REPLY_SHAPE,
 };
 
 /** The actions of `PUT /cashcode`. */

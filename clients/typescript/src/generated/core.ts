@@ -6,7 +6,7 @@ import { type Amount, type Decimal } from "../exact.js";
 export interface DryRunFigure {
   /** Name of the figure. */
   readonly what: string;
-  /** Its value, in naira. */
+  /** Its value: money in naira unless `how` names another currency, or a word such as a state. */
   readonly amount: Amount;
   /** How the value was calculated, in words. */
   readonly how: string;

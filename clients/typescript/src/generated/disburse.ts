@@ -8,7 +8,8 @@ import { type Operation } from "../operation.js";
 import { type CallOptions } from "../options.js";
 import { type Time } from "../times.js";
 import { type WaitOptions } from "../waiting.js";
-import { TRANSFER_ORDER_SHAPE, TRANSFER_STATE_SHAPE } from "./shapes.js";
+import { type DryRunFigure } from "./core.js";
+import { TRANSFER_ORDER_SHAPE, TRANSFER_REPLY_SHAPE, TRANSFER_STATE_SHAPE } from "./shapes.js";
 
 /** The approval of a transfer that waits, or waited, for one. */
 export interface ApprovalLine {
@@ -131,7 +132,7 @@ export interface TransferReply {
    * without a final result, and is asked again until the result is final; or the transfer waits for approval.
    */
   readonly txnStatus: "failed" | "pending" | "processing" | "successful";
-  /** Reference of the transfer, made by the service. */
+  /** Reference of the transfer, made by the service. Empty in a dry run. */
   readonly txnRef: string;
   /** Your reference of the order, or the `txnRef` if the request had none. */
   readonly orderRef: string;
@@ -142,6 +143,10 @@ export interface TransferReply {
    * Absent unless the transfer is successful.
    */
   readonly receiptURL?: string;
+  /** True in a dry run: nothing was changed. Else absent. */
+  readonly dry_run?: boolean;
+  /** The figures of a dry run, each with how it comes about. Else absent. */
+  readonly explained?: readonly DryRunFigure[];
 }
 
 /** The current state of a transfer, or of a bulk with its batchRef and one line of `data` per order, as sent. */
@@ -208,6 +213,10 @@ export interface DisburseTransferRequest {
    * is refused. If left out, the `txnRef` is used. This client makes one if you give none. 1 to 100 characters.
    */
   readonly orderRef?: string | null | undefined;
+  /**
+   * If true, the reply explains what the transfer would cost and whether it would wait for approval. No money moves.
+   */
+  readonly dry_run?: boolean | null | undefined;
 }
 
 /**
@@ -259,6 +268,7 @@ const TRANSFER: Operation = {
   writes: true,
   acceptsIdempotencyKey: true,
   request: { amounts: ["amount"] },
+  reply: TRANSFER_REPLY_SHAPE,
 };
 
 const TRANSFER_BULK: Operation = {

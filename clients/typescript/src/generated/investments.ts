@@ -996,12 +996,16 @@ export interface InvestmentsRedeemSharesRequest {
 export interface InvestmentsApproveRedemptionRequest {
   /** The redemption. 1 to 100 characters. */
   readonly redemption_id: string;
+  /** If true, the reply says what the decision would do, and nothing is changed. */
+  readonly dry_run?: boolean | null | undefined;
 }
 
 /** Request of investments rejectRedemption. Names the redemption that is decided. */
 export interface InvestmentsRejectRedemptionRequest {
   /** The redemption. 1 to 100 characters. */
   readonly redemption_id: string;
+  /** If true, the reply says what the decision would do, and nothing is changed. */
+  readonly dry_run?: boolean | null | undefined;
 }
 
 /** Request of investments listRedemptions. Lists redemptions, newest first. */

@@ -14,14 +14,14 @@ import { type LimitFields, type NewKeyReply, type PolicyReply, type TierFields }
 import { type BeneficiaryReply, type InboundPaymentReply } from "./payment.js";
 import { type EventLine } from "./resources.js";
 import {
-  CARD_DISPUTE_CHANGED_SHAPE,
+  CARD_DISPUTE_DECIDED_SHAPE,
   CASHCODE_REDEEM_REPLY_SHAPE,
   DISPUTE_CHANGED_SHAPE,
   LIMIT_FIELDS_SHAPE,
   REQUESTS_REPLY_SHAPE,
   TIER_FIELDS_SHAPE,
 } from "./shapes.js";
-import { type AuthorizeReply, type CardDisputeChanged, type PurchaseReply } from "./virtualcard.js";
+import { type AuthorizeReply, type CardDisputeDecided, type PurchaseReply } from "./virtualcard.js";
 
 /** The business time that was reached, and the jobs that ran on the way. */
 export interface AdvanceReply {
@@ -907,7 +907,7 @@ const CARD_DISPUTE_OUTCOME: Operation = {
   repeat: "idempotency_key",
   writes: true,
   acceptsIdempotencyKey: true,
-  reply: CARD_DISPUTE_CHANGED_SHAPE,
+  reply: CARD_DISPUTE_DECIDED_SHAPE,
 };
 
 const CARD_REFUND: Operation = {
@@ -1394,7 +1394,7 @@ export class SandboxMethods {
    * // }
    * ```
    */
-  cardDisputeOutcome(request: SandboxCardDisputeOutcomeRequest, options?: CallOptions): Promise<CardDisputeChanged> {
+  cardDisputeOutcome(request: SandboxCardDisputeOutcomeRequest, options?: CallOptions): Promise<CardDisputeDecided> {
     return callAction(this.#caller, CARD_DISPUTE_OUTCOME, request, options);
   }
 

@@ -96,7 +96,14 @@ export const CALL_GUARANTEE_REPLY_SHAPE: Shape = {
 
 export const CARD_DISPUTE_SUMMARY_SHAPE: Shape = { amounts: ["amount", "credited"] };
 
-export const CARD_DISPUTE_CHANGED_SHAPE: Shape = { inside: { data: CARD_DISPUTE_SUMMARY_SHAPE } };
+export const CARD_DISPUTE_CHANGED_SHAPE: Shape = {
+  inside: {
+    data: CARD_DISPUTE_SUMMARY_SHAPE,
+    explained: DRY_RUN_FIGURE_SHAPE,
+  },
+};
+
+export const CARD_DISPUTE_DECIDED_SHAPE: Shape = { inside: { data: CARD_DISPUTE_SUMMARY_SHAPE } };
 
 export const CARD_DISPUTE_DETAIL_SHAPE: Shape = { amounts: ["amount", "credited"] };
 
@@ -108,9 +115,14 @@ export const CARD_TRANSACTION_SHAPE: Shape = { amounts: ["amount", "fee", "effec
 
 export const CARD_TRANSACTION_PAGE_SHAPE: Shape = { inside: { data: CARD_TRANSACTION_SHAPE } };
 
+export const CASHCODE_CANCEL_REPLY_SHAPE: Shape = { inside: { explained: DRY_RUN_FIGURE_SHAPE } };
+
 export const CASHCODE_REDEEM_REPLY_SHAPE: Shape = { amounts: ["amount", "returned"] };
 
-export const CASHCODE_REPLY_SHAPE: Shape = { amounts: ["amount"] };
+export const CASHCODE_REPLY_SHAPE: Shape = {
+  amounts: ["amount"],
+  inside: { explained: DRY_RUN_FIGURE_SHAPE },
+};
 
 export const CASHCODE_STATE_SHAPE: Shape = { amounts: ["amount", "paid", "fee", "vat"] };
 
@@ -195,6 +207,8 @@ export const CUSTOMER_DETAIL_SHAPE: Shape = {
 };
 
 export const CUSTOMER_DETAIL_REPLY_SHAPE: Shape = { inside: { data: CUSTOMER_DETAIL_SHAPE } };
+
+export const DECIDER_REPLY_SHAPE: Shape = { inside: { explained: DRY_RUN_FIGURE_SHAPE } };
 
 export const DEPOSIT_REPLY_SHAPE: Shape = {
   amounts: ["amount", "chargedAmount", "balance"],
@@ -471,9 +485,19 @@ export const REDEMPTION_RECORD_SHAPE: Shape = { amounts: ["amount"] };
 
 export const REDEMPTION_LIST_REPLY_SHAPE: Shape = { inside: { data: REDEMPTION_RECORD_SHAPE } };
 
-export const REDEMPTION_REPLY_SHAPE: Shape = { inside: { data: REDEMPTION_RECORD_SHAPE } };
+export const REDEMPTION_REPLY_SHAPE: Shape = {
+  inside: {
+    data: REDEMPTION_RECORD_SHAPE,
+    explained: DRY_RUN_FIGURE_SHAPE,
+  },
+};
 
-export const REDEMPTION_VERDICT_REPLY_SHAPE: Shape = { inside: { data: REDEMPTION_RECORD_SHAPE } };
+export const REDEMPTION_VERDICT_REPLY_SHAPE: Shape = {
+  inside: {
+    data: REDEMPTION_RECORD_SHAPE,
+    explained: DRY_RUN_FIGURE_SHAPE,
+  },
+};
 
 export const REFUND_REPLY_SHAPE: Shape = {
   amounts: ["amount", "refundedAmount", "refundableAmount"],
@@ -584,7 +608,12 @@ export const SPENDING_LIMITS_SHOWN_SHAPE: Shape = {
   inside: { velocity: VELOCITY_SHOWN_SHAPE },
 };
 
-export const SPENDING_LIMITS_REPLY_SHAPE: Shape = { inside: { data: SPENDING_LIMITS_SHOWN_SHAPE } };
+export const SPENDING_LIMITS_REPLY_SHAPE: Shape = {
+  inside: {
+    data: SPENDING_LIMITS_SHOWN_SHAPE,
+    explained: DRY_RUN_FIGURE_SHAPE,
+  },
+};
 
 export const SPLIT_PART_SHAPE: Shape = { amounts: ["share"], decimals: ["percentage"] };
 
@@ -644,6 +673,8 @@ export const TRANSACTION_PAGE_SHAPE: Shape = { inside: { data: TRANSACTION_SUMMA
 
 export const TRANSFER_ORDER_SHAPE: Shape = { amounts: ["amount"] };
 
+export const TRANSFER_REPLY_SHAPE: Shape = { inside: { explained: DRY_RUN_FIGURE_SHAPE } };
+
 export const TRANSFER_SHARES_REPLY_SHAPE: Shape = {
   inside: { data: HOLDING_RECORD_SHAPE, to: HOLDING_RECORD_SHAPE },
 };
@@ -657,10 +688,13 @@ export const VIEW_GROUP_REPLY_SHAPE: Shape = { inside: { data: GROUP_VIEW_SHAPE 
 
 export const VIRTUAL_CARD_SHAPE: Shape = { amounts: ["balance", "held"] };
 
+export const VIRTUAL_CARD_CHANGED_REPLY_SHAPE: Shape = { inside: { explained: DRY_RUN_FIGURE_SHAPE } };
+
 export const VIRTUAL_CARD_REPLY_SHAPE: Shape = {
   inside: {
     card_data: VIRTUAL_CARD_SHAPE,
     limits: SPENDING_LIMITS_SHOWN_SHAPE,
+    explained: DRY_RUN_FIGURE_SHAPE,
   },
 };
 

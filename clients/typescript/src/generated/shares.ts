@@ -166,8 +166,10 @@ export interface RedemptionReply {
   readonly message: string;
   /** The redemption. */
   readonly data: RedemptionRecord;
-  /** True in a dry run: nothing was stored. Else absent. */
+  /** True in a dry run: nothing was changed. Else absent. */
   readonly dry_run?: boolean;
+  /** The figures of a dry run, each with how it comes about. Else absent. */
+  readonly explained?: readonly DryRunFigure[];
 }
 
 /** A redemption after it was decided. */
@@ -178,6 +180,10 @@ export interface RedemptionVerdictReply {
   readonly message: string;
   /** The redemption. */
   readonly data: RedemptionRecord;
+  /** True in a dry run: nothing was changed. Else absent. */
+  readonly dry_run?: boolean;
+  /** The figures of a dry run, each with how it comes about. Else absent. */
+  readonly explained?: readonly DryRunFigure[];
 }
 
 /** One page of classes of shares, newest first. */

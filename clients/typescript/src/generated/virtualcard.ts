@@ -7,14 +7,17 @@ import { callAction, listRecords } from "../methods.js";
 import { type Operation } from "../operation.js";
 import { type CallOptions } from "../options.js";
 import { type CalendarDate, type Time } from "../times.js";
+import { type DryRunFigure } from "./core.js";
 import { type EvidenceFile, type EvidenceFileLine } from "./disputes.js";
 import {
   CARD_DISPUTES_REPLY_SHAPE,
   CARD_DISPUTE_CHANGED_SHAPE,
   CARD_DISPUTE_REPLY_SHAPE,
   CARD_TRANSACTION_PAGE_SHAPE,
+  DECIDER_REPLY_SHAPE,
   SPENDING_LIMITS_REPLY_SHAPE,
   SPENDING_LIMITS_SHAPE,
+  VIRTUAL_CARD_CHANGED_REPLY_SHAPE,
   VIRTUAL_CARD_REPLY_SHAPE,
 } from "./shapes.js";
 
@@ -46,8 +49,22 @@ export interface CardBilling {
   readonly postal_code: string | number;
 }
 
-/** The dispute after the request. */
+/** The dispute after the request, or as it would be after a dry run. */
 export interface CardDisputeChanged {
+  /** 200: it was done. */
+  readonly status: 200;
+  /** The outcome in words. */
+  readonly message: string;
+  /** The dispute. */
+  readonly data: CardDisputeSummary;
+  /** True in a dry run: nothing was changed. Else absent. */
+  readonly dry_run?: boolean;
+  /** The figures of a dry run, each with how it comes about. Else absent. */
+  readonly explained?: readonly DryRunFigure[];
+}
+
+/** The dispute after the request. */
+export interface CardDisputeDecided {
   /** 200: it was done. */
   readonly status: 200;
   /** The outcome in words. */
@@ -58,7 +75,7 @@ export interface CardDisputeChanged {
 
 /** A dispute of a card purchase with its evidence and its steps. */
 export interface CardDisputeDetail {
-  /** Reference of the dispute. */
+  /** Reference of the dispute. Empty in the dry run of `dispute`. */
   readonly dispute_id: string;
   /** The card. */
   readonly reference: string;
@@ -111,7 +128,7 @@ export interface CardDisputeStep {
 
 /** A dispute of a card purchase. */
 export interface CardDisputeSummary {
-  /** Reference of the dispute. */
+  /** Reference of the dispute. Empty in the dry run of `dispute`. */
   readonly dispute_id: string;
   /** The card. */
   readonly reference: string;
@@ -255,12 +272,16 @@ export interface CardTransactionPage {
 
 /** The decider of purchases after a change. */
 export interface DeciderReply {
-  /** 200: it decides from now on. */
+  /** 200: it decides from now on, or would. */
   readonly status: 200;
   /** The outcome in words. */
   readonly message: string;
   /** Who decides. */
   readonly data: DeciderShown;
+  /** True in a dry run: nothing was changed. Else absent. */
+  readonly dry_run?: boolean;
+  /** The figures of a dry run, each with how it comes about. Else absent. */
+  readonly explained?: readonly DryRunFigure[];
 }
 
 /** The decider of purchases, besides the card's own limits. */
@@ -369,12 +390,16 @@ export interface SpendingLimits {
 
 /** The limits of a card after a change. */
 export interface SpendingLimitsReply {
-  /** 200: the limits apply from now on. */
+  /** 200: the limits apply from now on, or would. */
   readonly status: 200;
   /** The outcome in words. */
   readonly message: string;
   /** The limits. */
   readonly data: SpendingLimitsShown;
+  /** True in a dry run: nothing was changed. Else absent. */
+  readonly dry_run?: boolean;
+  /** The figures of a dry run, each with how it comes about. Else absent. */
+  readonly explained?: readonly DryRunFigure[];
 }
 
 /** The limits of what may be spent with a card. */
@@ -432,7 +457,9 @@ export interface VelocityShown {
 
 /** A card. Number and CVV are absent from the replayed reply of a creation. */
 export interface VirtualCard {
-  /** Identifier of the card, made by the service. All other card actions take it. */
+  /**
+   * Identifier of the card, made by the service. All other card actions take it. Empty in the dry run of `create`.
+   */
   readonly reference: string;
   /** Money on the card, in its currency, with thousands separators, without what open authorizations hold. */
   readonly balance: Amount;
@@ -440,10 +467,10 @@ export interface VirtualCard {
   readonly currency: "NGN" | "USD";
   /**
    * Card number: in full when the card is created or revealed, else masked. Absent if `create` is repeated with the
-   * same Idempotency-Key.
+   * same Idempotency-Key, and in its dry run.
    */
   readonly cardpan?: string;
-  /** Card number with all but its first six and last four digits masked. */
+  /** Card number with all but its first six and last four digits masked. Empty in the dry run of `create`. */
   readonly maskedpan: string;
   /** City of the cardholder. */
   readonly city: string;
@@ -455,7 +482,7 @@ export interface VirtualCard {
   readonly postal_code: string;
   /**
    * Security code: shown when the card is created or revealed, else `***`. Absent if `create` is repeated with the
-   * same Idempotency-Key.
+   * same Idempotency-Key, and in its dry run.
    */
   readonly cvv?: string;
   /** Month until whose end the card is valid, as YYYY-MM. */
@@ -477,10 +504,14 @@ export interface VirtualCard {
 
 /** The confirmation of a change of a card. */
 export interface VirtualCardChangedReply {
-  /** 200: the change was made. */
+  /** 200: the change was made, or would be. */
   readonly status: 200;
   /** The outcome in words. */
   readonly message: string;
+  /** True in a dry run: nothing was changed. Else absent. */
+  readonly dry_run?: boolean;
+  /** The figures of a dry run, each with how it comes about. Else absent. */
+  readonly explained?: readonly DryRunFigure[];
 }
 
 /** A card, new or as it is now. */
@@ -497,9 +528,16 @@ export interface VirtualCardReply {
    * Who decides on the card's purchases besides its limits. Absent if nobody does, and in the reply of a creation.
    */
   readonly decider?: DeciderShown;
+  /** True in a dry run: nothing was changed. Else absent. */
+  readonly dry_run?: boolean;
+  /** The figures of a dry run, each with how it comes about. Else absent. */
+  readonly explained?: readonly DryRunFigure[];
 }
 
-/** Request of virtualcard create. A new card for a customer, with an initial balance from the wallet. */
+/**
+ * Request of virtualcard create. A new card for a customer, with an initial balance from the wallet. With `dry_run`
+ * the reply explains what it would cost, and no card is made.
+ */
 export interface VirtualcardCreateRequest {
   /** The cardholder and the billing address. */
   readonly billing: CardBilling;
@@ -525,6 +563,8 @@ export interface VirtualcardCreateRequest {
   readonly card_type?: string | null | undefined;
   /** Limits of what may be spent with the card. Left out or empty: no limits. */
   readonly limits?: SpendingLimits | null | undefined;
+  /** If true, the reply says what the card would be and cost, and no card is made. */
+  readonly dry_run?: boolean | null | undefined;
 }
 
 /**
@@ -536,6 +576,8 @@ export interface VirtualcardGetRequest {
   readonly reference: string;
   /** If true, the reply has the full number and the CVV, and the audit trail records it. Default false. */
   readonly reveal?: boolean | null | undefined;
+  /** If true, number and CVV stay masked, also with `reveal`, and nothing is recorded. */
+  readonly dry_run?: boolean | null | undefined;
 }
 
 /**
@@ -552,6 +594,8 @@ export interface VirtualcardFundRequest {
   readonly amount: Amount;
   /** The card's currency. May be left out; another one is refused. */
   readonly currency?: "USD" | "NGN" | null | undefined;
+  /** If true, the reply explains what would be moved and what it costs, and no money moves. */
+  readonly dry_run?: boolean | null | undefined;
 }
 
 /**
@@ -568,6 +612,8 @@ export interface VirtualcardWithdrawRequest {
   readonly amount: Amount;
   /** The card's currency. May be left out; another one is refused. */
   readonly currency?: "USD" | "NGN" | null | undefined;
+  /** If true, the reply explains what would be moved and what it costs, and no money moves. */
+  readonly dry_run?: boolean | null | undefined;
 }
 
 /**
@@ -588,6 +634,8 @@ export interface VirtualcardDisputeRequest {
   readonly amount?: Amount | null | undefined;
   /** What the cardholder says and shows. */
   readonly evidence?: CardEvidence | null | undefined;
+  /** If true, the reply says what would happen, and nothing is changed. */
+  readonly dry_run?: boolean | null | undefined;
 }
 
 /** Request of virtualcard disputes. Lists disputes of card purchases, newest first. */
@@ -615,6 +663,8 @@ export interface VirtualcardViewDisputeRequest {
 export interface VirtualcardWithdrawDisputeRequest {
   /** The dispute, by its `dispute_id`. 1 to 100 characters. */
   readonly dispute_id: string;
+  /** If true, the reply says what would happen, and nothing is changed. */
+  readonly dry_run?: boolean | null | undefined;
 }
 
 /** Request of virtualcard limits. Replaces all limits of a card. An empty object removes them. */
@@ -623,6 +673,8 @@ export interface VirtualcardLimitsRequest {
   readonly reference: string;
   /** The new limits. Those that are left out no longer apply: `{}` removes all. */
   readonly limits: SpendingLimits;
+  /** If true, the reply says what would happen, and nothing is changed. */
+  readonly dry_run?: boolean | null | undefined;
 }
 
 /**
@@ -642,6 +694,8 @@ export interface VirtualcardDeciderRequest {
   readonly decision_url: string;
   /** What counts if there is no answer within 2 seconds: `approve` or `decline`. Default `decline`. */
   readonly on_timeout?: "approve" | "decline" | null | undefined;
+  /** If true, the reply says what would happen, and nothing is changed. */
+  readonly dry_run?: boolean | null | undefined;
 }
 
 /**
@@ -665,18 +719,24 @@ export interface VirtualcardTransactionsRequest {
 export interface VirtualcardBlockRequest {
   /** The card, by the `reference` that `create` returned. 1 to 100 characters. */
   readonly reference: string;
+  /** If true, the reply says what would happen, and nothing is changed. */
+  readonly dry_run?: boolean | null | undefined;
 }
 
 /** Request of virtualcard unblock. Names a card by the reference that its creation returned. */
 export interface VirtualcardUnblockRequest {
   /** The card, by the `reference` that `create` returned. 1 to 100 characters. */
   readonly reference: string;
+  /** If true, the reply says what would happen, and nothing is changed. */
+  readonly dry_run?: boolean | null | undefined;
 }
 
 /** Request of virtualcard terminate. Names a card by the reference that its creation returned. */
 export interface VirtualcardTerminateRequest {
   /** The card, by the `reference` that `create` returned. 1 to 100 characters. */
   readonly reference: string;
+  /** If true, the reply says what would happen, and nothing is changed. */
+  readonly dry_run?: boolean | null | undefined;
 }
 
 const CREATE: Operation = {
@@ -710,6 +770,7 @@ const FUND: Operation = {
   writes: true,
   acceptsIdempotencyKey: true,
   request: { amounts: ["amount"] },
+  reply: VIRTUAL_CARD_CHANGED_REPLY_SHAPE,
 };
 
 const WITHDRAW: Operation = {
@@ -720,6 +781,7 @@ const WITHDRAW: Operation = {
   writes: true,
   acceptsIdempotencyKey: true,
   request: { amounts: ["amount"] },
+  reply: VIRTUAL_CARD_CHANGED_REPLY_SHAPE,
 };
 
 const DISPUTE: Operation = {
@@ -777,6 +839,7 @@ const DECIDER: Operation = {
   repeat: "idempotency_key",
   writes: true,
   acceptsIdempotencyKey: true,
+  reply: DECIDER_REPLY_SHAPE,
 };
 
 const TRANSACTIONS: Operation = {
@@ -794,6 +857,7 @@ const BLOCK: Operation = {
   repeat: "idempotency_key",
   writes: true,
   acceptsIdempotencyKey: true,
+  reply: VIRTUAL_CARD_CHANGED_REPLY_SHAPE,
 };
 
 const UNBLOCK: Operation = {
@@ -803,6 +867,7 @@ const UNBLOCK: Operation = {
   repeat: "idempotency_key",
   writes: true,
   acceptsIdempotencyKey: true,
+  reply: VIRTUAL_CARD_CHANGED_REPLY_SHAPE,
 };
 
 const TERMINATE: Operation = {
@@ -812,6 +877,7 @@ const TERMINATE: Operation = {
   repeat: "idempotency_key",
   writes: true,
   acceptsIdempotencyKey: true,
+  reply: VIRTUAL_CARD_CHANGED_REPLY_SHAPE,
 };
 
 /** The actions of `PUT /virtualcard`. */
@@ -826,7 +892,8 @@ export class VirtualcardMethods {
   /**
    * Create a card with an initial balance from the wallet; the reply has its number and CVV.
    *
-   * A new card for a customer, with an initial balance from the wallet.
+   * A new card for a customer, with an initial balance from the wallet. With `dry_run` the reply explains what it
+   * would cost, and no card is made.
    *
    * Needs a key of scope `issue`.
    *

@@ -1,7 +1,6 @@
 """The actions of `PUT /cashcode`: codes that draw cash, and the sandbox action that redeems one."""
 
 from kasuwa.core.action import INTEGRATE, PAY, ApiMethod, FieldRule, Read, Step, Write, amount_in_naira
-from kasuwa.core.dry_run import REFUSE_DRY_RUN
 from kasuwa.methods.cashcode import model, store, wire
 from kasuwa.methods.cashcode.rules import finish, issue, redeem
 from kasuwa.rails.ports import orders
@@ -9,7 +8,6 @@ from kasuwa.rails.ports import orders
 GENERATE_RULES = (
     FieldRule(("amount",), issue.check_amount),
     FieldRule(("life_time",), issue.check_lifetime),
-    REFUSE_DRY_RUN,
 )
 
 CASHCODE = ApiMethod(
@@ -49,7 +47,6 @@ CASHCODE = ApiMethod(
             name="cancel",
             request=wire.OrderRequest,
             reply=wire.CancelReply,
-            rules=(REFUSE_DRY_RUN,),
             needs=finish.need_cancel,
             decide=finish.decide_cancel,
             permission=PAY,

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
 from kasuwa.wire.fields import END, Amount, ChosenCurrency, NonNegativeInt, Pin, Reference
+from kasuwa.wire.interest_wire import DryRunFigure
 
 Channel = Literal["ATM", "POS", "WEB"]
 Code = Annotated[str, Meta(pattern="^[0-9]{10}" + END, max_length=10, description="ten digits")]
@@ -42,7 +43,7 @@ class GenerateRequest(msgspec.Struct, kw_only=True):
     currency: CashCurrency | None = None
     "May be left out: cash is always drawn in NGN."
     dry_run: bool | None = None
-    "Not supported: a request with `true` is refused and makes no code."
+    "If true, the reply explains what the code would hold in the wallet, and none is made."
 
 
 class GenerateReply(msgspec.Struct, kw_only=True):
@@ -53,7 +54,7 @@ class GenerateReply(msgspec.Struct, kw_only=True):
     order_ref: str = field(name="orderRef")
     "Your reference of the code."
     cashcode: str | UnsetType = UNSET
-    "The code. It is shown this once: absent from the reply to a repeated request."
+    "The code. It is shown this once: absent from the reply to a repeated request, and of a dry run."
     amount: str | int | float
     "Cash that the code draws, in naira, as text or number as in the request."
     channel: Channel
@@ -65,6 +66,10 @@ class GenerateReply(msgspec.Struct, kw_only=True):
     locked."""
     message: str
     "The state in words."
+    dry_run: bool | UnsetType = UNSET
+    "True in a dry run: nothing was changed. Else absent."
+    explained: list[DryRunFigure] | UnsetType = UNSET
+    "The figures of a dry run, each with how it comes about. Else absent."
 
 
 class OrderRequest(msgspec.Struct, kw_only=True):
@@ -73,7 +78,7 @@ class OrderRequest(msgspec.Struct, kw_only=True):
     order_ref: Reference = field(name="orderRef")
     "The `orderRef` that the code was generated under."
     dry_run: bool | None = None
-    "Not supported by `cancel`, which refuses `true`. `verify` changes nothing and ignores it."
+    "If true, `cancel` says what would be released, and changes nothing. `verify` ignores it."
 
 
 class VerifyReply(msgspec.Struct, kw_only=True):
@@ -117,6 +122,10 @@ class CancelReply(msgspec.Struct, kw_only=True):
     "Always `cancelled`."
     message: str
     "The state in words."
+    dry_run: bool | UnsetType = UNSET
+    "True in a dry run: nothing was changed. Else absent."
+    explained: list[DryRunFigure] | UnsetType = UNSET
+    "The figures of a dry run, each with how it comes about. Else absent."
 
 
 class RedeemRequest(msgspec.Struct, kw_only=True):

@@ -11,10 +11,11 @@ from kasuwa.rails.ports import orders
 
 TRANSFER_RULES = (
     FieldRule(("amount",), transfer.check_amount),
-    REFUSE_DRY_RUN,
     FieldRule(("bank_code",), check_bank_code),
     FieldRule(("bank_code", "account_number"), check_account_number),
 )
+# An order of a bulk is sent with the others, so it has no dry run of its own.
+ORDER_RULES = (*TRANSFER_RULES, REFUSE_DRY_RUN)
 
 EXAMPLE_ORDER = {
     "amount": "1500.00",
@@ -63,12 +64,12 @@ DISBURSE = ApiMethod(
             request=wire.BulkRequest,
             reply=wire.BulkReply,
             rules=(REFUSE_DRY_RUN,),
-            unpack=partial(bulk_transfer.read_orders, rules=TRANSFER_RULES),
+            unpack=partial(bulk_transfer.read_orders, rules=ORDER_RULES),
             weigh=len,
             needs=bulk_transfer.need_bulk,
             decide=bulk_transfer.decide_bulk,
             permission=PAY,
-            amount_moved=partial(bulk_transfer.sum_orders, rules=TRANSFER_RULES),
+            amount_moved=partial(bulk_transfer.sum_orders, rules=ORDER_RULES),
             summary="Send up to 1,000 transfers in one request",
             example={"action": "transfer", "type": "bulk", "data": [EXAMPLE_ORDER]},
         ),

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import UNSET, Meta, Raw, UnsetType, field
 
 from kasuwa.wire.fields import AccountNumber, Amount, BankCode, ChosenCurrency, Reference, ShortText
+from kasuwa.wire.interest_wire import DryRunFigure
 
 
 class TransferCurrency(ChosenCurrency):
@@ -38,7 +39,7 @@ class TransferRequest(msgspec.Struct, kw_only=True):
     """Your reference of the order. Sent again with the same content it returns the first transfer; with other content
     it is refused. If left out, the `txnRef` is used."""
     dry_run: bool | None = None
-    "Not supported: a transfer with `true` is refused, so that no money moves."
+    "If true, the reply explains what the transfer would cost and whether it would wait for approval. No money moves."
 
 
 # An order stays undecoded so that an invalid one does not fail the whole bulk. OpenAPI describes it as a transfer.
@@ -53,7 +54,7 @@ class BulkRequest(msgspec.Struct, kw_only=True):
     ]
     "The orders, each with the fields of a single transfer."
     dry_run: bool | None = None
-    "Not supported: a bulk with `true` is refused, so that no money moves."
+    "Not supported, nor in an order: with `true` no money moves. An order alone has a dry run."
 
 
 class VerifyRequest(msgspec.Struct, kw_only=True):
@@ -84,7 +85,7 @@ class TransferReply(msgspec.Struct, kw_only=True):
     """`successful` and `failed` are final. `processing`: the bank has not answered yet. `pending`: it has answered, but
     without a final result, and is asked again until the result is final; or the transfer waits for approval."""
     txn_ref: str = field(name="txnRef")
-    "Reference of the transfer, made by the service."
+    "Reference of the transfer, made by the service. Empty in a dry run."
     order_ref: str = field(name="orderRef")
     "Your reference of the order, or the `txnRef` if the request had none."
     message: str
@@ -92,6 +93,10 @@ class TransferReply(msgspec.Struct, kw_only=True):
     receipt_url: str | UnsetType = field(name="receiptURL", default=UNSET)
     """Address of the receipt, which anybody may open to check it; with `/receipt.pdf` behind it, the same as a PDF.
     Absent unless the transfer is successful."""
+    dry_run: bool | UnsetType = UNSET
+    "True in a dry run: nothing was changed. Else absent."
+    explained: list[DryRunFigure] | UnsetType = UNSET
+    "The figures of a dry run, each with how it comes about. Else absent."
 
 
 class OrderReply(msgspec.Struct, kw_only=True, omit_defaults=True):

@@ -252,6 +252,8 @@ class RedemptionVerdictRequest(msgspec.Struct, kw_only=True):
 
     redemption_id: Reference
     "The redemption."
+    dry_run: bool | None = None
+    "If true, the reply says what the decision would do, and nothing is changed."
 
 
 class RedemptionRecord(msgspec.Struct, kw_only=True):
@@ -290,13 +292,14 @@ class RedemptionVerdictReply(msgspec.Struct, kw_only=True):
     "The outcome in words."
     data: RedemptionRecord
     "The redemption."
+    dry_run: bool | UnsetType = UNSET
+    "True in a dry run: nothing was changed. Else absent."
+    explained: list[DryRunFigure] | UnsetType = UNSET
+    "The figures of a dry run, each with how it comes about. Else absent."
 
 
 class RedemptionReply(RedemptionVerdictReply, kw_only=True):
     """A redemption after it was asked for."""
-
-    dry_run: bool | UnsetType = UNSET
-    "True in a dry run: nothing was stored. Else absent."
 
 
 class ListRedemptionsRequest(Paged, kw_only=True):

@@ -12,7 +12,6 @@ from kasuwa.core.action import (
     Write,
     require_one,
 )
-from kasuwa.core.dry_run import REFUSE_DRY_RUN
 from kasuwa.methods.virtualcard import card_limits, dispute_actions, lookups, model, store, wire
 from kasuwa.methods.virtualcard.rules import authorization, decider, funding, manage_card, monthly_fee, purchase, refund
 from kasuwa.rails.ports.orders import call_no_rail
@@ -43,7 +42,6 @@ VIRTUALCARD = ApiMethod(
             rules=(
                 FieldRule(("currency", "amount"), funding.check_initial_amount),
                 *CHECK_LIMITS,
-                REFUSE_DRY_RUN,
             ),
             needs=funding.need_create,
             decide=funding.decide_create,
@@ -73,7 +71,6 @@ VIRTUALCARD = ApiMethod(
             name="fund",
             request=wire.AmountRequest,
             reply=wire.DoneReply,
-            rules=(REFUSE_DRY_RUN,),
             needs=funding.need_amount,
             decide=funding.decide_fund,
             permission=PAY,
@@ -84,7 +81,6 @@ VIRTUALCARD = ApiMethod(
             name="withdraw",
             request=wire.AmountRequest,
             reply=wire.DoneReply,
-            rules=(REFUSE_DRY_RUN,),
             needs=funding.need_amount,
             decide=funding.decide_withdraw,
             permission=PAY,
@@ -96,7 +92,7 @@ VIRTUALCARD = ApiMethod(
             name="limits",
             request=wire.LimitsRequest,
             reply=wire.LimitsReply,
-            rules=(*CHECK_LIMITS, REFUSE_DRY_RUN),
+            rules=CHECK_LIMITS,
             needs=manage_card.need_limits,
             decide=manage_card.decide_limits,
             permission=MANAGE,
@@ -111,7 +107,6 @@ VIRTUALCARD = ApiMethod(
             name="decider",
             request=wire.DeciderRequest,
             reply=wire.DeciderReply,
-            rules=(REFUSE_DRY_RUN,),
             needs=decider.need_decider,
             decide=decider.decide_decider,
             permission=MANAGE,
@@ -140,7 +135,6 @@ VIRTUALCARD = ApiMethod(
             name="block",
             request=wire.CardRequest,
             reply=wire.DoneReply,
-            rules=(REFUSE_DRY_RUN,),
             needs=model.need_card,
             decide=manage_card.decide_block,
             permission=MANAGE,
@@ -151,7 +145,6 @@ VIRTUALCARD = ApiMethod(
             name="unblock",
             request=wire.CardRequest,
             reply=wire.DoneReply,
-            rules=(REFUSE_DRY_RUN,),
             needs=model.need_card,
             decide=manage_card.decide_unblock,
             permission=MANAGE,
@@ -162,7 +155,6 @@ VIRTUALCARD = ApiMethod(
             name="terminate",
             request=wire.CardRequest,
             reply=wire.DoneReply,
-            rules=(REFUSE_DRY_RUN,),
             needs=model.need_card,
             decide=funding.decide_terminate,
             permission=PAY,

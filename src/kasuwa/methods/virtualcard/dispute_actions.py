@@ -1,7 +1,6 @@
 """The action tables of disputes of card purchases: of `PUT /virtualcard`, of the sandbox, and their jobs."""
 
 from kasuwa.core.action import INTEGRATE, MANAGE, Read, Step, Write
-from kasuwa.core.dry_run import REFUSE_DRY_RUN
 from kasuwa.methods.disputes.model import MAX_BODY_BYTES
 from kasuwa.methods.virtualcard import dispute_calls, store
 from kasuwa.methods.virtualcard import dispute_model as model
@@ -14,7 +13,6 @@ VIRTUALCARD = (
         name="dispute",
         request=wire.CardDisputeRequest,
         reply=wire.CardDisputeChanged,
-        rules=(REFUSE_DRY_RUN,),
         needs=dispute.need_dispute,
         decide=dispute.decide_dispute,
         permission=MANAGE,
@@ -49,7 +47,6 @@ VIRTUALCARD = (
         name="withdraw_dispute",
         request=wire.WithdrawRequest,
         reply=wire.CardDisputeChanged,
-        rules=(REFUSE_DRY_RUN,),
         needs=dispute.need_withdrawal,
         decide=dispute.decide_withdrawal,
         permission=MANAGE,
@@ -61,7 +58,7 @@ VIRTUALCARD = (
 OUTCOME = Write(
     name="card_dispute_outcome",
     request=wire.CardOutcomeRequest,
-    reply=wire.CardDisputeChanged,
+    reply=wire.CardDisputeDecided,
     needs=end_dispute.need_outcome,
     decide=end_dispute.decide_outcome,
     permission=INTEGRATE,

@@ -3,12 +3,13 @@
 from typing import Annotated, Literal
 
 import msgspec
-from msgspec import Meta, field
+from msgspec import UNSET, Meta, UnsetType, field
 
 from kasuwa.methods.disputes.model import MAX_FILES
 from kasuwa.methods.disputes.wire import EvidenceFile, EvidenceFileLine, LongText, Reason
 from kasuwa.methods.virtualcard.dispute_model import CardDisputeState
 from kasuwa.wire.fields import Amount, Reference
+from kasuwa.wire.interest_wire import DryRunFigure
 from kasuwa.wire.paging import Paged
 
 
@@ -35,7 +36,7 @@ class CardDisputeRequest(msgspec.Struct, kw_only=True):
     evidence: CardEvidence | None = None
     "What the cardholder says and shows."
     dry_run: bool | None = None
-    "Not supported: a request with `true` is refused and changes nothing."
+    "If true, the reply says what would happen, and nothing is changed."
 
 
 class CardDisputeNamed(msgspec.Struct, kw_only=True):
@@ -51,7 +52,7 @@ class WithdrawRequest(msgspec.Struct, kw_only=True):
     dispute_id: Reference
     "The dispute, by its `dispute_id`."
     dry_run: bool | None = None
-    "Not supported: a request with `true` is refused and changes nothing."
+    "If true, the reply says what would happen, and nothing is changed."
 
 
 class CardDisputesRequest(Paged, kw_only=True):
@@ -67,7 +68,7 @@ class CardDisputeSummary(msgspec.Struct, kw_only=True):
     """A dispute of a card purchase."""
 
     dispute_id: str
-    "Reference of the dispute."
+    "Reference of the dispute. Empty in the dry run of `dispute`."
     reference: str
     "The card."
     txn_ref: str = field(name="txnRef")
@@ -146,7 +147,7 @@ class CardDisputeReply(msgspec.Struct, kw_only=True):
     "The dispute."
 
 
-class CardDisputeChanged(msgspec.Struct, kw_only=True):
+class CardDisputeDecided(msgspec.Struct, kw_only=True):
     """The dispute after the request."""
 
     status: Literal[200] = 200
@@ -155,6 +156,15 @@ class CardDisputeChanged(msgspec.Struct, kw_only=True):
     "The outcome in words."
     data: CardDisputeSummary
     "The dispute."
+
+
+class CardDisputeChanged(CardDisputeDecided, kw_only=True):
+    """The dispute after the request, or as it would be after a dry run."""
+
+    dry_run: bool | UnsetType = UNSET
+    "True in a dry run: nothing was changed. Else absent."
+    explained: list[DryRunFigure] | UnsetType = UNSET
+    "The figures of a dry run, each with how it comes about. Else absent."
 
 
 class CardOutcomeRequest(msgspec.Struct, kw_only=True):

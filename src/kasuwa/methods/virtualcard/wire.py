@@ -11,6 +11,7 @@ from msgspec import UNSET, Meta, UnsetType, field
 from kasuwa.rails.ports.decider import DeciderFault, OnTimeout
 from kasuwa.transactions.event_fields import DeclineReason
 from kasuwa.wire.fields import END, FREE_TEXT, Amount, ChosenCurrency, Currency, LagosDate, Reference
+from kasuwa.wire.interest_wire import DryRunFigure
 from kasuwa.wire.paging import Paged
 
 Line = Annotated[str, Meta(min_length=1, max_length=200, description="1 to 200 characters", extra=FREE_TEXT)]
@@ -130,7 +131,8 @@ class SpendingLimits(msgspec.Struct, kw_only=True):
 
 
 class CreateRequest(msgspec.Struct, kw_only=True):
-    """A new card for a customer, with an initial balance from the wallet."""
+    """A new card for a customer, with an initial balance from the wallet. With `dry_run` the reply explains what it
+    would cost, and no card is made."""
 
     billing: Billing
     "The cardholder and the billing address."
@@ -147,7 +149,7 @@ class CreateRequest(msgspec.Struct, kw_only=True):
     limits: SpendingLimits | None = None
     "Limits of what may be spent with the card. Left out or empty: no limits."
     dry_run: bool | None = None
-    "Not supported: a request with `true` is refused and makes no card."
+    "If true, the reply says what the card would be and cost, and no card is made."
 
 
 class CardRequest(msgspec.Struct, kw_only=True):
@@ -156,7 +158,7 @@ class CardRequest(msgspec.Struct, kw_only=True):
     reference: Reference
     "The card, by the `reference` that `create` returned."
     dry_run: bool | None = None
-    "Not supported: a request with `true` is refused and changes nothing."
+    "If true, the reply says what would happen, and nothing is changed."
 
 
 class AmountRequest(msgspec.Struct, kw_only=True):
@@ -169,7 +171,7 @@ class AmountRequest(msgspec.Struct, kw_only=True):
     currency: CardCurrency | None = None
     "The card's currency. May be left out; another one is refused."
     dry_run: bool | None = None
-    "Not supported: a request with `true` is refused and moves no money."
+    "If true, the reply explains what would be moved and what it costs, and no money moves."
 
 
 class LimitsRequest(msgspec.Struct, kw_only=True):
@@ -180,7 +182,7 @@ class LimitsRequest(msgspec.Struct, kw_only=True):
     limits: SpendingLimits
     "The new limits. Those that are left out no longer apply: `{}` removes all."
     dry_run: bool | None = None
-    "Not supported: a request with `true` is refused and changes nothing."
+    "If true, the reply says what would happen, and nothing is changed."
 
 
 class DeciderRequest(msgspec.Struct, kw_only=True):
@@ -194,7 +196,7 @@ class DeciderRequest(msgspec.Struct, kw_only=True):
     on_timeout: OnTimeout | None = None
     "What counts if there is no answer within 2 seconds: `approve` or `decline`. Default `decline`."
     dry_run: bool | None = None
-    "Not supported: a request with `true` is refused and changes nothing."
+    "If true, the reply says what would happen, and nothing is changed."
 
 
 class GetRequest(msgspec.Struct, kw_only=True):
@@ -204,6 +206,8 @@ class GetRequest(msgspec.Struct, kw_only=True):
     "The card, by the `reference` that `create` returned."
     reveal: bool | None = None
     "If true, the reply has the full number and the CVV, and the audit trail records it. Default false."
+    dry_run: bool | None = None
+    "If true, number and CVV stay masked, also with `reveal`, and nothing is recorded."
 
 
 class TransactionsRequest(Paged, kw_only=True):
@@ -230,16 +234,16 @@ class CardData(msgspec.Struct, kw_only=True):
     """
 
     reference: str
-    "Identifier of the card, made by the service. All other card actions take it."
+    "Identifier of the card, made by the service. All other card actions take it. Empty in the dry run of `create`."
     balance: str
     "Money on the card, in its currency, with thousands separators, without what open authorizations hold."
     currency: Literal["USD", "NGN"]
     "Currency of the card."
     cardpan: str | UnsetType = UNSET
     """Card number: in full when the card is created or revealed, else masked. Absent if `create` is repeated with the
-    same Idempotency-Key."""
+    same Idempotency-Key, and in its dry run."""
     maskedpan: str
-    "Card number with all but its first six and last four digits masked."
+    "Card number with all but its first six and last four digits masked. Empty in the dry run of `create`."
     city: str
     "City of the cardholder."
     state: str
@@ -250,7 +254,7 @@ class CardData(msgspec.Struct, kw_only=True):
     "Postal code of the cardholder."
     cvv: str | UnsetType = UNSET
     """Security code: shown when the card is created or revealed, else `***`. Absent if `create` is repeated with the
-    same Idempotency-Key."""
+    same Idempotency-Key, and in its dry run."""
     expiration: str
     "Month until whose end the card is valid, as YYYY-MM."
     card_type: str
@@ -332,37 +336,53 @@ class CardReply(msgspec.Struct, kw_only=True):
     "The limits of the card. Absent if it has none."
     decider: DeciderShown | UnsetType = UNSET
     "Who decides on the card's purchases besides its limits. Absent if nobody does, and in the reply of a creation."
+    dry_run: bool | UnsetType = UNSET
+    "True in a dry run: nothing was changed. Else absent."
+    explained: list[DryRunFigure] | UnsetType = UNSET
+    "The figures of a dry run, each with how it comes about. Else absent."
 
 
 class DeciderReply(msgspec.Struct, kw_only=True):
     """The decider of purchases after a change."""
 
     status: Literal[200] = 200
-    "200: it decides from now on."
+    "200: it decides from now on, or would."
     message: str
     "The outcome in words."
     data: DeciderShown
     "Who decides."
+    dry_run: bool | UnsetType = UNSET
+    "True in a dry run: nothing was changed. Else absent."
+    explained: list[DryRunFigure] | UnsetType = UNSET
+    "The figures of a dry run, each with how it comes about. Else absent."
 
 
 class LimitsReply(msgspec.Struct, kw_only=True):
     """The limits of a card after a change."""
 
     status: Literal[200] = 200
-    "200: the limits apply from now on."
+    "200: the limits apply from now on, or would."
     message: str
     "The outcome in words."
     data: LimitsShown
     "The limits."
+    dry_run: bool | UnsetType = UNSET
+    "True in a dry run: nothing was changed. Else absent."
+    explained: list[DryRunFigure] | UnsetType = UNSET
+    "The figures of a dry run, each with how it comes about. Else absent."
 
 
 class DoneReply(msgspec.Struct, kw_only=True):
     """The confirmation of a change of a card."""
 
     status: Literal[200] = 200
-    "200: the change was made."
+    "200: the change was made, or would be."
     message: str
     "The outcome in words."
+    dry_run: bool | UnsetType = UNSET
+    "True in a dry run: nothing was changed. Else absent."
+    explained: list[DryRunFigure] | UnsetType = UNSET
+    "The figures of a dry run, each with how it comes about. Else absent."
 
 
 class DecisionShown(msgspec.Struct, kw_only=True):

@@ -3,6 +3,8 @@
 Contract: cashcode#generate, events#payload
 """
 
+from collections.abc import Iterator
+
 import msgspec
 
 from kasuwa.core.codes import INVALID_REQUEST
@@ -19,6 +21,8 @@ from kasuwa.core.decision import (
     Refusal,
     Row,
 )
+from kasuwa.core.dry_run import preview_decision
+from kasuwa.core.money import format_minor
 from kasuwa.core.references import account_key
 from kasuwa.ledger.holds import find_fee_hold, find_hold
 from kasuwa.methods.cashcode.model import (
@@ -56,6 +60,7 @@ from kasuwa.transactions.transactions import (
     end_transaction,
     transaction_key,
 )
+from kasuwa.wire.interest_wire import DryRunFigure
 
 # Refusals, in order of precedence.
 UNKNOWN_ORDER = Refusal(INVALID_REQUEST, "Invalid Order Reference", error_code="cashcode_order_not_found")
@@ -228,11 +233,21 @@ def decide_cancel(
         order_ref=request.order_ref, txn_status="failed", state="cancelled", message=MESSAGES[CANCELLED]
     )
     if cashcode.code.state == CANCELLED:
-        return Decision(reply=reply)
+        repeated = Decision(reply=reply)
+        return preview_decision(repeated, ()) if request.dry_run else repeated
     refusal = refuse_ended(cashcode.code, context)
     if refusal is not None:
         return refusal
     decision = end_code(cashcode, CANCELLED, 0, context, rows)
-    if isinstance(decision, Decision):
-        decision.reply = reply
-    return decision
+    if isinstance(decision, NeedsMore):
+        return decision
+    decision.reply = reply
+    return preview_decision(decision, explain_release(decision)) if request.dry_run else decision
+
+
+def explain_release(decision: Decision[CancelReply]) -> Iterator[DryRunFigure]:
+    yield DryRunFigure("state after", CANCELLED, f"{ACTIVE} now")
+    for group in decision.groups:
+        if group.releases is not None:
+            held = group.releases
+            yield DryRunFigure("released", format_minor(held.amount), f"available again in {held.account}")

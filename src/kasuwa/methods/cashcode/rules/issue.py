@@ -31,6 +31,7 @@ from kasuwa.core.decision import (
     Refusal,
     make_job,
 )
+from kasuwa.core.dry_run import preview_decision
 from kasuwa.core.keyring import derive
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import movement_reference
@@ -63,6 +64,8 @@ from kasuwa.transactions.transactions import (
     encode_text,
     transaction_key,
 )
+from kasuwa.wire.explain_fees import explain_fees
+from kasuwa.wire.interest_wire import DryRunFigure
 
 # Refusals, in order of precedence.
 REFERENCE_USED = Refusal(INVALID_REQUEST, "This orderRef was used with another request", error_code="order_ref_reused")
@@ -117,7 +120,10 @@ def decide_generate(
     if first is not None:
         code = rows.get(Cashcode, cashcode_key(merchant_id, request.order_ref))
         assert code is not None
-        return Decision(reply=reply_generate(first, code)) if first.digest == digest else REFERENCE_USED
+        if first.digest != digest:
+            return REFERENCE_USED
+        repeated = Decision(reply=reply_generate(first, code))
+        return preview_decision(repeated, ()) if request.dry_run else repeated
     order = CashcodeOrder(
         amount=int(request.amount),
         pin=request.pin,
@@ -132,7 +138,19 @@ def decide_generate(
     decision = issued.decision
     decision.reply = reply_generate(issued.row, issued.code, code_digits=issued.code_digits)
     decision.replay_reply = reply_generate(issued.row, issued.code)
-    return decision
+    return preview_code(issued, context) if request.dry_run else decision
+
+
+def preview_code(issued: "IssuedCashcode", context: Context) -> Decision[GenerateReply]:
+    """Returns the dry run of a code. It would have other digits, so none are shown."""
+    tariff, row = context.merchant.terms(Tariff), issued.row
+    charge = calculate_cashcode_fees(tariff, issued.code.channel)
+    figures = [
+        DryRunFigure("amount", format_minor(row.amount), "held in the wallet until the code ends"),
+        *explain_fees(charge, "cashcode", tariff.vat_percent_on_fees),
+        DryRunFigure("held", format_minor(row.amount + charge.total), "the amount, its fee and VAT"),
+    ]
+    return preview_decision(issued.decision, figures, cashcode=msgspec.UNSET)
 
 
 class RequestDigestFields(msgspec.Struct, frozen=True):

@@ -34,6 +34,8 @@ from kasuwa.core.decision import (
     Refusal,
     replace_faults,
 )
+from kasuwa.core.dry_run import preview_decision
+from kasuwa.core.money import format_minor
 from kasuwa.core.references import movement_reference
 from kasuwa.core.routing import RailDemand
 from kasuwa.core.scenario import Scenario, take_call_scenario
@@ -65,6 +67,8 @@ from kasuwa.transactions.transactions import (
     make_transaction_job,
     transaction_key,
 )
+from kasuwa.wire.explain_fees import explain_fees
+from kasuwa.wire.interest_wire import DryRunFigure
 
 # Refusals, in order of precedence.
 REFERENCE_USED = Refusal(INVALID_REQUEST, "This orderRef was used with another request", error_code="order_ref_reused")
@@ -104,14 +108,34 @@ def decide_transfer(request: TransferRequest, context: Context, rows: LoadedRows
         key = transaction_key(context.merchant.merchant_id, KIND, request.order_ref)
         first = rows.get(Transaction, key)
         if first is not None:
-            return replay_transfer(first, digest, context)
+            repeated = replay_transfer(first, digest, context)
+            if isinstance(repeated, Refusal) or not request.dry_run:
+                return repeated
+            return preview_decision(repeated, ())
     checked = check_payout(make_order(request), int(request.amount), context, rows)
     if isinstance(checked, Refusal):
         return checked
     decision = start_transfer(request, digest, context, context.number, None, checked)
+    if request.dry_run:
+        return preview_transfer(decision, request, checked, context)
     if not checked.reasons:
         decision.follow_up = decision.jobs[0]
     return decision
+
+
+def preview_transfer(
+    decision: Decision[TransferReply], request: TransferRequest, checked: CheckedPayout, context: Context
+) -> Decision[TransferReply]:
+    """Returns the dry run of a transfer. It would have another reference, so none is shown."""
+    tariff, amount = context.merchant.terms(Tariff), int(request.amount)
+    charge = calculate_transfer_fees(tariff, amount)
+    figures = [
+        DryRunFigure("amount", format_minor(amount), "to the beneficiary"),
+        *explain_fees(charge, "transfer", tariff.vat_percent_on_fees),
+        DryRunFigure("wallet", format_minor(amount + charge.total), "taken from the NGN wallet"),
+        *(DryRunFigure("approval", "waiting", reason) for reason in checked.reasons),
+    ]
+    return preview_decision(decision, figures, txn_ref="", order_ref=request.order_ref or "")
 
 
 class RequestDigestFields(msgspec.Struct, frozen=True):

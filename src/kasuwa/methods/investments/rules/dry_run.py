@@ -18,8 +18,9 @@ from kasuwa.methods.investments.model import (
 )
 from kasuwa.methods.investments.wire import CashoutReply, DepositReply
 from kasuwa.methods.payment import model as payment
-from kasuwa.terms.tariff import FeeBreakdown, Tariff, calculate_cashcode_fees, calculate_transfer_fees
+from kasuwa.terms.tariff import Tariff, calculate_cashcode_fees, calculate_transfer_fees
 from kasuwa.transactions.transactions import Transaction
+from kasuwa.wire.explain_fees import explain_fees
 from kasuwa.wire.interest_wire import DryRunFigure
 
 CASHOUT_METHOD_TEXTS = {
@@ -106,19 +107,9 @@ def dry_run_cashout(
         )
         if wallet_available(changes) < charge.total:
             return disburse.FEE_INSUFFICIENT if is_transfer else cashcode.FEE_INSUFFICIENT
-        figures += charge_figures(charge, method, tariff.vat_percent_on_fees)
+        figures += explain_fees(charge, method, tariff.vat_percent_on_fees)
     figures.append(DryRunFigure("balance after", balance, "the balance less the amount and thrift debts"))
     return Decision(reply=CashoutReply(message=DRY_RUN_MESSAGE, balance=balance, dry_run=True, explained=figures))
-
-
-def charge_figures(charge: FeeBreakdown, method: str, vat_percent: str) -> list[DryRunFigure]:
-    figures = [
-        DryRunFigure("fee", format_minor(charge.fee), f"from the wallet, by the {method} tariff"),
-        DryRunFigure("VAT", format_minor(charge.vat), f"{vat_percent}% on the fee"),
-    ]
-    if charge.duty:
-        figures.append(DryRunFigure("stamp duty", format_minor(charge.duty), "from the wallet"))
-    return figures
 
 
 def interest_figures(changes: SavingsChanges, savings: Savings, amount: int) -> list[DryRunFigure]:

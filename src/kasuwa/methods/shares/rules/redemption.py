@@ -8,6 +8,7 @@
 Contract: investments#redemptions
 """
 
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -28,7 +29,7 @@ from kasuwa.core.decision import (
     Refusal,
     make_job,
 )
-from kasuwa.core.dry_run import DRY_RUN_MESSAGE
+from kasuwa.core.dry_run import DRY_RUN_MESSAGE, preview_decision
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import account_key, job_key, opaque_id
 from kasuwa.ledger import chart
@@ -63,6 +64,7 @@ from kasuwa.rails.ports.orders import Answer
 from kasuwa.transactions.object_events import ObjectEvent, make_object_event
 from kasuwa.transactions.second_party import SecondParty, find_maker, record_verdict
 from kasuwa.transactions.transactions import encode_text
+from kasuwa.wire.interest_wire import DryRunFigure
 
 EXPIRE = "shares.expire"
 EXPIRY_LANE = "schedule"
@@ -122,7 +124,8 @@ def decide_redemption(
     record = make_redemption_record(redemption)
     if request.dry_run:
         record.redemption_id = None
-        return Decision(reply=RedemptionReply(message=DRY_RUN_MESSAGE, data=record, dry_run=True))
+        figures = [DryRunFigure("amount", record.amount, "paid into the member's savings if somebody else approves it")]
+        return Decision(reply=RedemptionReply(message=DRY_RUN_MESSAGE, data=record, dry_run=True, explained=figures))
     expiry = make_job(
         key=job_key(redemption.key),
         merchant_id=merchant_id,
@@ -199,7 +202,8 @@ def decide_verdict(
     if redemption is None:
         return UNKNOWN_REDEMPTION
     if redemption.state == verdict:
-        return reply_verdict(redemption)
+        repeated = reply_verdict(redemption)
+        return preview_decision(repeated, ()) if request.dry_run else repeated
     refusal = refuse_verdict(redemption, context)
     if refusal is not None:
         return refusal
@@ -207,7 +211,19 @@ def decide_verdict(
         barred = SECOND_PARTY.bar((MAKER_DECODER.decode(redemption.maker),), context, ended)
         if barred is not None:
             return barred
-    return end_waiting(record_verdict(redemption, verdict, context), context, rows)
+    decision = end_waiting(record_verdict(redemption, verdict, context), context, rows)
+    if isinstance(decision, NeedsMore) or not request.dry_run:
+        return decision
+    return preview_decision(decision, explain_verdict(decision))
+
+
+def explain_verdict(decision: Decision[RedemptionVerdictReply]) -> Iterator[DryRunFigure]:
+    """Yields the new state, and what is paid into the savings and at once out of them again."""
+    yield DryRunFigure("state after", decision.reply.data.state, f"{WAITING} now")
+    for group in decision.groups:
+        for posting in group.postings:
+            what = "amount" if posting.debit.startswith("shares:") else "thrift debt"
+            yield DryRunFigure(what, format_minor(posting.amount), f"from {posting.debit} to {posting.credit}")
 
 
 def refuse_verdict(redemption: ShareRedemption, context: Context) -> Refusal | None:

@@ -13,9 +13,11 @@ a process died, has left nothing behind. Contract: virtualcard#decider
 import msgspec
 
 from kasuwa.core.decision import Context, Decision, FieldError, LoadedRows, Merchant, Needs, Refusal, refuse_fields
+from kasuwa.core.dry_run import preview_decision
 from kasuwa.methods.virtualcard.card_decider import ALL_CARDS, CardDecider, decider_key, find_decider, show_decider
 from kasuwa.methods.virtualcard.model import Card, card_key, find_open_card
 from kasuwa.methods.virtualcard.rules.declines import AuthorizationRequest, Decline
+from kasuwa.methods.virtualcard.rules.explain import explain_changes
 from kasuwa.methods.virtualcard.wire import DeciderReply, DeciderRequest
 from kasuwa.outbound.url_policy import url_fault
 from kasuwa.rails.ports.decider import DeciderAnswer, DeciderQuestion
@@ -56,7 +58,12 @@ def decide_decider(request: DeciderRequest, context: Context, rows: LoadedRows) 
     stored = rows.get(CardDecider, key) or CardDecider(key, merchant.merchant_id, reference, "", "decline")
     row = msgspec.structs.replace(stored, url=url, on_timeout=request.on_timeout or "decline")
     message = "Purchases are sent there from now on" if url else "Nobody is asked from now on"
-    return Decision(reply=DeciderReply(message=message, data=show_decider(row)), rows=() if row == stored else (row,))
+    decided = Decision(
+        reply=DeciderReply(message=message, data=show_decider(row)), rows=() if row == stored else (row,)
+    )
+    if request.dry_run:
+        return preview_decision(decided, explain_changes(show_decider(stored), decided.reply.data))
+    return decided
 
 
 # --- a purchase ---------------------------------------------------------------------------------------------

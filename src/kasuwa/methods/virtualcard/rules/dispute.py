@@ -21,6 +21,7 @@ from kasuwa.core.decision import (
     Row,
     refuse_fields,
 )
+from kasuwa.core.dry_run import preview_decision
 from kasuwa.core.error_codes import DISPUTE_TOO_LARGE
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import job_key, movement_reference, read_rail_key
@@ -75,6 +76,7 @@ from kasuwa.methods.virtualcard.rules.steps_of_dispute import (
 )
 from kasuwa.privacy.erasure import TRANSACTION_IN_PROGRESS
 from kasuwa.transactions.transactions import Transaction, transaction_key
+from kasuwa.wire.interest_wire import DryRunFigure
 
 
 class DisputedPurchase(msgspec.Struct, frozen=True):
@@ -182,7 +184,7 @@ def record_dispute(
     step = take_step(filed, SUBMITTED, context)
     is_here = filed.is_with_shop_here
     job = shop_job(filed, OPEN_AT_SHOP, context.now) if is_here else review_job(filed, context.now)
-    return Decision(
+    decision = Decision(
         reply=reply_dispute(step.row),
         rows=(
             step.row,
@@ -195,6 +197,20 @@ def record_dispute(
         follow_up=job if is_here else None,
         numbers_used=1,
     )
+    return preview_dispute(decision, purchase, amount) if request.dry_run else decision
+
+
+def preview_dispute(
+    filed: Decision[CardDisputeChanged], purchase: DisputedPurchase, amount: int
+) -> Decision[CardDisputeChanged]:
+    """Returns the dry run of a dispute. It would have another reference, so none is shown."""
+    currency, refunded = purchase.detail.currency, purchase.record.refunded
+    won = prorate_refund(purchase.billed, purchase.detail.amount, refunded, amount)
+    figures = (
+        DryRunFigure("amount", format_minor(amount), f"{currency}, of {format_minor(purchase.left)} not refunded yet"),
+        DryRunFigure("credited if won", format_minor(won), f"{purchase.card.currency}, at the rate of the purchase"),
+    )
+    return preview_decision(filed, figures, data=msgspec.structs.replace(filed.reply.data, dispute_id=""))
 
 
 def find_shop(record: CardRecord) -> str:
@@ -253,6 +269,8 @@ def decide_withdrawal(
         return DISPUTE_ENDED
     step = end_step(dispute, WITHDRAWN, "Withdrawn", context)
     decision = Decision(reply=reply_dispute(step.row), rows=(step.row,), jobs=step.jobs, events=(step.event,))
+    if request.dry_run:
+        return preview_decision(decision, (DryRunFigure("state after", WITHDRAWN, f"{dispute.state} now"),))
     over = end_jobs(dispute, rows.get(Job, job_key(dispute.key)), context)
     decision.add(over)
     decision.follow_up = over.jobs[0] if over.jobs else None

@@ -29,7 +29,7 @@ from kasuwa.methods.virtualcard.dispute_model import (
     CardDispute,
     card_dispute_key,
 )
-from kasuwa.methods.virtualcard.dispute_wire import CardDisputeChanged, CardOutcomeRequest
+from kasuwa.methods.virtualcard.dispute_wire import CardDisputeDecided, CardOutcomeRequest
 from kasuwa.methods.virtualcard.model import CardRecord, record_key
 from kasuwa.methods.virtualcard.rules.purchase import KIND as PURCHASE
 from kasuwa.methods.virtualcard.rules.refund import PurchaseRefund, find_purchase_refund, refund_purchase
@@ -50,7 +50,7 @@ def need_outcome(request: CardOutcomeRequest, merchant: Merchant) -> Needs:
 
 def decide_outcome(
     request: CardOutcomeRequest, context: Context, rows: LoadedRows
-) -> Decision[CardDisputeChanged] | Refusal | NeedsMore:
+) -> Decision[CardDisputeDecided] | Refusal | NeedsMore:
     dispute = rows.get(CardDispute, card_dispute_key(context.merchant.merchant_id, request.dispute_id))
     if dispute is None:
         return UNKNOWN_CARD_DISPUTE

@@ -37,6 +37,7 @@ from kasuwa.core.decision import (
     Refusal,
     refuse_fields,
 )
+from kasuwa.core.dry_run import preview_decision
 from kasuwa.core.keyring import derive
 from kasuwa.core.money import convert_to_minor, format_minor
 from kasuwa.core.references import account_key, first_number, opaque_id
@@ -73,11 +74,13 @@ from kasuwa.methods.virtualcard.model import (
     show_card,
     vat_entries,
 )
+from kasuwa.methods.virtualcard.rules.explain import explain_balance, explain_fees, explain_state, explain_wallet
 from kasuwa.methods.virtualcard.wire import AmountRequest, CardReply, CardRequest, CreateRequest, DoneReply
 from kasuwa.terms.conversion import HOME, ExchangeRate, ExchangeRates, kobo_from_sale, kobo_to_buy
 from kasuwa.terms.issuing import CardIssuingSettings, make_pan, mask_pan
 from kasuwa.terms.tariff import CardTariff, FeeBreakdown, Tariff, calculate_flat_fees, calculate_funding_fees
 from kasuwa.transactions.transactions import encode_text, make_ordered_job
+from kasuwa.wire.interest_wire import DryRunFigure
 
 MONTHLY_FEE_JOB = "virtualcard.monthly"
 LANE = "virtualcard"
@@ -223,6 +226,8 @@ def decide_create(
         return owner
     card, job = make_card(request, context, short_id, network, pan)
     issued = issue_card(int(request.amount), context, funding_source, card, pan, job)
+    if request.dry_run:
+        return preview_card(issued, int(request.amount), context, funding_source)
     if owner is not None:
         issued.rows = (*issued.rows, add_card(owner, short_id))
     return issued
@@ -290,9 +295,7 @@ def make_card(request: CreateRequest, context: Context, short_id: str, network: 
 def issue_card(
     amount: int, context: Context, funding_source: FundingSource, card: Card, pan: str, job: Job
 ) -> Decision:
-    charge = calculate_flat_fees(
-        context.merchant.terms(Tariff), get_card_tariff(context.merchant, card.currency).issuance
-    )
+    charge = get_issuance_fee(context.merchant, card.currency)
     funding = WalletDebit(card.account, amount, "card funding")
     posts = funding_source.debit_wallet((funding, *fee_debits(charge, card.currency, "card issuance fee")))
     lines = make_card_records(
@@ -314,6 +317,24 @@ def issue_card(
         jobs=(job,),
         numbers_used=len(lines),
     )
+
+
+def get_issuance_fee(merchant: Merchant, currency: str) -> FeeBreakdown:
+    return calculate_flat_fees(merchant.terms(Tariff), get_card_tariff(merchant, currency).issuance)
+
+
+def preview_card(
+    issued: Decision[CardReply], amount: int, context: Context, source: FundingSource
+) -> Decision[CardReply]:
+    """Returns the dry run of a creation. The card would have another reference and number, so neither is shown."""
+    data = msgspec.structs.replace(issued.replay_reply.card_data, reference="", maskedpan="")
+    charge = get_issuance_fee(context.merchant, source.currency)
+    figures = (
+        DryRunFigure("amount", format_minor(amount), f"{source.currency}, from the wallet to the card"),
+        *explain_fees(charge, source.currency, context.merchant, "issuance fee"),
+        explain_wallet(issued.groups, source.currency, source.rate),
+    )
+    return preview_decision(issued, figures, card_data=data)
 
 
 # --- fund, withdraw, terminate ------------------------------------------------------------------------------
@@ -375,12 +396,13 @@ def decide_fund(
     debit, credit = CardEntry(CARD_FUNDING_DEBIT, amount, charge.fee), CardEntry(CARD_FUNDING, amount, charge.fee)
     vat = vat_entries(charge.vat, "VAT on Card Funding Fee")
     lines = make_card_records(context, card, context.number, debit, *vat, credit)
-    return Decision(
+    funded = Decision(
         reply=DoneReply(message="Virtual card funded successfully"),
         groups=(PostingGroup(card.reference, WALLET_INSUFFICIENT, postings=posts),),
         rows=lines,
         numbers_used=len(lines),
     )
+    return preview_movement(funded, position, amount, charge, context) if request.dry_run else funded
 
 
 def other_currency(card: Card) -> str:
@@ -416,7 +438,7 @@ def decide_withdraw(
     posts = position.funding_source.credit_wallet(card.account, amount, "card withdrawal")
     vat = vat_entries(charge.vat, "VAT on Card Withdrawal Fee")
     lines = make_card_records(context, card, context.number, *vat, CardEntry(CARD_WITHDRAWAL, amount, charge.fee))
-    return Decision(
+    withdrawn = Decision(
         reply=DoneReply(message="Withdrawal Successful"),
         groups=(
             PostingGroup(card.reference, CARD_INSUFFICIENT, postings=posts),
@@ -425,6 +447,7 @@ def decide_withdraw(
         rows=lines,
         numbers_used=len(lines),
     )
+    return preview_movement(withdrawn, position, -amount, charge, context) if request.dry_run else withdrawn
 
 
 def decide_terminate(
@@ -444,7 +467,7 @@ def decide_terminate(
     emptied = (PostingGroup(card.reference, CARD_INSUFFICIENT, postings=posts),) if posts else ()
     vat = vat_entries(charge.vat, "VAT on Card Termination Fee")
     lines = make_card_records(context, card, context.number, *vat, CardEntry(CARD_TERMINATION, balance, charge.fee))
-    return Decision(
+    ended = Decision(
         reply=DoneReply(message="Card terminated successfully"),
         groups=(*emptied, *fee_groups(position, charge, "card termination fee")),
         rows=(
@@ -454,6 +477,33 @@ def decide_terminate(
         ),
         jobs_done=() if position.fee_job is None else (position.fee_job,),
         numbers_used=len(lines),
+    )
+    if request.dry_run:
+        return preview_movement(ended, position, -balance, charge, context, TERMINATED)
+    return ended
+
+
+def preview_movement(
+    moved: Decision[DoneReply],
+    position: CardPosition,
+    amount: int,
+    charge: FeeBreakdown,
+    context: Context,
+    state: str = "",
+) -> Decision[DoneReply]:
+    """Returns the dry run of a movement between wallet and card. `amount` is negative if it leaves the card; `state` is
+    that of the card afterwards, if it is another one."""
+    card, before = position.card, position.balance
+    way = "from the wallet to the card" if amount > 0 else "from the card to the wallet"
+    return preview_decision(
+        moved,
+        (
+            DryRunFigure("amount", format_minor(abs(amount)), f"{card.currency}, {way}"),
+            *explain_fees(charge, card.currency, context.merchant, "fee"),
+            explain_wallet(moved.groups, card.currency, position.funding_source.rate),
+            *explain_balance(before, before + amount, card.currency),
+            *((explain_state(card, state),) if state else ()),
+        ),
     )
 
 

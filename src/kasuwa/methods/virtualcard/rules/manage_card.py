@@ -7,6 +7,7 @@ import msgspec
 from msgspec import UNSET
 
 from kasuwa.core.decision import AuditEntry, Context, Decision, LoadedRows, Merchant, Needs, NeedsMore, Refusal
+from kasuwa.core.dry_run import preview_decision
 from kasuwa.core.money import format_grouped
 from kasuwa.methods.virtualcard.card_decider import find_decider, need_deciders
 from kasuwa.methods.virtualcard.card_limits import (
@@ -33,6 +34,7 @@ from kasuwa.methods.virtualcard.model import (
     show_card,
     unseal_pan,
 )
+from kasuwa.methods.virtualcard.rules.explain import explain_changes, explain_state
 from kasuwa.methods.virtualcard.wire import (
     CardReply,
     CardRequest,
@@ -49,7 +51,7 @@ def need_get(request: GetRequest, merchant: Merchant) -> Needs:
 
 
 def decide_get(request: GetRequest, context: Context, rows: LoadedRows) -> Decision[CardReply] | Refusal | NeedsMore:
-    """Shows a card. Revealing number and CVV writes an audit entry."""
+    """Shows a card. Revealing number and CVV writes an audit entry, and a dry run reveals nothing."""
     card = rows.get(Card, card_key(context.merchant.merchant_id, request.reference))
     if card is None:
         return UNKNOWN_CARD
@@ -60,9 +62,10 @@ def decide_get(request: GetRequest, context: Context, rows: LoadedRows) -> Decis
     held = get_held(card, rows)
     data.held = format_grouped(held) if held else UNSET
     decider = find_decider(card.merchant_id, card.reference, rows)
-    if not request.reveal:
+    if request.dry_run or not request.reveal:
         hidden = msgspec.structs.replace(data, cardpan=card.mask, cvv=HIDDEN_CVV)
-        return Decision(reply=reply_card(card, hidden, "Card found", decider))
+        masked = Decision(reply=reply_card(card, hidden, "Card found", decider))
+        return preview_decision(masked, ()) if request.dry_run else masked
     pan = unseal_pan(context, card)
     shown = msgspec.structs.replace(data, cardpan=pan, cvv=derive_cvv(context, pan, card.expiration))
     audit_entry = AuditEntry(f"merchant {context.merchant.mid}", "card number shown", card.reference)
@@ -74,7 +77,8 @@ def decide_block(request: CardRequest, context: Context, loaded_rows: LoadedRows
     if isinstance(card, Refusal):
         return card
     rows = () if card.state == BLOCKED else (msgspec.structs.replace(card, state=BLOCKED),)
-    return Decision(reply=DoneReply(message="Card blocked successfully"), rows=rows)
+    blocked = Decision(reply=DoneReply(message="Card blocked successfully"), rows=rows)
+    return preview_decision(blocked, (explain_state(card, BLOCKED),)) if request.dry_run else blocked
 
 
 def decide_unblock(request: CardRequest, context: Context, loaded_rows: LoadedRows) -> Decision[DoneReply] | Refusal:
@@ -83,7 +87,8 @@ def decide_unblock(request: CardRequest, context: Context, loaded_rows: LoadedRo
     if isinstance(card, Refusal):
         return card
     rows = () if card.state == ACTIVE else (msgspec.structs.replace(card, state=ACTIVE, unpaid=0),)
-    return Decision(reply=DoneReply(message="Card unblocked successfully"), rows=rows)
+    unblocked = Decision(reply=DoneReply(message="Card unblocked successfully"), rows=rows)
+    return preview_decision(unblocked, (explain_state(card, ACTIVE),)) if request.dry_run else unblocked
 
 
 def need_limits(request: LimitsRequest, merchant: Merchant) -> Needs:
@@ -98,7 +103,10 @@ def decide_limits(request: LimitsRequest, context: Context, loaded_rows: LoadedR
     changed = msgspec.structs.replace(card, limits=encode_limits(request.limits))
     message = "Limits set" if has_limits(changed.limits) else "Limits removed"
     rows = () if changed == card else (changed, *renew_single_use(card, changed, loaded_rows))
-    return Decision(reply=LimitsReply(message=message, data=show_limits(changed.limits)), rows=rows)
+    limited = Decision(reply=LimitsReply(message=message, data=show_limits(changed.limits)), rows=rows)
+    if request.dry_run:
+        return preview_decision(limited, explain_changes(show_limits(card.limits), limited.reply.data))
+    return limited
 
 
 def renew_single_use(card: Card, changed: Card, rows: LoadedRows) -> tuple[CardUsage, ...]:
