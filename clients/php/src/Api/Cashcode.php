@@ -67,6 +67,7 @@ final class Cashcode
      * @param int|null $life_time Minutes until the code expires, from 5 to 10080. Default 1440, one day. A whole
      *     number, not negative.
      * @param 'NGN'|null $currency May be left out: cash is always drawn in NGN.
+     * @param bool|null $dry_run If true, the reply explains what the code would hold in the wallet, and none is made.
      */
     public function generate(
         string|int|float $amount,
@@ -75,6 +76,7 @@ final class Cashcode
         ?string $orderRef = null,
         ?int $life_time = null,
         ?string $currency = null,
+        ?bool $dry_run = null,
         ?CallOptions $options = null,
     ): CashcodeReply {
         $operation = new Operation(
@@ -89,7 +91,7 @@ final class Cashcode
         );
         return $this->caller->call(
             $operation,
-            compact('amount', 'pin', 'channel', 'orderRef', 'life_time', 'currency'),
+            compact('amount', 'pin', 'channel', 'orderRef', 'life_time', 'currency', 'dry_run'),
             $options,
         );
     }
@@ -152,8 +154,10 @@ final class Cashcode
      *     // ]
      *
      * @param string $orderRef The `orderRef` that the code was generated under. 1 to 100 characters.
+     * @param bool|null $dry_run If true, `cancel` says what would be released, and changes nothing. `verify` ignores
+     *     it.
      */
-    public function cancel(string $orderRef, ?CallOptions $options = null): CashcodeCancelReply
+    public function cancel(string $orderRef, ?bool $dry_run = null, ?CallOptions $options = null): CashcodeCancelReply
     {
         $operation = new Operation(
             'cashcode.cancel',
@@ -163,7 +167,7 @@ final class Cashcode
             repeat: Repeat::Never,
             writes: true,
         );
-        return $this->caller->call($operation, compact('orderRef'), $options);
+        return $this->caller->call($operation, compact('orderRef', 'dry_run'), $options);
     }
 
     /**

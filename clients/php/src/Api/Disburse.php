@@ -86,6 +86,8 @@ final class Disburse
      * @param string|null $orderRef Your reference of the order. Sent again with the same content it returns the first
      *     transfer; with other content it is refused. If left out, the `txnRef` is used. This client makes one if you
      *     give none. 1 to 100 characters.
+     * @param bool|null $dry_run If true, the reply explains what the transfer would cost and whether it would wait for
+     *     approval. No money moves.
      */
     public function transfer(
         string|int|float $amount,
@@ -95,6 +97,7 @@ final class Disburse
         ?string $sender_name = null,
         ?string $narration = null,
         ?string $orderRef = null,
+        ?bool $dry_run = null,
         ?CallOptions $options = null,
     ): TransferReply {
         $operation = new Operation(
@@ -109,7 +112,16 @@ final class Disburse
         );
         return $this->caller->call(
             $operation,
-            compact('amount', 'currency', 'bankcode', 'accountnumber', 'sender_name', 'narration', 'orderRef'),
+            compact(
+                'amount',
+                'currency',
+                'bankcode',
+                'accountnumber',
+                'sender_name',
+                'narration',
+                'orderRef',
+                'dry_run',
+            ),
             $options,
         );
     }

@@ -1533,9 +1533,13 @@ final class Investments
      *     // ]
      *
      * @param string $redemption_id The redemption. 1 to 100 characters.
+     * @param bool|null $dry_run If true, the reply says what the decision would do, and nothing is changed.
      */
-    public function approveRedemption(string $redemption_id, ?CallOptions $options = null): RedemptionVerdictReply
-    {
+    public function approveRedemption(
+        string $redemption_id,
+        ?bool $dry_run = null,
+        ?CallOptions $options = null,
+    ): RedemptionVerdictReply {
         $operation = new Operation(
             'investments.approveRedemption',
             'investments',
@@ -1545,7 +1549,7 @@ final class Investments
             writes: true,
             acceptsIdempotencyKey: true,
         );
-        return $this->caller->call($operation, compact('redemption_id'), $options);
+        return $this->caller->call($operation, compact('redemption_id', 'dry_run'), $options);
     }
 
     /**
@@ -1579,9 +1583,13 @@ final class Investments
      *     // ]
      *
      * @param string $redemption_id The redemption. 1 to 100 characters.
+     * @param bool|null $dry_run If true, the reply says what the decision would do, and nothing is changed.
      */
-    public function rejectRedemption(string $redemption_id, ?CallOptions $options = null): RedemptionVerdictReply
-    {
+    public function rejectRedemption(
+        string $redemption_id,
+        ?bool $dry_run = null,
+        ?CallOptions $options = null,
+    ): RedemptionVerdictReply {
         $operation = new Operation(
             'investments.rejectRedemption',
             'investments',
@@ -1591,7 +1599,7 @@ final class Investments
             writes: true,
             acceptsIdempotencyKey: true,
         );
-        return $this->caller->call($operation, compact('redemption_id'), $options);
+        return $this->caller->call($operation, compact('redemption_id', 'dry_run'), $options);
     }
 
     /**

@@ -200,7 +200,7 @@ final class Loans
      *             'interestRate' => '24',
      *             'interestFrequency' => 'annualized',
      *         ],
-     *         amount: '120000',
+     *         amount: '120000.00',
      *         tax_applied: true,
      *         tax_rate: '7.5',
      *         period: 12,
@@ -1281,7 +1281,7 @@ final class Loans
      *
      * Example, and the reply that was recorded for it:
      *
-     *     $shop->loans->topUp(loan_id: '<loan_id>', amount: '200000', period: 12);
+     *     $shop->loans->topUp(loan_id: '<loan_id>', amount: '200000.00', period: 12);
      *     // [
      *     //     'status' => 200,
      *     //     'message' => 'Loan Disbursed',
@@ -2535,7 +2535,11 @@ final class Loans
      *
      * Example, and the reply that was recorded for it:
      *
-     *     $shop->loans->requestOfProduct(client_id: '<client_id>', product_id: '<product_id>', amount: '120000');
+     *     $shop->loans->requestOfProduct(
+     *         client_id: '<client_id>',
+     *         product_id: '<product_id>',
+     *         amount: '120000.00',
+     *     );
      *     // [
      *     //     'status' => 200,
      *     //     'message' => 'Loan Requested',

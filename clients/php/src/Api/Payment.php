@@ -1482,7 +1482,7 @@ final class Payment
      *
      * Example, and the reply that was recorded for it:
      *
-     *     $shop->payment->refund(txnRef: '<txnRef>', amount: '500', comment: 'one shirt came back');
+     *     $shop->payment->refund(txnRef: '<txnRef>', amount: '500.00', comment: 'one shirt came back');
      *     // [
      *     //     'status' => 200,
      *     //     'txnRef' => '<txnRef>',

@@ -2074,7 +2074,7 @@ final class Resources
      *
      *     $shop->resources->payoutSchedule(
      *         frequency: 'weekly',
-     *         least: '10000',
+     *         least: '10000.00',
      *         bankcode: '058',
      *         accountnumber: '0000000000',
      *     );

@@ -39,7 +39,7 @@ use Kasuwa\Types\Sandbox\SnapshotReply;
 use Kasuwa\Types\Sandbox\TriggerReply;
 use Kasuwa\Types\Sandbox\WorldsReply;
 use Kasuwa\Types\Virtualcard\AuthorizeReply;
-use Kasuwa\Types\Virtualcard\CardDisputeChanged;
+use Kasuwa\Types\Virtualcard\CardDisputeDecided;
 use Kasuwa\Types\Virtualcard\PurchaseReply;
 
 /**
@@ -414,12 +414,12 @@ final class Sandbox
         string $dispute_id,
         string $outcome,
         ?CallOptions $options = null,
-    ): CardDisputeChanged {
+    ): CardDisputeDecided {
         $operation = new Operation(
             'sandbox.cardDisputeOutcome',
             'sandbox',
             ['action' => 'card_dispute_outcome'],
-            CardDisputeChanged::class,
+            CardDisputeDecided::class,
             repeat: Repeat::IdempotencyKey,
             writes: true,
             acceptsIdempotencyKey: true,

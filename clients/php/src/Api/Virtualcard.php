@@ -97,7 +97,8 @@ final class Virtualcard
     /**
      * Create a card with an initial balance from the wallet; the reply has its number and CVV.
      *
-     * A new card for a customer, with an initial balance from the wallet.
+     * A new card for a customer, with an initial balance from the wallet. With `dry_run` the reply explains what it
+     * would cost, and no card is made.
      *
      * Needs a key of scope `issue`.
      *
@@ -113,7 +114,7 @@ final class Virtualcard
      *             'state' => 'Lagos',
      *             'postal_code' => '101241',
      *         ],
-     *         amount: '10',
+     *         amount: '10.00',
      *         currency: 'USD',
      *         country: 'NG',
      *     );
@@ -150,6 +151,7 @@ final class Virtualcard
      * @param string|null $card_type Card network, such as `visa`. Default: the first network that the service issues. A
      *     card network such as visa.
      * @param SpendingLimits|null $limits Limits of what may be spent with the card. Left out or empty: no limits.
+     * @param bool|null $dry_run If true, the reply says what the card would be and cost, and no card is made.
      */
     public function create(
         array $billing,
@@ -159,6 +161,7 @@ final class Virtualcard
         ?string $country = null,
         ?string $card_type = null,
         ?array $limits = null,
+        ?bool $dry_run = null,
         ?CallOptions $options = null,
     ): VirtualCardReply {
         $operation = new Operation(
@@ -197,7 +200,7 @@ final class Virtualcard
         );
         return $this->caller->call(
             $operation,
-            compact('billing', 'amount', 'client_id', 'currency', 'country', 'card_type', 'limits'),
+            compact('billing', 'amount', 'client_id', 'currency', 'country', 'card_type', 'limits', 'dry_run'),
             $options,
         );
     }
@@ -237,9 +240,14 @@ final class Virtualcard
      * @param string $reference The card, by the `reference` that `create` returned. 1 to 100 characters.
      * @param bool|null $reveal If true, the reply has the full number and the CVV, and the audit trail records it.
      *     Default false.
+     * @param bool|null $dry_run If true, number and CVV stay masked, also with `reveal`, and nothing is recorded.
      */
-    public function get(string $reference, ?bool $reveal = null, ?CallOptions $options = null): VirtualCardReply
-    {
+    public function get(
+        string $reference,
+        ?bool $reveal = null,
+        ?bool $dry_run = null,
+        ?CallOptions $options = null,
+    ): VirtualCardReply {
         $operation = new Operation(
             'virtualcard.get',
             'virtualcard',
@@ -247,7 +255,7 @@ final class Virtualcard
             VirtualCardReply::class,
             writes: true,
         );
-        return $this->caller->call($operation, compact('reference', 'reveal'), $options);
+        return $this->caller->call($operation, compact('reference', 'reveal', 'dry_run'), $options);
     }
 
     /**
@@ -271,11 +279,13 @@ final class Virtualcard
      * @param string $amount Amount to move, in the card's currency. The wallet pays a fee with VAT on top, where the
      *     tariff has one. Digits with at most two decimals, above zero, at most 15 digits.
      * @param 'USD'|'NGN'|null $currency The card's currency. May be left out; another one is refused.
+     * @param bool|null $dry_run If true, the reply explains what would be moved and what it costs, and no money moves.
      */
     public function fund(
         string $reference,
         string|int|float $amount,
         ?string $currency = null,
+        ?bool $dry_run = null,
         ?CallOptions $options = null,
     ): VirtualCardChangedReply {
         $operation = new Operation(
@@ -288,7 +298,7 @@ final class Virtualcard
             acceptsIdempotencyKey: true,
             shape: ['amounts' => ['amount']],
         );
-        return $this->caller->call($operation, compact('reference', 'amount', 'currency'), $options);
+        return $this->caller->call($operation, compact('reference', 'amount', 'currency', 'dry_run'), $options);
     }
 
     /**
@@ -302,7 +312,7 @@ final class Virtualcard
      *
      * Example, and the reply that was recorded for it:
      *
-     *     $shop->virtualcard->withdraw(reference: '<reference>', amount: '20');
+     *     $shop->virtualcard->withdraw(reference: '<reference>', amount: '20.00');
      *     // [
      *     //     'status' => 200,
      *     //     'message' => 'Withdrawal Successful',
@@ -312,11 +322,13 @@ final class Virtualcard
      * @param string $amount Amount to move, in the card's currency. The wallet pays a fee with VAT on top, where the
      *     tariff has one. Digits with at most two decimals, above zero, at most 15 digits.
      * @param 'USD'|'NGN'|null $currency The card's currency. May be left out; another one is refused.
+     * @param bool|null $dry_run If true, the reply explains what would be moved and what it costs, and no money moves.
      */
     public function withdraw(
         string $reference,
         string|int|float $amount,
         ?string $currency = null,
+        ?bool $dry_run = null,
         ?CallOptions $options = null,
     ): VirtualCardChangedReply {
         $operation = new Operation(
@@ -329,7 +341,7 @@ final class Virtualcard
             acceptsIdempotencyKey: true,
             shape: ['amounts' => ['amount']],
         );
-        return $this->caller->call($operation, compact('reference', 'amount', 'currency'), $options);
+        return $this->caller->call($operation, compact('reference', 'amount', 'currency', 'dry_run'), $options);
     }
 
     /**
@@ -380,6 +392,7 @@ final class Virtualcard
      * @param string|null $amount The disputed amount, in the shop's currency. Default: all that was not refunded.
      *     Digits with at most two decimals, above zero, at most 15 digits.
      * @param CardEvidence|null $evidence What the cardholder says and shows.
+     * @param bool|null $dry_run If true, the reply says what would happen, and nothing is changed.
      */
     public function dispute(
         string $reference,
@@ -387,6 +400,7 @@ final class Virtualcard
         string $reason,
         string|int|float|null $amount = null,
         ?array $evidence = null,
+        ?bool $dry_run = null,
         ?CallOptions $options = null,
     ): CardDisputeChanged {
         $operation = new Operation(
@@ -413,7 +427,11 @@ final class Virtualcard
                 ],
             ],
         );
-        return $this->caller->call($operation, compact('reference', 'id', 'reason', 'amount', 'evidence'), $options);
+        return $this->caller->call(
+            $operation,
+            compact('reference', 'id', 'reason', 'amount', 'evidence', 'dry_run'),
+            $options,
+        );
     }
 
     /**
@@ -568,9 +586,13 @@ final class Virtualcard
      *     // ]
      *
      * @param string $dispute_id The dispute, by its `dispute_id`. 1 to 100 characters.
+     * @param bool|null $dry_run If true, the reply says what would happen, and nothing is changed.
      */
-    public function withdrawDispute(string $dispute_id, ?CallOptions $options = null): CardDisputeChanged
-    {
+    public function withdrawDispute(
+        string $dispute_id,
+        ?bool $dry_run = null,
+        ?CallOptions $options = null,
+    ): CardDisputeChanged {
         $operation = new Operation(
             'virtualcard.withdrawDispute',
             'virtualcard',
@@ -580,7 +602,7 @@ final class Virtualcard
             writes: true,
             acceptsIdempotencyKey: true,
         );
-        return $this->caller->call($operation, compact('dispute_id'), $options);
+        return $this->caller->call($operation, compact('dispute_id', 'dry_run'), $options);
     }
 
     /**
@@ -621,9 +643,14 @@ final class Virtualcard
      *
      * @param string $reference The card, by the `reference` that `create` returned. 1 to 100 characters.
      * @param SpendingLimits $limits The new limits. Those that are left out no longer apply: `{}` removes all.
+     * @param bool|null $dry_run If true, the reply says what would happen, and nothing is changed.
      */
-    public function limits(string $reference, array $limits, ?CallOptions $options = null): SpendingLimitsReply
-    {
+    public function limits(
+        string $reference,
+        array $limits,
+        ?bool $dry_run = null,
+        ?CallOptions $options = null,
+    ): SpendingLimitsReply {
         $operation = new Operation(
             'virtualcard.limits',
             'virtualcard',
@@ -654,7 +681,7 @@ final class Virtualcard
                 ],
             ],
         );
-        return $this->caller->call($operation, compact('reference', 'limits'), $options);
+        return $this->caller->call($operation, compact('reference', 'limits', 'dry_run'), $options);
     }
 
     /**
@@ -690,11 +717,13 @@ final class Virtualcard
      *     no decider of their own. 1 to 100 characters.
      * @param 'approve'|'decline'|null $on_timeout What counts if there is no answer within 2 seconds: `approve` or
      *     `decline`. Default `decline`.
+     * @param bool|null $dry_run If true, the reply says what would happen, and nothing is changed.
      */
     public function decider(
         string $decision_url,
         ?string $reference = null,
         ?string $on_timeout = null,
+        ?bool $dry_run = null,
         ?CallOptions $options = null,
     ): DeciderReply {
         $operation = new Operation(
@@ -706,7 +735,7 @@ final class Virtualcard
             writes: true,
             acceptsIdempotencyKey: true,
         );
-        return $this->caller->call($operation, compact('reference', 'decision_url', 'on_timeout'), $options);
+        return $this->caller->call($operation, compact('reference', 'decision_url', 'on_timeout', 'dry_run'), $options);
     }
 
     /**
@@ -820,9 +849,13 @@ final class Virtualcard
      *     // ]
      *
      * @param string $reference The card, by the `reference` that `create` returned. 1 to 100 characters.
+     * @param bool|null $dry_run If true, the reply says what would happen, and nothing is changed.
      */
-    public function block(string $reference, ?CallOptions $options = null): VirtualCardChangedReply
-    {
+    public function block(
+        string $reference,
+        ?bool $dry_run = null,
+        ?CallOptions $options = null,
+    ): VirtualCardChangedReply {
         $operation = new Operation(
             'virtualcard.block',
             'virtualcard',
@@ -832,7 +865,7 @@ final class Virtualcard
             writes: true,
             acceptsIdempotencyKey: true,
         );
-        return $this->caller->call($operation, compact('reference'), $options);
+        return $this->caller->call($operation, compact('reference', 'dry_run'), $options);
     }
 
     /**
@@ -853,9 +886,13 @@ final class Virtualcard
      *     // ]
      *
      * @param string $reference The card, by the `reference` that `create` returned. 1 to 100 characters.
+     * @param bool|null $dry_run If true, the reply says what would happen, and nothing is changed.
      */
-    public function unblock(string $reference, ?CallOptions $options = null): VirtualCardChangedReply
-    {
+    public function unblock(
+        string $reference,
+        ?bool $dry_run = null,
+        ?CallOptions $options = null,
+    ): VirtualCardChangedReply {
         $operation = new Operation(
             'virtualcard.unblock',
             'virtualcard',
@@ -865,7 +902,7 @@ final class Virtualcard
             writes: true,
             acceptsIdempotencyKey: true,
         );
-        return $this->caller->call($operation, compact('reference'), $options);
+        return $this->caller->call($operation, compact('reference', 'dry_run'), $options);
     }
 
     /**
@@ -886,9 +923,13 @@ final class Virtualcard
      *     // ]
      *
      * @param string $reference The card, by the `reference` that `create` returned. 1 to 100 characters.
+     * @param bool|null $dry_run If true, the reply says what would happen, and nothing is changed.
      */
-    public function terminate(string $reference, ?CallOptions $options = null): VirtualCardChangedReply
-    {
+    public function terminate(
+        string $reference,
+        ?bool $dry_run = null,
+        ?CallOptions $options = null,
+    ): VirtualCardChangedReply {
         $operation = new Operation(
             'virtualcard.terminate',
             'virtualcard',
@@ -898,6 +939,6 @@ final class Virtualcard
             writes: true,
             acceptsIdempotencyKey: true,
         );
-        return $this->caller->call($operation, compact('reference'), $options);
+        return $this->caller->call($operation, compact('reference', 'dry_run'), $options);
     }
 }

@@ -7,6 +7,7 @@ declare(strict_types=1);
 namespace Kasuwa\Types\Cashcode;
 
 use Kasuwa\Result;
+use Kasuwa\Types\Core\DryRunFigure;
 
 /**
  * A cancelled cashcode. The money that was held for it is available again.
@@ -16,6 +17,9 @@ use Kasuwa\Result;
  * @property-read 'failed'|'pending'|'successful' $txnStatus Always `failed`: no cash was drawn.
  * @property-read 'active'|'cancelled'|'expired'|'locked'|'redeemed' $state Always `cancelled`.
  * @property-read string $message The state in words.
+ * @property-read bool|null $dry_run True in a dry run: nothing was changed. Else absent.
+ * @property-read list<DryRunFigure>|null $explained The figures of a dry run, each with how it comes about. Else
+ *     absent.
  */
 final class CashcodeCancelReply extends Result
 {
@@ -25,5 +29,7 @@ final class CashcodeCancelReply extends Result
         'txnStatus' => '',
         'state' => '',
         'message' => '',
+        'dry_run' => '',
+        'explained' => DryRunFigure::class,
     ];
 }

@@ -7,6 +7,7 @@ declare(strict_types=1);
 namespace Kasuwa\Types\Cashcode;
 
 use Kasuwa\Result;
+use Kasuwa\Types\Core\DryRunFigure;
 
 /**
  * A new cashcode, or the state of the first one if the request was repeated.
@@ -14,13 +15,16 @@ use Kasuwa\Result;
  * @property-read 200 $status 200.
  * @property-read string $orderRef Your reference of the code.
  * @property-read string|null $cashcode The code. It is shown this once: absent from the reply to a repeated
- *     request.
+ *     request, and of a dry run.
  * @property-read string $amount Cash that the code draws, in naira, as text or number as in the request.
  * @property-read 'ATM'|'POS'|'WEB' $channel Place where the code can be used.
  * @property-read string $expires_at Time at which the code expires, in UTC.
  * @property-read 'failed'|'pending'|'successful' $txnStatus `pending` until the code ends; `successful` once cash
  *     was drawn; `failed` if it expired, was cancelled or is locked.
  * @property-read string $message The state in words.
+ * @property-read bool|null $dry_run True in a dry run: nothing was changed. Else absent.
+ * @property-read list<DryRunFigure>|null $explained The figures of a dry run, each with how it comes about. Else
+ *     absent.
  */
 final class CashcodeReply extends Result
 {
@@ -33,5 +37,7 @@ final class CashcodeReply extends Result
         'expires_at' => '',
         'txnStatus' => '',
         'message' => '',
+        'dry_run' => '',
+        'explained' => DryRunFigure::class,
     ];
 }

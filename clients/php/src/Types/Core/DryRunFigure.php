@@ -12,7 +12,8 @@ use Kasuwa\Result;
  * One figure of a dry run, and how it was calculated.
  *
  * @property-read string $what Name of the figure.
- * @property-read string $amount Its value, in naira.
+ * @property-read string $amount Its value: money in naira unless `how` names another currency, or a word such as a
+ *     state.
  * @property-read string $how How the value was calculated, in words.
  */
 final class DryRunFigure extends Result

@@ -7,6 +7,7 @@ declare(strict_types=1);
 namespace Kasuwa\Types\Disburse;
 
 use Kasuwa\Result;
+use Kasuwa\Types\Core\DryRunFigure;
 
 /**
  * The state of a transfer: as the bank answered it within ten seconds, else `processing`.
@@ -16,11 +17,14 @@ use Kasuwa\Result;
  * @property-read 'failed'|'pending'|'processing'|'successful' $txnStatus `successful` and `failed` are final.
  *     `processing`: the bank has not answered yet. `pending`: it has answered, but without a final result, and is
  *     asked again until the result is final; or the transfer waits for approval.
- * @property-read string $txnRef Reference of the transfer, made by the service.
+ * @property-read string $txnRef Reference of the transfer, made by the service. Empty in a dry run.
  * @property-read string $orderRef Your reference of the order, or the `txnRef` if the request had none.
  * @property-read string $message The outcome in words; of a failed transfer, the reason.
  * @property-read string|null $receiptURL Address of the receipt, which anybody may open to check it; with
  *     `/receipt.pdf` behind it, the same as a PDF. Absent unless the transfer is successful.
+ * @property-read bool|null $dry_run True in a dry run: nothing was changed. Else absent.
+ * @property-read list<DryRunFigure>|null $explained The figures of a dry run, each with how it comes about. Else
+ *     absent.
  */
 final class TransferReply extends Result
 {
@@ -31,5 +35,7 @@ final class TransferReply extends Result
         'orderRef' => '',
         'message' => '',
         'receiptURL' => '',
+        'dry_run' => '',
+        'explained' => DryRunFigure::class,
     ];
 }

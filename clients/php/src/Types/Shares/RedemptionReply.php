@@ -7,6 +7,7 @@ declare(strict_types=1);
 namespace Kasuwa\Types\Shares;
 
 use Kasuwa\Result;
+use Kasuwa\Types\Core\DryRunFigure;
 
 /**
  * A redemption after it was asked for.
@@ -14,7 +15,9 @@ use Kasuwa\Result;
  * @property-read 200 $status 200.
  * @property-read string $message The outcome in words.
  * @property-read RedemptionRecord $data The redemption.
- * @property-read bool|null $dry_run True in a dry run: nothing was stored. Else absent.
+ * @property-read bool|null $dry_run True in a dry run: nothing was changed. Else absent.
+ * @property-read list<DryRunFigure>|null $explained The figures of a dry run, each with how it comes about. Else
+ *     absent.
  */
 final class RedemptionReply extends Result
 {
@@ -23,5 +26,6 @@ final class RedemptionReply extends Result
         'message' => '',
         'data' => RedemptionRecord::class,
         'dry_run' => '',
+        'explained' => DryRunFigure::class,
     ];
 }

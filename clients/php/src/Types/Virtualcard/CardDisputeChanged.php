@@ -7,13 +7,17 @@ declare(strict_types=1);
 namespace Kasuwa\Types\Virtualcard;
 
 use Kasuwa\Result;
+use Kasuwa\Types\Core\DryRunFigure;
 
 /**
- * The dispute after the request.
+ * The dispute after the request, or as it would be after a dry run.
  *
  * @property-read 200 $status 200: it was done.
  * @property-read string $message The outcome in words.
  * @property-read CardDisputeSummary $data The dispute.
+ * @property-read bool|null $dry_run True in a dry run: nothing was changed. Else absent.
+ * @property-read list<DryRunFigure>|null $explained The figures of a dry run, each with how it comes about. Else
+ *     absent.
  */
 final class CardDisputeChanged extends Result
 {
@@ -21,5 +25,7 @@ final class CardDisputeChanged extends Result
         'status' => '',
         'message' => '',
         'data' => CardDisputeSummary::class,
+        'dry_run' => '',
+        'explained' => DryRunFigure::class,
     ];
 }

@@ -11,7 +11,7 @@ use Kasuwa\Result;
 /**
  * A dispute of a card purchase.
  *
- * @property-read string $dispute_id Reference of the dispute.
+ * @property-read string $dispute_id Reference of the dispute. Empty in the dry run of `dispute`.
  * @property-read string $reference The card.
  * @property-read string $txnRef The purchase that is disputed.
  * @property-read 'closed'|'lost'|'submitted'|'withdrawn'|'won' $state `submitted`: it is not decided yet. `won`:

@@ -7,13 +7,17 @@ declare(strict_types=1);
 namespace Kasuwa\Types\Virtualcard;
 
 use Kasuwa\Result;
+use Kasuwa\Types\Core\DryRunFigure;
 
 /**
  * The decider of purchases after a change.
  *
- * @property-read 200 $status 200: it decides from now on.
+ * @property-read 200 $status 200: it decides from now on, or would.
  * @property-read string $message The outcome in words.
  * @property-read DeciderShown $data Who decides.
+ * @property-read bool|null $dry_run True in a dry run: nothing was changed. Else absent.
+ * @property-read list<DryRunFigure>|null $explained The figures of a dry run, each with how it comes about. Else
+ *     absent.
  */
 final class DeciderReply extends Result
 {
@@ -21,5 +25,7 @@ final class DeciderReply extends Result
         'status' => '',
         'message' => '',
         'data' => DeciderShown::class,
+        'dry_run' => '',
+        'explained' => DryRunFigure::class,
     ];
 }

@@ -7,13 +7,17 @@ declare(strict_types=1);
 namespace Kasuwa\Types\Virtualcard;
 
 use Kasuwa\Result;
+use Kasuwa\Types\Core\DryRunFigure;
 
 /**
  * The limits of a card after a change.
  *
- * @property-read 200 $status 200: the limits apply from now on.
+ * @property-read 200 $status 200: the limits apply from now on, or would.
  * @property-read string $message The outcome in words.
  * @property-read SpendingLimitsShown $data The limits.
+ * @property-read bool|null $dry_run True in a dry run: nothing was changed. Else absent.
+ * @property-read list<DryRunFigure>|null $explained The figures of a dry run, each with how it comes about. Else
+ *     absent.
  */
 final class SpendingLimitsReply extends Result
 {
@@ -21,5 +25,7 @@ final class SpendingLimitsReply extends Result
         'status' => '',
         'message' => '',
         'data' => SpendingLimitsShown::class,
+        'dry_run' => '',
+        'explained' => DryRunFigure::class,
     ];
 }

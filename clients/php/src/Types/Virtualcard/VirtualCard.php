@@ -12,18 +12,20 @@ use Kasuwa\Result;
  * A card. Number and CVV are absent from the replayed reply of a creation.
  *
  * @property-read string $reference Identifier of the card, made by the service. All other card actions take it.
+ *     Empty in the dry run of `create`.
  * @property-read string $balance Money on the card, in its currency, with thousands separators, without what open
  *     authorizations hold.
  * @property-read 'NGN'|'USD' $currency Currency of the card.
  * @property-read string|null $cardpan Card number: in full when the card is created or revealed, else masked.
- *     Absent if `create` is repeated with the same Idempotency-Key.
- * @property-read string $maskedpan Card number with all but its first six and last four digits masked.
+ *     Absent if `create` is repeated with the same Idempotency-Key, and in its dry run.
+ * @property-read string $maskedpan Card number with all but its first six and last four digits masked. Empty in the
+ *     dry run of `create`.
  * @property-read string $city City of the cardholder.
  * @property-read string $state State or province of the cardholder.
  * @property-read string $address Street address of the cardholder.
  * @property-read string $postal_code Postal code of the cardholder.
  * @property-read string|null $cvv Security code: shown when the card is created or revealed, else `***`. Absent if
- *     `create` is repeated with the same Idempotency-Key.
+ *     `create` is repeated with the same Idempotency-Key, and in its dry run.
  * @property-read string $expiration Month until whose end the card is valid, as YYYY-MM.
  * @property-read string $card_type Card network in lower case, such as `visa`.
  * @property-read string $name_on_card Name of the cardholder: `billing.name`.

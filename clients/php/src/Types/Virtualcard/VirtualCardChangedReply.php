@@ -7,17 +7,23 @@ declare(strict_types=1);
 namespace Kasuwa\Types\Virtualcard;
 
 use Kasuwa\Result;
+use Kasuwa\Types\Core\DryRunFigure;
 
 /**
  * The confirmation of a change of a card.
  *
- * @property-read 200 $status 200: the change was made.
+ * @property-read 200 $status 200: the change was made, or would be.
  * @property-read string $message The outcome in words.
+ * @property-read bool|null $dry_run True in a dry run: nothing was changed. Else absent.
+ * @property-read list<DryRunFigure>|null $explained The figures of a dry run, each with how it comes about. Else
+ *     absent.
  */
 final class VirtualCardChangedReply extends Result
 {
     protected const FIELDS = [
         'status' => '',
         'message' => '',
+        'dry_run' => '',
+        'explained' => DryRunFigure::class,
     ];
 }

@@ -7,6 +7,7 @@ declare(strict_types=1);
 namespace Kasuwa\Types\Virtualcard;
 
 use Kasuwa\Result;
+use Kasuwa\Types\Core\DryRunFigure;
 
 /**
  * A card, new or as it is now.
@@ -17,6 +18,9 @@ use Kasuwa\Result;
  * @property-read SpendingLimitsShown|null $limits The limits of the card. Absent if it has none.
  * @property-read DeciderShown|null $decider Who decides on the card's purchases besides its limits. Absent if
  *     nobody does, and in the reply of a creation.
+ * @property-read bool|null $dry_run True in a dry run: nothing was changed. Else absent.
+ * @property-read list<DryRunFigure>|null $explained The figures of a dry run, each with how it comes about. Else
+ *     absent.
  */
 final class VirtualCardReply extends Result
 {
@@ -26,5 +30,7 @@ final class VirtualCardReply extends Result
         'card_data' => VirtualCard::class,
         'limits' => SpendingLimitsShown::class,
         'decider' => DeciderShown::class,
+        'dry_run' => '',
+        'explained' => DryRunFigure::class,
     ];
 }
