@@ -42,7 +42,7 @@ from kasuwa.rails.ports.orders import CardSecrets
 from kasuwa.rails.sandbox.magic import DEFAULT_OUTCOME, SandboxOutcome, outcome_of_card
 from kasuwa.terms.issuing import CardIssuingSettings
 from kasuwa.transactions.inbound_accounts import ACCOUNT, PAYMENT
-from kasuwa.transactions.payers import make_mark, mark_payment
+from kasuwa.transactions.payers import identify_customer, make_mark, mark_payment
 from kasuwa.transactions.pricing import Price
 from kasuwa.transactions.purpose import get_purpose_rules, make_subject_field
 from kasuwa.transactions.sealed_payers import PayerData
@@ -208,7 +208,7 @@ def make_transaction(order: PaymentOrder, number: int, context: Context) -> Tran
         detail=mark_payment(
             context.digest,
             merchant_id,
-            order.detail.email,
+            identify_customer(order.detail.email, order.detail.phone),
             make_mark(order.method, order.detail.vendor, order.price.charged),
         ),
         trail=begin_trail(context.now, "requested", order.method),
