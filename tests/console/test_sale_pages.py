@@ -8,8 +8,8 @@ import pytest
 
 from tests.console.visitor import Visitor, sign_in_as
 from tests.merchant_client import MerchantClient
-from tests.pages.pdf_text import read_pdf_pages
 from tests.methods.mail.test_http import wait_for
+from tests.pages.pdf_text import read_pdf_pages
 from tests.payer_pages import pay_on_page
 from tests.running import Deployment
 from tests.webhooks.event_log import wait_until

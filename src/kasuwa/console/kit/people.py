@@ -185,7 +185,9 @@ async def list_suggestions(visit: Visit, forms: Iterable[ActionForm]) -> dict[st
     if "customers" in wanted:
         reply = await visit.call_action("resources", inquire="customer", limit=MAX_SUGGESTED)
         rows = reply.body["data"] if reply.is_success else []
-        suggestions["customers"] = [(row["customer_id"], f"{row['name']}, {row['email'] or row['phone']}") for row in rows]
+        suggestions["customers"] = [
+            (row["customer_id"], f"{row['name']}, {row['email'] or row['phone']}") for row in rows
+        ]
     return suggestions
 
 

@@ -1,6 +1,7 @@
 """The search of the header: anything that has a reference, and people, records and transactions by names, titles,
 numbers, addresses and amounts. Also colleagues, and transfers that wait for approval."""
 
+from typing import Any
 from urllib.parse import quote
 
 from starlette.responses import Response
@@ -22,8 +23,8 @@ from kasuwa.console.kit.visit import Visit
 from kasuwa.console.merchant.transaction_page import record_path, related_path
 from kasuwa.console.merchant.transactions import FoundTransactions, find_transactions, search_requests
 from kasuwa.console.merchant.waiting_reads import WaitingTransfer, find_waiting
-from kasuwa.core.reading import Reader
 from kasuwa.people.users import ConsoleUser, list_users
+from kasuwa.postgres.connection_pool import Connection
 from kasuwa.projections.record_words import FoundRecord
 
 MAX_TEXT_LENGTH = 100
@@ -57,15 +58,21 @@ async def search_everything(visit: Visit) -> Response:
         return visit.redirect(path)
     lines = [(line, parties.get(line["txnRef"], NO_COUNTERPARTY)) for line in transactions.lines]
     linked = [(record, record_path(record.page, record.reference)) for record in records]
-    found = {"people": people, "members": members, "records": linked, "waiting": waiting, "lines": lines}
+    found: dict[str, Any] = {
+        "people": people,
+        "members": members,
+        "records": linked,
+        "waiting": waiting,
+        "lines": lines,
+    }
     return visit.render("search.html", text=text, **found)
 
 
-async def find_members(visit: Visit, reader: Reader, text: str) -> list[ConsoleUser]:
+async def find_members(visit: Visit, connection: Connection, text: str) -> list[ConsoleUser]:
     """Returns the people of the merchant whose address has a text in it, if the user may see them."""
     if visit.user.role not in CAN_MANAGE_USERS or len(text) < SHORTEST_NAME:
         return []
-    return await list_users(reader, visit.user.mid, "", MAX_FOUND, text)
+    return await list_users(connection, visit.user.mid, "", MAX_FOUND, text)
 
 
 async def find_exact(visit: Visit, text: str) -> str:

@@ -32,7 +32,13 @@ async def show_team(visit: Visit, status: int = 200, **values: Any) -> Response:
     async with visit.snapshot() as connection:
         users = await console_users.list_users(connection, mid, after, PAGE_ROWS + 1, text)
     roles = [(role, f"{short_name(role)}: {ROLE_DESCRIPTIONS[role]}") for role in assignable_roles(mid)]
-    shared = {"members": users[:PAGE_ROWS], "roles": roles, "submitted": {}, "needs_approval": mid is None, "text": text}
+    shared = {
+        "members": users[:PAGE_ROWS],
+        "roles": roles,
+        "submitted": {},
+        "needs_approval": mid is None,
+        "text": text,
+    }
     first_url = f"/team?{urlencode({'q': text})}" if text else "/team"
     shared |= {"next_url": next_users_url(first_url, users), "first_url": first_url if after else ""}
     return visit.render("team.html", status, **{**shared, **values})

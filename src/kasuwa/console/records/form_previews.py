@@ -36,9 +36,9 @@ async def resolve_people(visit: Visit, form: ActionForm, request: dict[str, Any]
             request[field.name] = rows[0]["customer_id"]
         elif rows:
             named = "; ".join(f"{row['name']}, {row['email'] or row['phone']}" for row in rows[:MAX_NAMED])
-            faults[field.name] = f"several customers have this name, enter the email address or telephone number: {named}"
+            faults[field.name] = f"several customers have this name, enter the email address or number: {named}"
         else:
-            faults[field.name] = "no customer has this name, email address, telephone number or id: add the customer first"
+            faults[field.name] = "no customer has this name, email address, number or id: add the customer first"
     return faults
 
 

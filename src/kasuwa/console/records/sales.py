@@ -88,7 +88,8 @@ CUSTOMERS = RecordKind(
     filters=(FormField("search", "Name, email or phone", input_type="search"),),
     list_action="customer",
     view_action="customer_detail",
-    empty_text="A customer is a person who pays you. Payments with the same email address belong to the customer. Without an address, a telephone number will do.",
+    empty_text="A customer is a person who pays you. Payments with the same email address belong to the customer. "
+    "Who has no address is known by the telephone number.",
     create_forms=(
         ActionForm(
             "create",

@@ -1,7 +1,7 @@
 """Customers: the row, its personal data, and the hashes that it is found by.
 
-A customer is a person who pays, known by the email address, or by the telephone number without one. Clients (methods/clients) are people who borrow and save.
-Contract: resources#customers
+A customer is a person who pays, known by the email address, or by the telephone number without one. Clients
+(methods/clients) are people who borrow and save. Contract: resources#customers
 """
 
 from collections.abc import Callable

@@ -147,9 +147,7 @@ def apply_terms(
         installments = check_request.price_installments(charges, context.merchant)
         detail = msgspec.structs.replace(detail, installments=installments)
     mark = make_mark(payment.method, detail.vendor, price.charged)
-    marked = mark_payment(
-        context.digest, row.merchant_id, identify_customer(detail.email, detail.phone), mark
-    )
+    marked = mark_payment(context.digest, row.merchant_id, identify_customer(detail.email, detail.phone), mark)
     stored, sealed = seal_detail(detail, payment.txn_ref, context)
     return (
         amend_row(AmendedTransaction, row, order_ref=order_ref, fee=price.fee, vat=price.vat, detail=marked),
