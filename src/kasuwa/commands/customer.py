@@ -39,7 +39,8 @@ from kasuwa.privacy.erasure import RowErasure
 from kasuwa.settings.settings import Settings
 from kasuwa.transactions.checkouts import Checkout, read_checkout_detail
 from kasuwa.transactions.inbound_accounts import PersonalizedAccountRow, read_owner
-from kasuwa.transactions.payers import hash_customer, identify_customer
+from kasuwa.transactions.payers import hash_customer
+from kasuwa.wire.people import identify_customer
 
 if TYPE_CHECKING:
     from kasuwa.boot.composition import Services

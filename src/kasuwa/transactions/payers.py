@@ -9,7 +9,6 @@ from collections.abc import Callable
 import msgspec
 
 from kasuwa.core.references import first_number
-from kasuwa.wire.people import canonical_phone
 
 
 class PaymentMark(msgspec.Struct, frozen=True):
@@ -22,12 +21,6 @@ class PaymentMark(msgspec.Struct, frozen=True):
 
 
 PAYMENT_MARK_DECODER: "msgspec.json.Decoder[PaymentMark]" = msgspec.json.Decoder(PaymentMark)
-
-
-def identify_customer(email: str, phone: str) -> str:
-    """Returns what a customer is known by: the email address, or the telephone number in E.164 form if there is none.
-    Empty if there is neither."""
-    return email or canonical_phone(phone)
 
 
 def hash_customer(digest: Callable[[bytes], bytes], merchant_id: int, identity: str) -> bytes:

@@ -23,8 +23,8 @@ from kasuwa.methods.customers.model import (
 from kasuwa.methods.customers.wire import CustomerRecord, CustomerReply, CustomerRequest
 from kasuwa.privacy.erasure import RowErasure, erase_rows, need_rows
 from kasuwa.terms.sms import is_sms_number
-from kasuwa.transactions.payers import hash_customer, identify_customer
-from kasuwa.wire.people import canonical_phone
+from kasuwa.transactions.payers import hash_customer
+from kasuwa.wire.people import canonical_phone, identify_customer
 
 Unsealer = Callable[[int, str, bytes], bytes]
 

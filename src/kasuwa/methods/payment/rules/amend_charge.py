@@ -16,10 +16,11 @@ from kasuwa.methods.payment.payer_model import add_payer, make_payer_data, read_
 from kasuwa.methods.payment.rules import check_request
 from kasuwa.methods.payment.wire import ChargeCard
 from kasuwa.terms.tariff import Tariff
-from kasuwa.transactions.payers import identify_customer, make_mark, mark_payment
+from kasuwa.transactions.payers import make_mark, mark_payment
 from kasuwa.transactions.pricing import Price, choose_bearer
 from kasuwa.transactions.transactions import Transaction
 from kasuwa.wire.documents import same_document
+from kasuwa.wire.people import identify_customer
 
 AS_INITIATED = "as it was initiated"
 

@@ -42,11 +42,12 @@ from kasuwa.rails.ports.orders import CardSecrets
 from kasuwa.rails.sandbox.magic import DEFAULT_OUTCOME, SandboxOutcome, outcome_of_card
 from kasuwa.terms.issuing import CardIssuingSettings
 from kasuwa.transactions.inbound_accounts import ACCOUNT, PAYMENT
-from kasuwa.transactions.payers import identify_customer, make_mark, mark_payment
+from kasuwa.transactions.payers import make_mark, mark_payment
 from kasuwa.transactions.pricing import Price
 from kasuwa.transactions.purpose import get_purpose_rules, make_subject_field
 from kasuwa.transactions.sealed_payers import PayerData
 from kasuwa.transactions.transactions import PENDING, Transaction, begin_trail, encode_text, transaction_key
+from kasuwa.wire.people import identify_customer
 
 # Hexadecimal digits of a page token: 192 bits.
 PAGE_TOKEN_DIGITS = 48
