@@ -39,7 +39,7 @@ def test_who_has_neither_or_a_number_of_no_known_country_is_refused(shop: Mercha
     assert shop.put("resources", inquire="customer").body["total"] == 0
 
 
-def test_an_invoice_is_sent_paid_and_receipted_by_telephone_and_all_of_it_is_erased(
+def test_an_invoice_is_sent_and_paid_by_telephone_and_all_of_it_is_erased(
     shop: MerchantClient, deployment: Deployment
 ) -> None:
     deployment.change_settings(shop.mid, mail={"receipts": True, "sms": True})

@@ -238,7 +238,7 @@ def test_a_mail_that_failed_is_followed_by_a_text_message_once_they_are_turned_o
     assert sorted(content.channel for content in read_contents(invoices)) == ["mail", "sms"]
 
 
-def test_a_customer_without_an_address_gets_the_invoice_and_its_reminders_as_text_messages() -> None:
+def test_without_an_address_the_invoice_and_its_reminders_are_text_messages() -> None:
     invoices = open_invoices(email=None)
     invoice_id = invoices.make(date_due=DUE)
     assert invoices.put("send", invoice_id=invoice_id, reminders=True).reply.data.mail_status == "queued"
@@ -263,7 +263,7 @@ def test_who_has_no_address_and_gets_no_text_messages_is_sent_nothing() -> None:
     assert len(read_contents(invoices)) == 1  # that of the first sending
 
 
-def test_the_payment_of_a_customer_without_an_address_is_theirs_and_its_receipt_a_text_message() -> None:
+def test_a_payment_of_who_has_no_address_is_theirs_with_a_receipt_by_text() -> None:
     invoices = open_invoices(email=None)
     invoices.payments.merchant = merchant(mail=MailTerms(receipts=True, sms=True))
     invoice_id = invoices.make()

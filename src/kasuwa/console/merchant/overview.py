@@ -104,10 +104,10 @@ async def export_figures(visit: Visit) -> Response:
     async with visit.snapshot() as reader:
         clock = await store.read_clock(reader, visit.merchant, datetime.now(UTC))
         period = read_period(visit.query, lagos_day(clock.now))
-        found = await read_totals(reader, visit.merchant.merchant_id, period.first, period.last)
+        figures = await read_totals(reader, visit.merchant.merchant_id, period.first, period.last)
         open_totals = await list_open_totals(reader, visit.merchant.merchant_id)
     open_now = [total for total in open_totals if period.contains(total.day)]
-    return csv_response(visit, "overview", stream_figures(period, found.totals, open_now))
+    return csv_response(visit, "overview", stream_figures(period, figures.totals, open_now))
 
 
 async def stream_figures(period: Period, totals: list[DailyTotal], open_now: list[DailyTotal]) -> AsyncIterator[str]:

@@ -58,14 +58,14 @@ async def search_everything(visit: Visit) -> Response:
         return visit.redirect(path)
     lines = [(line, parties.get(line["txnRef"], NO_COUNTERPARTY)) for line in transactions.lines]
     linked = [(record, record_path(record.page, record.reference)) for record in records]
-    found: dict[str, Any] = {
+    values: dict[str, Any] = {
         "people": people,
         "members": members,
         "records": linked,
         "waiting": waiting,
         "lines": lines,
     }
-    return visit.render("search.html", text=text, **found)
+    return visit.render("search.html", text=text, **values)
 
 
 async def find_members(visit: Visit, connection: Connection, text: str) -> list[ConsoleUser]:
