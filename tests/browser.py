@@ -7,7 +7,7 @@ the session's: while Playwright's loop exists, no other test of its thread can r
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -35,7 +35,7 @@ BROWSER_GROUP = pytest.mark.xdist_group("browser")
 
 # The widths and themes that every page must be sound in.
 WIDTHS = {"narrow": 360, "middle": 768, "wide": 1440}
-THEMES = ("light", "dark")
+THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 HEIGHT = 900
 
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]

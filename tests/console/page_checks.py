@@ -9,7 +9,7 @@ from typing import Literal
 
 from playwright.sync_api import Page
 
-from tests.browser import HEIGHT, LAYOUT_RULES, WIDTHS, accessibility_faults, color_faults, overflows
+from tests.browser import HEIGHT, LAYOUT_RULES, THEMES, WIDTHS, accessibility_faults, color_faults, overflows
 
 PICTURES = os.environ.get("KASUWA_SCREENSHOTS")
 # Every width in every theme. All rules of axe are asked in the first. A width and a theme change no more than where
@@ -36,8 +36,9 @@ CUT_PARTS = """() => {
 def faults_in_all_viewports(page: Page, name: str, has_chosen_columns: bool = False) -> list[str]:
     """Returns what is wrong with a page. A table with columns that a user has added may scroll on a wide screen."""
     page.set_viewport_size({"width": WIDTHS["middle"], "height": HEIGHT})
-    if PICTURES:
-        page.screenshot(path=Path(PICTURES, f"{name}-{WIDTHS['middle']}.png"), full_page=True)
+    for theme in THEMES if PICTURES else ():
+        page.emulate_media(color_scheme=theme)
+        page.screenshot(path=Path(str(PICTURES), f"{name}-{WIDTHS['middle']}-{theme}.png"), full_page=True)
     found = [f"{WIDTHS['middle']}: it scrolls sideways"] if overflows(page) else []
     for number, (width, theme) in enumerate(VIEWPORTS):
         page.set_viewport_size({"width": width, "height": HEIGHT})

@@ -48,10 +48,12 @@ def pages(deployments: Deployments, world: SampleMerchant, browser: Browser) -> 
 UNSEEN = (".csv", ".pdf", "/find", "/sign-in/code")
 SEEN = [page.path for page in DEPLOYED if page.http_method == "GET" and not page.path.endswith(UNSEEN)]
 EMPTY = ["/transactions?q=nothing", "/no-such-page", "/transactions?from=tomorrow"]
+# People, and transfers that wait.
+FOUND = ["/search?q=person", "/search?q=salary", "/operator/search?q=person"]
 STRANGERS = ("/sign-in", "/link/{token}")
 
 
-@pytest.mark.parametrize("path", [*SEEN, *EMPTY])
+@pytest.mark.parametrize("path", [*SEEN, *EMPTY, *FOUND])
 def test_a_page_is_accessible_in_every_width_and_theme(
     world: SampleMerchant, pages: dict[str, Page], path: str
 ) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -117,6 +118,19 @@ def test_savings_show_their_movements_of_the_days_asked_for(shop: MerchantClient
     )
 
 
+def test_money_that_leaves_for_other_savings_is_no_deposit(shop: MerchantClient, owner: Visitor) -> None:
+    client = savers.enroll(shop)
+    source, target = savers.open_savings(shop, client, "700.00"), savers.open_savings(shop, client, "1.00")
+    order: dict[str, Any] = {"from": source, "to": target, "amount": "300.00", "from_date": shop.now()[:10]}
+    made = shop.put("investments", action="standing_order", frequency="every_month", **order).body
+    assert made["status"] == 200, made
+    shop.advance(days=1)
+    page = owner.get(f"/savings/{source}").words
+    assert "Deposits and withdrawals 400.00 in 2 movements" in page
+    assert "To other savings" in page
+    assert "To other savings" not in owner.get(f"/savings/{target}").words
+
+
 def test_a_beneficiary_shows_what_it_was_given_and_what_waits(shop: MerchantClient, owner: Visitor) -> None:
     person: dict[str, Any] = {"name": "Bola Ade", "bankcode": "058", "accountnumber": "0000000000"}
     code = shop.put("sandbox", action="beneficiary", **person).body["ref_code"]
@@ -156,6 +170,30 @@ def test_checkouts_are_listed_with_who_paid(shop: MerchantClient, owner: Visitor
     page = owner.get("/checkouts")
     assert "Ada Obi" in page.words
     assert "Class" in page.words
+    [line] = shop.put("resources", inquire="transactions", kind="payment").body["data"]
+    checkout = shop.put("resources", inquire="transaction", reference=line["txnRef"]).body["data"]["related"][0]
+    shown = owner.get(f"/checkouts/{quote(checkout['reference'], safe='')}").words
+    assert "Payer Ada Obi" in shown
+    assert "Paid with Visa •••• 0013" in shown
+
+
+def test_the_page_of_a_bill_says_what_was_paid_for_whom(shop: MerchantClient, owner: Visitor) -> None:
+    bill: dict[str, Any] = {"paycode": PREPAID, "reference": "45012345678", "amount": "5000.00", "orderRef": "bill-1"}
+    paid = shop.put("bills", action="pay", **bill).body
+    page = owner.get(f"/bills/{quote(paid['txnRef'], safe='')}").words
+    for words in ("Biller Ikeja Electric", "Item IKEDC Prepaid", "Customer 45012345678", "Created"):
+        assert words in page
+
+
+def test_the_page_of_a_cashcode_says_what_became_of_it(shop: MerchantClient, owner: Visitor) -> None:
+    shop.put("cashcode", action="generate", amount="3000.00", pin="2580", channel="ATM", orderRef="cash-1")
+    [line] = shop.put("resources", inquire="transactions", kind="cashcode").body["data"]
+    page = owner.get("/cashcodes/cash-1")
+    assert f'href="/transactions/{quote(line["txnRef"], safe="")}"' in page.text
+    assert "Created" in page.words
+    shop.advance(days=2)
+    expired = owner.get("/cashcodes/cash-1").words
+    assert "The cashcode expired unused" in expired
 
 
 def test_bills_and_cashcodes_are_listed(shop: MerchantClient, owner: Visitor) -> None:

@@ -1,6 +1,7 @@
 """The overview over HTTP and in the browser: figures of daily totals, ranges, comparison, and the first steps."""
 
 from collections.abc import Callable
+from html import unescape
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from kasuwa.projections import daily_totals
 from tests.browser import BROWSER_GROUP, OpenPage, browser, open_page
 from tests.console.visitor import Visitor, browser_state_of, sign_in_as
 from tests.merchant_client import MerchantClient
-from tests.methods.payment.payment_client import PaymentClient
+from tests.methods.payment.payment_client import MASTERCARD_OK, PaymentClient
 from tests.running import Deployment
 
 __all__ = ["browser", "open_page"]
@@ -58,6 +59,22 @@ def test_the_overview_shows_money_in_out_and_refunded_apart(owner: Visitor, shop
     assert "Refunded NGN 1,000.00 1 transaction" in page
     assert "Success rate of payments 100.0 % 1 of 1 payments that ended All transactions Successful 3 Failed 1" in page
     assert "No sufficient funds 1 100.0 %" in page
+
+
+def test_the_figures_of_the_charts_can_be_exported(owner: Visitor, shop: MerchantClient) -> None:
+    payments = PaymentClient(shop)
+    paid = payments.paid(amount="5000.00")
+    shop.put("payment", action="refund", txnRef=paid["txnRef"], amount="1000.00")
+    shop.transfer(amount="1500.00")
+    shop.transfer(accountnumber="0000005100")
+    payments.paid(MASTERCARD_OK, amount="200.00", country="US", currency="USD")
+    page = owner.get("/?days=7")
+    link = unescape(page.text.partition('href="/overview.csv?')[2].partition('"')[0])
+    header, *lines = owner.get(f"/overview.csv?{link}").text.splitlines()
+    assert header == "from,currency,in,out,refunded,successful,failed,expired,open"
+    today = shop.now()[:10]
+    assert lines == [f"{today},NGN,5000.00,1500.00,1000.00,3,1,0,0", f"{today},USD,200.00,0.00,0.00,1,0,0,0"]
+    assert owner.get("/overview.csv?from=2020-01-01&to=2020-01-31").text.splitlines() == [header]
 
 
 def test_figures_are_the_same_before_and_after_they_are_counted(

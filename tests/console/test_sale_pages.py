@@ -8,6 +8,7 @@ import pytest
 
 from tests.console.visitor import Visitor, sign_in_as
 from tests.merchant_client import MerchantClient
+from tests.methods.mail.test_http import wait_for
 from tests.pages.pdf_text import read_pdf_pages
 from tests.payer_pages import pay_on_page
 from tests.running import Deployment
@@ -73,6 +74,20 @@ def test_an_invoice_that_was_paid_in_part_cannot_be_voided_on_its_page(owner: Vi
     shop.put("sandbox", action="advance", days=2)
     page = owner.get(path).words
     assert ("overdue" in page, "Void the invoice" in page) == (True, False)
+
+
+def test_an_invoice_says_to_whom_it_was_sent_and_what_became_of_it(owner: Visitor, shop: MerchantClient) -> None:
+    goods: Any = {"items": [{"description": "Fabric", "quantity": 1, "amount": "12500.00"}]}
+    invoice, other = make_invoice(shop, **goods), make_invoice(shop, **goods)
+    path = f"/invoices/{invoice['invoice_id']}"
+    assert "It was not sent from here yet" in owner.get(path).words
+    sent = shop.put("resources", request="invoice_send", invoice_id=invoice["invoice_id"]).body["data"]
+    wait_for(shop, sent["mail_id"], "sent")
+    page = owner.get(path)
+    assert f'href="/mails/{sent["mail_id"]}"' in page.text
+    table = page.words.partition("What State To Time")[2]
+    assert table.startswith(f" Invoice sent {BUYER['email']}")
+    assert "It was not sent from here yet" in owner.get(f"/invoices/{other['invoice_id']}").words
 
 
 def test_the_file_of_an_invoice_has_grouped_amounts_and_dates_in_words(shop: MerchantClient) -> None:

@@ -4,6 +4,7 @@ What a command proposes has no proposer, because nothing proves who ran it: two 
 """
 
 import contextlib
+from collections.abc import Sequence
 from datetime import datetime
 
 import msgspec
@@ -41,6 +42,16 @@ JOINED = """
     from approval a left join console_user p on p.user_id = a.proposed_by
     left join console_user d on d.user_id = a.decided_by
     left join console_user f on f.user_id = a.first_approved_by and (a.state <> 'open' or f.disabled_at is null)
+"""
+# The approvals that a search looks at: the newest.
+MAX_SEARCHED = 10_000
+FIND = f"""
+    select {COLUMNS} {JOINED}
+    where a.approval_id > (select coalesce(max(approval_id), 0) - {MAX_SEARCHED} from approval) and (
+        (select bool_and(position(lower(word) in lower(concat_ws(' ', a.approval_id, a.kind, a.mid, a.reason, p.email,
+            a.unproven_by, d.email, f.email, a.proposal))) > 0) from unnest($1::text[]) u (word))
+        or $2::bigint > 0 and a.proposal ->> 'amount' = $2::bigint::text)
+    order by a.approval_id::text = any($1::text[]) desc, a.approval_id desc limit $3
 """
 # The deciding transaction locks only the approval, for as long as the writer needs to commit the posting. The lock only
 # saves work: what prevents a posting from being made twice, or made and rejected, is its row in manual_posting.
@@ -110,6 +121,13 @@ async def list_decided(connection: Connection, before: int, limit: int) -> list[
 async def list_where(connection: Connection, condition: str, before: int, limit: int) -> list[Approval]:
     where = f"where {condition} and a.approval_id < $1 order by a.approval_id desc limit $2"
     return [Approval(*record) for record in await connection.fetch(f"select {COLUMNS} {JOINED} {where}", before, limit)]
+
+
+async def find_approvals(connection: Connection, words: Sequence[str], amount: int, limit: int) -> list[Approval]:
+    """Returns the approvals that have all of some words in number, kind, merchant, reason, people or proposal, or that
+    move an amount: those with such a number first, then the newest."""
+    records = await connection.fetch(FIND, list(words), amount, limit)
+    return [Approval(*record) for record in records]
 
 
 async def lock_open_approval(connection: Connection, vault: Vault, approval_id: int) -> Approval | None:

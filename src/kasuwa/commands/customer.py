@@ -40,6 +40,7 @@ from kasuwa.settings.settings import Settings
 from kasuwa.transactions.checkouts import Checkout, read_checkout_detail
 from kasuwa.transactions.inbound_accounts import PersonalizedAccountRow, read_owner
 from kasuwa.transactions.payers import hash_customer
+from kasuwa.wire.people import identify_customer
 
 if TYPE_CHECKING:
     from kasuwa.boot.composition import Services
@@ -61,38 +62,43 @@ async def find_rows(connection: Any, customer: Customer, vault: Vault) -> custom
 async def find_unlinked_rows(
     connection: Any, customer: Customer, vault: Vault
 ) -> tuple[list[Checkout], list[PersonalizedAccountRow]]:
-    """Returns the open checkouts and the personalized accounts with the customer's address.
+    """Returns the open checkouts and the personalized accounts with the customer's address, or with the number that
+    the customer is known by.
 
-    They have no hash of the address, so those of all persons are decrypted."""
+    They have no hash of it, so those of all persons are decrypted."""
     merchant_id, key = customer.merchant_id, bytes(customer.key)
 
-    def is_address(email: str) -> bool:
-        return email != "" and customer_key(merchant_id, hash_customer(vault.digest, merchant_id, email)) == key
+    def is_customer(email: str, phone: str = "") -> bool:
+        identity = identify_customer(email, phone)
+        return identity != "" and customer_key(merchant_id, hash_customer(vault.digest, merchant_id, identity)) == key
 
-    checkouts = [
-        checkout
-        async for checkout in iterate_open_checkouts(merchant_id, connection)
-        if is_address(read_checkout_detail(checkout, vault.unseal).email)
-    ]
+    checkouts: list[Checkout] = []
+    async for checkout in iterate_open_checkouts(merchant_id, connection):
+        detail = read_checkout_detail(checkout, vault.unseal)
+        if is_customer(detail.email, detail.phone):
+            checkouts.append(checkout)
     accounts = [
         account
         async for account in iterate_accounts(merchant_id, connection)
-        if is_address(read_owner(account, vault.unseal).email)
+        if is_customer(read_owner(account, vault.unseal).email)
     ]
     return checkouts, accounts
 
 
 @command.command(name="find")
-def find_by_email(mid: str, email: str, data: DataOption = None) -> None:
-    """Print the id of the customer with an email address."""
+def find_by_identity(mid: str, email_or_phone: str, data: DataOption = None) -> None:
+    """Print the id of the customer who is known by an email address, or by a telephone number."""
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> str:
         merchant_id = await merchants.find_merchant_id(connection, mid)
-        key = customer_key(merchant_id, hash_customer(vault.digest, merchant_id, email))
+        is_address = "@" in email_or_phone
+        identity = email_or_phone if is_address else identify_customer("", email_or_phone)
+        key = customer_key(merchant_id, hash_customer(vault.digest, merchant_id, identity))
         customer_id = await customer_rows.find_customer_id(connection, merchant_id, key)
-        await record_audit_entry(connection, merchant_id, "looked for a customer by e-mail", customer_id or "nobody")
+        act = f"looked for a customer by {'e-mail' if is_address else 'telephone'}"
+        await record_audit_entry(connection, merchant_id, act, customer_id or "nobody")
         if customer_id is None:
-            raise ServeError("no customer of this merchant has this email address")
+            raise ServeError("no customer of this merchant is known by this email address or number")
         return customer_id
 
     typer.echo(run_with_connection(data, work))

@@ -119,6 +119,7 @@ PORTFOLIO_ACTION = ("loans", "portfolio")
 # Transactions and transfers of a merchant.
 MONEY_PAGES: tuple[ConsolePage, ...] = (
     ConsolePage("GET", "/", overview.show_overview, ALL_MERCHANT_ROLES, "Overview"),
+    ConsolePage("GET", "/overview.csv", overview.export_figures, ALL_MERCHANT_ROLES),
     ConsolePage("GET", "/wallet", wallet.show_statement, ALL_MERCHANT_ROLES, "Wallet"),
     ConsolePage("GET", "/wallet.csv", wallet.open_file, ALL_MERCHANT_ROLES),
     ConsolePage("GET", "/wallet.pdf", wallet.open_file, ALL_MERCHANT_ROLES),

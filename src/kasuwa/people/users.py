@@ -200,13 +200,26 @@ async def count_admins(connection: Connection, vault: Vault, besides: int = 0) -
     )
 
 
-async def list_users(connection: Connection, mid: str | None, after: str, most: int) -> list[ConsoleUser]:
-    """Returns a page of a merchant's users (mid None: the operators), sorted by address, starting after `after`."""
+async def list_users(
+    connection: Connection, mid: str | None, after: str, most: int, text: str = ""
+) -> list[ConsoleUser]:
+    """Returns a page of a merchant's users (mid None: the operators) whose address has a text in it, sorted by address,
+    starting after `after`."""
     query = f"""
         select {COLUMNS} from console_user u where mid is not distinct from $1 and lower(email) > lower($2)
+            and position(lower($4) in lower(email)) > 0
         order by lower(email) limit $3
     """
-    return [ConsoleUser(*record) for record in await connection.fetch(query, mid, after, most)]
+    return [ConsoleUser(*record) for record in await connection.fetch(query, mid, after, most, text)]
+
+
+async def find_users(connection: Connection, text: str, most: int) -> list[ConsoleUser]:
+    """Returns the operators, and then the users of all merchants, whose address has a text in it."""
+    query = f"""
+        select {COLUMNS} from console_user u where position(lower($1) in lower(email)) > 0
+        order by mid nulls first, lower(email) limit $2
+    """
+    return [ConsoleUser(*record) for record in await connection.fetch(query, text, most)]
 
 
 async def list_all_users(connection: Connection) -> list[ConsoleUser]:

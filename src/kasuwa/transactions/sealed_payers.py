@@ -25,6 +25,7 @@ class PayerData(msgspec.Struct, frozen=True, omit_defaults=True):
 
     fullname: str = ""
     email: str = ""
+    phone: str = ""
     ip: str = ""
     fingerprint: str = ""
     meta: str = ""
@@ -38,7 +39,7 @@ class PayerData(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 # The fields of PayerData that a payment's detail has for every purpose.
-PERSONAL_FIELDS = ("fullname", "email", "ip", "fingerprint", "meta", "payer", "payer_account")
+PERSONAL_FIELDS = ("fullname", "email", "phone", "ip", "fingerprint", "meta", "payer", "payer_account")
 NO_PAYER = PayerData()
 NO_METADATA = PayerMetadata()
 PAYER_DECODER: "msgspec.json.Decoder[PayerData]" = msgspec.json.Decoder(PayerData)

@@ -110,6 +110,12 @@ def canonical_phone(phone: str, homes: Collection[str] = (DEFAULT_CALLING_CODE,)
     return digits
 
 
+def identify_customer(email: str, phone: str) -> str:
+    """Returns what a customer is known by: the email address, or the telephone number in E.164 form if there is none.
+    Empty if there is neither."""
+    return email or canonical_phone(phone)
+
+
 def is_national(digits: str, code: str) -> bool:
     trunk = TRUNKS[code]
     return digits.startswith(trunk) and NATIONAL_NUMBERS[code].fullmatch(digits.removeprefix(trunk)) is not None

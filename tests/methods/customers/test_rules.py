@@ -108,6 +108,17 @@ def test_a_payment_is_marked_by_the_hash_of_its_payer() -> None:
     assert erase_mark(mark_payment(VAULT.digest, ID, "a@b.c", PaymentMark("card"))) == '{"method":"card","customer":""}'
 
 
+def test_without_an_address_a_customer_is_known_by_the_telephone_number() -> None:
+    outcome = decide_customer(request(email=None, phone="0803 123 4567"), CONTEXT, LoadedRows({}))
+    assert isinstance(outcome, NeedsMore)
+    [(_, key)] = outcome.needs.rows
+    again = decide_customer(request(email=None, phone="+2348031234567"), CONTEXT, LoadedRows({}))
+    assert again == outcome != decide_customer(request(), CONTEXT, LoadedRows({}))
+    made_by_phone = decide_customer(request(email=None), CONTEXT, LoadedRows({key: None}))
+    assert isinstance(made_by_phone, Decision)
+    assert (made_by_phone.reply.data.email, made_by_phone.reply.data.phone) == (None, "08031234567")
+
+
 # --- erasure ------------------------------------------------------------------------------------------------------
 
 

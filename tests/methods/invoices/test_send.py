@@ -7,14 +7,19 @@ import msgspec
 
 from kasuwa.core.decision import Context, Decision, LoadedRows, Refusal
 from kasuwa.core.mail_text import format_day
+from kasuwa.methods.customers.model import Customer
 from kasuwa.methods.invoices.model import PAID, REMINDER_DAYS
 from kasuwa.methods.invoices.rules import send
 from kasuwa.methods.invoices.rules.mails import write_invoice_mail, write_reminder
 from kasuwa.methods.invoices.rules.states import erase_person, read_person
 from kasuwa.methods.invoices.wire import InvoiceSendRequest
 from kasuwa.methods.mail.model import FAILED, NOT_CONFIGURED, MailRow, read_content
+from kasuwa.methods.payment.model import Payment
+from kasuwa.methods.payment.payer_model import read_detail
 from kasuwa.terms.mail import MailService, MailTerms
 from kasuwa.terms.sms import is_one_sms
+from kasuwa.transactions.payers import PAYMENT_MARK_DECODER
+from kasuwa.transactions.transactions import Transaction
 from tests.methods.invoices.in_memory_invoices import InMemoryInvoices
 from tests.rule_context import VAULT, merchant
 
@@ -172,7 +177,7 @@ def test_the_customer_reads_what_is_left_to_pay() -> None:
 NOT_MAILED = "ada@b\u00fccher.example"
 
 
-def open_invoices(*, sms: bool = True, email: str = NOT_MAILED, **fields: Any) -> InMemoryInvoices:
+def open_invoices(*, sms: bool = True, email: str | None = NOT_MAILED, **fields: Any) -> InMemoryInvoices:
     """The invoices of a merchant, whose customer has a telephone number."""
     invoices = InMemoryInvoices(merchant(mail=MailTerms(sms=sms)))
     made = invoices.put("customer", name="Ada Obi", email=email, **{"phone": "0803 123 4567", **fields})
@@ -231,3 +236,50 @@ def test_a_mail_that_failed_is_followed_by_a_text_message_once_they_are_turned_o
     states = {row.mail_id: row.status for row in invoices.payments.rows.values() if isinstance(row, MailRow)}
     assert states == {failed: FAILED, sent.reply.data.mail_id: "queued"}
     assert sorted(content.channel for content in read_contents(invoices)) == ["mail", "sms"]
+
+
+def test_without_an_address_the_invoice_and_its_reminders_are_text_messages() -> None:
+    invoices = open_invoices(email=None)
+    invoice_id = invoices.make(date_due=DUE)
+    assert invoices.put("send", invoice_id=invoice_id, reminders=True).reply.data.mail_status == "queued"
+    while (job := invoices.reminder(invoice_id)) is not None:
+        invoices.payments.now = job.due
+        invoices.run_reminder(job)
+    contents = read_contents(invoices)
+    assert [(content.channel, content.to) for content in contents] == [("sms", "+2348031234567")] * (
+        1 + len(REMINDER_DAYS)
+    )
+
+
+def test_who_has_no_address_and_gets_no_text_messages_is_sent_nothing() -> None:
+    invoices = open_invoices(email=None)
+    invoice_id = invoices.make(date_due=DUE)
+    invoices.put("send", invoice_id=invoice_id, reminders=True)
+    invoices.payments.merchant = merchant(mail=MailTerms())
+    assert invoices.put("send", invoice_id=invoice_id) is send.NOT_REACHED
+    while (job := invoices.reminder(invoice_id)) is not None:
+        invoices.payments.now = job.due
+        invoices.run_reminder(job)
+    assert len(read_contents(invoices)) == 1  # that of the first sending
+
+
+def test_a_payment_of_who_has_no_address_is_theirs_with_a_receipt_by_text() -> None:
+    invoices = open_invoices(email=None)
+    invoices.payments.merchant = merchant(mail=MailTerms(receipts=True, sms=True))
+    invoice_id = invoices.make()
+    checkout = invoices.open(invoice_id)
+    checkout.pay()
+    [payment] = [row for row in invoices.payments.rows.values() if isinstance(row, Payment)]
+    [row] = [row for row in invoices.payments.rows.values() if isinstance(row, Transaction)]
+    [customer] = [
+        row
+        for row in invoices.payments.rows.values()
+        if isinstance(row, Customer) and row.customer_id == invoices.customer_id
+    ]
+    assert customer.email_hash is not None
+    assert PAYMENT_MARK_DECODER.decode(row.detail).customer == customer.email_hash.hex()
+    assert "0803" not in payment.detail
+    assert read_detail(payment, VAULT.unseal).phone == "0803 123 4567"
+    [receipt] = read_contents(invoices)
+    assert (receipt.channel, receipt.to) == ("sms", "+2348031234567")
+    assert row.txn_ref in receipt.text

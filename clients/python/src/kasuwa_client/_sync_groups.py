@@ -7879,22 +7879,23 @@ class Resources(SyncGroup):
         self,
         *,
         name: str,
-        email: str,
+        email: str | None = None,
         phone: str | None = None,
         address: str | None = None,
         idempotency_key: str | None = None,
     ) -> types.CustomerRegisteredReply:
         """Register a customer, or bring one up to date.
 
-        Registers a person who pays you. The same email address again is the same customer: the fields that are sent
-        replace the earlier ones.
+        Registers a person who pays you. The same email address again is the same customer, and so is the same telephone
+        number without an email address: the fields that are sent replace the earlier ones.
 
         Needs a key of scope `collect`.
 
         name: Name of the customer. 1 to 100 characters.
         email: Email address, in any case. Payments with this `user.email` belong to the customer, earlier ones too.
-            An email address.
-        phone: Telephone number. A telephone number of its country, or one with + and its country's code.
+            Without it the customer is known by the telephone number. An email address.
+        phone: Telephone number. Required without an email address, then with its country's code, or Nigerian. A
+            telephone number of its country, or one with + and its country's code.
         address: Postal address. At most 300 characters.
         idempotency_key: The request can be sent again with the same key for 24 hours and is not executed twice. The
             client makes one if it is left out.

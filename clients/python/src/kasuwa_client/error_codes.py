@@ -90,6 +90,7 @@ class ErrorCode(str, Enum):
     COLLATERAL_RETURNED = "collateral_returned"
     CUSTOMER_ERASED = "customer_erased"
     CUSTOMER_NOT_FOUND = "customer_not_found"
+    CUSTOMER_UNREACHABLE = "customer_unreachable"
     DISPUTE_ANSWER_AMBIGUOUS = "dispute_answer_ambiguous"
     DISPUTE_ANSWERED = "dispute_answered"
     DISPUTE_DECIDED = "dispute_decided"

@@ -2529,7 +2529,7 @@ class CustomerDetail(Result):
     name: str | None = None
     """Name of the customer."""
     email: str | None = None
-    """Email address as it was sent last."""
+    """Email address as it was sent last. Null if the customer is known by the telephone number."""
     phone: str | None = None
     """Telephone number. Null if it was never sent."""
     address: str | None = None
@@ -2638,7 +2638,7 @@ class CustomerRecord(Result):
     name: str | None = None
     """Name of the customer."""
     email: str | None = None
-    """Email address as it was sent last."""
+    """Email address as it was sent last. Null if the customer is known by the telephone number."""
     phone: str | None = None
     """Telephone number. Null if it was never sent."""
     address: str | None = None
@@ -4135,8 +4135,8 @@ class InvoiceCustomer(Result):
 
     name: str
     """Name of the customer."""
-    email: str
-    """Email address."""
+    email: str | None = None
+    """Email address, or null."""
     phone: str | None = None
     """Telephone number, or null."""
     address: str | None = None

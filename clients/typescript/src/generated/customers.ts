@@ -23,7 +23,7 @@ export interface CustomerDetail {
   readonly customer_id: string;
   /** Name of the customer. */
   readonly name: string | null;
-  /** Email address as it was sent last. */
+  /** Email address as it was sent last. Null if the customer is known by the telephone number. */
   readonly email: string | null;
   /** Telephone number. Null if it was never sent. */
   readonly phone: string | null;
@@ -107,7 +107,7 @@ export interface CustomerRecord {
   readonly customer_id: string;
   /** Name of the customer. */
   readonly name: string | null;
-  /** Email address as it was sent last. */
+  /** Email address as it was sent last. Null if the customer is known by the telephone number. */
   readonly email: string | null;
   /** Telephone number. Null if it was never sent. */
   readonly phone: string | null;

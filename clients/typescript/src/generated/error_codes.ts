@@ -79,6 +79,7 @@ export const ERROR_CODES = [
   "collateral_returned",
   "customer_erased",
   "customer_not_found",
+  "customer_unreachable",
   "dispute_answer_ambiguous",
   "dispute_answered",
   "dispute_decided",

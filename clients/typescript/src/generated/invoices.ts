@@ -7,8 +7,8 @@ import { type CalendarDate, type Time } from "../times.js";
 export interface InvoiceCustomer {
   /** Name of the customer. */
   readonly name: string;
-  /** Email address. */
-  readonly email: string;
+  /** Email address, or null. */
+  readonly email: string | null;
   /** Telephone number, or null. */
   readonly phone: string | null;
   /** Postal address, or null. */

@@ -633,18 +633,21 @@ export interface ResourcesPaylinkEnableRequest {
 }
 
 /**
- * Request of resources customer. Registers a person who pays you. The same email address again is the same customer:
- * the fields that are sent replace the earlier ones.
+ * Request of resources customer. Registers a person who pays you. The same email address again is the same customer,
+ * and so is the same telephone number without an email address: the fields that are sent replace the earlier ones.
  */
 export interface ResourcesCustomerRequest {
   /** Name of the customer. 1 to 100 characters. */
   readonly name: string;
   /**
-   * Email address, in any case. Payments with this `user.email` belong to the customer, earlier ones too. An email
-   * address.
+   * Email address, in any case. Payments with this `user.email` belong to the customer, earlier ones too. Without it
+   * the customer is known by the telephone number. An email address.
    */
-  readonly email: string;
-  /** Telephone number. A telephone number of its country, or one with + and its country's code. */
+  readonly email?: string | null | undefined;
+  /**
+   * Telephone number. Required without an email address, then with its country's code, or Nigerian. A telephone number
+   * of its country, or one with + and its country's code.
+   */
   readonly phone?: string | null | undefined;
   /** Postal address. At most 300 characters. */
   readonly address?: string | null | undefined;
@@ -2495,8 +2498,8 @@ export class ResourcesMethods {
   /**
    * Register a customer, or bring one up to date.
    *
-   * Registers a person who pays you. The same email address again is the same customer: the fields that are sent
-   * replace the earlier ones.
+   * Registers a person who pays you. The same email address again is the same customer, and so is the same telephone
+   * number without an email address: the fields that are sent replace the earlier ones.
    *
    * Needs a key of scope `collect`.
    *

@@ -1,6 +1,6 @@
-"""Fields that lists show of records beyond those that the API lists: sums, last payments, outcomes.
+"""Fields that lists and pages show of records beyond those of the API: sums, last payments, outcomes.
 
-Each function returns further fields for each row. They are called for pages and for exports.
+Each function for lists returns further fields for each row. They are called for pages and for exports.
 """
 
 from collections.abc import Awaitable, Callable
@@ -8,13 +8,16 @@ from typing import Any
 
 from kasuwa.console.histories import store
 from kasuwa.console.histories.lines import Rows, balances_text, sums_text
+from kasuwa.console.histories.lists import BILL
 from kasuwa.console.histories.plans import add_last_charges
 from kasuwa.console.histories.store import RecordSum
 from kasuwa.console.kit.people import NO_COUNTERPARTY, read_counterparties
 from kasuwa.console.kit.visit import Visit
 from kasuwa.core.calendar import utc_text
-from kasuwa.core.money import CURRENCIES
+from kasuwa.core.money import CURRENCIES, format_minor
 from kasuwa.core.reading import Reader
+from kasuwa.methods.bills.model import BILL_DETAIL_DECODER
+from kasuwa.methods.cashcode.model import KIND as CASHCODE
 from kasuwa.methods.payment.settlement_model import beneficiary_account
 
 # Newest payments under the reference of a personalized account among which the last one into it is looked for.
@@ -90,6 +93,43 @@ ADDED_FIELDS: dict[str, AddFields] = {
     "recurrents": add_last_charges,
     "tickets": add_link_sums,
 }
+
+
+async def add_bill(visit: Visit, reader: Reader, row: dict[str, Any]) -> dict[str, Any]:
+    """Returns what was paid, for whom and when."""
+    line = await store.read_of_kind(reader, visit.merchant, BILL, row["orderRef"])
+    bill = BILL_DETAIL_DECODER.decode(line.detail)
+    paid = {"biller": bill.biller, "item": bill.item, "customer": bill.reference}
+    return {**paid, "message": line.message, "created_at": utc_text(line.created_at)}
+
+
+async def add_cashcode(visit: Visit, reader: Reader, row: dict[str, Any]) -> dict[str, Any]:
+    """Returns what became of a cashcode, what it costs, and the transaction that has its money."""
+    line = await store.read_of_kind(reader, visit.merchant, CASHCODE, row["orderRef"])
+    return {
+        "charges": format_minor(line.charges),
+        "message": line.message,
+        "txnRef": line.txn_ref,
+        "created_at": utc_text(line.created_at),
+    }
+
+
+async def add_payer(visit: Visit, reader: Reader, row: dict[str, Any]) -> dict[str, Any]:
+    [fields] = await add_payers(visit, reader, [row])
+    return fields
+
+
+# The same for the page of one record.
+PAGE_FIELDS: dict[str, Callable[[Visit, Reader, dict[str, Any]], Awaitable[dict[str, Any]]]] = {
+    "bills": add_bill,
+    "cashcodes": add_cashcode,
+    "checkouts": add_payer,
+}
+
+
+async def add_page_fields(name: str, visit: Visit, reader: Reader, row: dict[str, Any]) -> dict[str, Any]:
+    """Returns a record with the further fields that its page shows."""
+    return {**row, **(await PAGE_FIELDS[name](visit, reader, row))} if name in PAGE_FIELDS else row
 
 
 async def add_fields(name: str, visit: Visit, reader: Reader, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

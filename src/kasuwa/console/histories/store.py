@@ -17,6 +17,7 @@ from kasuwa.methods.cashcode.model import cashcode_key
 from kasuwa.methods.disburse.receipts import open_facts
 from kasuwa.methods.payment.model import payment_key
 from kasuwa.transactions.checkouts import checkout_key
+from kasuwa.transactions.transactions import transaction_key
 
 # Charges or payments of one record that its page reads.
 MAX_SHOWN = 1_000
@@ -164,13 +165,16 @@ async def read_balances(reader: Reader, merchant: Merchant, names: Sequence[str]
 
 # --- bills and cashcodes ----------------------------------------------------------------------------------------------
 
-OF_KIND = """
+KIND_COLUMNS = """
     select t.txn_ref, t.order_ref, t.currency, t.amount,
         case when t.status = 'failed' then 0 else t.fee + t.vat + t.duty end, t.status, t.message, t.detail::text,
         t.created_at
-    from transaction t where t.merchant_id = $1 and t.kind = $2
+"""
+OF_KIND = f"""
+    {KIND_COLUMNS} from transaction t where t.merchant_id = $1 and t.kind = $2
     order by t.created_at desc, t.seq desc, t.key desc offset $3 limit $4
 """
+ONE_OF_KIND = f"{KIND_COLUMNS} from transaction t where t.merchant_id = $1 and t.key = $2"
 COUNT_OF_KIND = "select count(*) from transaction t where t.merchant_id = $1 and t.kind = $2"
 CASHCODES = "select txn_ref, state, paid, channel, expires_at from cashcode where merchant_id = $1 and key = any($2)"
 
@@ -206,6 +210,12 @@ async def list_of_kind(
     rows = await reader.fetch(OF_KIND, merchant.merchant_id, kind, offset, limit)
     [[total]] = await reader.fetch(COUNT_OF_KIND, merchant.merchant_id, kind)
     return [KindLine(*row) for row in rows], total
+
+
+async def read_of_kind(reader: Reader, merchant: Merchant, kind: str, order_ref: str) -> KindLine:
+    """Returns the transaction of a kind with the merchant's own reference. There must be one."""
+    key = transaction_key(merchant.merchant_id, kind, order_ref)
+    return KindLine(*await reader.fetchrow(ONE_OF_KIND, merchant.merchant_id, key))
 
 
 async def read_cashcodes(reader: Reader, merchant: Merchant, order_refs: Sequence[str]) -> dict[str, CashcodeFacts]:

@@ -185,7 +185,9 @@ async def list_suggestions(visit: Visit, forms: Iterable[ActionForm]) -> dict[st
     if "customers" in wanted:
         reply = await visit.call_action("resources", inquire="customer", limit=MAX_SUGGESTED)
         rows = reply.body["data"] if reply.is_success else []
-        suggestions["customers"] = [(row["customer_id"], f"{row['name']}, {row['email']}") for row in rows]
+        suggestions["customers"] = [
+            (row["customer_id"], f"{row['name']}, {row['email'] or row['phone']}") for row in rows
+        ]
     return suggestions
 
 
@@ -209,9 +211,14 @@ def parse_invoice_number(text: str) -> int | None:
     return None if match is None else int(match[1])
 
 
+def parse_amount(text: str) -> int:
+    """Returns the amount that a text is, as people write it: "1,500" or "1500.00". 0 if it is none."""
+    return parse_minor(remove_separators(text)) or 0
+
+
 def question_amount(text: str) -> str:
-    """Returns the word of the amount that a text is, as people write it: "1,500" or "1500.00". Empty if it is none."""
-    minor = parse_minor(remove_separators(text))
+    """Returns the word of the amount that a text is, empty if it is none."""
+    minor = parse_amount(text)
     return amount_word(minor) if minor else ""
 
 

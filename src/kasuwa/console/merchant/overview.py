@@ -4,6 +4,7 @@ The figures come from the daily totals (projections/daily_totals.py), so that th
 While there are no transactions, the page is a guide to the first one.
 """
 
+from collections.abc import AsyncIterator
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -11,6 +12,8 @@ import msgspec
 from starlette.responses import Response
 
 from kasuwa.console.kit.charts import CHART_PATTERNS, BarChart, Series, draw_bar_chart, short_amount
+from kasuwa.console.kit.csv_text import csv_line
+from kasuwa.console.kit.exports import csv_response
 from kasuwa.console.kit.figures import Change, CurrencyFigures, DayFigures, group_by_bar, rank_reasons, sum_by_currency
 from kasuwa.console.kit.merchant_health import FirstSteps, read_first_steps
 from kasuwa.console.kit.people import Counterparty, read_counterparties
@@ -23,6 +26,7 @@ from kasuwa.console.merchant.attention_reads import WaitingMatters, read_matters
 from kasuwa.console.merchant.waiting_reads import WaitingSums
 from kasuwa.console.money.arrivals import ArrivingMoney, read_arriving_money
 from kasuwa.core.calendar import lagos_day
+from kasuwa.core.money import format_minor
 from kasuwa.methods.resources.store import show_wallet
 from kasuwa.methods.resources.wire import WalletRequest
 from kasuwa.projections.daily_totals import DailyTotal, TotalsOfDays, list_open_totals, read_totals
@@ -31,6 +35,7 @@ from kasuwa.webhooks.health import FailingEndpoint, list_failing_endpoints
 
 LATEST_COUNT = 6
 REASONS_SHOWN = 8
+CSV_HEADER = ("from", "currency", "in", "out", "refunded", "successful", "failed", "expired", "open")
 FLOW_TITLES = {"in": "Money in", "out": "Money out", "refunded": "Refunded"}
 
 
@@ -94,6 +99,31 @@ async def read_overview(visit: Visit) -> Overview:
         )
 
 
+async def export_figures(visit: Visit) -> Response:
+    """Sends the figures of the charts, of each currency."""
+    async with visit.snapshot() as reader:
+        clock = await store.read_clock(reader, visit.merchant, datetime.now(UTC))
+        period = read_period(visit.query, lagos_day(clock.now))
+        figures = await read_totals(reader, visit.merchant.merchant_id, period.first, period.last)
+        open_totals = await list_open_totals(reader, visit.merchant.merchant_id)
+    open_now = [total for total in open_totals if period.contains(total.day)]
+    return csv_response(visit, "overview", stream_figures(period, figures.totals, open_now))
+
+
+async def stream_figures(period: Period, totals: list[DailyTotal], open_now: list[DailyTotal]) -> AsyncIterator[str]:
+    yield csv_line(CSV_HEADER)
+    for currency in sum_by_currency(totals, open_now):
+        own, own_open = ([one for one in some if one.currency == currency] for some in (totals, open_now))
+        for bar in filter(has_transactions, group_by_bar(bar_starts(period), currency, own, own_open)):
+            amounts = map(format_minor, (bar.amount_in, bar.amount_out, bar.amount_refunded))
+            counts = map(str, (bar.successful, bar.failed, bar.expired, bar.open))
+            yield csv_line((bar.day.isoformat(), currency, *amounts, *counts))
+
+
+def has_transactions(bar: DayFigures) -> bool:
+    return bool(bar.successful or bar.failed or bar.expired or bar.open)
+
+
 def make_figures(overview: Overview) -> dict[str, Any]:
     """Returns the figures, charts and reasons of the period."""
     period = overview.period
@@ -107,7 +137,7 @@ def make_figures(overview: Overview) -> dict[str, Any]:
         "figures": [(figure, compare(figure, before.get(figure.currency))) for figure in figures.values()],
         "flow_titles": FLOW_TITLES,
         "main_currency": main,
-        "bars": [bar for bar in bars if bar.successful or bar.failed or bar.expired or bar.open],
+        "bars": list(filter(has_transactions, bars)),
         "bar_names": {bar.day: bar_name(bar.day, period) for bar in bars},
         "patterns": CHART_PATTERNS,
         "money_chart": draw_bar_chart(make_money_chart(bars, period, main)),

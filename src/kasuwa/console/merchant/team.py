@@ -28,11 +28,19 @@ EMAIL_TAKEN = "a member of your team has this address already"
 
 async def show_team(visit: Visit, status: int = 200, **values: Any) -> Response:
     mid, after = visit.user.mid, users_cursor(visit)
+    text = visit.query.get("q", "").strip()[:MAX_CURSOR_LENGTH]
     async with visit.snapshot() as connection:
-        users = await console_users.list_users(connection, mid, after, PAGE_ROWS + 1)
+        users = await console_users.list_users(connection, mid, after, PAGE_ROWS + 1, text)
     roles = [(role, f"{short_name(role)}: {ROLE_DESCRIPTIONS[role]}") for role in assignable_roles(mid)]
-    shared = {"members": users[:PAGE_ROWS], "roles": roles, "submitted": {}, "needs_approval": mid is None}
-    shared |= {"next_url": next_users_url("/team", users), "first_url": "/team" if after else ""}
+    shared = {
+        "members": users[:PAGE_ROWS],
+        "roles": roles,
+        "submitted": {},
+        "needs_approval": mid is None,
+        "text": text,
+    }
+    first_url = f"/team?{urlencode({'q': text})}" if text else "/team"
+    shared |= {"next_url": next_users_url(first_url, users), "first_url": first_url if after else ""}
     return visit.render("team.html", status, **{**shared, **values})
 
 
@@ -43,7 +51,9 @@ def users_cursor(visit: Visit) -> str:
 
 def next_users_url(path: str, users: list[ConsoleUser]) -> str:
     """Returns the URL of the next page of a user list, or an empty text. `users` must hold one more than a page."""
-    return f"{path}?{urlencode({'after': users[PAGE_ROWS - 1].email})}" if len(users) > PAGE_ROWS else ""
+    if len(users) <= PAGE_ROWS:
+        return ""
+    return f"{path}{'&' if '?' in path else '?'}{urlencode({'after': users[PAGE_ROWS - 1].email})}"
 
 
 def can_assign(visit: Visit, role: str) -> bool:

@@ -1,6 +1,6 @@
 """Database reads of the transfers that wait for approval. No writes, and merchant_id is in every WHERE."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -71,6 +71,15 @@ IN_ORDER = "and (a.created_at, a.key) > ($2::timestamptz, $3::bytea) order by a.
 PAGE = f"{TRANSFERS.format(condition='true')} {IN_ORDER}"
 PAGE_OF_SINGLES = f"{TRANSFERS.format(condition='a.batch_ref is null')} {IN_ORDER}"
 ONE = f"{TRANSFERS.format(condition='a.txn_ref = $2')} limit 1"
+# $5: words, each of which is in what the page shows of a transfer; $6: an amount, or 0.
+PAGE_OF_FOUND = TRANSFERS.format(
+    condition="""(
+        a.amount = $6::bigint or (
+            select bool_and(position(lower(word) in lower(concat_ws(' ', a.txn_ref, a.order_ref, a.batch_ref,
+                t.detail ->> 'account_number', t.detail ->> 'sender_name', t.detail ->> 'narration',
+                a.detail ->> 'maker'))) > 0)
+            from unnest($5::text[]) u (word)))"""
+)
 PAGE_OF_BULK = f"{TRANSFERS.format(condition='a.batch_ref = $5')} {IN_ORDER}"
 SUMS = """
     select count(*) filter (where batch_ref is null),
@@ -117,6 +126,16 @@ async def list_orders(
 ) -> list[WaitingTransfer]:
     """Returns the orders of a bulk that wait, oldest first, after a place in that order."""
     rows = await reader.fetch(PAGE_OF_BULK, merchant.merchant_id, *after, limit, batch_ref)
+    return [read_transfer(row) for row in rows]
+
+
+async def find_waiting(
+    reader: Reader, merchant: Merchant, words: Sequence[str], amount: int, limit: int
+) -> list[WaitingTransfer]:
+    """Returns the transfers that wait and have all of some words in a reference, account, narration, sender or maker,
+    or that are of an amount, oldest first."""
+    statement = f"{PAGE_OF_FOUND} {IN_ORDER}"
+    rows = await reader.fetch(statement, merchant.merchant_id, *FIRST_PLACE, limit, list(words), amount)
     return [read_transfer(row) for row in rows]
 
 

@@ -1,14 +1,18 @@
-"""The operator's search over all merchants by references, names, numbers and amounts, and the page of a find."""
+"""The operator's search over all merchants by references, names, numbers and amounts, over people who sign in and over
+proposals, and the page of a find."""
 
 from urllib.parse import quote
 
 from starlette.responses import Response
 
-from kasuwa.console.kit.people import parse_invoice_number, question_amount
+from kasuwa.authority.approvals import Approval, find_approvals
+from kasuwa.authority.roles import CAN_MANAGE_USERS
+from kasuwa.console.kit.people import SHORTEST_NAME, parse_amount, parse_invoice_number, question_amount
 from kasuwa.console.kit.timelines import page_timeline
 from kasuwa.console.kit.visit import NotFound, Visit
 from kasuwa.console.merchant import store
 from kasuwa.console.operator import reads
+from kasuwa.console.operator.approvals import APPROVAL_TITLES
 from kasuwa.console.operator.merchants import find_merchant_in_path
 from kasuwa.console.operator.search_reads import (
     MAX_FOUND,
@@ -23,28 +27,38 @@ from kasuwa.console.operator.search_reads import (
 )
 from kasuwa.core.reading import Reader
 from kasuwa.core.references import parse_compact_reference, parse_wire_reference, read_rail_key
+from kasuwa.people.users import ConsoleUser, find_users
 from kasuwa.wire.search_words import question_words
 
 MAX_SEARCH_LENGTH = 200
-SHOWN_MERCHANTS = 10
+SHOWN_MERCHANTS = SHOWN_PEOPLE = SHOWN_APPROVALS = 10
 
 
 async def show_search(visit: Visit) -> Response:
     text = visit.query.get("q", "").strip()[:MAX_SEARCH_LENGTH]
     references: list[FoundReference] = []
+    people: list[ConsoleUser] = []
+    proposals: list[Approval] = []
     async with visit.snapshot() as reader:
         merchants = await reads.list_merchants(reader, store.MAX_SEQ, text, SHOWN_MERCHANTS) if text else []
         if text:
             references = await find_references(reader, visit, text)
+        if len(text) >= SHORTEST_NAME:
+            people = await find_users(reader, text, SHOWN_PEOPLE)
+            proposals = await find_approvals(reader, text.split(), parse_amount(text), SHOWN_APPROVALS)
         names = await read_names(reader, {one.merchant_id for one in references})
     lines = [(one, *names[one.merchant_id]) for one in references if one.merchant_id in names]
-    if len(lines) == 1 and not merchants:
+    if len(lines) == 1 and not (merchants or people or proposals):
         [(one, mid, _)] = lines
         return visit.redirect(record_url(mid, one.reference))
     return visit.render(
         "operator_search.html",
         search=text,
         merchants=merchants,
+        people=people,
+        sees_team=visit.user.role in CAN_MANAGE_USERS,
+        proposals=proposals,
+        titles=APPROVAL_TITLES,
         lines=[(one, mid, name, record_url(mid, one.reference)) for one, mid, name in lines[:MAX_FOUND]],
         is_limited=len(lines) >= MAX_FOUND,
     )

@@ -27,6 +27,8 @@ from kasuwa.core.money import parse_minor
 MAX_PRODUCTS = 20
 LATE = "late"
 # Newest transactions of a card among which its page looks for declined purchases.
+# Mails to a customer among which those about an invoice are looked for: the longest page of the API.
+MAX_MAILS = 200
 MAX_CARD_TRANSACTIONS = 200
 
 
@@ -116,6 +118,13 @@ async def read_registers(visit: Visit, row: dict[str, Any]) -> dict[str, Any]:
     return {"registers": links}
 
 
+async def read_sendings(visit: Visit, row: dict[str, Any]) -> dict[str, Any]:
+    """Returns the mails and text messages about an invoice, newest first, among the newest to its customer."""
+    reply = await visit.call_action("resources", inquire="mail", customer_id=row["customer_id"], limit=MAX_MAILS)
+    mails = reply.body["data"] if reply.is_success else []
+    return {"sendings": [mail for mail in mails if mail["reference"] == row["invoice_id"]]}
+
+
 async def read_nothing(visit: Visit, row: dict[str, Any]) -> dict[str, Any]:
     return {}
 
@@ -130,6 +139,7 @@ EXTRAS: dict[str, Callable[[Visit, dict[str, Any]], Awaitable[dict[str, Any]]]] 
     "disputes": read_nothing,
     "groups": read_nothing,
     INSTALLMENTS.name: read_charges,
+    "invoices": read_sendings,
     "loans": read_schedule,
     "recurrents": read_charges,
     "savings": read_movements,
@@ -140,7 +150,7 @@ EXTRAS: dict[str, Callable[[Visit, dict[str, Any]], Awaitable[dict[str, Any]]]] 
 
 # Those that are long stand below the details.
 EXTRAS_BELOW = frozenset(
-    {"accounts", "beneficiaries", "clients", INSTALLMENTS.name, "recurrents", "savings", "settlements"}
+    {"accounts", "beneficiaries", "clients", INSTALLMENTS.name, "invoices", "recurrents", "savings", "settlements"}
 )
 
 

@@ -35,10 +35,10 @@ async def resolve_people(visit: Visit, form: ActionForm, request: dict[str, Any]
         if len(rows) == 1:
             request[field.name] = rows[0]["customer_id"]
         elif rows:
-            named = "; ".join(f"{row['name']}, {row['email']}" for row in rows[:MAX_NAMED])
-            faults[field.name] = f"several customers have this name, enter the email address: {named}"
+            named = "; ".join(f"{row['name']}, {row['email'] or row['phone']}" for row in rows[:MAX_NAMED])
+            faults[field.name] = f"several customers have this name, enter the email address or number: {named}"
         else:
-            faults[field.name] = "no customer has this name, email address or id: add the customer first"
+            faults[field.name] = "no customer has this name, email address, number or id: add the customer first"
     return faults
 
 

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import msgspec
 from starlette.responses import Response
 
-from kasuwa.console.histories.added_fields import add_fields
+from kasuwa.console.histories.added_fields import add_fields, add_page_fields
 from kasuwa.console.kit.csv_text import csv_line
 from kasuwa.console.kit.exports import csv_response, join_lines
 from kasuwa.console.kit.forms import AMOUNT_MODE, ActionForm, build_request, set_nested
@@ -216,7 +216,7 @@ def extract_record(kind: RecordKind, reply: ActionReply) -> dict[str, Any]:
 async def show_record(kind: RecordKind, visit: Visit, status: int = 200, **values: Any) -> Response:
     async with visit.snapshot() as reader:
         row = await find_record(kind, visit)
-        shown = kind.present(row)
+        shown = await add_page_fields(kind.name, visit, reader, kind.present(row))
         tables = [(name, label(name), rows) for name, rows in shown.items() if is_table(rows)]
         for related in kind.related_lists:
             if visit.services.has_action(kind.method, related.action):

@@ -88,7 +88,8 @@ CUSTOMERS = RecordKind(
     filters=(FormField("search", "Name, email or phone", input_type="search"),),
     list_action="customer",
     view_action="customer_detail",
-    empty_text="A customer is a person who pays you. Payments with the same email address belong to the customer.",
+    empty_text="A customer is a person who pays you. Payments with the same email address belong to the customer. "
+    "Who has no address is known by the telephone number.",
     create_forms=(
         ActionForm(
             "create",
@@ -96,8 +97,8 @@ CUSTOMERS = RecordKind(
             "customer",
             (
                 FormField("name", "Name", required=True),
-                FormField("email", "Email", input_type="email", required=True),
-                FormField("phone", "Phone", input_mode="tel"),
+                FormField("email", "Email", input_type="email"),
+                FormField("phone", "Phone", "Needed if there is no email.", input_mode="tel"),
                 FormField("address", "Address"),
             ),
             selector="request",

@@ -1,6 +1,6 @@
 """Rows of `PUT /resources` about customers."""
 
-from kasuwa.core.action import COLLECT, Read, Write
+from kasuwa.core.action import COLLECT, FieldRule, Read, Write, require_one
 from kasuwa.core.dry_run import REFUSE_DRY_RUN
 from kasuwa.methods.customers import rules, store, wire
 
@@ -11,7 +11,11 @@ RESOURCES = (
         selector="request",
         request=wire.CustomerRequest,
         reply=wire.CustomerReply,
-        rules=(REFUSE_DRY_RUN,),
+        rules=(
+            REFUSE_DRY_RUN,
+            require_one("phone", "email", reason="required, or a telephone number"),
+            FieldRule(("email", "phone"), rules.check_identity),
+        ),
         needs=rules.need_customer,
         decide=rules.decide_customer,
         permission=COLLECT,

@@ -1,7 +1,7 @@
 """Customers: the row, its personal data, and the hashes that it is found by.
 
-A customer is a person who pays, known by the email address. Clients (methods/clients) are people who borrow and save.
-Contract: resources#customers
+A customer is a person who pays, known by the email address, or by the telephone number without one. Clients
+(methods/clients) are people who borrow and save. Contract: resources#customers
 """
 
 from collections.abc import Callable
@@ -42,7 +42,8 @@ class Customer(Row):
     customer_id: str
     number: int  # serial number: lists are sorted by it
     detail_sealed: bytes | None  # an encrypted CustomerData; None once erased
-    email_hash: bytes | None  # hash_customer of transactions/payers.py; payments have the same
+    # hash_customer of transactions/payers.py, of the number if there is no address; payments have the same
+    email_hash: bytes | None
     phone_hash: bytes | None
     words: str  # keyed hashes of the beginnings of the words of the name, separated by spaces
     created_at: datetime
@@ -70,7 +71,7 @@ class CustomerData(msgspec.Struct, frozen=True, omit_defaults=True):
     """The personal data of a customer."""
 
     name: str
-    email: str
+    email: str  # empty if the customer is known by the telephone number
     phone: str | None = None
     address: str | None = None
 

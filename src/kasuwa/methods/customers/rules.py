@@ -22,9 +22,18 @@ from kasuwa.methods.customers.model import (
 )
 from kasuwa.methods.customers.wire import CustomerRecord, CustomerReply, CustomerRequest
 from kasuwa.privacy.erasure import RowErasure, erase_rows, need_rows
+from kasuwa.terms.sms import is_sms_number
 from kasuwa.transactions.payers import hash_customer
+from kasuwa.wire.people import canonical_phone, identify_customer
 
 Unsealer = Callable[[int, str, bytes], bytes]
+
+NEEDS_CODE = "needs + and its country's code: there is no email address"
+
+
+def check_identity(merchant: Merchant, email: str | None, phone: str | None) -> str | None:
+    """Field rule: returns what is wrong with the number of a customer without an email address, or None."""
+    return NEEDS_CODE if email is None and phone is not None and not is_sms_number(canonical_phone(phone)) else None
 
 
 def need_customer(request: CustomerRequest, merchant: Merchant) -> Needs:
@@ -36,7 +45,8 @@ def decide_customer(
     request: CustomerRequest, context: Context, rows: LoadedRows
 ) -> Decision[CustomerReply] | NeedsMore:
     merchant_id = context.merchant.merchant_id
-    email_hash = hash_customer(context.digest, merchant_id, request.email)
+    identity = identify_customer(request.email or "", str(request.phone or ""))
+    email_hash = hash_customer(context.digest, merchant_id, identity)
     key = customer_key(merchant_id, email_hash)
     if not rows.is_loaded(key):
         return NeedsMore(Needs(((Customer, key),)))
@@ -46,7 +56,7 @@ def decide_customer(
     data_before = earlier or CustomerData("", "")
     data = CustomerData(
         name=request.name,
-        email=request.email,
+        email=request.email or "",
         phone=data_before.phone if request.phone is None else str(request.phone),
         address=data_before.address if request.address is None else request.address,
     )
@@ -113,7 +123,7 @@ def show_customer(customer: Customer, data: CustomerData | None) -> CustomerReco
     return CustomerRecord(
         customer_id=customer.customer_id,
         name=None if data is None else data.name,
-        email=None if data is None else data.email,
+        email=None if data is None else data.email or None,
         phone=None if data is None else data.phone,
         address=None if data is None else data.address,
         created_at=utc_text(customer.created_at),

@@ -14,15 +14,16 @@ SearchText = Annotated[str, Meta(min_length=1, max_length=254, description="1 to
 
 
 class CustomerRequest(msgspec.Struct, kw_only=True):
-    """Registers a person who pays you. The same email address again is the same customer: the fields that are sent
-    replace the earlier ones."""
+    """Registers a person who pays you. The same email address again is the same customer, and so is the same telephone
+    number without an email address: the fields that are sent replace the earlier ones."""
 
     name: PersonName
     "Name of the customer."
-    email: Email
-    "Email address, in any case. Payments with this `user.email` belong to the customer, earlier ones too."
+    email: Email | None = None
+    """Email address, in any case. Payments with this `user.email` belong to the customer, earlier ones too. Without it
+    the customer is known by the telephone number."""
     phone: Phone | None = None
-    "Telephone number."
+    "Telephone number. Required without an email address, then with its country's code, or Nigerian."
     address: Address | None = None
     "Postal address."
     dry_run: bool | None = None
@@ -37,7 +38,7 @@ class CustomerRecord(msgspec.Struct, kw_only=True):
     name: str | None
     "Name of the customer."
     email: str | None
-    "Email address as it was sent last."
+    "Email address as it was sent last. Null if the customer is known by the telephone number."
     phone: str | None
     "Telephone number. Null if it was never sent."
     address: str | None

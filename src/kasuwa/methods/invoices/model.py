@@ -137,7 +137,7 @@ class InvoicePerson(msgspec.Struct, frozen=True, omit_defaults=True):
     """The customer as the invoice shows it, and the note to the customer."""
 
     name: str
-    email: str
+    email: str  # empty if there is none
     phone: str | None = None
     address: str | None = None
     note: str | None = None

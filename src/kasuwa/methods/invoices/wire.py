@@ -126,8 +126,8 @@ class InvoiceCustomer(msgspec.Struct, kw_only=True):
 
     name: str
     "Name of the customer."
-    email: str
-    "Email address."
+    email: str | None
+    "Email address, or null."
     phone: str | None
     "Telephone number, or null."
     address: str | None

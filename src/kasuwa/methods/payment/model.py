@@ -175,6 +175,7 @@ class PaymentDetail(msgspec.Struct, frozen=True, omit_defaults=True):
     country: str = "NG"
     fullname: str = ""
     email: str = ""
+    phone: str = ""  # of a payer on a page; the one that is paid with is `payer`
     ip: str = ""  # the payer's address
     fingerprint: str = ""  # the payer's device
     meta: str = ""  # a JSON object as text

@@ -34,6 +34,7 @@ def make_payer_data(detail: PaymentDetail) -> PayerData:
     return PayerData(
         fullname=detail.fullname,
         email=detail.email,
+        phone=detail.phone,
         ip=detail.ip,
         fingerprint=detail.fingerprint,
         meta=detail.meta,

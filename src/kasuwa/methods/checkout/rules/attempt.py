@@ -241,7 +241,8 @@ def build_attempt_order(
     if not isinstance(order, PaymentOrder):
         return order
     purpose = TransactionPurpose(CHECKOUT, checkout.txn_ref)
-    return msgspec.structs.replace(order, detail=msgspec.structs.replace(order.detail, purpose=purpose))
+    of_checkout = msgspec.structs.replace(order.detail, purpose=purpose, phone=detail.phone)
+    return msgspec.structs.replace(order, detail=of_checkout)
 
 
 def rows_of_attempt(request: BeginAttempt, shared: PaymentFields, context: Context) -> Needs:

@@ -62,6 +62,11 @@ PAID_INVOICE = Refusal(INVALID_REQUEST, "The invoice is paid. Nothing was sent",
 CUSTOMER_ERASED = Refusal(
     INVALID_REQUEST, "The invoice cannot be sent: its customer was erased", error_code="customer_erased"
 )
+NOT_REACHED = Refusal(
+    INVALID_REQUEST,
+    "The customer has no email address, and text messages are turned off. Nothing was sent",
+    error_code="customer_unreachable",
+)
 NO_DUE_DATE = refuse_fields(FieldError("reminders", "needs a due date: change the invoice first", "due_date_missing"))
 
 
@@ -82,6 +87,8 @@ def decide_sending(
         return refused
     if person is None:
         return CUSTOMER_ERASED
+    if not recipient.to:
+        return NOT_REACHED
     if not rows.is_loaded(reminder_key(invoice)):
         return NeedsMore(Needs(((Job, reminder_key(invoice)),)))
     is_sms = recipient.channel == SMS
@@ -199,8 +206,8 @@ def decide_reminder(job: Job, answer: Answer, context: Context, rows: LoadedRows
         return Decision()  # the invoice was sent or changed meanwhile
     decision = Decision()
     person = read_person(invoice, context.vault.unseal)
-    if person is not None and is_reminded(invoice):
-        recipient = find_recipient(person, context)
+    recipient = None if person is None else find_recipient(person, context)
+    if person is not None and recipient is not None and recipient.to and is_reminded(invoice):
         write = write_reminder_sms if recipient.channel == SMS else write_reminder
         text = write(invoice, person, context.merchant.name, context.public_url, lagos_day(context.now))
         occasion = f"reminder {invoice.invoice_id} {utc_text(current_job.due)}"

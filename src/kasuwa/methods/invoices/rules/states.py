@@ -151,7 +151,7 @@ def show_invoice(
         note=None if person is None else person.note,
         customer=None
         if person is None
-        else InvoiceCustomer(name=person.name, email=person.email, phone=person.phone, address=person.address),
+        else InvoiceCustomer(name=person.name, email=person.email or None, phone=person.phone, address=person.address),
         voided_at=None if invoice.voided_at is None else utc_text(invoice.voided_at),
         payments=list(payments),
         received=show_receipts(invoice) or msgspec.UNSET,

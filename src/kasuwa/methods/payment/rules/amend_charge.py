@@ -20,6 +20,7 @@ from kasuwa.transactions.payers import make_mark, mark_payment
 from kasuwa.transactions.pricing import Price, choose_bearer
 from kasuwa.transactions.transactions import Transaction
 from kasuwa.wire.documents import same_document
+from kasuwa.wire.people import identify_customer
 
 AS_INITIATED = "as it was initiated"
 
@@ -147,7 +148,7 @@ def apply_terms(
         installments = check_request.price_installments(charges, context.merchant)
         detail = msgspec.structs.replace(detail, installments=installments)
     mark = make_mark(payment.method, detail.vendor, price.charged)
-    marked = mark_payment(context.digest, row.merchant_id, detail.email, mark)
+    marked = mark_payment(context.digest, row.merchant_id, identify_customer(detail.email, detail.phone), mark)
     stored, sealed = seal_detail(detail, payment.txn_ref, context)
     return (
         amend_row(AmendedTransaction, row, order_ref=order_ref, fee=price.fee, vat=price.vat, detail=marked),

@@ -47,6 +47,7 @@ from kasuwa.transactions.pricing import Price
 from kasuwa.transactions.purpose import get_purpose_rules, make_subject_field
 from kasuwa.transactions.sealed_payers import PayerData
 from kasuwa.transactions.transactions import PENDING, Transaction, begin_trail, encode_text, transaction_key
+from kasuwa.wire.people import identify_customer
 
 # Hexadecimal digits of a page token: 192 bits.
 PAGE_TOKEN_DIGITS = 48
@@ -208,7 +209,7 @@ def make_transaction(order: PaymentOrder, number: int, context: Context) -> Tran
         detail=mark_payment(
             context.digest,
             merchant_id,
-            order.detail.email,
+            identify_customer(order.detail.email, order.detail.phone),
             make_mark(order.method, order.detail.vendor, order.price.charged),
         ),
         trail=begin_trail(context.now, "requested", order.method),

@@ -1,5 +1,5 @@
 """Sends the payer of a successful payment a receipt, if the merchant has chosen so: by mail, or by a text message (SMS)
-if only the telephone number is known. Contract: resources#receipt-mail"""
+if only a telephone number is known. Contract: resources#receipt-mail"""
 
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.decision import Context, Effects, LoadedRows, NeedsMore
@@ -58,10 +58,11 @@ def mail_receipt(
 
 
 def find_recipient(payment: Payment, detail: PaymentDetail, context: Context) -> Recipient | None:
-    """Returns the address of a payer, or the number that was paid with if there is none, or None for no receipt."""
+    """Returns the address of a payer. If there is none, returns the number that was paid with, or the one that the
+    page has. None for no receipt."""
     homes = {calling_code(detail.country)} & NATIONAL_NUMBERS.keys()
-    number = canonical_phone(detail.payer, homes) if payment.method in PAID_BY_TELEPHONE else ""
-    recipient = choose_recipient(detail.email, number, context)
+    paid_with = canonical_phone(detail.payer, homes) if payment.method in PAID_BY_TELEPHONE else ""
+    recipient = choose_recipient(detail.email, paid_with or canonical_phone(detail.phone), context)
     is_mailed = context.terms(MailService).is_configured and is_address(detail.email)
     return recipient if recipient.channel == SMS or is_mailed else None
 
