@@ -1389,8 +1389,8 @@ final class Resources
     /**
      * Register a customer, or bring one up to date.
      *
-     * Registers a person who pays you. The same email address again is the same customer: the fields that are sent
-     * replace the earlier ones.
+     * Registers a person who pays you. The same email address again is the same customer, and so is the same telephone
+     * number without an email address: the fields that are sent replace the earlier ones.
      *
      * Needs a key of scope `collect`.
      *
@@ -1418,15 +1418,15 @@ final class Resources
      *     // ]
      *
      * @param string $name Name of the customer. 1 to 100 characters.
-     * @param string $email Email address, in any case. Payments with this `user.email` belong to the customer, earlier
-     *     ones too. An email address.
-     * @param string|null $phone Telephone number. A telephone number of its country, or one with + and its country's
-     *     code.
+     * @param string|null $email Email address, in any case. Payments with this `user.email` belong to the customer,
+     *     earlier ones too. Without it the customer is known by the telephone number. An email address.
+     * @param string|null $phone Telephone number. Required without an email address, then with its country's code, or
+     *     Nigerian. A telephone number of its country, or one with + and its country's code.
      * @param string|null $address Postal address. At most 300 characters.
      */
     public function customer(
         string $name,
-        string $email,
+        ?string $email = null,
         ?string $phone = null,
         ?string $address = null,
         ?CallOptions $options = null,

@@ -86,6 +86,7 @@ enum ErrorCode: string
     case CollateralReturned = 'collateral_returned';
     case CustomerErased = 'customer_erased';
     case CustomerNotFound = 'customer_not_found';
+    case CustomerUnreachable = 'customer_unreachable';
     case DisputeAnswerAmbiguous = 'dispute_answer_ambiguous';
     case DisputeAnswered = 'dispute_answered';
     case DisputeDecided = 'dispute_decided';

@@ -13,7 +13,8 @@ use Kasuwa\Result;
  *
  * @property-read string $customer_id Identifier of the customer.
  * @property-read string|null $name Name of the customer.
- * @property-read string|null $email Email address as it was sent last.
+ * @property-read string|null $email Email address as it was sent last. Null if the customer is known by the
+ *     telephone number.
  * @property-read string|null $phone Telephone number. Null if it was never sent.
  * @property-read string|null $address Postal address. Null if it was never sent.
  * @property-read string $created_at Time of the first registration, in UTC.

@@ -12,7 +12,7 @@ use Kasuwa\Result;
  * The customer as the invoice shows it.
  *
  * @property-read string $name Name of the customer.
- * @property-read string $email Email address.
+ * @property-read string|null $email Email address, or null.
  * @property-read string|null $phone Telephone number, or null.
  * @property-read string|null $address Postal address, or null.
  */
