@@ -81,7 +81,7 @@ RECORDED = {
     "client export": (("{mid}", "{client}", "--reveal"), "exported a client, the BVN revealed"),
     "client find": (("{mid}", "--bvn", BVN), "looked for clients by a BVN"),
     "client erase": (("{mid}", "{client}", "--yes"), "erased a client"),
-    "customer find": (("{mid}", "ada@example.com"), "looked for a customer by e-mail"),
+    "customer find": (("{mid}", "ada@example.com"), "looked for a customer by email"),
     "customer export": (("{mid}", "{customer}"), "exported a customer"),
     "customer erase": (("{mid}", "{customer}", "--yes"), "erased a customer"),
     "loan write-off": (("{mid}", "{loan}"), "wrote off a loan"),

@@ -95,7 +95,7 @@ def find_by_identity(mid: str, email_or_phone: str, data: DataOption = None) -> 
         identity = email_or_phone if is_address else identify_customer("", email_or_phone)
         key = customer_key(merchant_id, hash_customer(vault.digest, merchant_id, identity))
         customer_id = await customer_rows.find_customer_id(connection, merchant_id, key)
-        act = f"looked for a customer by {'e-mail' if is_address else 'telephone'}"
+        act = f"looked for a customer by {'email' if is_address else 'telephone'}"
         await record_audit_entry(connection, merchant_id, act, customer_id or "nobody")
         if customer_id is None:
             raise ServeError("no customer of this merchant is known by this email address or number")
