@@ -86,13 +86,21 @@ def postpone_cycle(plan: ThriftPlan, job: Job, changes: SavingsChanges) -> Decis
 
 
 def pay_pot(changes: SavingsChanges, plan: ThriftPlan, members: list[ThriftMember], cycle: ThriftCycle) -> None:
-    """Posts the contributions to the pot, the pot to the recipient, and the recipient's debts out of it."""
+    """Posts the others' contributions to the pot, the pot to the recipient, and out of it the recipient's own
+    contribution and debts.
+
+    The recipient contributes last, so that the statement of one without money is never below zero. Within the group the
+    pot is short of that contribution.
+    """
     pot, recipient = chart.thrift(plan.thrift_id), members[plan.cycle].savings_id
-    for member, paid in zip(members, cycle.contributions, strict=True):
+    contributions = list(zip(members, cycle.contributions, strict=True))
+    contributions.append(contributions.pop(plan.cycle))
+    for member, paid in contributions:
+        if member.savings_id == recipient:
+            changes.posts.append(Posting(pot, chart.savings(recipient), cycle.pot, "thrift payout"))
         if paid:
             changes.posts.append(Posting(chart.savings(member.savings_id), pot, paid, "thrift contribution"))
             changes.load_member(plan.thrift_id, member.position).contributed += paid
-    changes.posts.append(Posting(pot, chart.savings(recipient), cycle.pot, "thrift payout"))
     received = changes.load_member(plan.thrift_id, plan.cycle + 1)
     received.received += cycle.pot
     received.paid_on = changes.today
