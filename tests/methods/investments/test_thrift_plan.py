@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -180,6 +181,22 @@ def test_the_statement_of_a_recipient_without_money_is_never_below_zero(of_other
     [line, *_] = books.members(thrift_id)
     assert (line.contributed, line.received) == ("100.00", format_minor(left + 10_000))
     books.check()
+
+
+def test_each_payout_has_an_event_with_what_is_owed_and_repaid() -> None:
+    books = InMemorySavings("2026-01-05")
+    thrift_id = books.start_plan(three(books, "300.00", "30.00", "300.00"))
+    books.advance_to("2026-03-05")
+    payouts = [event for event in books.state.events if event.kind == "thrift_payout"]
+    assert [(event.reference, event.object_seq) for event in payouts] == [(f"{thrift_id}:{n}", n) for n in (1, 2, 3)]
+    names = ("savings_id", "client_id", "cycle", "cycles", "chargedAmount", "owed", "repaid")
+    shown = [tuple(msgspec.json.decode(event.payload)[name] for name in names) for event in payouts]
+    members = [line.savings_id for line in books.members(thrift_id)]
+    assert shown == [
+        (members[0], "CL1", 1, 3, "230.00", "70.00", "0.00"),
+        (members[1], "CL2", 2, 3, "300.00", "0.00", "70.00"),
+        (members[2], "CL3", 3, 3, "300.00", "0.00", "0.00"),
+    ]
 
 
 def test_a_plan_that_fills_late_begins_on_the_day_it_fills() -> None:
