@@ -41,7 +41,7 @@ class Savings:
     tax: Fraction
     is_open: bool = True
     had_money: bool = False
-    is_maturity_told: bool = False
+    is_maturity_reported: bool = False
     months: int = 0
     # Each deposit and what it has earned since the last posting; the newest is last.
     deposits: list[tuple[int, Fraction]] = field(default_factory=list)
@@ -226,8 +226,8 @@ class Clients(Cards):
                 self.move((WALLET, savings.account, interest))
                 self.move((savings.account, "tax:withholding:NGN", tax))
                 savings.due_interest = savings.due_tax = 0
-            matures = savings.state_on(self.today) == MATURED and not savings.is_maturity_told
-            savings.is_maturity_told |= matures
+            matures = savings.state_on(self.today) == MATURED and not savings.is_maturity_reported
+            savings.is_maturity_reported |= matures
             if is_paid or matures:
                 self.add_event(
                     "savings",

@@ -425,7 +425,7 @@ def events(books: InMemorySavings) -> list[tuple[str, ...]]:
     return [tuple(each[name] for name in ("step", "interest", "tax", "chargedAmount")) for each in payloads]
 
 
-def test_each_posting_of_interest_has_an_event_and_the_last_says_that_savings_matured() -> None:
+def test_each_posting_of_interest_has_an_event_and_the_last_says_matured() -> None:
     books = InMemorySavings("2026-01-05")
     savings_id = books.open_savings(deposit="1000.00", period=2, tax_applied=True)
     books.open_savings(period=2, deposit="1000.00", interestSettings=RATE_OF_NONE)

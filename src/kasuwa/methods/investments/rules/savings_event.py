@@ -56,8 +56,8 @@ def report_ended_term(savings: Savings, was: BeforePosting, balance: int, contex
         savings.unlocked = 0
     savings.reported_terms = savings.months
     step = "rolled_over" if savings.rolls_over else "matured"
-    fields = {"step": step, "term": savings.months, "balance": format_minor(balance)}
-    return make_event(savings, was, context, FIXED_DEPOSIT_EVENT, **fields)
+    term, shown = savings.months, format_minor(balance)
+    return make_event(savings, was, context, FIXED_DEPOSIT_EVENT, step=step, term=term, balance=shown)
 
 
 def make_event(savings: Savings, was: BeforePosting, context: Context, kind: str, **fields: str | int) -> ObjectEvent:
