@@ -28,7 +28,7 @@ from tests.merchant_client import MerchantClient
 from tests.running import Deployment
 
 # What an event says beside its status, by the part of the name behind the dot.
-STATES = {"late": ("step", "late"), "voided": ("invoiceStatus", "void")}
+STATES = {"late": ("step", "late"), "matured": ("step", "matured"), "voided": ("invoiceStatus", "void")}
 # Names of states of disputes that are not the state itself.
 DISPUTE_STATES = {"opened": "needs_response"}
 SETTINGS = "select settings from merchant where mid = $1 and current"

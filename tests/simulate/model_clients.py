@@ -41,6 +41,7 @@ class Savings:
     tax: Fraction
     is_open: bool = True
     had_money: bool = False
+    is_maturity_reported: bool = False
     months: int = 0
     # Each deposit and what it has earned since the last posting; the newest is last.
     deposits: list[tuple[int, Fraction]] = field(default_factory=list)
@@ -215,13 +216,31 @@ class Clients(Cards):
                     self.close_if_over(savings)
 
     def pay_interest(self) -> None:
-        """Posts the interest that is due, as far as the wallet covers it."""
+        """Posts the interest that is due, as far as the wallet covers it, with an event. Another tells of savings that
+        mature, or the same if both come together."""
         self.is_interest_due = False
         for savings in self.savings.values():
-            if 0 < savings.due_interest <= self.available(WALLET):
-                self.move((WALLET, savings.account, savings.due_interest))
-                self.move((savings.account, "tax:withholding:NGN", savings.due_tax))
+            interest, tax = savings.due_interest, savings.due_tax
+            is_paid = 0 < interest <= self.available(WALLET)
+            if is_paid:
+                self.move((WALLET, savings.account, interest))
+                self.move((savings.account, "tax:withholding:NGN", tax))
                 savings.due_interest = savings.due_tax = 0
+            matures = savings.state_on(self.today) == MATURED and not savings.is_maturity_reported
+            savings.is_maturity_reported |= matures
+            if is_paid or matures:
+                self.add_event(
+                    "savings",
+                    savings.key,
+                    SUCCESSFUL,
+                    interest - tax if is_paid else 0,
+                    method="wallet",
+                    savings_id=Id(savings.key),
+                    client_id=Id(f"client {savings.client}"),
+                    step="matured" if matures else "interest_posted",
+                    interest=money(interest),
+                    tax=money(tax),
+                )
 
     def close_if_over(self, savings: Savings) -> None:
         is_empty = not self.posted[savings.account] and self.is_closable(savings)

@@ -10,7 +10,9 @@ from tests.simulate.model_books import (
     INSUFFICIENT_FUNDS,
     MAX_AMOUNT,
     MIN_AMOUNT,
+    SUCCESSFUL,
     WALLET,
+    Id,
     Reply,
     Txn,
     add_months,
@@ -173,7 +175,7 @@ class Thrift(Plans):
         self.end_cycle(plan)
 
     def pay_pot(self, plan: ThriftPlan, recipient: Member, others: list[Member]) -> None:
-        had, pot = self.available(recipient.savings.account), plan.amount
+        had, pot, owed = self.available(recipient.savings.account), plan.amount, 0
         recipient.contributed += plan.amount
         for member in others:
             paid = min(plan.amount, self.available(member.savings.account))
@@ -181,11 +183,26 @@ class Thrift(Plans):
             member.contributed, pot = member.contributed + paid, pot + paid
             if paid < plan.amount:
                 member.owed += plan.amount - paid
+                owed += plan.amount - paid
                 self.debts.append(Debt(plan, member, recipient, plan.amount - paid))
         recipient.received += pot
         recipient.paid_on = self.today
         recipient.savings.had_money = True
-        self.repay_debts(recipient.savings, min(pot, had - plan.amount + pot))
+        repaid = self.repay_debts(recipient.savings, min(pot, had - plan.amount + pot))
+        self.add_event(
+            "thrift_payout",
+            plan.key,
+            SUCCESSFUL,
+            pot,
+            method="wallet",
+            thrift_id=Id(plan.key),
+            savings_id=Id(recipient.savings.key),
+            client_id=Id(f"client {recipient.savings.client}"),
+            cycle=plan.cycle + 1,
+            cycles=plan.size,
+            owed=money(owed),
+            repaid=money(repaid),
+        )
 
     def end_cycle(self, plan: ThriftPlan) -> None:
         assert plan.run_at is not None

@@ -215,7 +215,7 @@ def test_every_kind_of_event_is_as_described(open_shop: Callable[..., MerchantCl
     hold_deposit(other)
     # A month passes for these.
     lender = open_shop(now=NOW)
-    for name in ("loan_collected", "loan_collection_failed"):
+    for name in ("loan_collected", "loan_collection_failed", "savings", "thrift_payout"):
         assert lender.put("sandbox", action="trigger", event=name).body["status"] == 200
     events = [event for one in (shop, other, lender) for event in events_of(one, limit=200)]
     for event in events:

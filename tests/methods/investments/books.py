@@ -189,12 +189,15 @@ class InMemorySavings:
         return [row for row in self.state.rows.values() if isinstance(row, Transaction)]
 
     def check(self) -> None:
-        """Checks that the books balance, no account is below its floor, and every pot is empty."""
+        """Checks that the books balance, no account is below its floor, every pot is empty, and no posting left savings
+        below zero: their statements show each of them."""
         accounts = self.state.accounts.get(MERCHANT_ID, {}).values()
         assert sum(account.posted for account in accounts) == 0
         for account in accounts:
             assert account.floor is None or account.available >= account.floor, account.name
             assert account.posted == 0 or not account.name.startswith("thrift:"), account.name
+        for posting in self.state.postings:
+            assert posting.debit_after >= 0 or not posting.debit.startswith("savings:"), posting
 
     # --- what most tests begin with ---------------------------------------------------------------------------
 

@@ -124,6 +124,24 @@ def test_the_principal_rolls_over_and_its_interest_stays_outside(books: InMemory
     assert (record.balance, record.unlocked) == ("1081.00", "81.00")
 
 
+def test_interest_of_a_term_that_is_posted_later_has_an_event_of_the_savings(books: InMemorySavings) -> None:
+    books = InMemorySavings("2026-01-05", wallet=100_000)
+    open_fixed(books, tax_applied=True)
+    books.advance_to("2026-02-04")
+    books.fund(EARNED)
+    books.advance_to("2026-02-06")
+    assert [(one["step"], one["interest"], one["chargedAmount"]) for one in events(books)] == [
+        ("matured", "30.00", "0.00")
+    ]
+    [late] = [msgspec.json.decode(event.payload) for event in books.state.events if event.kind == "savings"]
+    assert (late["step"], late["interest"], late["tax"], late["chargedAmount"]) == (
+        "interest_posted",
+        "30.00",
+        "3.00",
+        "27.00",
+    )
+
+
 def test_unlocked_interest_is_taken_out_first_and_forfeits_nothing(books: InMemorySavings) -> None:
     savings_id = open_fixed(books, rollover="principal")
     books.advance_to("2026-02-14")

@@ -41,6 +41,24 @@ def test_a_plan_runs_by_the_month_and_everyone_receives_once(shop: MerchantClien
     assert view(shop, members[0])["plans"] == [thrift_id]
     assert shop.advance(until="2026-01-31T00:00:00+01:00")["ran"] == {"thrift": 1}
     assert [balance(shop, savings_id) for savings_id in members] == [50_000, 20_000, 20_000]
+    [event] = shop.put("resources", inquire="events", txnRef=thrift_id).body["data"]
+    assert event["payload"] == {
+        "kind": "thrift_payout",
+        "status": 200,
+        "txnStatus": "successful",
+        "txnRef": thrift_id,
+        "chargedAmount": "300.00",
+        "currency": "NGN",
+        "paymentMethod": "wallet",
+        "endpoint": "test",
+        "thrift_id": thrift_id,
+        "savings_id": members[0],
+        "client_id": view(shop, members[0])["client_id"],
+        "cycle": 1,
+        "cycles": 3,
+        "owed": "0.00",
+        "repaid": "0.00",
+    }
     [plan] = invest(shop, "list_plans")["data"]
     assert plan == {
         "thrift_id": thrift_id,

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from kasuwa.core.decision import Refusal
@@ -21,6 +22,7 @@ from kasuwa.transactions.transactions import FAILED
 from tests.methods.investments.books import APPROVED, InMemorySavings, midnight
 from tests.methods.investments.test_accrual import BY_HAND
 
+RATE_OF_NONE = {"interestRate": "0", "interestFrequency": "annualized"}
 DECLINED = Answer(orders.FAILED, "51", "No sufficient funds")
 IN_PROGRESS = Answer(orders.UNKNOWN, "09", "Request processing in progress")
 
@@ -413,6 +415,43 @@ def test_sheets_hold_so_many_and_each_has_its_job(monkeypatch: pytest.MonkeyPatc
     books.advance_to("2026-02-06")
     books.open_savings()
     assert len(books.jobs("savings")) == 4
+
+
+# --- events -------------------------------------------------------------------------------------------------
+
+
+def events(books: InMemorySavings) -> list[tuple[str, ...]]:
+    payloads = [msgspec.json.decode(event.payload) for event in books.state.events if event.kind == "savings"]
+    return [tuple(each[name] for name in ("step", "interest", "tax", "chargedAmount")) for each in payloads]
+
+
+def test_each_posting_of_interest_has_an_event_and_the_last_says_matured() -> None:
+    books = InMemorySavings("2026-01-05")
+    savings_id = books.open_savings(deposit="1000.00", period=2, tax_applied=True)
+    books.open_savings(period=2, deposit="1000.00", interestSettings=RATE_OF_NONE)
+    books.advance_to("2026-02-05")
+    assert events(books) == [("interest_posted", "31.00", "3.10", "27.90")]
+    books.advance_to("2026-04-05")
+    assert sorted(events(books)[1:]) == [("matured", "0.00", "0.00", "0.00"), ("matured", "28.78", "2.88", "25.90")]
+    rows = [event for event in books.state.events if event.kind == "savings" and event.object == savings_id]
+    assert [(row.reference, row.object_seq) for row in rows] == [(f"{savings_id}:1", 1), (f"{savings_id}:2", 2)]
+
+
+def test_interest_that_the_wallet_does_not_cover_has_its_event_when_it_is_posted() -> None:
+    books = InMemorySavings("2026-01-05", wallet=100_000)
+    books.open_savings(deposit="1000.00", period=1)
+    books.advance_to("2026-02-06")
+    assert events(books) == [("matured", "31.00", "0.00", "0.00")]
+    books.fund(3_100)
+    books.advance_to("2026-02-08")
+    assert events(books)[1:] == [("interest_posted", "31.00", "0.00", "31.00")]
+
+
+def test_savings_that_close_as_they_mature_have_no_event() -> None:
+    books = InMemorySavings("2026-01-05")
+    books.open_savings(period=1)
+    books.advance_to("2026-02-06")
+    assert events(books) == []
 
 
 # --- the end ------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -160,7 +161,42 @@ def test_a_cycle_is_one_posting_group() -> None:
     books.advance_to("2026-01-05")
     groups = {posting.group_seq for posting in books.state.postings if posting.kind.startswith("thrift")}
     assert len(groups) == 1
-    assert [posting.kind for posting in books.state.postings][-4:] == ["thrift contribution"] * 3 + ["thrift payout"]
+    kinds = [posting.kind for posting in books.state.postings][-4:]
+    assert kinds == ["thrift contribution", "thrift contribution", "thrift payout", "thrift contribution"]
+
+
+@pytest.mark.parametrize("of_others", ["100.00", None], ids=["others pay", "all are short"])
+def test_the_statement_of_a_recipient_without_money_is_never_below_zero(of_others: str | None) -> None:
+    books = InMemorySavings("2026-01-05")
+    recipient, *others = three(books, None, of_others, of_others)
+    thrift_id = books.start_plan([recipient, *others])
+    books.advance_to("2026-01-08")
+    left = 20_000 if of_others else 0
+    account = chart.savings(recipient)
+    own = [posting for posting in books.state.postings if account in (posting.debit, posting.credit)]
+    assert [(one.kind, one.credit_after if one.credit == account else one.debit_after) for one in own] == [
+        ("thrift payout", left + 10_000),
+        ("thrift contribution", left),
+    ]
+    [line, *_] = books.members(thrift_id)
+    assert (line.contributed, line.received) == ("100.00", format_minor(left + 10_000))
+    books.check()
+
+
+def test_each_payout_has_an_event_with_what_is_owed_and_repaid() -> None:
+    books = InMemorySavings("2026-01-05")
+    thrift_id = books.start_plan(three(books, "300.00", "30.00", "300.00"))
+    books.advance_to("2026-03-05")
+    payouts = [event for event in books.state.events if event.kind == "thrift_payout"]
+    assert [(event.reference, event.object_seq) for event in payouts] == [(f"{thrift_id}:{n}", n) for n in (1, 2, 3)]
+    names = ("savings_id", "client_id", "cycle", "cycles", "chargedAmount", "owed", "repaid")
+    shown = [tuple(msgspec.json.decode(event.payload)[name] for name in names) for event in payouts]
+    members = [line.savings_id for line in books.members(thrift_id)]
+    assert shown == [
+        (members[0], "CL1", 1, 3, "230.00", "70.00", "0.00"),
+        (members[1], "CL2", 2, 3, "300.00", "0.00", "70.00"),
+        (members[2], "CL3", 3, 3, "300.00", "0.00", "0.00"),
+    ]
 
 
 def test_a_plan_that_fills_late_begins_on_the_day_it_fills() -> None:

@@ -209,6 +209,18 @@ def test_a_purchase_is_given_back_in_parts_and_never_more_than_it_was(shop: Merc
     assert (event["chargedAmount"], event["paymentMethod"]) == ("12.34", "virtual_card")
 
 
+def test_what_is_below_a_cent_of_the_card_is_not_given_back(shop: MerchantClient) -> None:
+    card = CardClient(shop)
+    txn_ref = bought(card.buy("15000", currency="NGN"))
+    reply = card.refund(txn_ref, amount="0.01")
+    assert (reply["status"], reply["errors"][0]["code"]) == (104, "refund_too_small")
+    assert reply["message"] == "amount: more: it is less than the smallest unit of the card's currency"
+    assert card.refund(txn_ref, amount="15000.01")["errors"][0]["code"] == "refund_too_large"
+    assert card.balance == 9_000
+    assert card.refund(txn_ref, amount="15")["txnStatus"] == "successful"
+    assert card.balance == 9_001
+
+
 def test_what_was_not_paid_is_not_given_back(shop: MerchantClient) -> None:
     card = CardClient(shop)
     reply = card.buy("1000")

@@ -10,7 +10,13 @@ from kasuwa.core.decision import FieldError
 from kasuwa.core.references import is_reference
 from kasuwa.core.scenario import Scenario
 from kasuwa.methods.virtualcard.rules.purchase import PURCHASE_DETAIL_DECODER
-from kasuwa.methods.virtualcard.rules.refund import PURCHASE_DECLINED, TOO_MUCH, UNKNOWN_PURCHASE, prorate_refund
+from kasuwa.methods.virtualcard.rules.refund import (
+    PURCHASE_DECLINED,
+    TOO_LITTLE_REFUNDED,
+    TOO_MUCH,
+    UNKNOWN_PURCHASE,
+    prorate_refund,
+)
 from kasuwa.rails.ports import orders
 from kasuwa.rails.ports.issuer import PurchaseOrder, RefundOrder
 from kasuwa.rails.ports.orders import Answer
@@ -256,6 +262,18 @@ def test_what_cannot_be_given_back_is_refused() -> None:
     )
     assert counter.ask("card_refund", txnRef=good).txn_status == "successful"
     assert counter.ask("card_refund", txnRef=good) is TOO_MUCH
+
+
+def test_a_refund_below_the_smallest_unit_of_the_card_is_refused() -> None:
+    counter = dollars()
+    held = Held(counter)
+    bought = counter.ask("card_purchase", reference=held.reference, amount="15000", currency="NGN").txn_ref
+    before = counter.database.contents()
+    for amount in ("0.01", "14.99"):
+        assert counter.ask("card_refund", txnRef=bought, amount=amount) is TOO_LITTLE_REFUNDED
+    assert counter.ask("card_refund", txnRef=bought, amount="15000.01") is TOO_MUCH
+    assert counter.database.contents() == before
+    assert counter.ask("card_refund", txnRef=bought, amount="15").txn_status == "successful"
 
 
 def test_what_comes_back_after_the_end_goes_to_the_wallet_and_not_to_the_card() -> None:

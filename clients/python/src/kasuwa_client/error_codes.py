@@ -359,6 +359,7 @@ class FieldCode(str, Enum):
     RECORD_DATE_OUT_OF_RANGE = "record_date_out_of_range"
     REFERENCE_MISSING = "reference_missing"
     REFUND_TOO_LARGE = "refund_too_large"
+    REFUND_TOO_SMALL = "refund_too_small"
     REJECTED_NOT_APPLICABLE = "rejected_not_applicable"
     SAME_MEMBER = "same_member"
     SAME_SAVINGS = "same_savings"

@@ -899,6 +899,131 @@ class FixedDepositEvent(EventBase):
 
 
 @dataclass(frozen=True)
+class SavingsEvent(EventBase):
+    """Interest was posted on a savings account, or the account has matured. One event for both if they come
+    together. Its `txnRef` is the `savings_id`. Interest that is posted as a term of a fixed deposit ends is in
+    the event of that term.
+    """
+
+    event_id: str | None
+    """The same for every delivery of an event. None if the delivery has no `webhook-id`."""
+    sent_at: dt.datetime | None
+    """The time of this delivery. None if it has no `webhook-timestamp`."""
+    status: int
+    """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The state of what the event is about. That of a transaction is final and never changes after the event;
+    `pending` only in events of an invoice, of a transfer that waits for approval, of a loan that will be
+    collected, or of an authorization of a virtual card.
+    """
+    txn_ref: str
+    """The `savings_id`."""
+    charged_amount: Decimal
+    """Interest less tax that was posted with the event, in naira; 0.00 if none was due, or the wallet did not cover
+    it.
+    """
+    payment_method: str
+    """Always `wallet`, which pays the interest."""
+    endpoint: Literal["live", "test"]
+    """The environment that sent the event. Ignore events of the test environment in production."""
+    kind: Literal["savings"]
+    """The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."""
+    currency: str
+    """Currency of the amount, as its ISO 4217 code."""
+    savings_id: str
+    """The savings account."""
+    client_id: str
+    """The client who saves."""
+    step: Literal["interest_posted", "matured"]
+    """`matured`: it earns nothing any more. The last interest comes with it, or later as `interest_posted`."""
+    interest: Decimal
+    """Interest that was due, before tax, in naira."""
+    tax: Decimal
+    """Tax on that interest, in naira."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "charged_amount": "chargedAmount",
+        "payment_method": "paymentMethod",
+        "endpoint": "endpoint",
+        "kind": "kind",
+        "currency": "currency",
+        "savings_id": "savings_id",
+        "client_id": "client_id",
+        "step": "step",
+        "interest": "interest",
+        "tax": "tax",
+    }
+
+
+@dataclass(frozen=True)
+class ThriftPayoutEvent(EventBase):
+    """A member of a thrift plan received the pot of a cycle. Its `txnRef` is the `thrift_id`. What a member who was
+    short pays later is in the statement of the recipient's savings.
+    """
+
+    event_id: str | None
+    """The same for every delivery of an event. None if the delivery has no `webhook-id`."""
+    sent_at: dt.datetime | None
+    """The time of this delivery. None if it has no `webhook-timestamp`."""
+    status: int
+    """Always 200, also for a failed transaction: `txnStatus` has the outcome."""
+    txn_status: Literal["failed", "pending", "successful"]
+    """The state of what the event is about. That of a transaction is final and never changes after the event;
+    `pending` only in events of an invoice, of a transfer that waits for approval, of a loan that will be
+    collected, or of an authorization of a virtual card.
+    """
+    txn_ref: str
+    """The `thrift_id`."""
+    charged_amount: Decimal
+    """The pot that was paid out, the recipient's own contribution included, in naira."""
+    payment_method: str
+    """Always `wallet`: the money moves within the books."""
+    endpoint: Literal["live", "test"]
+    """The environment that sent the event. Ignore events of the test environment in production."""
+    kind: Literal["thrift_payout"]
+    """The kind of the transaction. It decides which other fields the event has. Later versions may add kinds."""
+    currency: str
+    """Currency of the amount, as its ISO 4217 code."""
+    thrift_id: str
+    """The thrift plan."""
+    savings_id: str
+    """The savings account that received the pot."""
+    client_id: str
+    """The client who received it."""
+    cycle: int
+    """Number of the cycle, counted from 1, which is also the member's position."""
+    cycles: int
+    """Number of all cycles of the plan. With the last one the plan is completed."""
+    owed: Decimal
+    """What members who were short owe to the recipient for this cycle, in naira."""
+    repaid: str
+    """Thrift debts of the recipient that were repaid out of the pot, in naira."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {
+        "status": "status",
+        "txn_status": "txnStatus",
+        "txn_ref": "txnRef",
+        "charged_amount": "chargedAmount",
+        "payment_method": "paymentMethod",
+        "endpoint": "endpoint",
+        "kind": "kind",
+        "currency": "currency",
+        "thrift_id": "thrift_id",
+        "savings_id": "savings_id",
+        "client_id": "client_id",
+        "cycle": "cycle",
+        "cycles": "cycles",
+        "owed": "owed",
+        "repaid": "repaid",
+    }
+
+
+@dataclass(frozen=True)
 class HeldDepositEvent(EventBase):
     """A deposit arrived above the limits of its client's tier and is held, or was released or sent back. One event
     for each. The payment that brought it has an event of its own.
@@ -2169,6 +2294,8 @@ Event = Union[
     RepaymentEvent,
     SavingsMovementEvent,
     FixedDepositEvent,
+    SavingsEvent,
+    ThriftPayoutEvent,
     HeldDepositEvent,
     DividendEvent,
     ShareRedemptionEvent,
@@ -2207,6 +2334,8 @@ EVENT_KINDS: Mapping[str, type[Event]] = {
     "deposit": SavingsMovementEvent,
     "cashout": SavingsMovementEvent,
     "fixed_deposit": FixedDepositEvent,
+    "savings": SavingsEvent,
+    "thrift_payout": ThriftPayoutEvent,
     "held_deposit": HeldDepositEvent,
     "dividend": DividendEvent,
     "share_redemption": ShareRedemptionEvent,

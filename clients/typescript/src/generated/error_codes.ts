@@ -349,6 +349,7 @@ export const FIELD_CODES = [
   "record_date_out_of_range",
   "reference_missing",
   "refund_too_large",
+  "refund_too_small",
   "rejected_not_applicable",
   "same_member",
   "same_savings",

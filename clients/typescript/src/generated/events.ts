@@ -299,6 +299,49 @@ export interface FixedDepositEvent extends EventPayload {
 }
 
 /**
+ * Interest was posted on a savings account, or the account has matured. One event for both if they come together.
+ * Its `txnRef` is the `savings_id`. Interest that is posted as a term of a fixed deposit ends is in the event of
+ * that term.
+ */
+export interface SavingsEvent extends EventPayload {
+  /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
+  readonly kind: "savings";
+  /** The savings account. */
+  readonly savings_id: string;
+  /** The client who saves. */
+  readonly client_id: string;
+  /** `matured`: it earns nothing any more. The last interest comes with it, or later as `interest_posted`. */
+  readonly step: "interest_posted" | "matured";
+  /** Interest that was due, before tax, in naira. */
+  readonly interest: Amount;
+  /** Tax on that interest, in naira. */
+  readonly tax: Amount;
+}
+
+/**
+ * A member of a thrift plan received the pot of a cycle. Its `txnRef` is the `thrift_id`. What a member who was
+ * short pays later is in the statement of the recipient's savings.
+ */
+export interface ThriftPayoutEvent extends EventPayload {
+  /** The kind of the transaction. It decides which other fields the event has. Later versions may add kinds. */
+  readonly kind: "thrift_payout";
+  /** The thrift plan. */
+  readonly thrift_id: string;
+  /** The savings account that received the pot. */
+  readonly savings_id: string;
+  /** The client who received it. */
+  readonly client_id: string;
+  /** Number of the cycle, counted from 1, which is also the member's position. */
+  readonly cycle: number;
+  /** Number of all cycles of the plan. With the last one the plan is completed. */
+  readonly cycles: number;
+  /** What members who were short owe to the recipient for this cycle, in naira. */
+  readonly owed: Amount;
+  /** Thrift debts of the recipient that were repaid out of the pot, in naira. */
+  readonly repaid: string;
+}
+
+/**
  * A deposit arrived above the limits of its client's tier and is held, or was released or sent back. One event for
  * each. The payment that brought it has an event of its own.
  */
@@ -729,6 +772,8 @@ export type KasuwaEvent =
   | RepaymentEvent
   | SavingsMovementEvent
   | FixedDepositEvent
+  | SavingsEvent
+  | ThriftPayoutEvent
   | HeldDepositEvent
   | DividendEvent
   | ShareRedemptionEvent
@@ -766,6 +811,8 @@ export const EVENT_KINDS: ReadonlySet<unknown> = new Set([
   "deposit",
   "cashout",
   "fixed_deposit",
+  "savings",
+  "thrift_payout",
   "held_deposit",
   "dividend",
   "share_redemption",

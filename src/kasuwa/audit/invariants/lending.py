@@ -219,11 +219,12 @@ LENDING_INVARIANTS = (
                 or (term_days > 0 and matures_on <> opened_on + (term_days * period)::int))""",
     ),
     Invariant(
-        "savings count their events: each ended term that was reported, and each reactivation",
+        "savings count their events: of interest, of maturity, of each ended term that was reported, of reactivations",
         f"""with reported as (
                 select merchant_id, object as savings_id, count(*) as events,
                     count(*) filter (where kind = 'fixed_deposit') as terms
-                from event where {merchant_filter()} and kind in ('fixed_deposit', 'reactivation') group by 1, 2)
+                from event where {merchant_filter()} and kind in ('savings', 'fixed_deposit', 'reactivation')
+                group by 1, 2)
             select s.merchant_id, s.savings_id as place
             from savings s left join reported t using (merchant_id, savings_id)
             where {merchant_filter("s")} and (s.event_count <> coalesce(t.events, 0)

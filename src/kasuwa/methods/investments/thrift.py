@@ -4,7 +4,7 @@ In every cycle each member pays the plan's amount, and one of them, in the order
 member is still short after the last retry, the rest becomes a debt to the cycle's recipient. Debts are repaid first,
 oldest first, from the debtor's later deposits and from its own pot.
 
-The recipient's own contribution is never short: it leaves and returns to its savings in the same posting group.
+The recipient's own contribution is never short: its savings pay it out of the pot, in the same posting group.
 
 Contract: investments#thrift, investments#debts
 """

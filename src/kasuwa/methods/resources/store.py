@@ -108,15 +108,15 @@ EVENT_COLUMNS = f"""
 """
 EVENTS = f"{EVENT_COLUMNS} where e.merchant_id = $1 order by e.seq desc offset $2 limit $3"
 # Finds events by txnRef, or by the merchant's own reference: that is the txnRef in the event of a cashcode. Events of a
-# dispute, an invoice, a fixed deposit, shares, a standing order, an automatic collection or a group have references
-# of their own, and its id as their object. Contract: events#payload
+# dispute, an invoice, savings, a thrift plan, shares, a standing order, an automatic collection or a group have
+# references of their own, and its id as their object. Contract: events#payload
 NAMED = """
     where e.merchant_id = $1 and e.reference = any(array(
         select $2::text union select t.txn_ref from transaction t where t.merchant_id = $1 and t.key = any($3)
         union select f.reference from event f
             where f.merchant_id = $1 and f.object = $2 and f.kind in ('dispute', 'card_dispute', 'invoice',
-                'fixed_deposit', 'dividend', 'share_redemption', 'standing_order', 'reactivation', 'loan_due',
-                'loan_collected', 'loan_collection_failed', 'group')
+                'savings', 'fixed_deposit', 'thrift_payout', 'dividend', 'share_redemption', 'standing_order',
+                'reactivation', 'loan_due', 'loan_collected', 'loan_collection_failed', 'group')
         union select f.reference from event f where f.merchant_id = $1 and f.object = $2 || ':held'))
 """
 EVENTS_OF = f"{EVENT_COLUMNS} {NAMED} order by e.seq desc offset $4 limit $5"

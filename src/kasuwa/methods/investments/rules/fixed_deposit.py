@@ -1,13 +1,12 @@
-"""Rules of fixed deposits: their terms on request, what happens when one ends, and the event that tells of it.
+"""Rules of fixed deposits: their terms on request, and what happens when one ends.
 
 A fixed deposit is a savings account whose interest is posted at the end of each term (accrual.py). The job that posts
-the interest ends the terms (post_interest.py). If nothing rolls over, the deposit matures. If the principal does, the
-interest stays in the account beside the new term (`Savings.unlocked`). If all does, the interest joins the term on the
-day on which the wallet covers it. Contract: investments#fixed
+the interest ends the terms (post_interest.py) and tells of it (savings_event.py). If nothing rolls over, the deposit
+matures. If the principal does, the interest stays in the account beside the new term (`Savings.unlocked`). If all does,
+the interest joins the term on the day on which the wallet covers it. Contract: investments#fixed
 """
 
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from collections.abc import Iterable
 
 import msgspec
 
@@ -33,13 +32,10 @@ from kasuwa.methods.investments.model import (
 )
 from kasuwa.methods.investments.wire import RolloverReply, RolloverRequest
 from kasuwa.terms.savings import SavingsSettings
-from kasuwa.transactions.object_events import ObjectEvent, make_object_event
 from kasuwa.wire.interest_wire import DryRunFigure
 
 # Ten years; a longer term is taken for a typing error. Contract: investments#fixed
 LONGEST_TERM_DAYS = 3650
-
-EVENT_KIND = "fixed_deposit"
 
 # Refusals, in order of precedence: unknown savings, not fixed, closed, matured.
 NOT_FIXED = refuse_fields(FieldError("savings_id", "not a fixed deposit", "not_a_fixed_deposit"))
@@ -93,58 +89,6 @@ def keep_out_of_term(savings: Savings, interest: int) -> None:
     if savings.rollover == PRINCIPAL:
         savings.unlocked += interest
         savings.last_balance += interest
-
-
-class DueInterest(NamedTuple):
-    """The interest of savings that is due, and the tax on it."""
-
-    interest: int
-    tax: int
-
-
-def read_due_interest(changes: SavingsChanges, references: Iterable[str]) -> dict[str, DueInterest]:
-    loaded = {savings_id: changes.load_savings(savings_id) for savings_id in references}
-    return {savings_id: DueInterest(one.due_interest, one.due_tax) for savings_id, one in loaded.items()}
-
-
-def report_ended_terms(
-    changes: SavingsChanges, was_due: Mapping[str, DueInterest], context: Context
-) -> list[ObjectEvent]:
-    """Returns the events of terms that ended. `was_due` is the interest of each savings before it was posted."""
-    events = []
-    for savings_id, due in was_due.items():
-        savings = changes.load_savings(savings_id)
-        if has_ended_term(savings) and savings.state != CLOSED:
-            if savings.rollover == ALL:
-                savings.unlocked = 0
-            events.append(report_ended_term(changes, savings, due, context))
-    return events
-
-
-def report_ended_term(changes: SavingsChanges, savings: Savings, due: DueInterest, context: Context) -> ObjectEvent:
-    savings.reported_terms = savings.months
-    posted = 0 if savings.due_interest else due.interest - due.tax
-    savings.event_count += 1
-    return make_object_event(
-        context,
-        EVENT_KIND,
-        savings,
-        savings.savings_id,
-        savings.event_count,
-        {
-            "txn_status": "successful",
-            "charged_amount": format_minor(posted),
-            "payment_method": "wallet",
-            "currency": "NGN",
-            "savings_id": savings.savings_id,
-            "client_id": savings.client_id,
-            "step": "rolled_over" if savings.rolls_over else "matured",
-            "term": savings.months,
-            "interest": format_minor(due.interest),
-            "tax": format_minor(due.tax),
-            "balance": format_minor(changes.account(savings.savings_id).posted + posted),
-        },
-    )
 
 
 # --- changing what rolls over -------------------------------------------------------------------------------

@@ -42,12 +42,8 @@ from kasuwa.methods.investments.model import (
     interest_batch_key,
     need_savings,
 )
-from kasuwa.methods.investments.rules.fixed_deposit import (
-    close_unfunded,
-    keep_out_of_term,
-    read_due_interest,
-    report_ended_terms,
-)
+from kasuwa.methods.investments.rules.fixed_deposit import close_unfunded, keep_out_of_term
+from kasuwa.methods.investments.rules.savings_event import read_before_posting, report_posting
 from kasuwa.rails.ports.orders import Answer
 from kasuwa.transactions.object_events import list_jobs
 from kasuwa.transactions.transactions import make_ordered_job
@@ -120,9 +116,9 @@ def decide_interest_posting(job: Job, answer: Answer, context: Context, rows: Lo
     more = changes.missing_clients()
     if more is not None:
         return more
-    was_due = read_due_interest(changes, references)
+    before = read_before_posting(changes, references)
     groups = tuple(pay_interest(changes, references))
-    reports = report_ended_terms(changes, was_due, context)
+    reports = report_posting(changes, before, context)
     decision = finish_interest_posting(current_job, batch, changes, groups)
     decision.events, decision.jobs = tuple(one.event for one in reports), (*decision.jobs, *list_jobs(reports))
     return decision

@@ -22,6 +22,7 @@ from kasuwa.core.decision import (
     PostingGroup,
     Refusal,
 )
+from kasuwa.core.money import format_minor
 from kasuwa.ledger import chart
 from kasuwa.methods.investments.model import (
     WALLET,
@@ -36,6 +37,9 @@ from kasuwa.methods.investments.rules.thrift_plan import leave_plan, list_member
 from kasuwa.methods.investments.thrift import RETRY_DAYS, MemberFunds, ThriftCycle, is_fully_funded, run_cycle
 from kasuwa.methods.investments.thrift_model import COMPLETED, RUNNING, ThriftMember, ThriftPlan
 from kasuwa.rails.ports.orders import Answer
+from kasuwa.transactions.object_events import ObjectEvent, make_object_event
+
+EVENT_KIND = "thrift_payout"
 
 # Required by the posting group and never returned: contributions are computed from balances read under the lock.
 POT_INSUFFICIENT = Refusal(INSUFFICIENT_FUNDS, "The members do not cover the pot", error_code="thrift_pot_insufficient")
@@ -69,7 +73,11 @@ def decide_cycle(job: Job, answer: Answer, context: Context, rows: LoadedRows) -
     if has_unseen_rows(needs, rows):
         return NeedsMore(needs)
     pay_pot(changes, plan, members, turn)
-    return end_cycle(plan, current_job, changes, members)
+    decision = end_cycle(plan, current_job, changes, members)
+    if isinstance(decision, Decision):
+        report = report_payout(plan, members[plan.cycle], turn, context)
+        decision.events, decision.jobs = (report.event,), (*decision.jobs, *report.jobs)
+    return decision
 
 
 def cycle_member(changes: SavingsChanges, member: ThriftMember) -> MemberFunds:
@@ -86,13 +94,21 @@ def postpone_cycle(plan: ThriftPlan, job: Job, changes: SavingsChanges) -> Decis
 
 
 def pay_pot(changes: SavingsChanges, plan: ThriftPlan, members: list[ThriftMember], cycle: ThriftCycle) -> None:
-    """Posts the contributions to the pot, the pot to the recipient, and the recipient's debts out of it."""
+    """Posts the others' contributions to the pot, the pot to the recipient, and out of it the recipient's own
+    contribution and debts.
+
+    The recipient contributes last, so that the statement of one without money is never below zero. Within the group the
+    pot is short of that contribution.
+    """
     pot, recipient = chart.thrift(plan.thrift_id), members[plan.cycle].savings_id
-    for member, paid in zip(members, cycle.contributions, strict=True):
+    contributions = list(zip(members, cycle.contributions, strict=True))
+    contributions.append(contributions.pop(plan.cycle))
+    for member, paid in contributions:
+        if member.savings_id == recipient:
+            changes.posts.append(Posting(pot, chart.savings(recipient), cycle.pot, "thrift payout"))
         if paid:
             changes.posts.append(Posting(chart.savings(member.savings_id), pot, paid, "thrift contribution"))
             changes.load_member(plan.thrift_id, member.position).contributed += paid
-    changes.posts.append(Posting(pot, chart.savings(recipient), cycle.pot, "thrift payout"))
     received = changes.load_member(plan.thrift_id, plan.cycle + 1)
     received.received += cycle.pot
     received.paid_on = changes.today
@@ -104,6 +120,23 @@ def pay_pot(changes: SavingsChanges, plan: ThriftPlan, members: list[ThriftMembe
     savings = changes.activate_savings(recipient)
     set_thrift_links(savings, ThriftLinks(savings.thrift_links.plans, cycle.remaining_debts))
     changes.repay_debts(recipient, cycle.repayments)
+
+
+def report_payout(plan: ThriftPlan, recipient: ThriftMember, cycle: ThriftCycle, context: Context) -> ObjectEvent:
+    fields = {
+        "txn_status": "successful",
+        "charged_amount": format_minor(cycle.pot),
+        "payment_method": "wallet",
+        "currency": "NGN",
+        "thrift_id": plan.thrift_id,
+        "savings_id": recipient.savings_id,
+        "client_id": recipient.client_id,
+        "cycle": recipient.position,
+        "cycles": plan.member_required,
+        "owed": format_minor(sum(debt.amount for debt in cycle.debts)),
+        "repaid": format_minor(sum(repaid.amount for repaid in cycle.repayments)),
+    }
+    return make_object_event(context, EVENT_KIND, plan, plan.thrift_id, recipient.position, fields)
 
 
 def end_cycle(plan: ThriftPlan, job: Job, changes: SavingsChanges, members: list[ThriftMember]) -> Decision | NeedsMore:

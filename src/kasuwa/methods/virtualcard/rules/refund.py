@@ -80,6 +80,9 @@ PURCHASE_DECLINED = Refusal(
 TOO_MUCH = refuse_fields(
     FieldError("amount", "above zero, and not more than is left of the purchase", "refund_too_large")
 )
+TOO_LITTLE_REFUNDED = refuse_fields(
+    FieldError("amount", "more: it is less than the smallest unit of the card's currency", "refund_too_small")
+)
 
 
 class PurchaseRefund(msgspec.Struct, frozen=True):
@@ -112,9 +115,11 @@ def find_purchase_refund(
     assert record is not None
     assert card is not None
     shop_amount = detail.amount - record.refunded if amount is None else amount
-    card_amount = prorate_refund(row.amount, detail.amount, record.refunded, shop_amount)
-    if not 0 < shop_amount <= detail.amount - record.refunded or not card_amount:
+    if not 0 < shop_amount <= detail.amount - record.refunded:
         return TOO_MUCH
+    card_amount = prorate_refund(row.amount, detail.amount, record.refunded, shop_amount)
+    if not card_amount:
+        return TOO_LITTLE_REFUNDED
     return PurchaseRefund(row, detail, card, record, shop_amount, card_amount)
 
 
