@@ -78,6 +78,7 @@ enum FieldCode: string
     case RecordDateOutOfRange = 'record_date_out_of_range';
     case ReferenceMissing = 'reference_missing';
     case RefundTooLarge = 'refund_too_large';
+    case RefundTooSmall = 'refund_too_small';
     case RejectedNotApplicable = 'rejected_not_applicable';
     case SameMember = 'same_member';
     case SameSavings = 'same_savings';

@@ -23,6 +23,8 @@ enum EventKind: string
     case Deposit = 'deposit';
     case Cashout = 'cashout';
     case FixedDeposit = 'fixed_deposit';
+    case Savings = 'savings';
+    case ThriftPayout = 'thrift_payout';
     case HeldDeposit = 'held_deposit';
     case Dividend = 'dividend';
     case ShareRedemption = 'share_redemption';
@@ -61,6 +63,8 @@ enum EventKind: string
             self::Deposit => SavingsMovementEvent::class,
             self::Cashout => SavingsMovementEvent::class,
             self::FixedDeposit => FixedDepositEvent::class,
+            self::Savings => SavingsEvent::class,
+            self::ThriftPayout => ThriftPayoutEvent::class,
             self::HeldDeposit => HeldDepositEvent::class,
             self::Dividend => DividendEvent::class,
             self::ShareRedemption => ShareRedemptionEvent::class,
