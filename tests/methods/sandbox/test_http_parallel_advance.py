@@ -1,15 +1,24 @@
 """Many merchants move their clocks at once: all are answered, whatever the number of database connections."""
 
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import pytest
+
 from tests.merchant_client import MerchantClient
+from tests.methods.payment.payment_client import PaymentClient, card
 from tests.running import Deployment
+from tests.webhooks.event_log import wait_until
 
 # Twice what the pool has.
 MANY = 16
 RESEND: dict[str, Any] = {"request": "resend", "from": 1, "to": 1}
+HOLD = "select 1 from merchant_state b join merchant m using (merchant_id) where m.mid = $1 for update of b"
+# Whoever waits for that row.
+WAITING = "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+HAS_LEASE = "select count(*) from advance_lease join merchant using (merchant_id) where mid = $1"
 
 
 def test_advances_of_many_merchants_at_once_are_all_answered(
@@ -47,3 +56,43 @@ def test_advances_that_wait_for_endpoints_leave_connections_for_others(
 
     with ThreadPoolExecutor(MANY) as threads:
         assert list(threads.map(work, shops)) == [[200] * 4] * MANY
+
+
+WRONG_CODE = "000000"
+
+
+@pytest.mark.parametrize(
+    ("fault", "answer"), [(None, 301), ("unavailable", 204), ("reset", 200)], ids=["wrong code", "unavailable", "reset"]
+)
+def test_an_advance_to_the_end_of_a_payment_beside_the_payers_code_is_answered(
+    deployment: Deployment, open_shop: Callable[..., MerchantClient], fault: str | None, answer: int
+) -> None:
+    """The code is decided first, so the expiry finds another step and leaves the job to it. Then the rail refuses the
+    code, and the job is again the one that expires the payment."""
+    shop = open_shop(now="2026-01-05T09:30:00+01:00")
+    client = PaymentClient(shop)
+    begun = client.initiate(card(auth="OTP"))
+    assert client.charge(begun, card(auth="OTP"))["status"] == 202
+    if fault is not None:
+        assert shop.put("sandbox", action="fault", rail="card", kind=fault, on="validate").body["status"] == 200
+
+    def advance() -> Any:
+        with deployment.connect() as wire:
+            return MerchantClient(wire, shop.mid, shop.key).put("sandbox", action="advance", minutes=10)
+
+    with ThreadPoolExecutor(2) as threads:
+        deployment.fetch("begin")
+        try:
+            deployment.fetch(HOLD, shop.mid)
+            validated = threads.submit(client.validate, begun["txnRef"], WRONG_CODE)
+            wait_until("the code waits", lambda: deployment.fetch(WAITING)[0][0] >= 1)
+            advanced = threads.submit(advance)
+            wait_until("the advance has begun", lambda: deployment.fetch(HAS_LEASE, shop.mid) == [(1,)])
+            time.sleep(0.3)  # it chooses what to run, and joins the queue behind the code
+        finally:
+            deployment.fetch("rollback")
+        http, body = advanced.result()
+        print(validated.result())
+    assert (http, body["status"]) == (200, 200), body
+    shop.advance(days=2)
+    assert client.verify(begun["txnRef"])["txnStatus"] == "failed"
