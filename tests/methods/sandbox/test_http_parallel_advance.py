@@ -58,14 +58,19 @@ def test_advances_that_wait_for_endpoints_leave_connections_for_others(
         assert list(threads.map(work, shops)) == [[200] * 4] * MANY
 
 
+# --- beside a payer, and beside nobody ------------------------------------------------------------------------------
+
 WRONG_CODE = "000000"
+# Changes a code as no request does, whose job is not changed with it.
+SET_STATE = """
+    with c as (update cashcode set state = $2 where order_ref = $1 returning merchant_id)
+    update merchant_state b set version = version + 1 from c where b.merchant_id = c.merchant_id
+"""
 
 
-@pytest.mark.parametrize(
-    ("fault", "answer"), [(None, 301), ("unavailable", 204), ("reset", 200)], ids=["wrong code", "unavailable", "reset"]
-)
+@pytest.mark.parametrize(("fault", "expected"), [("none", 203), ("unavailable", 204), ("reset", 200)])
 def test_an_advance_to_the_end_of_a_payment_beside_the_payers_code_is_answered(
-    deployment: Deployment, open_shop: Callable[..., MerchantClient], fault: str | None, answer: int
+    deployment: Deployment, open_shop: Callable[..., MerchantClient], fault: str, expected: int
 ) -> None:
     """The code is decided first, so the expiry finds another step and leaves the job to it. Then the rail refuses the
     code, and the job is again the one that expires the payment."""
@@ -73,8 +78,8 @@ def test_an_advance_to_the_end_of_a_payment_beside_the_payers_code_is_answered(
     client = PaymentClient(shop)
     begun = client.initiate(card(auth="OTP"))
     assert client.charge(begun, card(auth="OTP"))["status"] == 202
-    if fault is not None:
-        assert shop.put("sandbox", action="fault", rail="card", kind=fault, on="validate").body["status"] == 200
+    on = {} if fault == "none" else {"on": "validate"}
+    assert shop.put("sandbox", action="fault", rail="card", kind=fault, **on).body["status"] == 200
 
     def advance() -> Any:
         with deployment.connect() as wire:
@@ -92,7 +97,24 @@ def test_an_advance_to_the_end_of_a_payment_beside_the_payers_code_is_answered(
         finally:
             deployment.fetch("rollback")
         http, body = advanced.result()
-        print(validated.result())
+    assert validated.result()["status"] == expected
     assert (http, body["status"]) == (200, 200), body
     shop.advance(days=2)
     assert client.verify(begun["txnRef"])["txnStatus"] == "failed"
+
+
+def test_a_job_that_its_run_leaves_due_ends_the_advance_without_a_denial(
+    deployment: Deployment, open_shop: Callable[..., MerchantClient]
+) -> None:
+    shop = open_shop(now="2026-01-05T09:30:00+01:00")
+    made = {"amount": "5000.00", "pin": "2580", "channel": "ATM", "orderRef": shop.mid}
+    assert shop.put("cashcode", action="generate", **made).body["status"] == 200
+    deployment.fetch_as_service(SET_STATE, shop.mid, "redeemed")
+    reply = shop.put("sandbox", action="advance", days=30)
+    assert (reply.http, reply.body["code"]) == (500, "outcome_unknown")
+    assert "nothing was changed" not in reply.body["message"]
+    assert '"error": "NoProgress"' in deployment.new_stderr()
+    assert shop.now() > "2026-01-05T09:30:01"
+    deployment.fetch_as_service(SET_STATE, shop.mid, "active")
+    shop.advance(days=1)
+    assert shop.put("cashcode", action="verify", orderRef=shop.mid).body["state"] == "expired"
