@@ -78,7 +78,7 @@ def test_an_advance_to_the_end_of_a_payment_beside_the_payers_code_is_answered(
     client = PaymentClient(shop)
     begun = client.initiate(card(auth="OTP"))
     assert client.charge(begun, card(auth="OTP"))["status"] == 202
-    on = {} if fault == "none" else {"on": "validate"}
+    on: dict[str, Any] = {} if fault == "none" else {"on": "validate"}
     assert shop.put("sandbox", action="fault", rail="card", kind=fault, **on).body["status"] == 200
 
     def advance() -> Any:
@@ -107,7 +107,7 @@ def test_a_job_that_its_run_leaves_due_ends_the_advance_without_a_denial(
     deployment: Deployment, open_shop: Callable[..., MerchantClient]
 ) -> None:
     shop = open_shop(now="2026-01-05T09:30:00+01:00")
-    made = {"amount": "5000.00", "pin": "2580", "channel": "ATM", "orderRef": shop.mid}
+    made: dict[str, Any] = {"amount": "5000.00", "pin": "2580", "channel": "ATM", "orderRef": shop.mid}
     assert shop.put("cashcode", action="generate", **made).body["status"] == 200
     deployment.fetch_as_service(SET_STATE, shop.mid, "redeemed")
     reply = shop.put("sandbox", action="advance", days=30)
