@@ -47,6 +47,6 @@ SHARES = (
         "if current is not None and job_version(current) == job_version(job):",
         "if current is not None:",
         "methods/sandbox/test_http_parallel_advance.py"
-        "::test_an_advance_to_the_end_of_a_payment_beside_the_payers_code_is_answered",
+        "::test_an_advance_past_a_payments_end_while_its_code_is_refused_is_answered",
     ),
 )

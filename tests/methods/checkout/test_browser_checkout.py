@@ -99,9 +99,7 @@ def test_a_link_leads_to_a_payment_by_ussd_without_script(shop: MerchantClient, 
     expect(page.get_by_role("navigation", name="Ways to pay")).to_be_visible()
 
 
-def test_without_script_a_half_paid_transfer_says_what_is_left_and_no_button_is_shown_in_vain(
-    shop: MerchantClient, open_page: OpenPage
-) -> None:
+def test_without_script_a_half_paid_transfer_says_what_is_left(shop: MerchantClient, open_page: OpenPage) -> None:
     begun = open_checkout(shop, redirect_url=None)
     page = open_page(width=WIDTHS["narrow"], java_script_enabled=False)
     page.goto(begun["checkoutURL"])

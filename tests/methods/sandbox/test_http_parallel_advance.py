@@ -58,7 +58,7 @@ def test_advances_that_wait_for_endpoints_leave_connections_for_others(
         assert list(threads.map(work, shops)) == [[200] * 4] * MANY
 
 
-# --- beside a payer, and beside nobody ------------------------------------------------------------------------------
+# --- jobs that come back ------------------------------------------------------------------------------------------
 
 WRONG_CODE = "000000"
 # Changes a code as no request does, whose job is not changed with it.
@@ -69,7 +69,7 @@ SET_STATE = """
 
 
 @pytest.mark.parametrize(("fault", "expected"), [("none", 203), ("unavailable", 204), ("reset", 200)])
-def test_an_advance_to_the_end_of_a_payment_beside_the_payers_code_is_answered(
+def test_an_advance_past_a_payments_end_while_its_code_is_refused_is_answered(
     deployment: Deployment, open_shop: Callable[..., MerchantClient], fault: str, expected: int
 ) -> None:
     """The code is decided first, so the expiry finds another step and leaves the job to it. Then the rail refuses the
