@@ -1,5 +1,6 @@
 """Throttling of failed sign-ins, its audit entries, and limits on concurrent requests."""
 
+import itertools
 import select
 import socket
 import threading
@@ -10,16 +11,19 @@ import pytest
 
 from kasuwa.console.kit.body_limits import MAX_BODIES_PER_NETWORK
 from kasuwa.core.addresses import find_network
+from kasuwa.people.passwords import MAX_WAITING_OF_SOURCE
 from kasuwa.people.throttle import FREE_FAILURES, FREE_FAILURES_ALL_SOURCES
 from kasuwa.people.users import hash_token
 from kasuwa.webhooks.sender import MAX_PINGS
 from tests.console.test_signing_in import PASSWORD, accept_invitation, next_code, set_up_codes, sign_in
 from tests.console.visitor import Visitor, sign_in_as
 from tests.merchant_client import MerchantClient
-from tests.running import Deployment
+from tests.running import Deployment, Deployments
 from tests.webhooks.event_log import wait_until
 
 pytestmark = pytest.mark.xdist_group("console")
+
+FLOODING = MAX_WAITING_OF_SOURCE + 16
 
 
 def lock_everywhere(deployment: Deployment, email: str, source: bytes = b"") -> None:
@@ -180,6 +184,37 @@ def test_too_many_sign_ins_at_once_are_refused_and_pages_still_open(
         looking.result()
     assert set(codes) == {401, 503}
     assert set(opened) == {200}
+
+
+def test_a_flood_from_one_address_keeps_nobody_else_from_signing_in(deployments: Deployments) -> None:
+    """More sign-ins at once than may wait for one network, each with another email address."""
+    flooding, honest = {"x-forwarded-for": "198.51.100.1"}, {"x-forwarded-for": "198.51.100.2"}
+    with deployments.fresh("sign_in_flood", KASUWA_TRUSTED_PROXIES="127.0.0.1") as running:
+        email = accept_invitation(running, Visitor(running))
+        codes: list[int] = []
+        done = threading.Event()
+
+        def flood(number: int) -> None:
+            visitor, tries = Visitor(running), itertools.count()
+            visitor.get("/sign-in")
+            while not done.is_set():
+                fields = {"email": f"flood{number}.{next(tries)}@example.com", "password": PASSWORD}
+                codes.append(visitor.post("/sign-in", flooding, **fields).http)
+
+        with ThreadPoolExecutor(FLOODING) as threads:
+            floods = [threads.submit(flood, number) for number in range(FLOODING)]
+            try:
+                wait_until("its share is full", lambda: 503 in codes)
+                for _ in range(3):
+                    visitor = Visitor(running)
+                    visitor.get("/sign-in")
+                    assert visitor.post("/sign-in", honest, email=email, password=PASSWORD).http == 303
+            finally:
+                done.set()
+        for one in floods:
+            one.result()
+        assert set(codes) == {401, 503}
+        assert running.new_stderr() == ""
 
 
 def test_stalled_bodies_are_cut_off_and_others_are_served(deployment: Deployment) -> None:

@@ -11,6 +11,7 @@ from tests.planted.bugs_of_bounds import BOUNDS
 from tests.planted.bugs_of_office import OFFICE
 from tests.planted.bugs_of_proofs import KEYS, PROOFS, RECONCILIATION
 from tests.planted.bugs_of_secrets import SECRETS
+from tests.planted.bugs_of_shares import SHARES
 from tests.planted.bugs_of_vendors import VENDORS
 
 MONEY = (
@@ -442,4 +443,5 @@ BUGS = (
     *VENDORS,
     *BOUNDS,
     *AUTHORITY,
+    *SHARES,
 )

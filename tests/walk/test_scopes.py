@@ -1,9 +1,12 @@
 """The scope of an action is a column of its table. Keys of every scope ask for every action over HTTP.
 
-Which scope each write needs is written here once more, by hand: a slip in the tables does not test itself.
+Which scope each write needs is written here once more, by hand: a slip in the tables does not test itself. The table of
+scopes in the contract is read and compared.
 """
 
+import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -70,6 +73,10 @@ OF_SCOPE = {
 # Every write of these paths has this scope.
 OF_PATH = {"clients": "lend", "investments": "lend", "loans": "lend", "sandbox": "all", "virtualcard": "issue"}
 
+CONTRACT = Path(__file__).parents[2] / "docs" / "contract" / "keys.md"
+DOCUMENTED_SCOPE = re.compile(r"^\| `(\w+)` \| ([^|]*)\| ([^|]*)\|$", re.MULTILINE)
+NAME, PATH = re.compile(r"`([\w-]+)`"), re.compile(r"`/(\w+)`")
+
 
 def scope_of_row(row: ActionRow) -> str:
     return get_scope(METHODS[row.method], row.action)
@@ -85,6 +92,28 @@ def test_every_path_and_every_write_has_the_scope_that_is_meant() -> None:
     found = {named(row): scope_of_row(row) for row in writes}
     assert found == {name: expected.get(name) or OF_PATH[name.split()[0]] for name in found}
     assert set(expected) <= set(found)
+
+
+def read_documented_scopes() -> tuple[dict[str, str], dict[str, set[tuple[str, str]]], set[str]]:
+    """Returns the contract's scope of each path, the actions of other paths by scope, and those of every key."""
+    section = CONTRACT.read_text().partition("### Scopes")[2].partition("<a id")[0]
+    of_path, others = dict[str, str](), dict[str, set[tuple[str, str]]]()
+    for scope, paths, actions in DOCUMENTED_SCOPE.findall(section):
+        of_path |= dict.fromkeys(PATH.findall(paths), scope)
+        groups = [(PATH.findall(group), NAME.findall(group)) for group in actions.split(";") if group.strip()]
+        others[scope] = {(path, name) for [path], names in groups for name in names}
+    return of_path, others, set(NAME.findall(section.partition("reference data:")[2].partition(". ")[0]))
+
+
+def test_the_contract_says_which_scope_every_action_needs() -> None:
+    of_path, others, reference_data = read_documented_scopes()
+    assert list(others) == list(KEY_SCOPES)
+    found: dict[str, set[tuple[str, str]]] = {scope: set() for scope in (*KEY_SCOPES, "any")}
+    for row in ACTION_ROWS:
+        if scope_of_row(row) not in ("read", of_path.get(row.method)):
+            found[scope_of_row(row)].add((row.method, row.action.name))
+    assert {name for _, name in found.pop("any")} == reference_data
+    assert found == others
 
 
 def test_no_write_is_open_to_keys_that_only_read() -> None:

@@ -18,7 +18,7 @@ from functools import partial
 
 import msgspec
 
-from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Needs, Refusal, SandboxEffects
+from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Needs, Outcome, Refusal, SandboxEffects
 from kasuwa.engine.batch import Result, RuleFailure, Submission
 from kasuwa.engine.merchant_state import MerchantState, business_now
 from kasuwa.engine.writer import MAX_BATCH_SIZE, Writer
@@ -40,6 +40,8 @@ NO_ENTROPY = bytes(32)
 # A running clock may have passed the target by the time an advance stops. The target to resume with is then this far
 # ahead, so that it is still in the future when it is requested.
 RESUME_MARGIN = timedelta(minutes=1)
+
+JobVersion = tuple[bytes, datetime, str, int]  # see job_version
 
 
 class NoProgress(Exception):
@@ -78,7 +80,8 @@ class ClockAdvance:
         self._merchant = merchant
         self._lanes = [*stepper.lanes, WEBHOOK_LANE]
         self._job_counts: Counter[str] = Counter()
-        self._last: frozenset[tuple[bytes, datetime, str, int]] = frozenset()
+        # The jobs of the last run that their rules found as they were read.
+        self._unchanged: set[JobVersion] = set()
         self._hung_endpoints: set[int] = set()
         self._stands_still = True
 
@@ -128,18 +131,30 @@ class ClockAdvance:
             await asyncio.sleep(POLL_SECONDS)
             return True
         together = [first] if first.lane == WEBHOOK_LANE else take_independent(due, wall)
-        self._check_progress(together)
+        self._check_progress(together[0])
         if first.lane == WEBHOOK_LANE:
             await self._deliver(first)
         else:
             await self._run_together(together)
         return True
 
-    def _check_progress(self, together: list[Job]) -> None:
-        known = frozenset(job_version(job) for job in together)
-        if job_version(together[0]) in self._last:
-            raise NoProgress(together[0].reference)
-        self._last = known
+    def _check_progress(self, first: Job) -> None:
+        """Raises NoProgress if a job that was run is due again as it was: it would be run again and again."""
+        if job_version(first) in self._unchanged:
+            raise NoProgress(first.reference)
+        self._unchanged.clear()
+
+    def _decide(
+        self, job: Job, decide: Callable[[Context, LoadedRows], Outcome], context: Context, rows: LoadedRows
+    ) -> Outcome:
+        """Decides on a job. If the rule finds it changed, another request has taken its next step since it was read,
+        and may give it back as it was: a payment that waits for the payer's code again, say."""
+        current = rows.get(Job, job.key)
+        if current is not None and job_version(current) == job_version(job):
+            self._unchanged.add(job_version(job))
+        else:
+            self._unchanged.discard(job_version(job))
+        return decide(context, rows)
 
     async def _run_together(self, together: list[Job]) -> None:
         """Calls the rails of the jobs one after the other, then records the answers in one batch. The clock is moved
@@ -153,12 +168,15 @@ class ClockAdvance:
             # As if claimed: a job whose lease has expired was perhaps sent, and its code or card is not here.
             claimed = msgspec.structs.replace(job, claims=job.claims + 1)
             answer = await self._stepper.call(claimed, due)
-            submissions.append(self._stepper.make_submission(claimed, self._merchant, answer))
+            submission = self._stepper.make_submission(claimed, self._merchant, answer)
+            submission.decide = partial(self._decide, job, submission.decide)
+            submissions.append(submission)
         for result in await asyncio.gather(*[self._writer.submit(submission) for submission in submissions]):
             raise_if_failed(result)
         self._job_counts.update(job.kind.partition(".")[0] for job in together)
 
     async def _deliver(self, job: Job) -> None:
+        self._unchanged.add(job_version(job))
         raise_if_failed(await self._writer.submit(self._clock_submission(job.due)))
         has_hung_before = job.endpoint_id in self._hung_endpoints
         outcome = await self._webhook_sender.deliver_now(self._pool, job, has_endpoint_hung=has_hung_before)
@@ -204,7 +222,7 @@ def take_independent(due: list[Job], wall: datetime) -> list[Job]:
     return list(together.values())
 
 
-def job_version(job: Job) -> tuple[bytes, datetime, str, int]:
+def job_version(job: Job) -> JobVersion:
     """Returns what every run of a job changes. Another request may give it a new step with the same due time."""
     return job.key, job.due, job.kind, job.attempt
 

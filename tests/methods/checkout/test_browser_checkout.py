@@ -2,7 +2,7 @@
 
 import re
 
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from tests.browser import BROWSER_GROUP, WIDTHS, OpenPage, accessibility_faults, browser, open_page, overflows
 from tests.merchant_client import MerchantClient
@@ -16,6 +16,12 @@ pytestmark = BROWSER_GROUP
 def assert_sound(page: object) -> None:
     assert accessibility_faults(page) == []  # type: ignore[arg-type]
     assert not overflows(page)  # type: ignore[arg-type]
+
+
+def assert_hidden(page: Page, selector: str) -> None:
+    """The page has this part, for its script to show."""
+    expect(page.locator(selector)).to_have_count(1)
+    expect(page.locator(selector)).to_be_hidden()
 
 
 def test_a_declined_card_and_another_with_a_code_to_the_receipt_and_back(
@@ -91,3 +97,24 @@ def test_a_link_leads_to_a_payment_by_ussd_without_script(shop: MerchantClient, 
     expect(page.get_by_text("*737*000*")).to_be_visible()
     page.get_by_role("button", name="Pay another way").click()
     expect(page.get_by_role("navigation", name="Ways to pay")).to_be_visible()
+
+
+def test_without_script_a_half_paid_transfer_says_what_is_left(shop: MerchantClient, open_page: OpenPage) -> None:
+    begun = open_checkout(shop, redirect_url=None)
+    page = open_page(width=WIDTHS["narrow"], java_script_enabled=False)
+    page.goto(begun["checkoutURL"])
+    page.get_by_role("link", name="Transfer").click()
+    page.get_by_role("button", name="Get account number").click()
+    expect(page.locator(".sum")).to_have_text("NGN\N{NO-BREAK SPACE}1,500.00")
+    expect(page.get_by_text("Transfer exactly this amount from any bank")).to_be_visible()
+    assert_hidden(page, "[data-copy]")
+    account = page.locator("#account-number").inner_text()
+    for amount in ("500.00", "1000.00"):
+        shop.put("sandbox", action="pay_account", accountNumber=account, amount=amount)
+        page.get_by_role("link", name="I have paid").click()
+        if amount == "500.00":
+            expect(page.locator(".sum")).to_have_text("NGN\N{NO-BREAK SPACE}1,000.00")
+            expect(page.locator("body")).to_contain_text("Transfer exactly the rest, NGN\N{NO-BREAK SPACE}1,000.00,")
+            expect(page.locator("body")).not_to_contain_text("this amount")
+    expect(page.get_by_role("heading", name="Payment successful")).to_be_visible()
+    assert_hidden(page, "[data-print]")

@@ -1,6 +1,7 @@
 """The receipt of a transfer in a real browser: every width and theme."""
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser import (
     BROWSER_GROUP,
@@ -36,3 +37,10 @@ def test_a_receipt_is_accessible_in_every_width_and_theme(
             page.screenshot(path=f"{PICTURES}/receipt-{width}-{theme}.png", full_page=True)
         assert accessibility_faults(page) == []
         assert not overflows(page)
+
+
+def test_without_script_a_receipt_offers_no_button_that_does_nothing(shop: MerchantClient, open_page: OpenPage) -> None:
+    page = open_page(java_script_enabled=False)
+    page.goto(shop.transfer()["receiptURL"])
+    expect(page.locator("[data-print]")).to_have_count(1)
+    expect(page.locator("[data-print]")).to_be_hidden()
