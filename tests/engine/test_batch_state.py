@@ -248,6 +248,18 @@ def test_audit_entries_are_recorded_only_with_their_decision() -> None:
     assert database.book(1).version == version + 1
 
 
+def test_groups_that_are_only_tried_refuse_and_are_never_recorded() -> None:
+    entry = AuditEntry("ada", "tried", "KSW|GVC|1|x")
+    database = funded()
+    before = wallet_of(database)
+    for amount, expected in ((10**9, SHORT), (500, "x")):
+        tried = Decision(reply="x", tried_groups=(posting(amount, WALLET, RAIL),), audit_entries=(entry,))
+        [result] = database.run([answering(tried)])
+        assert visible_result(result) == visible_result(expected if isinstance(expected, Refusal) else tried)
+    assert wallet_of(database) == before
+    assert len(database.audit_rows) == 1
+
+
 # --- jobs and clocks ------------------------------------------------------------------------------------------------
 
 

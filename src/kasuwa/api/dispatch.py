@@ -63,7 +63,7 @@ from kasuwa.core.decision import (
     refuse_fields,
     replace_faults,
 )
-from kasuwa.core.dry_run import forbid_changes, unknown_dry_run_faults
+from kasuwa.core.dry_run import forbid_changes, is_dry_run, unknown_dry_run_faults
 from kasuwa.core.error_codes import HEADER_INVALID
 from kasuwa.core.reading import ReaderFactory
 from kasuwa.core.references import merchant_state_key
@@ -412,7 +412,9 @@ class Dispatch:
             request = await run_in_shared_slices(collect(action.unpack(request, merchant)))
             if note is None:
                 self.limiter.count_orders(merchant, len(request))
-        decide = with_audit_entry(forbid_changes(partial(action.decide, request), request), note)
+        # A dry run leaves nothing behind, and so no entry either.
+        entry = None if is_dry_run(request) else note
+        decide = with_audit_entry(forbid_changes(partial(action.decide, request), request), entry)
         for _ in range(MAX_QUESTIONS):
             submission = Submission(
                 merchant=merchant,
@@ -431,7 +433,7 @@ class Dispatch:
             answered = await self._answer_question(action, request, result.question, merchant, scenario)
             if isinstance(answered, Refusal):
                 return answered
-            decide = with_audit_entry(forbid_changes(answered, request), note)
+            decide = with_audit_entry(forbid_changes(answered, request), entry)
         return RAIL_TIMEOUT
 
     async def _decide(self, action: Write, request: Any, prepared: Submission, progress: RequestProgress) -> Result:

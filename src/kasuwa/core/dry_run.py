@@ -45,6 +45,10 @@ def preview_decision(decision: Decision[ReplyT], explained: Iterable[Any], **sho
     return Decision(reply=reply, tried_groups=decision.groups)
 
 
+def is_dry_run(request: Any) -> bool:
+    return bool(getattr(request, "dry_run", None))
+
+
 class DryRunChanges(Exception):
     """Raised if the rule of a dry run returns a decision that changes something, which is a bug."""
 
@@ -53,7 +57,7 @@ def forbid_changes(
     decide: Callable[[Context, LoadedRows], Outcome], request: Any
 ) -> Callable[[Context, LoadedRows], Outcome]:
     """Returns the rule unchanged, or for a dry run one that raises DryRunChanges instead of changing anything."""
-    if not getattr(request, "dry_run", None):
+    if not is_dry_run(request):
         return decide
 
     def decide_without_changes(context: Context, rows: LoadedRows) -> Outcome:

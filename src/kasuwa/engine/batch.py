@@ -343,7 +343,8 @@ class BatchState:
         return part
 
     def apply_groups(self, decision: Decision, merchant_id: int, applied: list[LedgerChanges]) -> Refusal | None:
-        """Applies the groups in order, each on the result of the ones before, and appends the changes to `applied`.
+        """Applies the groups in order, each on the result of the ones before, and appends the changes to `applied`:
+        those of groups that are only tried are not.
 
         Returns the refusal of the first group that is not possible, or None. Does not change the batch state."""
         moved: dict[str, Account] = {}
@@ -358,7 +359,8 @@ class BatchState:
             if isinstance(result, TooLarge):
                 return TOO_LARGE
             moved.update(result.accounts)
-            applied.append(result)
+            if decision.groups:
+                applied.append(result)
         return None
 
     def record_decision(
