@@ -21,7 +21,6 @@ from tests.walk.rows import (
     placeholder_field,
     value_at,
 )
-from tests.walk.test_tenancy import everything_of
 
 pytestmark = pytest.mark.xdist_group("try_it")
 
@@ -57,22 +56,14 @@ def reply_in(page: PageReply) -> dict[str, object]:
     return msgspec.json.decode(html.unescape(reply), type=dict[str, object])
 
 
-def open_filled(visitor: Visitor, row: ActionRow) -> str:
-    """Opens the page, makes what it says is missing, and returns the request as it is filled in."""
+def press(visitor: Visitor, row: ActionRow) -> dict[str, object]:
+    """Opens the page, makes what it says is missing, and sends the request as it is filled in."""
     page = visitor.get(path_of(row))
     if "Make one for this test" in page.words:
         page = visitor.post(path_of(row), make="yes")
         assert "was refused" not in page.words, page.words
         assert "data-missing" not in page.text
-    return body_in(page)
-
-
-def press(visitor: Visitor, row: ActionRow) -> dict[str, object]:
-    return reply_in(visitor.post(path_of(row), body=open_filled(visitor, row)))
-
-
-def with_dry_run(body: str) -> str:
-    return msgspec.json.encode({**msgspec.json.decode(body), "dry_run": True}).decode()
+    return reply_in(visitor.post(path_of(row), body=body_in(page)))
 
 
 # Actions that end something on purpose: its failure is what was asked for.
@@ -84,24 +75,6 @@ def is_carried_out(row: ActionRow, reply: dict[str, object]) -> bool:
         return reply["058"] == "Guaranty Trust Bank"
     is_failed = reply.get("txnStatus") == "failed" and row.title not in ENDED_AS_ASKED
     return reply.get("status") in (200, 202, "success") and not is_failed
-
-
-def test_a_dry_run_of_a_page_changes_nothing_and_is_no_act_of_the_person(
-    deployment: Deployment, shop: MerchantClient
-) -> None:
-    owner = sign_in_as(deployment, "merchant:owner", shop.mid)
-    honored, changed = [], {}
-    for row in sorted(ACTION_ROWS, key=lambda row: row.title in LAST):
-        if "dry_run" in row.action.request.__struct_fields__:
-            body = open_filled(owner, row)
-            before = everything_of(deployment, shop)
-            reply = reply_in(owner.post(path_of(row), body=with_dry_run(body)))
-            after = everything_of(deployment, shop)
-            changed[row.title] = [name for name in after if after[name] != before[name]]
-            honored += [row.title] if reply.get("dry_run") else []
-        press(owner, row)
-    assert {title: names for title, names in changed.items() if names} == {}
-    assert {"disburse-transfer", "virtualcard-fund", "cashcode-generate", "loans-process"} <= set(honored)
 
 
 def test_every_action_works_as_its_page_shows_it(deployment: Deployment, shop: MerchantClient) -> None:

@@ -168,6 +168,17 @@ def test_an_advance_after_one_that_left_its_jobs_moves_them_all(
     assert deployment.fetch(WRONG_TIMES, number) == [(0,)]
 
 
+def test_times_that_were_left_are_moved_although_the_next_advance_is_refused(
+    deployment: Deployment, open_shop: Callable[..., MerchantClient]
+) -> None:
+    shop = open_shop(now=START)
+    number = add_jobs(deployment, shop, 3)
+    deployment.fetch("insert into advance_lease (merchant_id, leased_until, holder) values ($1, now(), 'died')", number)
+    deployment.fetch(f"update scheduled_job set run_at = now() + interval '1 year' where {OF_TIMES}", number)
+    assert shop.put("sandbox", action="advance", until="2020-01-01T00:00:00Z").body["status"] == 104
+    wait_until("the worker has moved all jobs", lambda: deployment.fetch(WRONG_TIMES, number) == [(0,)])
+
+
 def test_deliveries_to_an_endpoint_that_is_off_stay_parked(
     deployment: Deployment, open_shop: Callable[..., MerchantClient]
 ) -> None:

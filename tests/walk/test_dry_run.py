@@ -14,6 +14,8 @@ import pytest
 from kasuwa.core.action import AdminCommand, Write
 from kasuwa.core.decision import Context, Decision, LoadedRows
 from kasuwa.core.dry_run import DryRunChanges, forbid_changes
+from tests.console.test_try_it import path_of, reply_in
+from tests.console.visitor import Visitor, sign_in_as
 from tests.merchant_client import MerchantClient, RawReply
 from tests.running import NEWEST, Deployment, Deployments
 from tests.walk.rows import ACTION_ROWS, NOW, ActionRow, check_reply, send_examples, with_fresh_references
@@ -60,37 +62,43 @@ REFUSING = {
 
 class DryRun(NamedTuple):
     received: RawReply
+    tried: dict[str, Any]  # the reply in the console
     changed: list[str]  # names of the tables whose rows of the merchant differ afterwards
 
 
 @pytest.fixture(scope="module")
 def dry_runs(deployments: Deployments) -> Iterator[dict[str, DryRun]]:
-    """The dry run of every row that writes, by the row's title."""
+    """The dry run of every row that writes, over the API and then by a person in the console, by the row's title."""
     deployment = deployments.for_version(NEWEST)
     found: dict[str, DryRun] = {}
     shop = deployment.open_shop(now=NOW)
+    owner = sign_in_as(deployment, "merchant:owner", shop.mid)
     with shop.connection:
 
         def try_first(row: ActionRow, fields: dict[str, Any]) -> None:
             if row in WRITES:
-                found[row.title] = send_dry_run(shop, deployment, row, fields)
+                found[row.title] = send_dry_run(shop, owner, deployment, row, fields)
 
         send_examples(shop, before_each=try_first)
         yield found
 
 
-def send_dry_run(shop: MerchantClient, deployment: Deployment, row: ActionRow, fields: dict[str, Any]) -> DryRun:
+def send_dry_run(
+    shop: MerchantClient, owner: Visitor, deployment: Deployment, row: ActionRow, fields: dict[str, Any]
+) -> DryRun:
+    request = {**with_fresh_references(row, fields), "dry_run": True}
     before = everything_of(deployment, shop)
-    received = shop.send_fields(row.method, {**with_fresh_references(row, fields), "dry_run": True})
+    received = shop.send_fields(row.method, request)
+    page = owner.post(path_of(row), body=msgspec.json.encode(request).decode())
     after = everything_of(deployment, shop)
-    return DryRun(received, sorted(name for name in after if after[name] != before[name]))
+    return DryRun(received, reply_in(page), sorted(name for name in after if after[name] != before[name]))
 
 
 @pytest.mark.parametrize("row", WRITES, ids=[row.title for row in WRITES])
 def test_a_dry_run_is_honored_or_refused_by_name_and_changes_nothing(
     row: ActionRow, dry_runs: dict[str, DryRun]
 ) -> None:
-    received, changed = dry_runs[row.title]
+    received, _, changed = dry_runs[row.title]
     body = received.body
     assert changed == []
     check_reply(row, received)
@@ -98,6 +106,7 @@ def test_a_dry_run_is_honored_or_refused_by_name_and_changes_nothing(
         assert [fault["field"] for fault in body["errors"]] == ["dry_run"]
     else:
         assert (body["status"], body["dry_run"]) == (200, True)
+    assert dry_runs[row.title].tried.get("dry_run") == body.get("dry_run")
 
 
 @pytest.mark.parametrize("row", WRITES, ids=[row.title for row in WRITES])

@@ -92,6 +92,9 @@ def title(row: ActionRow) -> str:
     return row.title
 
 
+AMOUNTS = ("amount", "least")
+
+
 def another(row: ActionRow, fields: dict[str, Any]) -> dict[str, Any]:
     """Returns a different request that is valid too: another amount, count, text or choice."""
     selecting = {row.selector, *(row.action.variant or ())[:1]}
@@ -104,7 +107,7 @@ def another(row: ActionRow, fields: dict[str, Any]) -> dict[str, Any]:
     def rank(path: Path) -> int:
         value = value_at(fields, path)
         whole = isinstance(value, int) and not isinstance(value, bool)
-        return 0 if path[-1] == "amount" else 1 if whole else 2 if isinstance(value, str) else 3
+        return 0 if path[-1] in AMOUNTS else 1 if whole else 2 if isinstance(value, str) else 3
 
     path = min(paths, key=rank)
     value = value_at(fields, path)
@@ -113,7 +116,7 @@ def another(row: ActionRow, fields: dict[str, Any]) -> dict[str, Any]:
         return with_value(fields, path, UNKNOWN_TICKET_CODE)
     if isinstance(value, bool):
         return with_value(fields, path, not value)
-    changed = f"1{value}" if path[-1] == "amount" else value + 1 if isinstance(value, int) else f"{value}x"
+    changed = f"1{value}" if path[-1] in AMOUNTS else value + 1 if isinstance(value, int) else f"{value}x"
     return with_value(fields, path, changed)
 
 

@@ -19,7 +19,7 @@ from kasuwa.engine.entropy import draw_entropy
 from kasuwa.merchants import merchants
 from kasuwa.methods.checkout.rules.erase import erase_checkout_payer
 from kasuwa.methods.checkout.store import iterate_open_checkouts
-from kasuwa.methods.customers.model import UNKNOWN_CUSTOMER, Customer, customer_key
+from kasuwa.methods.customers.model import UNKNOWN_CUSTOMER, Customer, customer_key, hash_phones
 from kasuwa.methods.customers.rules import decide_erase, need_erase, read_data, show_customer
 from kasuwa.methods.customers.store import find_customer
 from kasuwa.methods.invoices.model import Invoice
@@ -87,19 +87,19 @@ async def find_unlinked_rows(
 
 @command.command(name="find")
 def find_by_identity(mid: str, email_or_phone: str, data: DataOption = None) -> None:
-    """Print the id of the customer who is known by an email address, or by a telephone number."""
+    """Print the id of the customer with an email address, or of all with a telephone number, one per line."""
 
     async def work(connection: Any, vault: Vault, settings: Settings) -> str:
         merchant_id = await merchants.find_merchant_id(connection, mid)
         is_address = "@" in email_or_phone
-        identity = email_or_phone if is_address else identify_customer("", email_or_phone)
-        key = customer_key(merchant_id, hash_customer(vault.digest, merchant_id, identity))
-        customer_id = await customer_rows.find_customer_id(connection, merchant_id, key)
+        key = customer_key(merchant_id, hash_customer(vault.digest, merchant_id, email_or_phone))
+        phones = [] if is_address else hash_phones(vault.digest, merchant_id, email_or_phone)
+        found = await customer_rows.find_customer_ids(connection, merchant_id, key, phones)
         act = f"looked for a customer by {'email' if is_address else 'telephone'}"
-        await record_audit_entry(connection, merchant_id, act, customer_id or "nobody")
-        if customer_id is None:
-            raise ServeError("no customer of this merchant is known by this email address or number")
-        return customer_id
+        await record_audit_entry(connection, merchant_id, act, ", ".join(found) or "nobody")
+        if not found:
+            raise ServeError("no customer of this merchant has this email address or number")
+        return "\n".join(found)
 
     typer.echo(run_with_connection(data, work))
 

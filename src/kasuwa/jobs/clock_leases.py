@@ -101,7 +101,8 @@ class ClockLeases:
             if time.monotonic() > until:
                 raise LeaseTimeout
             await asyncio.sleep(POLL_SECONDS)
-        held.was_left = was_left
+        # Whoever takes it and does not update all times leaves it again.
+        held.was_left = held.is_unfinished = was_left
 
     async def _renew(self, held: ClockLease) -> None:
         seconds = self._length.total_seconds()

@@ -1,5 +1,7 @@
 """Finds the rows of a customer, for exports and erasure."""
 
+from collections.abc import Collection
+
 import msgspec
 
 from kasuwa.core.references import row_key
@@ -35,13 +37,19 @@ CARDS = """
     order by c.created_at, c.seq
 """
 
-CUSTOMER_ID = "select customer_id from customer where merchant_id = $1 and key = $2 and erased_at is null"
+CUSTOMER_IDS = """
+    select customer_id from customer
+    where merchant_id = $1 and (key = $2 or phone_hash = any($3)) and erased_at is null order by number
+"""
 
 
-async def find_customer_id(connection: Connection, merchant_id: int, key: bytes) -> str | None:
-    """Returns the id of the customer with a key, or None if there is none or it was erased."""
-    customer_id = await connection.fetchval(CUSTOMER_ID, merchant_id, key)
-    return None if customer_id is None else str(customer_id)
+async def find_customer_ids(
+    connection: Connection, merchant_id: int, key: bytes, phone_hashes: Collection[bytes]
+) -> list[str]:
+    """Returns the ids of the customer with a key, and of all with one of some telephone numbers, oldest first. Those
+    that were erased are left out."""
+    rows = await connection.fetch(CUSTOMER_IDS, merchant_id, key, list(phone_hashes))
+    return [customer_id for (customer_id,) in rows]
 
 
 # Pages of the hashes of all customers who paid, in the order of the index transaction_customer.

@@ -52,7 +52,8 @@ async def search_everything(visit: Visit) -> Response:
                 requests = search_requests({"inquire": "transactions"}, text, people, payments)
                 transactions = await find_transactions(visit, requests, "")
                 members = await find_members(visit, reader, text)
-                waiting = await find_waiting(reader, visit.merchant, text.split(), parse_amount(text), MAX_WAITING)
+                if len(text) >= SHORTEST_NAME:
+                    waiting = await find_waiting(reader, visit.merchant, text.split(), parse_amount(text), MAX_WAITING)
                 parties = await read_counterparties(visit, reader, transactions.lines)
     if path:
         return visit.redirect(path)

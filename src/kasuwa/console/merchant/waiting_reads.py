@@ -71,13 +71,18 @@ IN_ORDER = "and (a.created_at, a.key) > ($2::timestamptz, $3::bytea) order by a.
 PAGE = f"{TRANSFERS.format(condition='true')} {IN_ORDER}"
 PAGE_OF_SINGLES = f"{TRANSFERS.format(condition='a.batch_ref is null')} {IN_ORDER}"
 ONE = f"{TRANSFERS.format(condition='a.txn_ref = $2')} limit 1"
-# $5: words, each of which is in what the page shows of a transfer; $6: an amount, or 0.
+# Transfers that wait among which a search looks: the oldest. One of a bulk is found by the bulk's page too.
+MAX_SEARCHED = 5_000
+# $5: words, each of which is in what the page shows of a transfer; $6: an amount, or 0. Of its maker, the first element
+# is the name of a key, or whoever signed in: the others are nobody's to search.
 PAGE_OF_FOUND = TRANSFERS.format(
-    condition="""(
-        a.amount = $6::bigint or (
+    condition=f"""a.key in (
+            select key from transfer_approval where merchant_id = $1 and state = 'waiting'
+            order by created_at, key limit {MAX_SEARCHED})
+        and (a.amount = $6::bigint or (
             select bool_and(position(lower(word) in lower(concat_ws(' ', a.txn_ref, a.order_ref, a.batch_ref,
                 t.detail ->> 'account_number', t.detail ->> 'sender_name', t.detail ->> 'narration',
-                a.detail ->> 'maker'))) > 0)
+                a.detail #>> '{{maker,0}}'))) > 0)
             from unnest($5::text[]) u (word)))"""
 )
 PAGE_OF_BULK = f"{TRANSFERS.format(condition='a.batch_ref = $5')} {IN_ORDER}"

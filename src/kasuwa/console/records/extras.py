@@ -122,7 +122,8 @@ async def read_sendings(visit: Visit, row: dict[str, Any]) -> dict[str, Any]:
     """Returns the mails and text messages about an invoice, newest first, among the newest to its customer."""
     reply = await visit.call_action("resources", inquire="mail", customer_id=row["customer_id"], limit=MAX_MAILS)
     mails = reply.body["data"] if reply.is_success else []
-    return {"sendings": [mail for mail in mails if mail["reference"] == row["invoice_id"]]}
+    sendings = [mail for mail in mails if mail["reference"] == row["invoice_id"]]
+    return {"sendings": sendings, "has_all_sendings": reply.is_success and reply.body["total"] <= MAX_MAILS}
 
 
 async def read_nothing(visit: Visit, row: dict[str, Any]) -> dict[str, Any]:
