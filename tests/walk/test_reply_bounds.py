@@ -36,7 +36,8 @@ from tests.walk.rows import ACTION_ROWS, ActionRow
 
 # The limits of lists in replies that are not pages, by row and place.
 SCHEDULE = "one line an installment: at most 366"
-FIGURES = "one line a figure, and those of a schedule: at most 366"
+# The figures of every dry run.
+ANYWHERE = {"explained": "one line a figure, and those of a schedule: at most 366"}
 RETRIES = f"those that were agreed on: at most {MAX_RETRIES}"
 GROUP_MEMBERS = f"one line a member: at most {MAX_MEMBERS}"
 DOCUMENTS = "as many as were sent: at most 20"
@@ -47,7 +48,6 @@ SECURITY = {
 }
 LOAN = {
     "data.schedule": SCHEDULE,
-    "explained": FIGURES,
     "data.waiting_write_off.parts": "at most the five parts",
     "data.auto_repay.retry": RETRIES,
     "data.agreed_charges": f"at most {MAX_CHARGES}",
@@ -134,24 +134,21 @@ BOUNDS: dict[str, dict[str, str]] = {
     "loans-request_of_product": LOAN,
     **dict.fromkeys(
         ("loans-create_product", "loans-update_product", "loans-close_product", "loans-view_product"),
-        {f"data.{name}": why for name, why in PRODUCT.items()} | {"explained": FIGURES},
+        {f"data.{name}": why for name, why in PRODUCT.items()},
     ),
     "loans-list_products": {f"data[].{name}": why for name, why in PRODUCT.items()},
     **dict.fromkeys(("loans-write_off", "loans-decide_write_off"), LOAN),
     "loans-call_guarantee": LOAN | {"guarantees": SECURITY["data.guarantees"]},
     **{key: {"data.documents": DOCUMENTS} for key in ("loans-collateral", "loans-return_collateral")},
-    **{key: {"data.retry": RETRIES, "explained": FIGURES} for key in ("loans-auto_repay", "loans-stop_auto_repay")},
-    **{
-        key: {"data.members": GROUP_MEMBERS, "explained": FIGURES}
-        for key in ("loans-create_group", "loans-update_group")
-    },
+    **{key: {"data.retry": RETRIES} for key in ("loans-auto_repay", "loans-stop_auto_repay")},
+    **{key: {"data.members": GROUP_MEMBERS} for key in ("loans-create_group", "loans-update_group")},
     "loans-view_group": {
         "data.members": GROUP_MEMBERS + ", and clients who have left and still owe something",
         "data.loans": f"the newest {MAX_LOANS_SHOWN} (groups/store.py)",
         "data.loans[].loans": GROUP_MEMBERS,
     },
     **{
-        key: {"data.loans": GROUP_MEMBERS, "explained": FIGURES}
+        key: {"data.loans": GROUP_MEMBERS}
         for key in (
             "loans-request_group_loan",
             "loans-request_group_loan_of_product",
@@ -159,7 +156,7 @@ BOUNDS: dict[str, dict[str, str]] = {
         )
     },
     "loans-collection_sheet": {"data.lines": "one line an open loan of a member"},
-    "loans-collect": {"data": "one line an amount: at most 60", "explained": FIGURES},
+    "loans-collect": {"data": "one line an amount: at most 60"},
     "loans-reverse": LOAN | {"reallocated": "one line a later repayment"},
     "loans-portfolio": {
         "data.buckets": f"the {len(BUCKETS)} buckets",
@@ -168,21 +165,9 @@ BOUNDS: dict[str, dict[str, str]] = {
     "clients-list": {f"data[].{name}": why for name, why in CLIENT_FIELDS.items()},
     **{key: {"data.plans": PLANS} for key in SHOWS_SAVINGS},
     "investments-list_savings": {"data[].plans": PLANS},
-    "investments-set_rollover": {"data.plans": PLANS, "explained": FIGURES},
+    "investments-set_rollover": {"data.plans": PLANS},
     **dict.fromkeys(("resources-events", "resources-event_feed"), EVENTS),
     "resources-installments": {"[].payment_schedule": DATES},
-    **{
-        key: {"explained": FIGURES}
-        for key in (
-            "investments-deposit",
-            "investments-cashout",
-            "investments-cashout-cashcode",
-            "investments-subscribe",
-            "investments-declare_dividend",
-            "investments-standing_order",
-            "investments-change_standing_order",
-        )
-    },
     **{
         key: {f"limits.{name}": why for name, why in CARD_LIMITS.items()}
         for key in ("virtualcard-create", "virtualcard-get")
@@ -292,7 +277,8 @@ def is_paged(action: Any) -> bool:
 def unbounded(row: ActionRow) -> tuple[str, ...]:
     """Returns the places without a limit. The list of a page is cut; lists within its lines are not."""
     found = dict.fromkeys(growing(inspect.type_info(row.action.reply)))
-    return tuple(place for place in found if not (is_paged(row.action) and place in ("", "data")))
+    pages = ("", "data") if is_paged(row.action) else ()
+    return tuple(place for place in found if place not in (*pages, *ANYWHERE))
 
 
 @pytest.mark.parametrize("row", ACTION_ROWS, ids=lambda row: row.title)
