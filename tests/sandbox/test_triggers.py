@@ -65,6 +65,21 @@ def test_a_wallet_that_is_too_short_is_filled_with_what_is_needed(shop: Merchant
     assert refused["status"] == 104
 
 
+@pytest.mark.parametrize("dollars", ["", "1.00"], ids=["naira", "dollars"])
+def test_a_card_is_paid_from_the_wallet_that_paid_before(
+    dollars: str, open_shop: Callable[..., MerchantClient]
+) -> None:
+    shop = open_shop(balance="0.00")
+    if dollars:
+        shop.put("sandbox", action="fund_wallet", currency="USD", amount=dollars)
+    trigger(shop, "card_purchase.successful")
+    left = {line["currency"]: line["balance"] for line in shop.put("resources", inquire="wallet").body["data"]}
+    filled, *others = reversed(left)
+    assert float(left[filled]) > 0
+    assert (filled, others) == (("USD", ["NGN"]) if dollars else ("NGN", []))
+    assert [left[currency] for currency in others] == ["0.00"] * len(others)
+
+
 def test_every_kind_of_event_is_triggered_or_named() -> None:
     triggered = {name.partition(".")[0] for name in TRIGGERS}
     assert triggered | set(NOT_TRIGGERED) == set(EVENT_KINDS)
@@ -231,6 +246,48 @@ def test_the_first_refusal_is_named_also_if_nothing_can_be_put_back() -> None:
     replies = {"resources": NO_EVENTS, "payment": refused, "clients": {"status": 104, "message": "second"}}
     with pytest.raises(TriggerError, match=r"x: payment refused a request: first$"):
         answer_all(request_steps("x", steps, {}, lambda: None), replies)
+
+
+SHORT = {"status": 301, "message": "short", "code": "insufficient_funds"}
+
+
+@pytest.mark.parametrize("code", ["card_insufficient", "savings_insufficient", "shares_insufficient"])
+def test_a_wallet_is_not_filled_for_what_else_is_too_short(code: str) -> None:
+    sent: list[Request] = []
+
+    async def answer(request: Request) -> Mapping[str, Any]:
+        sent.append(request)
+        return {**SHORT, "code": code} if request.path == "investments" else NO_EVENTS
+
+    with pytest.raises(TriggerError, match=r"x: investments refused a request: short$"):
+        asyncio.run(run(request_steps("x", (Step("investments", {}),), {}, lambda: None), answer))
+    assert [request.path for request in sent] == ["resources", "investments"]
+
+
+@pytest.mark.parametrize(
+    ("currency", "amount", "wallets", "filled"),
+    [
+        ({}, "60000.00", [], ("NGN", "120000.00")),
+        ({"currency": "NGN"}, "20.00", [], ("NGN", "100000.00")),
+        ({"currency": "USD"}, "20.00", ["NGN"], ("NGN", "400000.00")),
+        ({"currency": "USD"}, "20.00", ["NGN", "KES"], ("NGN", "400000.00")),
+        ({"currency": "USD"}, "20.00", ["NGN", "USD"], ("USD", "100000.00")),
+    ],
+)
+def test_the_wallet_that_pays_is_filled_once(
+    currency: dict[str, str], amount: str, wallets: list[str], filled: tuple[str, str]
+) -> None:
+    requests = request_steps("x", (Step("virtualcard", {"amount": amount, **currency}),), {}, lambda: None)
+    requests.send(None)  # type: ignore[arg-type]
+    assert requests.send(NO_EVENTS).path == "virtualcard"
+    request = requests.send(SHORT)
+    if wallets:
+        assert (request.path, request.fields) == ("resources", {"inquire": "wallet"})
+        request = requests.send({"status": 200, "data": [{"currency": name} for name in wallets]})
+    assert request.fields == {"action": "fund_wallet", "currency": filled[0], "amount": filled[1]}
+    assert requests.send({"status": 200}).path == "virtualcard"
+    with pytest.raises(TriggerError, match="refused a request: short"):
+        requests.send(SHORT)
 
 
 def test_an_advance_goes_on_until_it_is_there() -> None:

@@ -15,7 +15,6 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from kasuwa.core.codes import INSUFFICIENT_FUNDS
 from kasuwa.wire.masking import make_echo
 
 # Most characters of an unknown name in a message.
@@ -23,6 +22,11 @@ MAX_ECHOED = 60
 PLAIN_AMOUNT = re.compile(r"[0-9]{1,12}(\.[0-9]{1,2})?", re.ASCII)
 # What a wallet that is too short for a request is filled with at least, in major units.
 LEAST_FILLED = Decimal(100_000)
+# The code of every refusal for a wallet that is too short. Status 301 is also that of cards, savings and shares.
+SHORT_WALLET = "insufficient_funds"
+HOME = "NGN"
+# More naira than a unit of any other currency costs. The rate is the operator's, and no request of a merchant shows it.
+MOST_NAIRA_FOR_ONE = 10_000
 
 
 class Step(NamedTuple):
@@ -547,9 +551,14 @@ def ask(
     while True:
         go_on()
         reply = yield Request(path, fields, key)
-        if reply["status"] == INSUFFICIENT_FUNDS and not is_filled:
+        if reply.get("code") == SHORT_WALLET and not is_filled:
             is_filled = True
-            yield Request("sandbox", fill_wallet(fields, known), "")
+            currency = fields.get("currency", HOME)
+            wallets = {HOME}
+            if currency != HOME:
+                listed = yield from ask(name, "resources", {"inquire": "wallet"}, go_on=go_on)
+                wallets = {line["currency"] for line in listed["data"]}
+            yield Request("sandbox", fill_wallet(fields, known, currency, wallets), "")
             continue
         if reply["status"] not in (200, 202):
             raise TriggerError(f"{name}: {path} refused a request: {reply.get('message')}")
@@ -558,12 +567,17 @@ def ask(
         fields = {"action": "advance", "until": reply["until"]}
 
 
-def fill_wallet(fields: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the request that gives the wallet more than a request may cost."""
+def fill_wallet(
+    fields: Mapping[str, Any], known: Mapping[str, Any], currency: str, wallets: Collection[str]
+) -> dict[str, Any]:
+    """Returns the request that gives the wallet more than a request may cost. One of a currency without a wallet is
+    paid from the naira wallet: a wallet that was made for it would pay all later ones."""
+    factor = 2 if currency in wallets else 2 * MOST_NAIRA_FOR_ONE
     texts = [str(named["amount"]) for named in (fields, known) if "amount" in named]
-    amounts = [2 * Decimal(text) for text in texts if PLAIN_AMOUNT.fullmatch(text)]
+    amounts = [factor * Decimal(text) for text in texts if PLAIN_AMOUNT.fullmatch(text)]
     amount = max((LEAST_FILLED, *amounts))
-    return {"action": "fund_wallet", "currency": fields.get("currency", "NGN"), "amount": f"{amount:.2f}"}
+    filled = currency if currency in wallets else HOME
+    return {"action": "fund_wallet", "currency": filled, "amount": f"{amount:.2f}"}
 
 
 async def run(requests: Requests, answer: Callable[[Request], Awaitable[Reply]]) -> dict[str, Any]:

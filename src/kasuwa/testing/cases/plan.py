@@ -23,6 +23,8 @@ APPROVED, DECLINED = "00", "05"
 CARD_BIN, PIN_CVV = "411111", "100"
 # A customer of a biller, and an account, that the sandbox always knows.
 CUSTOMER, ACCOUNT = "0000000000", "0000000000"
+# The number of a document that identifies a client: as long as a National Identification Number.
+DOCUMENT_NUMBER = "00000000000"
 # Requests that send a further step of a payment.
 LATER_STEPS = ("payment.validate", "payment.charge card")
 RAILS = (("disburse.", "bank"), ("bills.", "biller"), ("payment.", "card"))

@@ -220,9 +220,14 @@ class Player:
         return ""
 
     def _change_clients_create(self, body: Any, opened: list[str], answers: plan.Answers, scenario: str) -> str:
-        """Money can be sent to the client. Whose face a photo shows nobody may know, and no bank knows the account."""
-        data = body["data"]
+        """Money can be sent to the client. Whose face a photo shows nobody may know, no bank knows the account, and the
+        number of a document is not recorded."""
+        data = body.get("data")
+        if not isinstance(data, dict):
+            return scenario
         data.pop("photo", None)
+        if "identification" in data:
+            data["identification"] = {**data["identification"], "number": plan.DOCUMENT_NUMBER}
         if "bankAccount" in data:
             data["bankAccount"] = {**data["bankAccount"], "account_number": plan.ACCOUNT}
         return scenario
