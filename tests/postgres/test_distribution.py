@@ -74,7 +74,6 @@ OF_ALL_MERCHANTS = {
         "FIND_DUE": "looks for work on all servers, and locks nothing",
         "FIND_DUE_IN_TURN": "looks for work on all servers, and locks nothing",
         "ADVANCING": "its table is on the coordinator",
-        "TAKE_ADVANCE": "its table is on the coordinator",
         "TAKE_ABANDONED": "its table is on the coordinator",
         "FAULTS": "reads by a key, which a merchant has alone, on all servers",
         "DELETE_EXPIRED": "deletes on all servers what nobody reads any more",
