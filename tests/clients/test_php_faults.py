@@ -74,6 +74,13 @@ def test_a_request_that_waits_for_its_connection_was_not_sent(deployment: Deploy
         assert run_tests(deployment, tmp_path, "faults.php", name, FAULTY_URL=url) == [name]
 
 
+def test_a_request_may_have_arrived_whatever_curl_counts_of_it(deployment: Deployment, tmp_path: Path) -> None:
+    name = "a request of which curl has counted nothing"
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        assert run_tests(deployment, tmp_path, "faults.php", name, FAULTY_URL=url) == [name]
+
+
 class KeepingHandler(BaseHTTPRequestHandler):
     """Answers the first request and keeps the connection. Any later request is read, and lost with its connection."""
 

@@ -218,7 +218,7 @@ def test_a_signed_body_that_is_no_event_is_refused(body: bytes) -> None:
         verify(body, signed(body))
 
 
-@pytest.mark.parametrize("key", ["", [], [""], None, [None]])
+@pytest.mark.parametrize("key", ["", [], [""], None, [None], "whsec_", [KEY, "whsec_"], "whsec_%"])
 def test_an_empty_key_is_an_error_of_the_caller(key: Any) -> None:
     with pytest.raises((ValueError, TypeError)):
         verify(key=key)

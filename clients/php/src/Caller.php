@@ -89,7 +89,7 @@ final class Caller
     ): PreparedCall
     {
         $given = array_filter($arguments, static fn (mixed $value): bool => $value !== null);
-        $body = [...$operation->select, ...$given];
+        $body = Exact::withArrays([...$operation->select, ...$given]);
         $idempotencyKey = $options->idempotencyKey;
         if ($this->makeReferences) {
             $body = self::withOrderRefs($operation, $body);

@@ -65,8 +65,9 @@ final class CurlTransport implements Transport
     {
         $number = curl_errno($handle);
         $isTimeout = $number === CURLE_OPERATION_TIMEDOUT;
-        // While it still connects, a connection that is too slow is the same as none.
-        $isUnsent = $isTimeout && curl_getinfo($handle, CURLINFO_REQUEST_SIZE) === 0;
+        // While it still connects, a connection that is too slow is the same as none. CURLINFO_REQUEST_SIZE does not
+        // tell: libcurl 8.7 gives 0 also for a request that was sent.
+        $isUnsent = $isTimeout && curl_getinfo($handle, CURLINFO_PRETRANSFER_TIME) === 0.0;
         $parts = parse_url($url);
         $origin = "{$parts['scheme']}://{$parts['host']}" . (isset($parts['port']) ? ":{$parts['port']}" : '');
         $reason = $isTimeout && !$isUnsent ? 'no reply in time' : curl_error($handle);

@@ -20,6 +20,27 @@ final class Exact
     ];
 
     /**
+     * Returns a request with arrays in the place of objects, such as the rows of json_decode. An object that would be a
+     * list as an array, as the empty one, stays.
+     *
+     * @param array<mixed> $value
+     *
+     * @return array<mixed>
+     */
+    public static function withArrays(#[\SensitiveParameter] array $value): array
+    {
+        foreach ($value as $name => $one) {
+            if ($one instanceof \stdClass && !array_is_list((array) $one)) {
+                $one = (array) $one;
+            }
+            if (is_array($one)) {
+                $value[$name] = self::withArrays($one);
+            }
+        }
+        return $value;
+    }
+
+    /**
      * Returns a request as it is encoded: an empty array that stands for an object is one.
      *
      * @param array<string, mixed> $request
@@ -27,7 +48,8 @@ final class Exact
      *
      * @return array<string, mixed>
      *
-     * @throws \InvalidArgumentException that names every amount or rate that is not a string
+     * @throws \InvalidArgumentException that names every amount or rate that is not a string, and every object that
+     *     may hide one
      */
     public static function prepare(#[\SensitiveParameter] array $request, array $shape): array
     {
@@ -58,8 +80,7 @@ final class Exact
         $faults = [];
         if ($value !== [] && array_is_list($value)) {
             foreach ($value as $index => $one) {
-                $inner = is_array($one) ? self::faults($one, $shape, "{$path}[$index]") : [];
-                array_push($faults, ...$inner);
+                array_push($faults, ...self::faultsInside($one, $shape, "{$path}[$index]"));
             }
             return $faults;
         }
@@ -76,11 +97,23 @@ final class Exact
             }
         }
         foreach ($shape['inside'] ?? [] as $name => $inner) {
-            if (is_array($value[$name] ?? null)) {
-                array_push($faults, ...self::faults($value[$name], $inner, $prefix . $name));
-            }
+            array_push($faults, ...self::faultsInside($value[$name] ?? null, $inner, $prefix . $name));
         }
         return $faults;
+    }
+
+    /**
+     * @param array<string, mixed> $shape
+     *
+     * @return list<string>
+     */
+    private static function faultsInside(#[\SensitiveParameter] mixed $value, array $shape, string $path): array
+    {
+        if (is_array($value)) {
+            return self::faults($value, $shape, $path);
+        }
+        $isHiding = is_object($value) && !($value instanceof \stdClass && (array) $value === []);
+        return $isHiding ? ["$path: pass an array, not " . get_debug_type($value)] : [];
     }
 
     /**

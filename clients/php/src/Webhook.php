@@ -124,7 +124,7 @@ final class Webhook
             }
             $isSecret = str_starts_with($one, self::SECRET_PREFIX);
             $bytes = $isSecret ? base64_decode(substr($one, strlen(self::SECRET_PREFIX)), true) : $one;
-            if ($bytes === false) {
+            if ($bytes === false || $bytes === '') {
                 throw new \InvalidArgumentException('key: a secret that begins with whsec_ must continue in Base64');
             }
             $keys[] = $bytes;

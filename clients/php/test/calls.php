@@ -174,6 +174,34 @@ runTests([
         $state = $shop->disburse->wait($bulk);
         same(['successful', 2], [$state->txnStatus, count($state->data)]);
     },
+    'objects of json_decode are read as arrays, and other objects are refused by name' => function (): void {
+        $transport = new RecordingTransport();
+        $shop = openShop()->withOptions(transport: $transport);
+        $rows = json_decode(json_encode([TRANSFER, [...TRANSFER, 'orderRef' => 'mine']]));
+        $bulk = $shop->disburse->transferBulk(data: $rows);
+        matches('/^kc-/', $bulk->data[0]->orderRef);
+        same('mine', $bulk->data[1]->orderRef);
+        same([false, true], array_map(fn (stdClass $row): bool => isset($row->orderRef), $rows));
+        $data = ['lastname' => 'Obi', 'bankAccount' => new stdClass(), 'x' => (object) ['y' => new stdClass()]];
+        thrown(InvalidRequest::class, fn () => $shop->clients->create(data: $data));
+        same(json_encode($data), json_encode(json_decode($transport->sent[1]->body)->data));
+        $terms = json_decode('{"payment_schedule": {"30-11-2030": 0.5}, "total": "5.00"}', true);
+        $terms['payment_schedule'] = (object) $terms['payment_schedule'];
+        $wrong = [
+            'data[0].amount: pass an amount as a string such as "1500.00", not float' =>
+                fn () => $shop->disburse->transferBulk(data: json_decode('[{"amount": 1500.5}]')),
+            'data[0]: pass an array, not ArrayObject' =>
+                fn () => $shop->disburse->transferBulk(data: [new ArrayObject(TRANSFER)]),
+            'data[0]: pass an array, not stdClass' =>
+                fn () => $shop->disburse->transferBulk(data: [(object) [TRANSFER]]),
+            'installment.payment_schedule.30-11-2030: pass a rate as a string such as "12.5", not float' =>
+                fn () => $shop->payment->chargeToken(token: 'x', installment: $terms),
+        ];
+        foreach ($wrong as $message => $call) {
+            same($message, thrown(InvalidArgumentException::class, $call)->getMessage());
+        }
+        same(2, count($transport->sent));
+    },
     'an empty array that stands for an object is sent as one' => function (): void {
         $transport = new RecordingTransport();
         $shop = openShop()->withOptions(transport: $transport);

@@ -79,7 +79,7 @@ runTests([
         same($event->eventId, $later->eventId);
         $old = Webhook::verifyEvent($body, $alone, $key, acceptServiceHashAlone: true);
         same([$orderRef, null, null], [$old->orderRef, $old->eventId, $old->sentAt]);
-        foreach ([[], '', ['', $key], 'whsec_%'] as $wrong) {
+        foreach ([[], '', ['', $key], 'whsec_%', 'whsec_', [$key, 'whsec_====']] as $wrong) {
             thrown(InvalidArgumentException::class, fn () => Webhook::verifyEvent($body, $headers, $wrong));
         }
     },

@@ -125,6 +125,18 @@ runTests([
         $error = thrown(ServiceUnreachable::class, fn () => $client->disburse->transfer(...TRANSFER));
         matches('/^The service cannot be reached: /', $error->getMessage());
     },
+    'a request of which curl has counted nothing' => function (): void {
+        require __DIR__ . '/uncounted.php';
+        [, $client] = behind(timeoutSeconds: 0.5, maxRetries: 0);
+        // Sent whole, and only in part because nobody reads it.
+        foreach (['Rent', str_repeat('Rent', 5_000_000)] as $narration) {
+            $error = thrown(
+                OutcomeUnknown::class,
+                fn () => $client->disburse->transfer(...TRANSFER, narration: $narration),
+            );
+            matches('/no reply in time/', $error->getMessage());
+        }
+    },
     'a kept connection that closes' => function (): void {
         [, $client] = behind();
         same([], $client->resources->wallet()->data);

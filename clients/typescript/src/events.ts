@@ -146,7 +146,7 @@ function readKeys(key: string | readonly string[]): Bytes[] {
 
 function secretBytes(secret: string): Bytes {
   const bytes = fromBase64(secret.slice(SECRET_PREFIX.length));
-  if (bytes === undefined) {
+  if (bytes === undefined || bytes.length === 0) {
     throw new TypeError(`key: a secret that begins with ${SECRET_PREFIX} must continue in Base64`);
   }
   return bytes;

@@ -87,7 +87,7 @@ final class Disburse
      *     transfer; with other content it is refused. If left out, the `txnRef` is used. This client makes one if you
      *     give none. 1 to 100 characters.
      * @param bool|null $dry_run If true, the reply explains what the transfer would cost and whether it would wait for
-     *     approval. No money moves.
+     *     approval. No money moves. An order of a bulk with `true` is refused.
      */
     public function transfer(
         string|int|float $amount,

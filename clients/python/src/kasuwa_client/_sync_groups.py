@@ -52,7 +52,7 @@ class Disburse(SyncGroup):
             other content it is refused. If left out, the `txnRef` is used. 1 to 100 characters. The client makes
             one if it is left out.
         dry_run: If true, the reply explains what the transfer would cost and whether it would wait for approval. No
-            money moves.
+            money moves. An order of a bulk with `true` is refused.
         idempotency_key: Only needed besides `order_ref` if the same reply must come again, for 24 hours.
 
         Example, and the reply that was recorded for it:

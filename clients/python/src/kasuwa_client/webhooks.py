@@ -132,19 +132,21 @@ def _check_standard(body: bytes, headers: Mapping[str, str], keys: list[str], to
 def _secret(key: str) -> bytes:
     """Returns the bytes of a key, which may also be in the form that Standard Webhooks libraries take."""
     if key.startswith("whsec_"):
-        try:
-            return base64.b64decode(key[len("whsec_") :], validate=True)
-        except (binascii.Error, ValueError):
-            raise ValueError("key: a secret that begins with whsec_ must continue in base64") from None
+        secret = _decode_base64(key[len("whsec_") :])
+        if not secret:
+            raise ValueError("key: a secret that begins with whsec_ must continue in base64")
+        return secret
     return key.encode()
 
 
 def _read_signature(part: str) -> bytes | None:
     version, _, encoded = part.partition(",")
-    if version != "v1":
-        return None
+    return _decode_base64(encoded) if version == "v1" else None
+
+
+def _decode_base64(text: str) -> bytes | None:
     try:
-        return base64.b64decode(encoded, validate=True)
+        return base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
         return None
 

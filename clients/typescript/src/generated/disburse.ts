@@ -215,6 +215,7 @@ export interface DisburseTransferRequest {
   readonly orderRef?: string | null | undefined;
   /**
    * If true, the reply explains what the transfer would cost and whether it would wait for approval. No money moves.
+   * An order of a bulk with `true` is refused.
    */
   readonly dry_run?: boolean | null | undefined;
 }

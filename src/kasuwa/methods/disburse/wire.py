@@ -39,7 +39,8 @@ class TransferRequest(msgspec.Struct, kw_only=True):
     """Your reference of the order. Sent again with the same content it returns the first transfer; with other content
     it is refused. If left out, the `txnRef` is used."""
     dry_run: bool | None = None
-    "If true, the reply explains what the transfer would cost and whether it would wait for approval. No money moves."
+    """If true, the reply explains what the transfer would cost and whether it would wait for approval. No money moves.
+    An order of a bulk with `true` is refused."""
 
 
 # An order stays undecoded so that an invalid one does not fail the whole bulk. OpenAPI describes it as a transfer.
