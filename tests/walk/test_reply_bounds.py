@@ -132,10 +132,10 @@ BOUNDS: dict[str, dict[str, str]] = {
     **dict.fromkeys(("loans-request", "loans-process", "loans-repay", "loans-view"), LOAN),
     **dict.fromkeys(("loans-charge", "loans-waive", "loans-reschedule", "loans-top_up"), LOAN),
     "loans-request_of_product": LOAN,
-    **dict.fromkeys(
-        ("loans-create_product", "loans-update_product", "loans-close_product", "loans-view_product"),
-        {f"data.{name}": why for name, why in PRODUCT.items()},
-    ),
+    **{
+        key: {f"data.{name}": why for name, why in PRODUCT.items()}
+        for key in ("loans-create_product", "loans-update_product", "loans-close_product", "loans-view_product")
+    },
     "loans-list_products": {f"data[].{name}": why for name, why in PRODUCT.items()},
     **dict.fromkeys(("loans-write_off", "loans-decide_write_off"), LOAN),
     "loans-call_guarantee": LOAN | {"guarantees": SECURITY["data.guarantees"]},

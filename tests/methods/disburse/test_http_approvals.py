@@ -91,7 +91,12 @@ def test_a_transfer_above_the_amount_waits_until_another_key_approves_it(team: T
 def test_a_dry_run_says_that_a_transfer_would_wait_and_not_why(team: Team) -> None:
     """It leaves no trace, so a stolen key could try out the limits one by one."""
     team.set_policy(approve_above="1000.00")
-    order = {"action": "transfer", "bankcode": "058", "accountnumber": "0000000000", "dry_run": True}
+    order: dict[str, Any] = {
+        "action": "transfer",
+        "bankcode": "058",
+        "accountnumber": "0000000000",
+        "dry_run": True,
+    }
     for amount, expected in (("1000.00", []), ("1000.01", ["by the policy for money out"])):
         shown = team.payer.put("disburse", amount=amount, **order).body["explained"]
         assert [figure["how"] for figure in shown if figure["what"] == "approval"] == expected
