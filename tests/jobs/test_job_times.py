@@ -154,7 +154,8 @@ def test_jobs_that_are_due_later_are_not_read(
     )
     plan = explain_piece(deployment, number, until=ninth, has_statistics=has_statistics)
     assert plan["Actual Rows"] == 1
-    assert 9 <= rows_handled(plan) < 100
+    # Each part of the plan counts the nine again, and those of other merchants that it passed.
+    assert 9 <= rows_handled(plan) < 500
 
 
 def test_an_advance_after_one_that_left_its_jobs_moves_them_all(

@@ -94,12 +94,12 @@ def find_by_identity(mid: str, email_or_phone: str, data: DataOption = None) -> 
         is_address = "@" in email_or_phone
         key = customer_key(merchant_id, hash_customer(vault.digest, merchant_id, email_or_phone))
         phones = [] if is_address else hash_phones(vault.digest, merchant_id, email_or_phone)
-        found = await customer_rows.find_customer_ids(connection, merchant_id, key, phones)
+        customer_ids = await customer_rows.find_customer_ids(connection, merchant_id, key, phones)
         act = f"looked for a customer by {'email' if is_address else 'telephone'}"
-        await record_audit_entry(connection, merchant_id, act, ", ".join(found) or "nobody")
-        if not found:
+        await record_audit_entry(connection, merchant_id, act, ", ".join(customer_ids) or "nobody")
+        if not customer_ids:
             raise ServeError("no customer of this merchant has this email address or number")
-        return "\n".join(found)
+        return "\n".join(customer_ids)
 
     typer.echo(run_with_connection(data, work))
 
