@@ -137,7 +137,7 @@ def test_the_server_ends_a_statement_that_its_client_has_given_up(cluster: embed
 
     async def use() -> None:
         settings = {"application_name": "probe"}
-        pool = await connections.open_pool("probe", cluster.dsn, settings, max_size=1, statement_seconds=0.3)
+        pool = await connections.open_pool("probe", cluster.dsn, settings, max_size=1, statement_seconds=1.0)
         with pytest.raises(TimeoutError):
             await pool.execute("select pg_sleep(600)")
         while await pool.fetchval(running):

@@ -161,7 +161,7 @@ def test_a_pool_whose_connection_lost_an_answer_answers_the_next_reads(
     async def work() -> None:
         async with line.open():
             pool = await connections.open_pool(
-                "probe", line.dsn, {"application_name": "probe"}, max_size=1, statement_seconds=0.4
+                "probe", line.dsn, {"application_name": "probe"}, max_size=1, statement_seconds=1.0
             )
             async with pool.acquire() as connection:
                 held: Any = connection
