@@ -107,9 +107,9 @@ def test_a_form_that_is_opened_again_repeats_what_was_not_confirmed(
     unconfirmed: Unconfirmed, deployment: Deployment
 ) -> None:
     shop, owner, form = unconfirmed
-    not_told = dict(owner.cookies)
+    cookies = dict(owner.cookies)
     first = owner.post("/transfers/send", **form)  # whose answer does not reach the browser
-    owner.cookies = not_told
+    owner.cookies = cookies
     opened_again = confirmed_form(owner)
     assert opened_again["form_key"] != form["form_key"]
     second = owner.post("/transfers/send", **opened_again)

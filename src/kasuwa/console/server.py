@@ -218,14 +218,14 @@ def make_endpoint(
     services: ConsoleServices, page: ConsolePage, pages: Sequence[ConsolePage], bodies: BodyLimiter
 ) -> Endpoint:
     async def endpoint(request: Request) -> Response:
-        told = services.cookies.read(request, UNCONFIRMED) or ""
-        visit = Visit(request, services, [], unconfirmed=UnconfirmedWrites(told))
+        cookie = services.cookies.read(request, UNCONFIRMED) or ""
+        visit = Visit(request, services, [], unconfirmed=UnconfirmedWrites(cookie))
         request.scope[ROUTE_SCOPE_KEY], request.scope[VISIT_SCOPE_KEY] = page.path, visit
         response = await respond(visit)
-        kept = str(visit.unconfirmed)
-        if kept and kept != told:
-            services.cookies.set_cookie(response, UNCONFIRMED, kept)
-        elif told and not kept:
+        changed = str(visit.unconfirmed)
+        if changed and changed != cookie:
+            services.cookies.set_cookie(response, UNCONFIRMED, changed)
+        elif cookie and not changed:
             services.cookies.delete_cookie(response, UNCONFIRMED)
         return response
 

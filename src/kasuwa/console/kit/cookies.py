@@ -86,7 +86,7 @@ class UnconfirmedWrites:
     """
 
     def __init__(self, cookie: str = "") -> None:
-        self._keys = dict(UNCONFIRMED_WRITE.findall(cookie)[-MAX_UNCONFIRMED:])
+        self._keys: dict[str, str] = dict(UNCONFIRMED_WRITE.findall(cookie)[-MAX_UNCONFIRMED:])
         self._begun: set[str] = set()
         self._confirmed: set[str] = set()
 
@@ -106,5 +106,5 @@ class UnconfirmedWrites:
         return bool(self._begun)
 
     def __str__(self) -> str:
-        kept = [f"{write}:{key}" for write, key in self._keys.items() if write not in self._confirmed]
-        return ".".join(kept[-MAX_UNCONFIRMED:])
+        entries = [f"{write}:{key}" for write, key in self._keys.items() if write not in self._confirmed]
+        return ".".join(entries[-MAX_UNCONFIRMED:])

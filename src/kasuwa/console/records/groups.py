@@ -64,7 +64,7 @@ GROUPS = RecordKind(
     describe=describe_group,
     filters=(
         FormField("state", "State", options=("", "active", "closed")),
-        FormField("client_id", "Client's id"),
+        FormField("client_id", "Client", people="clients"),
     ),
     list_action="list_groups",
     view_action="view_group",
