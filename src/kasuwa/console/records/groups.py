@@ -63,7 +63,7 @@ GROUPS = RecordKind(
     hidden_fields=("name", "standing"),
     describe=describe_group,
     filters=(
-        FormField("state", "State", options=("", "active", "closed")),
+        FormField("state", "State", options=("active", "closed")),
         FormField("client_id", "Client", people="clients"),
     ),
     list_action="list_groups",

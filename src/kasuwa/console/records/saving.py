@@ -38,7 +38,7 @@ SAVINGS = RecordKind(
     hidden_fields=("name",),
     filters=(
         FormField("client_id", "Client", people="clients"),
-        FormField("state", "State", options=("", *get_args(SavingsState))),
+        FormField("state", "State", options=get_args(SavingsState)),
     ),
     list_action="list_savings",
     view_action="view_savings",
@@ -110,7 +110,7 @@ STANDING_ORDERS = RecordKind(
     filters=(
         FormField("client_id", "Client", people="clients"),
         FormField("savings_id", "Savings account that pays"),
-        FormField("state", "State", options=("", "active", "paused", "ended", "cancelled")),
+        FormField("state", "State", options=("active", "paused", "ended", "cancelled")),
     ),
     list_action="list_standing_orders",
     empty_text="A standing order pays from savings on a schedule: other savings, a loan or a thrift plan.",
