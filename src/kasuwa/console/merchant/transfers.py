@@ -106,9 +106,10 @@ async def preview_transfer(visit: Visit) -> Response:
 
 
 async def send_transfer(visit: Visit) -> Response:
-    order = read_order(visit, FORM_FIELDS)
+    order = read_order(visit, (*FORM_FIELDS, "orderRef"))
     request = {"action": "transfer", **{n: v for n, v in order.items() if v}}
-    request["orderRef"] = visit.make_reference("console", "disburse", request)
+    if "orderRef" not in request:
+        request["orderRef"] = visit.make_reference("console", "disburse", request)
     reply = await visit.run_action("disburse", request, "sent a transfer")
     if reply.is_error:
         return show_retry_form(visit, reply, "/transfers/send", order)
