@@ -13,6 +13,7 @@ TYPES = {
     "/docs/reference/payment-refund.html": "text/html; charset=utf-8",
     "/docs/docs.css": "text/css; charset=utf-8",
     "/docs/docs.js": "text/javascript; charset=utf-8",
+    "/docs/icon.svg": "image/svg+xml",
     "/docs/search-index.js": "text/javascript; charset=utf-8",
     "/docs/reference/payment-refund.md": "text/markdown; charset=utf-8",
     "/docs/llms.txt": "text/plain; charset=utf-8",

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from kasuwa.projections import daily_totals
+from kasuwa.rails.sandbox.bank import person_name
 from tests.browser import BROWSER_GROUP, OpenPage, browser, open_page
 from tests.console.visitor import Visitor, browser_state_of, sign_in_as
 from tests.merchant_client import MerchantClient
@@ -59,6 +60,14 @@ def test_the_overview_shows_money_in_out_and_refunded_apart(owner: Visitor, shop
     assert "Refunded NGN 1,000.00 1 transaction" in page
     assert "Success rate of payments 100.0 % 1 of 1 payments that ended All transactions Successful 3 Failed 1" in page
     assert "No sufficient funds 1 100.0 %" in page
+
+
+def test_transfers_are_listed_with_the_name_on_the_account(owner: Visitor, shop: MerchantClient) -> None:
+    sent = shop.transfer(bankcode="000013", accountnumber="0123456785")["txnRef"]
+    name = person_name("000013", "0123456785")
+    for path in ("/", "/transactions", "/transactions.csv"):
+        page = owner.get(path)
+        assert (name in page.text, sent in page.text) == (True, True), path
 
 
 def test_the_figures_of_the_charts_can_be_exported(owner: Visitor, shop: MerchantClient) -> None:

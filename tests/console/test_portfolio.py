@@ -35,6 +35,8 @@ def test_the_page_says_who_is_late_and_what_is_expected(owner: Visitor, bank: Le
     assert f"Expected in 7 days NGN {expected}" in page.words
     assert "1-30 1 NGN 120,000.00" in page.words
     assert (late in page.words, paying in page.words) == (True, False)
+    [loan] = bank.loans("list", state="active_in_arrears")["data"]
+    assert f"{late} Ada Obi 28 Feb 2026 1 NGN {to_shown(loan['overdue'])} NGN 120,000.00" in page.words
     before = owner.get("/portfolio?as_of=2026-02-01").words
     assert "not late 2 NGN 240,000.00 100.00 %" in before
 

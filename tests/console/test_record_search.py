@@ -34,7 +34,7 @@ def wait_for_words(deployment: Deployment, shop: MerchantClient) -> None:
 
 
 def make_client(shop: MerchantClient, **fields: Any) -> str:
-    made: Any = shop.put("clients", action="create", data={**PERSON, **fields}).body
+    made: Any = shop.put("clients", action="create", data={**PERSON, **fields}, status="active").body
     return str(made["data"]["client_id"])
 
 

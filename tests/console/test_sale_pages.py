@@ -90,6 +90,15 @@ def test_an_invoice_says_to_whom_it_was_sent_and_what_became_of_it(owner: Visito
     assert "It was not sent from here yet" in owner.get(f"/invoices/{other['invoice_id']}").words
 
 
+def test_the_page_of_an_invoice_leads_to_its_file(owner: Visitor, shop: MerchantClient) -> None:
+    items = [{"description": "Fabric", "quantity": 1, "amount": "12500.00"}]
+    invoice = make_invoice(shop, items=items)
+    page = owner.get(f"/invoices/{invoice['invoice_id']}").text
+    address = page.partition('/invoice.pdf"')[0].rpartition('href="')[2] + "/invoice.pdf"
+    file = shop.connection.send("GET", urlsplit(address).path)
+    assert (file.http, file.headers["content-type"]) == (200, "application/pdf")
+
+
 def test_the_file_of_an_invoice_has_grouped_amounts_and_dates_in_words(shop: MerchantClient) -> None:
     items = [{"description": "Fabric", "quantity": 1000, "amount": "23.00"}]
     invoice = make_invoice(shop, items=items, vat="7.5", date_due="2099-01-05")

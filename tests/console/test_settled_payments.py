@@ -40,6 +40,13 @@ def check_sums(settlement: dict[str, Any], rows: list[dict[str, str]]) -> None:
         assert sum(minor(row[line]) for row in rows) == minor(settlement[line]), line
 
 
+def test_an_empty_list_says_that_it_has_the_last_30_days_alone(owner: Visitor, shop: MerchantClient) -> None:
+    PaymentClient(shop).paid()
+    assert list_settlements(shop)
+    shop.advance(days=40)
+    assert "None in the last 30 days" in owner.get("/settlements").words
+
+
 def test_payments_and_refunds_add_up_to_the_lines(owner: Visitor, shop: MerchantClient) -> None:
     payments = PaymentClient(shop)
     references = [payments.paid(amount=amount)["txnRef"] for amount in ("1500.00", "12345.67", "200.00")]

@@ -126,6 +126,19 @@ def test_the_static_site_works_from_a_file_system(open_page: OpenPage, tmp_path:
     expect(page.get_by_role("heading", level=1)).to_have_text("refund")
 
 
+def test_a_printed_page_has_its_text_and_nothing_to_press(deployment: Deployment, reuse_page: OpenPage) -> None:
+    page = reuse_page()
+    page.goto(address_of(deployment, "guides/errors.html"))
+    page.emulate_media(media="print")
+    for pressed in ("nav", ".site-header", "[role=tab]", ".copy"):
+        parts = page.locator(pressed).all()
+        assert parts, pressed
+        assert not [part for part in parts if part.is_visible()], pressed
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    page.emulate_media(media="screen")
+    expect(page.get_by_role("searchbox")).to_be_visible()
+
+
 def test_every_language_is_shown_without_a_script(deployment: Deployment, open_page: OpenPage) -> None:
     page = open_page(java_script_enabled=False, width=360)
     page.goto(address_of(deployment, "guides/first-request.html"))

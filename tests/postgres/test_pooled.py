@@ -110,6 +110,14 @@ def test_an_exhausted_pool_raises_is_counted_and_fails_readiness(cluster: embedd
     on_pool(cluster, work, max_size=1)
 
 
+def test_a_pool_without_a_connection_has_the_time_to_open_one(cluster: embedded.Cluster) -> None:
+    async def work(opened: Pool) -> None:
+        opened.acquire_seconds = 0
+        assert await opened.fetchval("select 1") == 1
+
+    on_pool(cluster, work, max_size=1)
+
+
 def test_a_statement_that_times_out_frees_its_connection(
     cluster: embedded.Cluster,
 ) -> None:

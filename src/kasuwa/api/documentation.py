@@ -22,12 +22,13 @@ CONTENT_TYPES: Mapping[str, str] = {
     "html": "text/html; charset=utf-8",
     "css": "text/css; charset=utf-8",
     "js": "text/javascript; charset=utf-8",
+    "svg": "image/svg+xml",
     "md": "text/markdown; charset=utf-8",
     "txt": "text/plain; charset=utf-8",
 }
 POLICY = (
-    "default-src 'none'; style-src 'self'; script-src 'self'; img-src data:; base-uri 'none'; form-action 'self';"
-    " frame-ancestors 'none'"
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; base-uri 'none';"
+    " form-action 'self'; frame-ancestors 'none'"
 )
 HEADERS = (
     ("content-security-policy", POLICY),

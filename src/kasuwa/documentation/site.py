@@ -22,7 +22,7 @@ from kasuwa.documentation.reference import ActionReference, PathReference, descr
 from kasuwa.documentation.synonyms import SYNONYMS
 from kasuwa.wire.inline_code import inline_code
 
-STATIC_FILES = ("docs.css", "docs.js", "search.js")
+STATIC_FILES = ("docs.css", "docs.js", "icon.svg", "search.js")
 SEARCH_INDEX = "search-index.js"
 CONTENTS = "llms.txt"
 

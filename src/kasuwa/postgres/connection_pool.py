@@ -106,18 +106,31 @@ class ConnectionSource:
 class Pool(ConnectionSource):
     """A pool of `size` connections. `timeout_count` counts waits that ended without a connection."""
 
-    def __init__(self, name: str, driver: DriverPool, size: int, acquire_seconds: float = ACQUIRE_SECONDS) -> None:
+    def __init__(
+        self,
+        name: str,
+        driver: DriverPool,
+        size: int,
+        acquire_seconds: float = ACQUIRE_SECONDS,
+        connect_seconds: float = ACQUIRE_SECONDS,
+    ) -> None:
         self.name = name
         self.size = size
         self.acquire_seconds = acquire_seconds
+        self.connect_seconds = connect_seconds
         self.used_count = 0
         self.timeout_count = 0
         self._driver = driver
         self._reported_places: set[str] = set()
 
     def acquire(self, *, seconds: float | None = None) -> "AcquireContext":
-        """Returns a context manager that yields a connection. It raises PoolExhausted if none is free in time."""
-        return AcquireContext(self, self._driver, self.acquire_seconds if seconds is None else seconds)
+        """Returns a context manager that yields a connection. It raises PoolExhausted if none is free in time.
+
+        A connection that must be opened first may take longer than one that is waited for."""
+        if seconds is None:
+            opens_one = not self._driver.get_idle_size() and self._driver.get_size() < self.size
+            seconds = max(self.acquire_seconds, self.connect_seconds) if opens_one else self.acquire_seconds
+        return AcquireContext(self, self._driver, seconds)
 
     async def find_problem(self) -> str | None:
         """Returns why the pool cannot be used now, or None. Used by the readiness check."""

@@ -238,7 +238,7 @@ async def open_pool(
     driver = await asyncpg.create_pool(
         dsn, connect=connect, min_size=min_size, max_size=max_size, command_timeout=statement_seconds, **around
     )
-    return Pool(name, driver, max_size)
+    return Pool(name, driver, max_size, connect_seconds=CONNECT_SECONDS)
 
 
 async def open_reader_pool(dsn: str, *, max_size: int = 8) -> Pool:

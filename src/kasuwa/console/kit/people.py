@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.console.kit.forms import ActionForm
+from kasuwa.console.kit.forms import FormField
 from kasuwa.console.kit.values import remove_separators
 from kasuwa.console.kit.visit import Visit
 from kasuwa.console.merchant.store import find_invoice_id
@@ -22,6 +22,7 @@ from kasuwa.methods.clients.rules.manage_client import show_client
 from kasuwa.methods.clients.store import find_clients
 from kasuwa.methods.customers.rules import read_data
 from kasuwa.methods.customers.store import find_customers
+from kasuwa.methods.disburse.receipts import open_facts
 from kasuwa.methods.payment.model import FACTS_DECODER, CardSummary, PaymentDetail, payment_key
 from kasuwa.methods.payment.payer_model import open_detail
 from kasuwa.methods.searched_records import make_searched_tables
@@ -33,6 +34,8 @@ from kasuwa.wire.search_words import amount_word, hash_search, question_words
 
 # Decrypting so many records takes a millisecond. Other requests are served in between.
 DECRYPTED_AT_ONCE = 5
+# Fields of records that have the id of a client.
+CLIENT_FIELDS = ("borrower_id", "client_id", "leader")
 # People whom one search shows.
 MAX_FOUND = 5
 SHORTEST_NAME = 3
@@ -45,7 +48,7 @@ async def read_names(visit: Visit, reader: Reader, records: Any) -> dict[str, st
     """Returns the names of all clients and customers that records refer to, by id."""
     merchant_id, unseal = visit.merchant.merchant_id, visit.services.vault.unseal
     names: dict[str, str] = {}
-    clients = sorted(set(iterate_values(records, "client_id")))
+    clients = sorted({one for field in CLIENT_FIELDS for one in iterate_values(records, field)})
     if clients:
         for n, client in enumerate(await find_clients(merchant_id, clients, reader)):
             shown = show_client(client, unseal)
@@ -120,8 +123,10 @@ async def read_counterparties(
             payment = open_detail(merchant_id, reference, detail, sealed, unseal)
             counterparties[reference] = read_payer(payment, facts, refund_badge(charged, refunded, disputed))
     if others:
-        for reference, detail in await list_details(merchant_id, others, reader):
-            counterparties[reference] = read_other_side(detail)
+        for reference, detail, sealed in await list_details(merchant_id, others, reader):
+            other = read_other_side(detail)
+            name = other.name or open_facts(merchant_id, reference, sealed, unseal).name
+            counterparties[reference] = msgspec.structs.replace(other, name=name)
     return counterparties
 
 
@@ -172,9 +177,9 @@ def mask_account(number: str) -> str:
 MAX_SUGGESTED = 50
 
 
-async def list_suggestions(visit: Visit, forms: Iterable[ActionForm]) -> dict[str, list[tuple[str, str]]]:
-    """Returns (id, name) of the newest clients and customers, if a field of the forms takes one."""
-    wanted = {field.people for form in forms for field in form.fields if field.people}
+async def list_suggestions(visit: Visit, fields: Iterable[FormField]) -> dict[str, list[tuple[str, str]]]:
+    """Returns (id, name) of the newest clients and customers, if a field takes one."""
+    wanted = {field.people for field in fields if field.people}
     suggestions: dict[str, list[tuple[str, str]]] = {}
     if "clients" in wanted:
         reply = await visit.call_action("clients", action="list", status="active", limit=MAX_SUGGESTED)

@@ -60,7 +60,7 @@ SHORTEST_PART = 3
 COLUMNS = {
     "amount": "Amount",
     "status": "Status",
-    "customer": "Customer",
+    "customer": "Payer or payee",
     "method": "Paid with or to",
     "kind": "Kind",
     "reference": "Reference",

@@ -13,6 +13,7 @@ from kasuwa.console.insights.breakdowns import draw_amounts
 from kasuwa.console.kit.charts import short_amount
 from kasuwa.console.kit.csv_text import csv_line
 from kasuwa.console.kit.exports import csv_response
+from kasuwa.console.kit.people import read_names
 from kasuwa.console.kit.visit import ActionReply, Visit
 from kasuwa.core.money import parse_minor
 from kasuwa.terms.conversion import HOME
@@ -30,9 +31,10 @@ async def read_portfolio(visit: Visit) -> ActionReply:
 
 
 async def show_portfolio(visit: Visit) -> Response:
-    async with visit.snapshot():
+    async with visit.snapshot() as reader:
         reply = await read_portfolio(visit)
         late = await visit.call_action("loans", action="list", state="active_in_arrears", limit=SHOWN_LOANS)
+        names = await read_names(visit, reader, late.body)
     figures = reply.body["data"] if reply.is_success else None
     return visit.render(
         "portfolio.html",
@@ -42,6 +44,7 @@ async def show_portfolio(visit: Visit) -> Response:
         as_of=visit.query.get("as_of", ""),
         faults=reply.faults,
         late=late.body,
+        names=names,
     )
 
 

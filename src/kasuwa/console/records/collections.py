@@ -9,6 +9,7 @@ from kasuwa.console.kit.vocabulary import humanize
 from kasuwa.console.records.kind import YES_NO, RecordKind
 from kasuwa.core.money import CURRENCIES
 from kasuwa.methods.disputes.model import DisputeState
+from kasuwa.methods.statements.settlements.model import DEFAULT_DAYS
 
 PAYER_CHOOSES = "Amount chosen by the payer"
 
@@ -232,5 +233,6 @@ SETTLEMENTS = RecordKind(
     ),
     list_action="settlements",
     view_action="settlement",
-    empty_text="A settlement is what collections did to the wallet on one day.",
+    empty_title=f"None in the last {DEFAULT_DAYS} days",
+    empty_text="A settlement is what collections did to the wallet on one day. Choose earlier days above.",
 )

@@ -63,8 +63,8 @@ GROUPS = RecordKind(
     hidden_fields=("name", "standing"),
     describe=describe_group,
     filters=(
-        FormField("state", "State", options=("", "active", "closed")),
-        FormField("client_id", "Client's id"),
+        FormField("state", "State", options=("active", "closed")),
+        FormField("client_id", "Client", people="clients"),
     ),
     list_action="list_groups",
     view_action="view_group",

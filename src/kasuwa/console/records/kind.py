@@ -41,6 +41,7 @@ class RecordKind(msgspec.Struct, frozen=True):
     create_forms: tuple[ActionForm, ...] = ()
     update_forms: tuple[ActionForm, ...] = ()
     related_lists: tuple[RelatedList, ...] = ()
+    empty_title: str = "None yet"  # of a list without a filter in which nothing is
     empty_text: str = ""
     title_fields: tuple[str, ...] = ()  # reply fields that name a record; its key is shown beside them
     filters: tuple[FormField, ...] = ()  # request fields of list_action by which the list can be filtered

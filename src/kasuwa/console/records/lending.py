@@ -73,7 +73,7 @@ LOANS = RecordKind(
     filters=(
         FormField("state", "State", options=get_args(LoanState)),
         FormField("product_id", "Product's id"),
-        FormField("client_id", "Client's id"),
+        FormField("client_id", "Client", people="clients"),
     ),
     list_action="list",
     view_action="view",
@@ -283,7 +283,7 @@ LOANS = RecordKind(
             "Add a guarantee",
             "guarantee",
             (
-                FormField("client_id", "Guarantor", "The client's id.", required=True),
+                FormField("client_id", "Guarantor", "Name, or the client's id.", required=True, people="clients"),
                 FormField("savings_id", "Savings account", "Of the guarantor.", required=True),
                 AMOUNT,
             ),

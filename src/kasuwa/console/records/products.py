@@ -61,7 +61,7 @@ PRODUCTS = RecordKind(
     title_fields=("name",),
     hidden_fields=("loans", "ranges"),
     describe=describe_product,
-    filters=(FormField("state", "State", options=("", "open", "closed")),),
+    filters=(FormField("state", "State", options=("open", "closed")),),
     list_action="list_products",
     view_action="view_product",
     empty_text="A product has the terms of its loans, and the ranges within which a request may choose.",

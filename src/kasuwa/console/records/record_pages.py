@@ -50,10 +50,10 @@ async def read_list(kind: RecordKind, visit: Visit, reader: Reader) -> dict[str,
     page, names = ListPage([], 0, PAGE_SIZE, {}), dict[str, str]()
     create_forms = allowed_forms(visit, kind, kind.create_forms)
     if kind.list_action:
-        page = await read_page(kind, visit, filters, offset, PAGE_SIZE)
+        page = await read_page(kind, visit, reader, filters, offset, PAGE_SIZE)
         page.rows = await add_fields(kind.name, visit, reader, page.rows)
         names = await read_names(visit, reader, page.rows)
-    suggestions = await list_suggestions(visit, create_forms)
+    suggestions = await list_suggestions(visit, [*kind.filters, *(field for f in create_forms for field in f.fields)])
     available = list_columns(kind, page.rows)
     view = await read_list_view(visit, reader, kind.name, filters, kind.columns, available)
     extra = await LIST_EXTRAS[kind.name](visit) if kind.name in LIST_EXTRAS else {}
@@ -88,9 +88,17 @@ class ListPage(msgspec.Struct):
 
 
 async def read_page(
-    kind: RecordKind, visit: Visit, filters: Mapping[str, str], offset: int, limit: int = MAX_LIST_LIMIT
+    kind: RecordKind,
+    visit: Visit,
+    reader: Reader,
+    filters: Mapping[str, str],
+    offset: int,
+    limit: int = MAX_LIST_LIMIT,
 ) -> ListPage:
     request = list_request(kind, filters, offset, limit)
+    unknown = await resolve_people(visit, reader, kind.filters, request)
+    if unknown:
+        return ListPage([], 0, limit, unknown)
     reply = await visit.run_action(kind.list_method or kind.method, request)
     if not reply.is_success:
         return ListPage([], 0, limit, reply.faults)
@@ -116,8 +124,9 @@ async def export_list(kind: RecordKind, visit: Visit) -> Response:
     filter is invalid, the page of the list is shown, which says why."""
     filters = read_filters(visit, [field.name for field in kind.filters])
     request = list_request(kind, filters, 0, MAX_LIST_LIMIT)
+    unknown = await resolve_people(visit, visit.export_reader, kind.filters, request)
     selected = await visit.services.read_request(visit.merchant, kind.list_method or kind.method, request)
-    if selected is None or isinstance(selected[1], InvalidRequest):
+    if unknown or selected is None or isinstance(selected[1], InvalidRequest):
         return await show_list(kind, visit, 422)
     return csv_response(visit, kind.name, stream_list(kind, visit))
 
@@ -125,7 +134,7 @@ async def export_list(kind: RecordKind, visit: Visit) -> Response:
 async def stream_list(kind: RecordKind, visit: Visit) -> AsyncIterator[str]:
     filters, reader, offset, columns = read_filters(visit, [f.name for f in kind.filters]), visit.export_reader, 0, []
     while True:
-        page = await read_page(kind, visit, filters, offset)
+        page = await read_page(kind, visit, reader, filters, offset)
         names = await read_names(visit, reader, page.rows)
         page.rows = await add_fields(kind.name, visit, reader, page.rows)
         if not offset:
@@ -293,9 +302,11 @@ async def create_record(kind: RecordKind, visit: Visit) -> Response:
     if form.preview and visit.form_text(PREVIEW_FIELD):
         preview = await PREVIEWS[form.preview](visit, kind.method, request)
         return await show_list(kind, visit, preview=preview, **shown)
-    unknown = await resolve_people(visit, form, request)
+    unknown = await resolve_people(visit, visit.reader, form.fields, request)
     if unknown:
         return await show_list(kind, visit, 422, faults=unknown, **shown)
+    if form.made_reference:
+        request[form.made_reference] = visit.make_reference("console", kind.method, request)
     reply = await visit.run_action(kind.method, request, form.label.lower())
     if not reply.is_success:
         faults = shown_faults(form, reply)
@@ -336,9 +347,13 @@ async def update_record(kind: RecordKind, visit: Visit) -> Response:
         **copied,
     }
     request |= build_request(form.fields, visit.form_text)
+    shown: dict[str, Any] = {"submitted": dict(visit.form), "open_form": form.name}
+    unknown = await resolve_people(visit, visit.reader, form.fields, request)
+    if unknown:
+        return await show_record(kind, visit, 422, faults=unknown, **shown)
     if form.preview and visit.form_text(PREVIEW_FIELD):
         preview = await PREVIEWS[form.preview](visit, kind.method, request)
-        return await show_record(kind, visit, preview=preview, submitted=dict(visit.form), open_form=form.name)
+        return await show_record(kind, visit, preview=preview, **shown)
     files = await visit.uploads(FILE_FIELD) if form.file_list else []
     if files:
         contents = [{"name": name, "content": b64encode(content).decode()} for name, content in files]
@@ -354,7 +369,7 @@ async def update_record(kind: RecordKind, visit: Visit) -> Response:
         reply = await visit.run_action(kind.method, request, form.label.lower())
     if not reply.is_success:
         faults = shown_faults(form, reply)
-        return await show_record(kind, visit, 422, faults=faults, submitted=dict(visit.form), open_form=form.name)
+        return await show_record(kind, visit, 422, faults=faults, **shown)
     reference = visit.path_parameter("reference")
     if form.reply_template:
         return visit.render(form.reply_template, kind=kind, row=extract_record(kind, reply), reference=reference)

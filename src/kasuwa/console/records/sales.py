@@ -122,7 +122,7 @@ INVOICES = RecordKind(
     hidden_fields=("number", "customer"),
     filters=(
         FormField("status", "Status", options=get_args(InvoiceStatus)),
-        FormField("customer_id", "Customer's id"),
+        FormField("customer_id", "Customer", people="customers"),
     ),
     list_action="invoice",
     view_action="invoice",
@@ -212,7 +212,7 @@ MAILS = RecordKind(
     hidden_fields=("subject", "html"),
     filters=(
         FormField("status", "Status", options=get_args(MailStatus)),
-        FormField("customer_id", "Customer's id"),
+        FormField("customer_id", "Customer", people="customers"),
     ),
     list_action="mail",
     view_action="mail",

@@ -37,8 +37,8 @@ SAVINGS = RecordKind(
     title_fields=("name",),
     hidden_fields=("name",),
     filters=(
-        FormField("client_id", "Client's id"),
-        FormField("state", "State", options=("", *get_args(SavingsState))),
+        FormField("client_id", "Client", people="clients"),
+        FormField("state", "State", options=get_args(SavingsState)),
     ),
     list_action="list_savings",
     view_action="view_savings",
@@ -108,9 +108,9 @@ STANDING_ORDERS = RecordKind(
     key_field="order_id",
     columns=("order_id", "client_id", "state", "to", "amount", "frequency", "next_date", "paid"),
     filters=(
-        FormField("client_id", "Client's id"),
+        FormField("client_id", "Client", people="clients"),
         FormField("savings_id", "Savings account that pays"),
-        FormField("state", "State", options=("", "active", "paused", "ended", "cancelled")),
+        FormField("state", "State", options=("active", "paused", "ended", "cancelled")),
     ),
     list_action="list_standing_orders",
     empty_text="A standing order pays from savings on a schedule: other savings, a loan or a thrift plan.",
@@ -233,7 +233,7 @@ SHARES = RecordKind(
             "transfer_shares",
             (
                 CLIENT,
-                FormField("to_client_id", "To", "The client's id.", required=True),
+                FormField("to_client_id", "To", "Name, or the client's id.", required=True, people="clients"),
                 SHARE_NUMBER,
                 SAVINGS_FIELD,
             ),

@@ -25,6 +25,8 @@ from kasuwa.core.decision import FieldError, Refusal, Row
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import row_key
 
+ID_PREFIX = "CL"
+
 PENDING_APPROVAL = "pending_approval"
 INACTIVE = "inactive"
 ACTIVE = "active"

@@ -295,7 +295,7 @@ PAYERS = """
     select txn_ref, charged, refunded, disputed, detail, payer_sealed, facts from payment
     where merchant_id = $1 and key = any($2)
 """
-DETAILS = "select txn_ref, detail from transaction where merchant_id = $1 and txn_ref = any($2)"
+DETAILS = "select txn_ref, detail, facts_sealed from transaction where merchant_id = $1 and txn_ref = any($2)"
 
 
 async def list_payers(merchant_id: int, keys: list[bytes], reader: Reader) -> list[Any]:
@@ -304,5 +304,5 @@ async def list_payers(merchant_id: int, keys: list[bytes], reader: Reader) -> li
 
 
 async def list_details(merchant_id: int, references: list[str], reader: Reader) -> list[Any]:
-    """Returns txnRef and detail of transactions."""
+    """Returns txnRef, detail and the sealed facts of transactions, which only paid transfers have."""
     return await reader.fetch(DETAILS, merchant_id, references)

@@ -37,6 +37,7 @@ from kasuwa.methods.clients.model import (
     ACTIVE,
     EXITED,
     FINAL_STATUSES,
+    ID_PREFIX,
     PENDING_APPROVAL,
     STATUS_TRANSITIONS,
     UNKNOWN_CLIENT,
@@ -211,7 +212,7 @@ def need_create(request: CreateRequest, merchant: Merchant) -> Needs:
 def decide_create(
     request: CreateRequest, context: Context, rows: LoadedRows, answer: RegistryAnswer | None = None
 ) -> Decision[ClientReply] | Refusal | NeedsMore:
-    client_id = opaque_id("CL", context.entropy)
+    client_id = opaque_id(ID_PREFIX, context.entropy)
     merchant_id, now = context.merchant.merchant_id, context.now
     client = Client(
         key=client_key(merchant_id, client_id),
