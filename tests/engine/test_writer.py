@@ -251,8 +251,9 @@ def test_the_worker_claims_jobs_by_index_on_a_full_database(ground: Ground) -> N
 
 CHANGES = {"update": "update {} set {} = 0", "delete": "delete from {}", "truncate": "truncate {}"}
 
-# Tables without a merchant, and one of their columns.
-OF_NO_MERCHANT = {
+# A column that the attempt changes, of tables that have no merchant, or where any change of the merchant's is none.
+CHANGED_COLUMNS = {
+    "loan_schedule": "n",
     "exchange_rate": "buy",
     "authority_policy": "set_by",
     "book_close": "tree_size",
@@ -266,7 +267,7 @@ def try_change(dsn: str, table: str, change: str, role: str) -> str:
         await connection.execute("begin")
         await connection.execute(f"set local role {role}")
         try:
-            await connection.execute(CHANGES[change].format(table, OF_NO_MERCHANT.get(table, "merchant_id")))
+            await connection.execute(CHANGES[change].format(table, CHANGED_COLUMNS.get(table, "merchant_id")))
         except asyncpg.PostgresError as error:
             return type(error).__name__
         return "done"

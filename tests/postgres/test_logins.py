@@ -203,7 +203,8 @@ GUARDED = """
 def test_every_append_only_table_and_every_merchants_table_is_guarded(given: GivenDatabase) -> None:
     refusing = """
         select distinct tgrelid::regclass::text from pg_trigger t join pg_proc p on p.oid = t.tgfoid
-        where p.proname in ('refuse_change', 'refuse_change_but_code') and t.tgtype::int & 16 <> 0
+        where p.proname in ('refuse_change', 'refuse_change_but_code', 'refuse_change_but_reason')
+            and t.tgtype::int & 16 <> 0
     """
     assert {row[0] for row in query(given.admin, refusing)} == set(logins.APPEND_ONLY_TABLES)
     columns = """

@@ -82,8 +82,8 @@ NOT_SENT = {
 # Columns that have personal data in clear, with the reason.
 ALLOWED = {
     "loan_collateral.description": "the merchant's words for a thing, erased with the client",
-    "loan_schedule.reason": "why the merchant made a schedule anew, in its words: kept with the schedule",
-    "savings_reactivation.detail": "why the merchant asks for it, in its words: kept with the decision",
+    "loan_schedule.reason": "why the merchant made a schedule anew, in its words, erased with the client",
+    "savings_reactivation.detail": "why the merchant asks for it, in its words, erased with the client",
     "event.payload": "what merchants are sent about a personalized account, in a chain that is never rewritten",
 }
 # The name of the business is in clear in many columns, because payers are shown it. It shows that the search finds.

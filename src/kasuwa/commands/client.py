@@ -24,10 +24,23 @@ from kasuwa.methods.clients.store import find_client
 from kasuwa.methods.disburse.rules.erase import ErasableTransfer, erase_narration
 from kasuwa.methods.disputes.model import DisputeFile
 from kasuwa.methods.disputes.rules.erase import erase_file
-from kasuwa.methods.investments.rules.erase import ErasableDeposit, ErasableSavings, erase_name
+from kasuwa.methods.investments.reactivation_model import SavingsReactivation
+from kasuwa.methods.investments.rules.erase import (
+    ErasableDeposit,
+    ErasableSavings,
+    erase_name,
+    erase_reactivation_reason,
+)
 from kasuwa.methods.investments.rules.erase import erase_payer_metadata as erase_deposit_payer
 from kasuwa.methods.loans.guarantee_model import ErasableCollateral, erase_description
-from kasuwa.methods.loans.rules.erase import ErasableRepayment, erase_payer_metadata
+from kasuwa.methods.loans.model import LoanWriteOff
+from kasuwa.methods.loans.rules.erase import (
+    ErasableRepayment,
+    ErasableSchedule,
+    erase_payer_metadata,
+    erase_schedule_reason,
+    erase_write_off_reason,
+)
 from kasuwa.methods.virtualcard.dispute_model import CardDispute, card_evidence_aad
 from kasuwa.methods.virtualcard.model import read_holder
 from kasuwa.methods.virtualcard.rules.dispute import erase_card_evidence
@@ -49,6 +62,9 @@ ERASURES: ErasingRules = {
     "transfer": (ErasableTransfer, erase_narration),
     "collateral": (ErasableCollateral, erase_description),
     "repayment": (ErasableRepayment, erase_payer_metadata),
+    "loan_schedule": (ErasableSchedule, erase_schedule_reason),
+    "loan_write_off": (LoanWriteOff, erase_write_off_reason),
+    "savings_reactivation": (SavingsReactivation, erase_reactivation_reason),
     "deposit": (ErasableDeposit, erase_deposit_payer),
     "card_dispute": (CardDispute, erase_card_evidence),
     "card_dispute_file": (DisputeFile, erase_file),

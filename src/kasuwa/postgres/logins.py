@@ -47,8 +47,9 @@ APPEND_ONLY_TABLES = (
     "loan_installment_version",
     "loan_schedule",
 )
-# Those whose rows have a code (core/row_codes.py): it is made after the row, and anew when a key is replaced.
-CODED_APPEND_ONLY_TABLES = ("exchange_rate", "authority_policy")
+# The one column of some of them that changes. A code (core/row_codes.py) is made after the row, and anew when a key is
+# replaced; a reason is erased with the client's personal data.
+CHANGING_COLUMNS = {"exchange_rate": "row_code", "authority_policy": "row_code", "loan_schedule": "reason"}
 # Tables that only migrations write.
 OWNERS_TABLES = ("migration", "deployment")
 # Tables that no page or list reads: secrets, and records of the service itself.
@@ -132,12 +133,13 @@ def quote_text(text: str) -> str:
 async def grant_application(connection: Connection, name: str) -> None:
     """Lets a role read and write all tables, and only append to those that are append-only."""
     role = quote_name(name)
+    changing = "".join(f"grant update ({column}) on {table} to {role};" for table, column in CHANGING_COLUMNS.items())
     await connection.execute(
         f"grant usage on schema public to {role};"
         f"grant select, insert, update, delete on all tables in schema public to {role};"
         f"grant usage on all sequences in schema public to {role};"
         f"revoke update, delete, truncate on {', '.join(APPEND_ONLY_TABLES)} from {role};"
-        f"grant update (row_code) on {', '.join(CODED_APPEND_ONLY_TABLES)} to {role};"
+        f"{changing}"
         f"revoke insert, update, delete, truncate on {', '.join(OWNERS_TABLES)} from {role}"
     )
 

@@ -38,6 +38,30 @@ CLIENT_PRODUCTS_CTE = """
 """
 MOVED = "t.txn_ref, t.order_ref, t.status, t.message, t.currency, t.amount, t.fee, t.vat, t.created_at, t.final_at"
 
+# What has a reason in the merchant's words: its table, its own reference, and where the reason is.
+WITH_REASON = {
+    "loan_schedule": ("loan_id", "loan", "t.until, t.rate, t.reason"),
+    "loan_write_off": (
+        "loan_id",
+        "loan",
+        "t.state, t.amount, t.detail ->> 'reason' as reason, t.created_at, t.decided_at",
+    ),
+    "savings_reactivation": (
+        "savings_id",
+        "savings",
+        "t.state, t.detail ->> 'reason' as reason, t.created_at, t.decided_at",
+    ),
+}
+# Those of a client, to be filled with what to select.
+REASONS_OF_CLIENT = {
+    table: f"""
+        select {{}} from {table} t where t.merchant_id = $1 and t.{reference} in (
+            select o.{reference} from {owner} o where o.merchant_id = $1 and o.client_id = $2)
+        order by t.n, t.key
+    """
+    for table, (reference, owner, _) in WITH_REASON.items()
+}
+
 # Of a card only its mask, and of its token only the first characters: the whole token could be charged.
 RELATED_QUERIES = {
     "loan_line": f"""
@@ -92,6 +116,10 @@ RELATED_QUERIES = {
             or t.kind = 'repayment' and t.txn_ref in (select reference from posted))
         order by t.created_at, t.seq, t.key
     """,
+    **{
+        table: REASONS_OF_CLIENT[table].format(f"t.{reference}, t.n, {columns}")
+        for table, (reference, _, columns) in WITH_REASON.items()
+    },
 }
 
 
@@ -174,6 +202,7 @@ ERASABLE_QUERIES = {
             and t.detail ->> 'savings_id' in (
                 select s.savings_id from savings s where s.merchant_id = $1 and s.client_id = $2)
     """,
+    **{table: query.format("t.key") for table, query in REASONS_OF_CLIENT.items()},
 }
 
 

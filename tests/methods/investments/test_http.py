@@ -385,6 +385,24 @@ def test_dormant_savings_are_listed_and_reactivated_by_two_keys(shop: MerchantCl
     assert cash_out(shop, savings_id, client_id, "100.00")["status"] == 200
 
 
+def test_the_reason_of_a_reactivation_is_exported_and_erased(shop: MerchantClient, deployment: Deployment) -> None:
+    client_id = enroll(shop)
+    savings_id = open_savings(shop, client_id, "500.00", period=48)
+    shop.advance(days=367)
+    invest(shop, "reactivate_savings", savings_id=savings_id, reason="came with her passport")
+    assert "came with her passport" in deployment.run_command("client", "export", shop.mid, client_id)
+    assert "open loan or savings" in deployment.run_refused_command("client", "erase", shop.mid, client_id, "--yes")
+    made = shop.put("sandbox", action="new_key", name="board", scopes=["approve"]).body
+    board = MerchantClient(shop.connection, shop.mid, made["key"])
+    assert invest(board, "decide_reactivation", savings_id=savings_id, status="approve")["status"] == 200
+    closed = cash_out(shop, savings_id, client_id, view(shop, savings_id)["balance"])
+    assert (closed["status"], view(shop, savings_id)["state"]) == (200, "closed")
+    deployment.run_command("client", "erase", shop.mid, client_id, "--yes")
+    detail = "select detail ->> 'reason', state from savings_reactivation where savings_id = $1"
+    assert [tuple(row) for row in deployment.fetch(detail, savings_id)] == [("(erased)", "approved")]
+    assert deployment.broken_invariants([shop.mid]) == []
+
+
 def test_a_card_deposit_reactivates_dormant_savings(shop: MerchantClient) -> None:
     client_id = enroll(shop)
     savings_id = open_savings(shop, client_id, "500.00", period=48)

@@ -354,3 +354,13 @@ def test_a_deposit_that_fits_when_its_time_is_over_is_released(shop: MerchantCli
     assert cash_out(shop, savings_id, client_id, "40000.00")["status"] == 200
     shop.put("sandbox", action="advance", days=7)
     assert held_events(shop, txn_ref) == ["held", "released"]
+
+
+def test_a_held_deposit_is_shown_and_released_after_the_limits_were_turned_off(shop: MerchantClient) -> None:
+    client_id, savings_id, txn_ref = hold(shop)
+    assert shop.put("sandbox", action="client_tiers", is_on=False).body["status"] == 200
+    shown = shop.put("clients", action="view", client_id=client_id).body
+    assert ("tier" in shown, shown["held"]) == (False, [txn_ref])
+    shop.put("sandbox", action="advance", days=7)
+    assert (balance(shop, savings_id) >= 34_000_000, held_events(shop, txn_ref)) == (True, ["held", "released"])
+    assert "held" not in shop.put("clients", action="view", client_id=client_id).body

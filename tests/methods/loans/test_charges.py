@@ -153,8 +153,10 @@ def test_a_named_day_before_today_is_refused(lender: Lender) -> None:
     assert lender.request(charges=[past | {"due": "2026-01-31"}]).status == 200
 
 
-@pytest.mark.parametrize(("amount", "is_possible"), [("999.99", True), ("1000.00", False)])
-def test_charges_that_leave_nothing_to_pay_out_are_refused(lender: Lender, amount: str, is_possible: bool) -> None:
+@pytest.mark.parametrize(("amount", "is_possible"), [("999.00", True), ("999.01", False), ("1000.00", False)])
+def test_charges_that_leave_less_than_the_least_loan_to_pay_out_are_refused(
+    lender: Lender, amount: str, is_possible: bool
+) -> None:
     charge = {"name": "Fee", "amount": amount, "when": "disbursement", "deduct": True}
     reply = lender.request(charges=[charge])
     assert (reply != NOTHING_PAID_OUT) is is_possible

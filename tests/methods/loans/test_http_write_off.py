@@ -144,3 +144,28 @@ def test_another_merchants_loan_is_unknown(bank: LendingClient, open_shop: Calla
     ]
     for fields in requests:
         assert without_codes(other.put("loans", loan_id=loan_id, **fields).body) == unknown
+
+
+def test_reasons_of_reschedules_and_write_offs_are_exported_and_erased(
+    careful: LendingClient, deployment: Deployment
+) -> None:
+    client_id = careful.client()
+    loan_id = careful.request(client_id)["data"]["loan_id"]
+    careful.loans("process", loan_id=loan_id, status="approve")
+    careful.loans("reschedule", loan_id=loan_id, extra_installments=1, reason="Ada was ill", **{"from": "2026-02-28"})
+    write_off(careful, loan_id)
+    approved = approver(careful, "approve").loans("decide_write_off", loan_id=loan_id, status="approve")
+    assert approved["data"]["state"] == "closed_written_off"
+    exported = deployment.run_command("client", "export", careful.mid, client_id)
+    assert ("Ada was ill" in exported, "The client has moved away" in exported) == (True, True)
+    deployment.run_command("client", "erase", careful.mid, client_id, "--yes")
+    assert careful.view(loan_id)["schedules"][0]["reason"] == "(erased)"
+    kept = """
+        select s.reason, w.detail ->> 'reason', w.detail -> 'maker' is not null, w.state
+        from loan_schedule s join loan_write_off w using (merchant_id, loan_id) where s.loan_id = $1
+    """
+    [[schedule, proposed, maker, state]] = deployment.fetch(kept, loan_id)
+    assert (schedule, proposed, maker, state) == ("(erased)", "(erased)", True, "approved")
+    exported = deployment.run_command("client", "export", careful.mid, client_id)
+    assert ("Ada was ill" in exported, "The client has moved away" in exported) == (False, False)
+    assert deployment.broken_invariants([careful.mid]) == []

@@ -179,6 +179,22 @@ def test_interest_that_becomes_principal_while_the_transfer_takes_is_not_asked_f
     assert sum(lender.owed(old).values()) == 0
 
 
+@pytest.mark.parametrize(("days", "rest"), [(14, 9), (3, 30), (15, 0), (30, 5)])
+@pytest.mark.parametrize("paid", ["5.00", "30.00"])
+def test_a_part_of_growing_interest_that_is_paid_meanwhile_leaves_no_rest(
+    lender: Lender, days: int, rest: int, paid: str
+) -> None:
+    old = lender.lend(grace={"interest": 3, "capitalize": True}, tax_applied=True, tax_rate="7.5")
+    lender.pass_days(29)
+    new = slow_top_up(lender, old)
+    lender.pass_days(days)
+    lender.repay(old, paid)
+    lender.pass_days(rest)
+    answer(lender, GOOD)
+    assert (lender.loan(old).state, sum(lender.owed(old).values())) == ("closed_repaid", 0)
+    assert (lender.loan(new).state, lender.client().credit) == ("active", 0)
+
+
 def test_a_charge_that_was_made_while_the_transfer_took_stays_owed(lender: Lender) -> None:
     old = lender.lend()
     slow_top_up(lender, old)
@@ -378,16 +394,25 @@ def test_a_dry_run_explains_what_is_paid_off_and_out_and_changes_nothing(lender:
 @given(
     st.lists(st.tuples(st.integers(0, 40), st.integers(1, 99)), max_size=3),
     st.integers(0, 20),
-    st.integers(0, 60),
+    st.integers(0, 5) | st.integers(0, 60),
     st.sampled_from(["0", "0.7"]),
     st.booleans(),
+    st.sampled_from([None, {"principal": 2}, {"interest": 2}, {"interest": 2, "capitalize": True}]),
+    st.integers(0, 35),
 )
 def test_any_top_up_keeps_the_books_and_reversals_reopen_the_old_loan(
-    run: list[tuple[int, int]], wait: int, part: int, penalty: str, is_slow: bool
+    run: list[tuple[int, int]],
+    wait: int,
+    part: int,
+    penalty: str,
+    is_slow: bool,
+    grace: dict[str, Any] | None,
+    rest: int,
 ) -> None:
     """The books are checked after every act. Without its repayments the old loan owes them again."""
     lender = Lender(penalty_rate=penalty)
-    old, paid = lender.lend(), []
+    terms = {"tax_applied": True, "tax_rate": "7.5"} if grace is None else {"grace": grace}
+    old, paid = lender.lend(**terms), []
     for days, hundredths in run:
         lender.pass_days(days)
         payoff = kobo(lender.repay(old, dry_run=True).explained[2].amount)
@@ -398,6 +423,7 @@ def test_any_top_up_keeps_the_books_and_reversals_reopen_the_old_loan(
         if part:
             payoff = kobo(lender.repay(old, dry_run=True).explained[2].amount)
             paid.append(lender.repay(old, text(max(1, payoff * part // 100))).txn_ref)
+        lender.pass_days(rest)
         answer(lender, GOOD)
     else:
         new = lender.top_up(old, "9000.00").data.loan_id

@@ -2218,7 +2218,8 @@ final class Loans
     /**
      * Change a loan product for new loans.
      *
-     * Changes a product for new loans. Loans that were requested before keep their terms. What is left out stays.
+     * Changes a product for new loans. Loans that were requested before keep their terms. What is left out stays, and
+     * one term is named at least.
      *
      * Needs a key of scope `lend`.
      *

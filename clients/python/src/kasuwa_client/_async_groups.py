@@ -3415,7 +3415,8 @@ class Loans(AsyncGroup):
     ) -> types.ProductReply:
         """Change a loan product for new loans.
 
-        Changes a product for new loans. Loans that were requested before keep their terms. What is left out stays.
+        Changes a product for new loans. Loans that were requested before keep their terms. What is left out stays, and
+        one term is named at least.
 
         Needs a key of scope `lend`.
 

@@ -511,6 +511,7 @@ TYPES: Mapping[str, FieldTable] = {
         "data": ("data", "ClientRecord"),
         "dry_run": ("dry_run", "boolean"),
         "tier": ("tier", "ClientTier"),
+        "held": ("held", "[text]"),
     },
     "ClientTier": {
         "tier": ("tier", "integer"),

@@ -2191,6 +2191,10 @@ class ClientReply(Result):
     """The client's tier and limits, in the reply to `view`. Absent if the limits by tier do not apply to your
     clients.
     """
+    held: tuple[str, ...] | None = None
+    """Payments whose money is still held although the limits do not apply any more, by `txnRef`: the newest 100, in
+    the reply to `view`. Else absent: `tier` has them.
+    """
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {
@@ -2199,6 +2203,7 @@ class ClientReply(Result):
         "data": "data",
         "dry_run": "dry_run",
         "tier": "tier",
+        "held": "held",
     }
 
 

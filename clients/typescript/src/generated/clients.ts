@@ -215,6 +215,11 @@ export interface ClientReply {
    * The client's tier and limits, in the reply to `view`. Absent if the limits by tier do not apply to your clients.
    */
   readonly tier?: ClientTier;
+  /**
+   * Payments whose money is still held although the limits do not apply any more, by `txnRef`: the newest 100, in the
+   * reply to `view`. Else absent: `tier` has them.
+   */
+  readonly held?: readonly string[];
 }
 
 /** The tier of a client and its limits. */

@@ -1533,7 +1533,7 @@ export interface LoansCreateProductRequest {
 
 /**
  * Request of loans updateProduct. Changes a product for new loans. Loans that were requested before keep their
- * terms. What is left out stays.
+ * terms. What is left out stays, and one term is named at least.
  */
 export interface LoansUpdateProductRequest {
   /** The product. 1 to 100 characters. */
@@ -3591,7 +3591,8 @@ export class LoansMethods {
   /**
    * Change a loan product for new loans.
    *
-   * Changes a product for new loans. Loans that were requested before keep their terms. What is left out stays.
+   * Changes a product for new loans. Loans that were requested before keep their terms. What is left out stays, and
+   * one term is named at least.
    *
    * Needs a key of scope `lend`.
    *

@@ -26,9 +26,9 @@ from kasuwa.core.money import parse_minor
 # Records of each list on the page of a client.
 MAX_PRODUCTS = 20
 LATE = "late"
-# Newest transactions of a card among which its page looks for declined purchases.
 # Mails to a customer among which those about an invoice are looked for: the longest page of the API.
 MAX_MAILS = 200
+# Newest transactions of a card among which its page looks for declined purchases.
 MAX_CARD_TRANSACTIONS = 200
 
 

@@ -74,7 +74,8 @@ async def view_client(request: ViewRequest, merchant: Merchant, reader: ActionRe
     client = await find_client(merchant.merchant_id, request.client_id, reader)
     if client is None:
         return UNKNOWN_CLIENT
-    return ClientReply(message="Client found", data=show_client(client, reader.unseal))
+    held = client.held_refs[-MAX_HELD_SHOWN:] or UNSET
+    return ClientReply(message="Client found", data=show_client(client, reader.unseal), held=held)
 
 
 async def view_with_tier(request: ViewRequest, merchant: Merchant, reader: ActionReader) -> ClientReply | Refusal:

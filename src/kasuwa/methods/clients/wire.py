@@ -332,6 +332,9 @@ class ClientReply(msgspec.Struct, kw_only=True):
     "True in a dry run: nothing was stored. Else absent."
     tier: ClientTier | UnsetType = UNSET
     "The client's tier and limits, in the reply to `view`. Absent if the limits by tier do not apply to your clients."
+    held: list[str] | UnsetType = UNSET
+    """Payments whose money is still held although the limits do not apply any more, by `txnRef`: the newest 100, in the
+    reply to `view`. Else absent: `tier` has them."""
 
 
 FigureText = Annotated[

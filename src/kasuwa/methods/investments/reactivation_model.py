@@ -30,7 +30,7 @@ class SavingsReactivation(Row):
 
     table: ClassVar[str] = "savings_reactivation"
     coded_columns: ClassVar[tuple[str, ...]] = ("savings_id", "n", "state", "detail", "expires_at", "decided_by")
-    mutable_columns: ClassVar[tuple[str, ...]] = ("state", "decided_by", "decided_at", "row_code")
+    mutable_columns: ClassVar[tuple[str, ...]] = ("state", "detail", "decided_by", "decided_at", "row_code")
 
     savings_id: str
     n: int  # from 1

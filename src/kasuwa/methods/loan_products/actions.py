@@ -1,6 +1,6 @@
 """Rows of `PUT /loans` for products, and for loans that are requested of one."""
 
-from kasuwa.core.action import MANAGE, FieldRule, Read, Write
+from kasuwa.core.action import MANAGE, FieldRule, Read, Write, require_one
 from kasuwa.methods.loan_products import store, wire
 from kasuwa.methods.loan_products.rules import borrow, manage, product_terms
 from kasuwa.methods.loans.rules.agreed_charges import check_charges
@@ -14,6 +14,18 @@ PRODUCT_RULES = (
     FieldRule(("grace",), check_grace_alone),
     FieldRule(("charges",), check_charges),
     FieldRule(("allocation",), product_terms.check_allocation),
+)
+# The fields of which `update_product` has one.
+CHANGEABLE = (
+    "allocation",
+    "charges",
+    "grace",
+    "penalty",
+    "tax_rate",
+    "method",
+    "interest_frequency",
+    "ranges",
+    "name",
 )
 
 LOANS = (
@@ -46,7 +58,7 @@ LOANS = (
         name="update_product",
         request=wire.UpdateProductRequest,
         reply=wire.ProductReply,
-        rules=PRODUCT_RULES,
+        rules=(*PRODUCT_RULES, require_one(*CHANGEABLE, reason="required, or another term that is to change")),
         needs=manage.need_existing,
         decide=manage.decide_update,
         permission=MANAGE,

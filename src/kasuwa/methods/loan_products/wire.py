@@ -109,7 +109,8 @@ class CreateProductRequest(msgspec.Struct, kw_only=True):
 
 
 class UpdateProductRequest(msgspec.Struct, kw_only=True):
-    """Changes a product for new loans. Loans that were requested before keep their terms. What is left out stays."""
+    """Changes a product for new loans. Loans that were requested before keep their terms. What is left out stays, and
+    one term is named at least."""
 
     product_id: Reference
     "The product."

@@ -488,7 +488,7 @@ class LoanWriteOff(Row):
 
     table: ClassVar[str] = "loan_write_off"
     coded_columns: ClassVar[tuple[str, ...]] = ("loan_id", "n", "state", "amount", "detail", "expires_at", "decided_by")
-    mutable_columns: ClassVar[tuple[str, ...]] = ("state", "decided_by", "decided_at", "row_code")
+    mutable_columns: ClassVar[tuple[str, ...]] = ("state", "detail", "decided_by", "decided_at", "row_code")
 
     loan_id: str
     n: int  # from 1

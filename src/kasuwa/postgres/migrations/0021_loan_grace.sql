@@ -89,7 +89,16 @@ comment on column loan.reschedules is 'number of its rows in loan_schedule';
 alter table loan add column topped_up_by text not null default '';
 comment on column loan.topped_up_by is 'the newest loan that is to pay it off; empty if there is none';
 
--- The schedules that loans had until they were rescheduled. Append-only.
+-- Refuses any change but that of the reason, which is erased with the client's personal data.
+create function refuse_change_but_reason() returns trigger language plpgsql as $$
+begin
+    if to_jsonb(new) - 'reason' <> to_jsonb(old) - 'reason' then
+        raise exception '% is append-only', tg_table_name using errcode = 'integrity_constraint_violation';
+    end if;
+    return new;
+end $$;
+
+-- The schedules that loans had until they were rescheduled. Append-only but for the reason.
 create table loan_schedule (
     key bytea not null,                       -- row key
     merchant_id bigint not null,              -- the merchant
@@ -97,11 +106,13 @@ create table loan_schedule (
     n bigint not null check (n > 0),          -- place among those of the loan, from 1
     until timestamptz not null,               -- when the loan was rescheduled
     rate text not null,                       -- interest rate that it had
-    reason text not null,                     -- why it was rescheduled
+    reason text not null,                     -- why it was rescheduled; erased with the client's personal data
     lines text not null,                      -- its installments as JSON, as replies show them
     primary key (key, merchant_id)
 ) with (fillfactor = 100);
-create trigger loan_schedule_append_only before update or delete on loan_schedule
+create trigger loan_schedule_append_only before update on loan_schedule
+    for each row execute function refuse_change_but_reason();
+create trigger loan_schedule_no_delete before delete on loan_schedule
     for each statement execute function refuse_change();
 create trigger loan_schedule_no_truncate before truncate on loan_schedule
     for each statement execute function refuse_change();

@@ -18,6 +18,8 @@ use Kasuwa\Result;
  * @property-read true|null $dry_run True in a dry run: nothing was stored. Else absent.
  * @property-read ClientTier|null $tier The client's tier and limits, in the reply to `view`. Absent if the limits
  *     by tier do not apply to your clients.
+ * @property-read list<string>|null $held Payments whose money is still held although the limits do not apply any
+ *     more, by `txnRef`: the newest 100, in the reply to `view`. Else absent: `tier` has them.
  */
 final class ClientReply extends Result
 {
@@ -27,5 +29,6 @@ final class ClientReply extends Result
         'data' => ClientRecord::class,
         'dry_run' => '',
         'tier' => ClientTier::class,
+        'held' => '',
     ];
 }

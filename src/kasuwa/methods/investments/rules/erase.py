@@ -1,10 +1,11 @@
-"""Erasure of personal data: names of savings, and payer data of deposits from the wallet."""
+"""Erasure of personal data: names of savings, payer data of deposits from the wallet, and reasons of reactivations."""
 
 from typing import ClassVar
 
 import msgspec
 
 from kasuwa.methods.investments.model import Savings
+from kasuwa.methods.investments.reactivation_model import DETAIL_DECODER, SavingsReactivation
 from kasuwa.transactions.purpose import SUBJECT_DETAIL_DECODER
 from kasuwa.transactions.transactions import Transaction, encode_text
 
@@ -31,3 +32,9 @@ def erase_payer_metadata(deposit: ErasableDeposit) -> ErasableDeposit:
     """Returns the deposit without payer data. Its savings id is kept."""
     savings_id = SUBJECT_DETAIL_DECODER.decode(deposit.detail).savings_id
     return msgspec.structs.replace(deposit, detail=encode_text({"savings_id": savings_id}))
+
+
+def erase_reactivation_reason(reactivation: SavingsReactivation) -> SavingsReactivation:
+    """Returns a reactivation without its reason. Who asked for it and who decided it is kept."""
+    detail = msgspec.structs.replace(DETAIL_DECODER.decode(reactivation.detail), reason=ERASED_NAME)
+    return msgspec.structs.replace(reactivation, detail=encode_text(detail))

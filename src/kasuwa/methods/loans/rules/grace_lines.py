@@ -82,6 +82,21 @@ def interest_earned(line: LoanInstallment, loan: Loan, day: date) -> int:
     return line.accrued + accrued_interest(own_interest(line) - line.accrued, since, line.due, day)
 
 
+def earned_by(loan: Loan, lines: Iterable[LoanInstallment], day: date) -> tuple[LoanInstallment, ...]:
+    """Returns installments of which no more is recorded as earned than by a day. The interest that was earned up to a
+    payment after that day is divided in proportion to the days."""
+    return tuple(
+        line if line.accrued_on is None or line.accrued_on <= day else accrue_until(loan, line, day) for line in lines
+    )
+
+
+def accrue_until(loan: Loan, line: LoanInstallment, day: date) -> LoanInstallment:
+    starts = interval_start(loan, line)
+    assert line.accrued_on is not None
+    accrued = accrued_interest(line.accrued, starts, line.accrued_on, day) if day > starts else 0
+    return msgspec.structs.replace(line, accrued=accrued, accrued_on=day)
+
+
 # --- spread -----------------------------------------------------------------------------------------------------------
 
 

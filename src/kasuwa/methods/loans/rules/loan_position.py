@@ -41,6 +41,7 @@ from kasuwa.methods.loans.rules.grace_lines import (
     count_carried,
     count_pending,
     count_ripe_interest,
+    earned_by,
     has_pending,
     interest_earned,
     interval_days,
@@ -243,7 +244,7 @@ def count_growth(position: LoanPosition, since: date, made_since: Container[str]
     """Returns the interest and the charges with their tax, and the penalties, by which time alone has raised a payoff
     since a day. Interest counts too that has become principal since. `made_since` has the charges that were made."""
     loan, lines, day = position.loan, position.lines, position.day
-    earlier = sum_amounts(LoanPosition(loan, pending_on(lines, since), since).payoff)
+    earlier = sum_amounts(LoanPosition(loan, earned_by(loan, pending_on(lines, since), since), since).payoff)
     more = sum_amounts(position.payoff) - earlier
     # The remainders of rounding are those of today: what led to them is counted back.
     back = tuple(msgspec.structs.replace(line, carry=-line.carry) for line in lines)

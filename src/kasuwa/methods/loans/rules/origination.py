@@ -144,7 +144,9 @@ LOAN_OF_GROUP = Refusal(
     error_code="loan_of_group",
 )
 NOTHING_PAID_OUT = refuse_fields(
-    FieldError("charges", "the deducted charges leave nothing of the amount to pay out", "nothing_to_pay_out")
+    FieldError(
+        "charges", "the deducted charges leave less than the least amount of a loan to pay out", "nothing_to_pay_out"
+    )
 )
 
 
@@ -174,7 +176,7 @@ def decide_request(request: LoanRequest, context: Context, rows: LoadedRows) -> 
 def offer_loan(loan: Loan, client: Client, is_dry_run: bool, context: Context) -> Decision[LoanReply] | Refusal:
     """Returns the decision of a request for a loan, or its dry run."""
     lines = make_schedule(loan.terms, lagos_day(context.now))
-    refusal = refuse_terms(loan, lines, lagos_day(context.now))
+    refusal = refuse_terms(loan, lines, context)
     if refusal is not None:
         return refusal
     if is_dry_run:
@@ -189,10 +191,10 @@ def offer_loan(loan: Loan, client: Client, is_dry_run: bool, context: Context) -
     return Decision(reply=reply, rows=(loan, adjust_open_accounts(client, 1)), numbers_used=1)
 
 
-def refuse_terms(loan: Loan, lines: list[ScheduledInstallment], today: date) -> Refusal | None:
+def refuse_terms(loan: Loan, lines: list[ScheduledInstallment], context: Context) -> Refusal | None:
     """Returns the refusal of charges and of a first due date that are not possible with the loan, and of a loan that is
     too large with them."""
-    agreed = loan.agreed_terms
+    agreed, today = loan.agreed_terms, lagos_day(context.now)
     past = [
         FieldError(f"charges[{place}].due", "not before today", DAY_IN_THE_PAST)
         for place, charge in enumerate(agreed.charges)
@@ -201,7 +203,7 @@ def refuse_terms(loan: Loan, lines: list[ScheduledInstallment], today: date) -> 
     past += find_first_due_fault(agreed.grace, today)
     if past:
         return refuse_fields(*past)
-    if amount_paid_out(loan) <= 0:
+    if amount_paid_out(loan) < min(loan.amount, context.merchant.limits[CURRENCY].min_amount):
         return NOTHING_PAID_OUT
     charges = charges_of_schedule(agreed, loan.amount, lines, today)
     total = sum(line.total for line in lines) + sum(one.amount + one.vat for own in charges for one in own)

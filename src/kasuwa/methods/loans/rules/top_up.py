@@ -150,7 +150,7 @@ def decide_top_up(
     assert client is not None
     loan, today = make_top_up(request, old, context), lagos_day(context.now)
     lines = make_schedule(loan.terms, today)
-    refusal = refuse_grace(loan) or refuse_terms(loan, lines, today)
+    refusal = refuse_grace(loan) or refuse_terms(loan, lines, context)
     if refusal is not None:
         return refusal
     decision = approve(loan, client, context, rows, context.number + 1)
