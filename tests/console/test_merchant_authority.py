@@ -166,6 +166,8 @@ def test_try_it_of_the_sandbox_obeys_the_rules_of_the_pages(deployment: Deployme
         assert try_sandbox(developer, **body).http == 403, scopes
     assert "key_id" in try_sandbox(developer, action="new_key", scopes=["read"]).words
     assert try_sandbox(developer, action="payout_policy", approve_above="1.00").http == 403
+    assert try_sandbox(developer, action="checkout_origins", origins=["https://shop.example"]).http == 403
+    assert try_sandbox(owner, action="checkout_origins", origins=["https://shop.example"]).http == 200
     beneficiary = {"action": "beneficiary", "name": "Ada Obi", "bankcode": "058", "accountnumber": "0000000000"}
     assert try_sandbox(developer, **beneficiary).http == 403
     assert try_sandbox(owner, action="payout_policy", approve_above="1.00").http == 200

@@ -29,6 +29,7 @@ CONFIRMS = {
     "/settings/keys",
     "/settings/keys/{key_id}/revoke",
     "/settings/keys/{key_id}/roll",
+    "/settings/origins",
     "/settings/payouts",
     "/settings/secret",
     "/settings/webhook",

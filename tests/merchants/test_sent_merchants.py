@@ -32,6 +32,7 @@ def test_a_merchant_arrives_with_all_its_terms() -> None:
         payouts=PayoutPolicy(approve_above="100.00"),
         limits={"NGN": ("5.00", "10.00")},
         settlement_days=2,
+        checkout_origins=("https://shop.example",),
     )
     merchant = make_merchant(7, "GP0000007", "Ada Stores", "live", settings, {"USD": ExchangeRate(1, 2)})
     sent = msgspec.msgpack.decode(msgspec.msgpack.encode(pack_merchant(merchant)), type=SentMerchant)

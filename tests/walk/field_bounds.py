@@ -139,7 +139,7 @@ WORDS: tuple[tuple[str, Callable[..., Sides]], ...] = (
     (rf"an object of at most {N} (?:fields|terms)", lambda most: map_sides(0, most)),
     (rf"{N} to {N} (?:amounts|clients|items|kinds of tickets|members|parts|payment types)", size_sides),
     (rf"(?:an array of |a list of )?at most {N} "
-     r"(?:addresses|charges|ranges|files|hashes|numbers of days|rules|shops|tiers"
+     r"(?:addresses|charges|ranges|files|hashes|numbers of days|origins|rules|shops|tiers"
      r"|country codes of two letters|category codes of four digits)",
      lambda most: size_sides(0, most)),
     (rf"at least one (?:order|part), at most {N}", lambda most: size_sides(1, most)),

@@ -114,7 +114,13 @@ def list_proposal_kinds() -> set[str]:
 
 def test_the_database_takes_proposals_of_every_act_of_two_people() -> None:
     # One command may change settings of several acts, so they are proposed together.
-    expected = {act.name for act in ACTS if act.people > 1} - {"limits", "rails", "events_url", "resumption"}
+    expected = {act.name for act in ACTS if act.people > 1} - {
+        "limits",
+        "rails",
+        "events_url",
+        "checkout_origins",
+        "resumption",
+    }
     expected |= {authority.SETTINGS_KIND}
     assert list_proposal_kinds() == expected
 

@@ -112,6 +112,9 @@ FORMS: dict[str, dict[str, Form]] = {
     "payout_policy": {
         "/settings/payouts": Form("/settings/payouts", {"on_limit": "refuse", "approve_above": "{number}.00"})
     },
+    "own_checkout_origins": {
+        "/settings/origins": Form("/settings/origins", {"origins": "https://shop{number}.example"})
+    },
     "member": TEAM_FORMS,
     "person": TEAM_FORMS,
     "disable_user": {"/team/{user_id}/disable": Form("/team/{other}/disable", {"confirmed": "yes"})},
@@ -186,6 +189,9 @@ COMMANDS: dict[str, dict[str, Command]] = {
     "limits": {"merchant set": Command(("merchant", "set", "{mid}", "--settlement-days", "2"))},
     "rails": {"merchant set": Command(("merchant", "set", "{mid}", "--rails", '{"card": []}'))},
     "events_url": {"merchant set": Command(("merchant", "set", "{mid}", "--webhook-url", f"{URL}/{{number}}"))},
+    "checkout_origins": {
+        "merchant set": Command(("merchant", "set", "{mid}", "--checkout-origins", "https://shop{number}.example"))
+    },
     "vendor_account": {"rail accounts": Command(("rail", "accounts", "--same", "paystack"))},
     "key": {
         "merchant add-key": Command(("merchant", "add-key", "{mid}", "--name", "walk", "--scope", "payout")),

@@ -8,6 +8,7 @@ from functools import partial
 
 import msgspec
 
+from kasuwa.api.checkout_script import SCRIPT_PATHS, serve_script
 from kasuwa.api.dispatch import Dispatch
 from kasuwa.api.documentation import CONTENTS, DOCS, TO_CONTENTS, DocumentationPages
 from kasuwa.api.forwarding import RequestForwarder
@@ -218,7 +219,7 @@ class Server:
     def _loggable(self, path: str) -> str:
         """Returns the path to log. That of a page or file holds a token, that of a call-back a secret, and an unknown
         one may hold anything."""
-        if path in self._routes:
+        if path in self._routes or path in SCRIPT_PATHS:
             return path
         for prefix in (PAGES, RAILS, FILES, DOCS):
             if path.startswith(prefix):
@@ -310,6 +311,8 @@ class Server:
             return HttpReply(200, WHERE_TO_READ)
         if path == CONTENTS and method in ("GET", "HEAD"):
             return TO_CONTENTS
+        if path in SCRIPT_PATHS:
+            return serve_script(method, path, headers)
         if path not in ("/healthz", "/readyz") and path not in DOCUMENT_PATHS:
             near = find_nearest(path, (*self._routes, *DOCUMENT_PATHS, "/healthz", "/readyz"))
             if near is None:

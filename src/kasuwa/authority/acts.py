@@ -214,6 +214,15 @@ OWN_CLIENT_TIERS = Act(
     asks_second_factor=True,
     actions=("sandbox client_tiers",),
 )
+# Whoever frames the page on which people pay could lay something over it.
+OWN_CHECKOUT_ORIGINS = Act(
+    name="own_checkout_origins",
+    title="Sites that may show checkouts",
+    roles=IS_OWNER,
+    asks_second_factor=True,
+    pages=("/settings/origins",),
+    actions=("sandbox checkout_origins",),
+)
 # A world has the keys and the payout policy of its time.
 RESTORE_WORLD = Act(
     name="restore_world",
@@ -404,6 +413,15 @@ EVENTS_URL = Act(
     commands=("merchant set",),
     settings=("webhook_url",),
 )
+# The merchant's own people set it on their page: OWN_CHECKOUT_ORIGINS.
+CHECKOUT_ORIGINS = Act(
+    name="checkout_origins",
+    title="Sites that may show a merchant's checkouts",
+    roles=CAN_ADMINISTER,
+    people=2,
+    commands=("merchant set",),
+    settings=("checkout_origins",),
+)
 # Where open orders are asked after: an order that the named account does not know is taken as not sent.
 VENDOR_ACCOUNT = Act(
     name="vendor_account",
@@ -450,6 +468,7 @@ ACTS: tuple[Act, ...] = (
     OWN_SECRET,
     PAYOUT_POLICY,
     OWN_CLIENT_TIERS,
+    OWN_CHECKOUT_ORIGINS,
     RESTORE_WORLD,
     TRIGGER_EVENT,
     OUTBOX,
@@ -483,6 +502,7 @@ ACTS: tuple[Act, ...] = (
     LIMITS,
     RAILS,
     EVENTS_URL,
+    CHECKOUT_ORIGINS,
     RESUMPTION,
     VENDOR_ACCOUNT,
     KEY,

@@ -24,6 +24,7 @@ from kasuwa.merchants.merchant_settings import MerchantSettings, read_logo
 from kasuwa.outbound.url_policy import url_fault
 from kasuwa.settings.available_rails import check_merchant_rails
 from kasuwa.settings.settings import Settings, loopback_allowed
+from kasuwa.terms.checkout_origins import read_origins
 
 command = typer.Typer(no_args_is_help=True, add_completion=False, help="List, add and change merchants.")
 
@@ -98,6 +99,12 @@ def add_merchant(
 merchant_keys.register(command)
 
 
+OriginsOption = Annotated[
+    str | None,
+    typer.Option(help="Sites that may show checkouts in a frame, with commas: https://shop.example. Empty: none."),
+]
+
+
 @command.command(name="set")
 def set_merchant(
     mid: str,
@@ -131,11 +138,13 @@ def set_merchant(
     client_tiers: Annotated[
         str | None, typer.Option(help='Limits by tier of clients: JSON such as {"is_on": true}. {} ends them.')
     ] = None,
+    checkout_origins: OriginsOption = None,
     data: DataOption = None,
 ) -> None:
-    """Change a merchant's settings. In live, changes of tariff, limits, terms, rails, webhook URL and the policy for
-    money out are proposed, and two operators approve them."""
+    """Change a merchant's settings. In live, changes of tariff, limits, terms, rails, webhook URL, the policy for
+    money out and the sites that may show checkouts are proposed, and two operators approve them."""
     changes = parse_settings(
+        checkout_origins=checkout_origins,
         client_tiers=client_tiers,
         payouts=payouts,
         webhook_url=webhook_url,
@@ -168,12 +177,16 @@ def set_merchant(
 
 
 def check_changes(changes: dict[str, Any], settings: Settings) -> None:
-    """Raises ServeError if the deployment does not allow the endpoint or the rails."""
+    """Raises ServeError if the deployment does not allow the endpoint, the origins or the rails."""
     if changes.get("webhook_url"):
         allowed = loopback_allowed(settings)
         fault = url_fault(changes["webhook_url"], environment=settings.environment, loopback_allowed=allowed)
         if fault is not None:
             raise ServeError(f"--webhook-url: {fault}")
+    try:
+        read_origins(changes.get("checkout_origins", ()), settings.environment)
+    except ValueError as error:
+        raise ServeError(f"--checkout-origins: {error}") from None
     faults = check_merchant_rails(settings, changes.get("rails", {}))
     if faults:
         raise ServeError(f"--rails: {'; '.join(faults)}")
@@ -225,6 +238,8 @@ def parse_settings(**options: Any) -> dict[str, Any]:
         for name in JSON_SETTINGS:
             if name in values:
                 values[name] = msgspec.json.decode(values[name])
+        if "checkout_origins" in values:
+            values["checkout_origins"] = read_origins(list(filter(None, values["checkout_origins"].split(","))))
         if "rate" in values:
             values["rate"] = [int(part) for part in values["rate"].split(",")]
         return read_changes(values)

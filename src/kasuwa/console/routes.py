@@ -193,6 +193,7 @@ INTEGRATION_PAGES: tuple[ConsolePage, ...] = (
     act_page("/settings/webhook/test", settings.send_test_event),
     *ENDPOINT_PAGES,
     act_page("/settings/logo", settings.set_logo),
+    act_page("/settings/origins", settings.set_origins),
     act_page("/settings/mail", settings.set_mail),
     act_page("/settings/business", settings.set_business),
     act_page("/settings/wire", settings.set_api_options),

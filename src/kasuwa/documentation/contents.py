@@ -19,6 +19,7 @@ HOME = MarkdownPage("guides/README.md", "index.html", START, "Overview")
 GUIDE_LABELS = {
     "first-request": "First request",
     "accept-a-payment": "Accept a payment",
+    "embed-the-checkout": "Show the checkout in your page",
     "invoices-and-links": "Send invoices and links",
     "mail": "Send mail",
     "subscriptions": "Charge again",

@@ -13,6 +13,7 @@ from kasuwa.core.decision import AmountLimits, Merchant
 from kasuwa.core.money import CURRENCIES, convert_to_minor, format_minor
 from kasuwa.merchants.picture_size import JPEG, PNG, picture_size
 from kasuwa.terms.business import NO_BUSINESS_TERMS, BusinessTerms, check_business_terms
+from kasuwa.terms.checkout_origins import CheckoutOrigins, check_origins
 from kasuwa.terms.client_tiers import NO_CLIENT_TIERS, ClientTiers, TierTerms, read_tiers, terms_of_tiers
 from kasuwa.terms.conversion import ExchangeRate, ExchangeRates
 from kasuwa.terms.loan_schedule import LendingSettings, check_lending
@@ -64,6 +65,7 @@ class MerchantSettings(msgspec.Struct, omit_defaults=True):
     payouts: PayoutPolicy = NO_POLICY
     payouts_change: PolicyChange | None = None  # replaces `payouts` when its time has come
     client_tiers: ClientTiers = NO_CLIENT_TIERS
+    checkout_origins: tuple[str, ...] = ()  # sites that may show payers' pages in a frame
 
 
 @lru_cache(maxsize=1024)
@@ -97,6 +99,7 @@ def check_settings(settings: MerchantSettings) -> None:
     check_business_terms(settings.business)
     read_policy(settings.payouts)
     read_tiers(settings.client_tiers)
+    check_origins(settings.checkout_origins)
 
 
 # The settings by which requests of a merchant are decided. The others say who it is, where its events and orders go, or
@@ -200,6 +203,7 @@ def make_merchant(
             MailTerms: settings.mail,
             BusinessTerms: settings.business,
             TierTerms: terms_of_tiers(msgspec.json.encode(settings.client_tiers)),
+            CheckoutOrigins: CheckoutOrigins(settings.checkout_origins),
         },
     )
 
@@ -218,6 +222,7 @@ class SentMerchant(msgspec.Struct, array_like=True, frozen=True):
         MailTerms,
         BusinessTerms,
         TierTerms,
+        CheckoutOrigins,
     ]
 
 
@@ -232,6 +237,7 @@ def pack_merchant(merchant: Merchant) -> SentMerchant:
         merchant.terms(MailTerms),
         merchant.terms(BusinessTerms),
         merchant.terms(TierTerms),
+        merchant.terms(CheckoutOrigins),
     )
     return SentMerchant(msgspec.structs.replace(merchant, subject_terms={}), terms)
 

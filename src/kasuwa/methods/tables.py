@@ -111,6 +111,7 @@ ALL_SANDBOX = msgspec.structs.replace(
         *SANDBOX.actions,
         *keys.SANDBOX,
         *clients.SANDBOX,
+        *checkout.SANDBOX,
     ),
 )
 

@@ -32,6 +32,7 @@ from kasuwa.methods.payment.rules.charge_card import MAX_OTP_ATTEMPTS, Challenge
 from kasuwa.methods.payment.rules.replies import ReplyContext, reply_payment
 from kasuwa.methods.payment.wire_reply import PaymentReply
 from kasuwa.pages.checkout_view import CheckoutView
+from kasuwa.terms.checkout_origins import CheckoutOrigins
 from kasuwa.transactions.transactions import Transaction
 
 # Page kind by payment method. Other methods have no page.
@@ -130,6 +131,7 @@ def build_view(row: Transaction, payment: Payment, merchant: Merchant, context: 
         result_json=msgspec.json.encode(payer_reply(row, payment, context)),
         attempts_left=MAX_OTP_ATTEMPTS - payment.tries,
         received_amount=payment.received,
+        origins=merchant.terms(CheckoutOrigins).origins,
         **page_fields(kind, detail, FACTS_DECODER.decode(payment.facts).rail),
     )
 

@@ -27,5 +27,6 @@ class CheckoutView(msgspec.Struct, frozen=True, kw_only=True):
     account_number: str = ""  # transfer
     account_name: str = ""  # transfer
     bank_name: str = ""  # transfer
+    origins: tuple[str, ...] = ()  # the merchant's sites that may show the page in a frame
     vendor_url: str = ""  # hosted: the vendor's page
     received_amount: int = 0  # transfer: what has arrived so far, in minor units

@@ -62,6 +62,7 @@ from kasuwa.pages.hosted_render import (
     redirect,
     render_link,
     render_step,
+    stay_in_frame,
 )
 from kasuwa.pages.hosted_view import HostedView, ShownTicket, find_bank_page, make_view
 from kasuwa.pages.render import JSON, make_raw_page, render_notice
@@ -121,7 +122,8 @@ class HostedCheckouts:
             return NOT_FOUND
         part = (checkout[2] or "").removeprefix("/")
         if method == "POST":
-            return await self._submit(view, form, address, progress)
+            page = await self._submit(view, form, address, progress)
+            return stay_in_frame(page, view) if form.get("framed") == "yes" else page
         return await (self._show_channel(view, part) if part in view.channels else self._show(view, part))
 
     # --- showing ------------------------------------------------------------------------------------------------

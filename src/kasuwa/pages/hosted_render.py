@@ -22,6 +22,8 @@ from kasuwa.pages.hosted_forms import FormField
 from kasuwa.pages.hosted_view import HostedView
 from kasuwa.pages.receipt_pdf import Receipt, render_receipt_pdf
 from kasuwa.pages.render import (
+    FRAME_SCRIPT,
+    FRAME_SCRIPT_HASH,
     HTML,
     LOADER,
     STYLE,
@@ -31,13 +33,15 @@ from kasuwa.pages.render import (
     csp_hash,
     draw_qr_svg,
     format_amount,
+    frame_ancestors,
     security_headers,
 )
+from kasuwa.terms.checkout_origins import CheckoutOrigins
 from kasuwa.transactions.checkouts import PAID
 
 HOSTED_STYLE, SCRIPT = (Markup(LOADER.get_source(TEMPLATES, name)[0]) for name in ("hosted.css", "hosted.js"))
 STYLE_SOURCES = f"{STYLE_HASH} {csp_hash(HOSTED_STYLE)}"
-SCRIPT_HASH = csp_hash(SCRIPT)
+SCRIPT_SOURCES = f"{csp_hash(SCRIPT)} {FRAME_SCRIPT_HASH}"
 
 CHANNEL_NAMES = {
     "card": "Card",
@@ -76,25 +80,46 @@ class PageForm(msgspec.Struct, frozen=True):
 NO_FORM = PageForm()
 
 
-def make_policy(view: HostedView | None) -> str:
+def make_policy(view: HostedView | None, origins: Sequence[str]) -> str:
     """Returns the policy of a page. Its forms may lead on to the page of a bank or vendor, and to the merchant."""
     insecure = " http:" if view is None or view.is_test else ""
     return (
-        f"default-src 'none'; style-src {STYLE_SOURCES}; script-src {SCRIPT_HASH}; connect-src 'self'; img-src data:;"
-        f" base-uri 'none'; form-action 'self' https:{insecure}; frame-ancestors 'none'"
+        f"default-src 'none'; style-src {STYLE_SOURCES}; script-src {SCRIPT_SOURCES}; connect-src 'self';"
+        f" img-src data:; base-uri 'none'; form-action 'self' https:{insecure};"
+        f" frame-ancestors {frame_ancestors(origins)}"
     )
 
 
-def render_hosted(template: str, values: dict[str, Any], view: HostedView | None, http: int = 200) -> Page:
+def render_hosted(
+    template: str, values: dict[str, Any], view: HostedView | None, origins: Sequence[str] = (), http: int = 200
+) -> Page:
+    """`origins` are the sites that may show the page in a frame."""
+    scripts = {"script": SCRIPT, "frame_script": FRAME_SCRIPT}
     body = TEMPLATES.get_template(template).render(
-        values, view=view, style=STYLE, hosted_style=HOSTED_STYLE, script=SCRIPT
+        values, view=view, origins=origins, style=STYLE, hosted_style=HOSTED_STYLE, **scripts
     )
-    return Page(http, body.encode(), security_headers(HTML, make_policy(view)))
+    return Page(http, body.encode(), security_headers(HTML, make_policy(view, origins)))
+
+
+def render_checkout_step(template: str, values: dict[str, Any], view: HostedView) -> Page:
+    return render_hosted(template, values, view, view.origins)
 
 
 def redirect(address: str) -> Page:
     headers = security_headers(HTML, "default-src 'none'; frame-ancestors 'none'")
     return Page(303, b"", (("location", address), *headers))
+
+
+def is_ours(address: str) -> bool:
+    """Returns whether an address is a page of ours, not of a bank or vendor."""
+    return address.startswith("/pay/")
+
+
+def stay_in_frame(page: Page, view: HostedView) -> Page:
+    """Returns where a form of a framed page leads: to a page of ours. That has a link to a vendor's, which may refuse
+    to be framed and opens in a window of its own. Contract: payment#embedding"""
+    location = dict(page.headers).get("location", "")
+    return page if not location or is_ours(location) else redirect(view.address)
 
 
 def shared_values(view: HostedView) -> dict[str, Any]:
@@ -114,6 +139,7 @@ def shared_values(view: HostedView) -> dict[str, Any]:
         "later": mark_up_notes(later_notes(view)),
         "return_url": merchant_url(view),
         "logo": view.merchant.logo,
+        "is_paid": view.step == hosted_view.RECEIPT,
         "polls": view.step in (hosted_view.INSTRUCTIONS, hosted_view.WAITING, hosted_view.BANK_PAGE),
     }
 
@@ -189,7 +215,7 @@ def render_choice(view: HostedView, channel: str, form: PageForm) -> Page:
         "hint": TEST_HINTS.get(channel, ""),
         "has_card_page": channel == "card" and not any(field.name == "number" for field in form.fields),
     }
-    return render_hosted("hosted_choose.html", values, view)
+    return render_checkout_step("hosted_choose.html", values, view)
 
 
 def render_code_form(view: HostedView, form: PageForm) -> Page:
@@ -203,7 +229,7 @@ def render_code_form(view: HostedView, form: PageForm) -> Page:
         "is_account": view.attempt.payment.method == "account",
         "tries_left": view.tries_left,
     }
-    return render_hosted("hosted_code.html", values, view)
+    return render_checkout_step("hosted_code.html", values, view)
 
 
 def render_attempt(view: HostedView, problem: str = "") -> Page:
@@ -219,6 +245,7 @@ def render_attempt(view: HostedView, problem: str = "") -> Page:
         "total": format_amount(payment.charged, view.checkout.currency),
         "attempt_ref": view.checkout.attempt_ref,
         "bank_page": hosted_view.find_bank_page(view),
+        "is_bank_page_ours": is_ours(hosted_view.find_bank_page(view)),
         "is_three_d_secure": payment.auth == "3DSecure",
         "provider": hosted_forms.PROVIDERS.get(detail.provider.partition("_")[0], "your provider"),
         "ussd_code": facts.ussd_code,
@@ -230,12 +257,12 @@ def render_attempt(view: HostedView, problem: str = "") -> Page:
         "received": format_amount(payment.received, view.checkout.currency) if payment.received else "",
         "remaining": format_amount(remaining, view.checkout.currency),
     }
-    return render_hosted("hosted_attempt.html", values, view)
+    return render_checkout_step("hosted_attempt.html", values, view)
 
 
 def render_closed(view: HostedView) -> Page:
     values = shared_values(view) | {"failure": view.failure, "is_expired": view.now >= view.checkout.expires_at}
-    return render_hosted("hosted_closed.html", values, view)
+    return render_checkout_step("hosted_closed.html", values, view)
 
 
 # --- the receipt --------------------------------------------------------------------------------------------------
@@ -283,7 +310,7 @@ def render_receipt(view: HostedView) -> Page:
     drawn = [(ticket, Markup(draw_qr_svg(ticket.code).decode())) for ticket in view.tickets]
     receipt = make_receipt(view)
     values = shared_values(view) | {"receipt": receipt, "notes": mark_up_notes(receipt.notes), "tickets": drawn}
-    return render_hosted("hosted_receipt.html", values, view)
+    return render_checkout_step("hosted_receipt.html", values, view)
 
 
 def receipt_file(view: HostedView) -> Page:
@@ -312,4 +339,4 @@ def render_link(link: PayLink, merchant: Merchant, form: PageForm) -> Page:
         "form": form,
         "polls": False,
     }
-    return render_hosted("hosted_link.html", values, None)
+    return render_hosted("hosted_link.html", values, None, merchant.terms(CheckoutOrigins).origins)

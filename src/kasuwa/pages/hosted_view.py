@@ -23,6 +23,7 @@ from kasuwa.methods.payment.payer_model import read_detail
 from kasuwa.methods.payment.rules.charge_card import MAX_OTP_ATTEMPTS
 from kasuwa.methods.payment.rules.check_request import CARD_CURRENCIES
 from kasuwa.methods.payment.rules.replies import ReplyContext
+from kasuwa.terms.checkout_origins import CheckoutOrigins
 from kasuwa.terms.tariff import Bearer, FeeClass, Tariff
 from kasuwa.transactions.checkouts import EXPIRED, PAID, Checkout, CheckoutDetail, read_checkout_detail
 from kasuwa.transactions.pricing import MOBILE_MONEY_CLASSES, card_class, choose_bearer, price_collection
@@ -79,6 +80,11 @@ class HostedView(msgspec.Struct, frozen=True):
     @property
     def is_test(self) -> bool:
         return self.merchant.environment == "test"
+
+    @property
+    def origins(self) -> tuple[str, ...]:
+        """Returns the merchant's sites that may show the page in a frame."""
+        return self.merchant.terms(CheckoutOrigins).origins
 
     @property
     def address(self) -> str:

@@ -30,6 +30,7 @@ from kasuwa.pages.hosted_render import NO_FORM, PageForm, redirect, render_hoste
 from kasuwa.pages.invoice_pdf import render_invoice_pdf
 from kasuwa.pages.invoice_view import InvoiceView, make_view
 from kasuwa.pages.render import format_amount, render_notice, security_headers
+from kasuwa.terms.checkout_origins import CheckoutOrigins
 from kasuwa.transactions.checkouts import TOKEN_DIGITS
 
 PATH = re.compile(rf"(/pay/invoice/([0-9a-f]{{{TOKEN_DIGITS}}}))(/invoice\.pdf)?", re.ASCII)
@@ -113,7 +114,7 @@ def render_invoice(view: InvoiceView, form: PageForm) -> Page:
         "form": form,
         "polls": False,
     }
-    return render_hosted("invoice.html", values, None)
+    return render_hosted("invoice.html", values, None, view.merchant.terms(CheckoutOrigins).origins)
 
 
 async def invoice_file(view: InvoiceView) -> Page:

@@ -6,6 +6,7 @@ Content-Security-Policy allows exactly the inline style and script, by hash, so 
 
 import base64
 import io
+from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import sha256
 from typing import Any
@@ -23,10 +24,12 @@ from kasuwa.pages.checkout_view import CheckoutView
 
 LOADER = PackageLoader("kasuwa", "pages/templates")
 TEMPLATES = Environment(loader=LOADER, autoescape=True, undefined=StrictUndefined, auto_reload=False)
-STYLE, POLL_SCRIPT = (Markup(LOADER.get_source(TEMPLATES, name)[0]) for name in ("style.css", "poll.js"))
+STYLE, POLL_SCRIPT, FRAME_SCRIPT = (
+    Markup(LOADER.get_source(TEMPLATES, name)[0]) for name in ("style.css", "poll.js", "frame.js")
+)
 
-# Pages that a merchant may show in an iframe: those that stand for the payer's bank or wallet.
-# Contract: payment#3ds-page
+# Pages that a merchant without a list of sites may show in an iframe anywhere: those that stand for the payer's bank or
+# wallet. Contract: payment#3ds-page, payment#embedding
 EMBEDDABLE_PAGES = frozenset({"challenge", "handoff"})
 HTML = "text/html; charset=utf-8"
 JSON = "application/json"
@@ -47,7 +50,7 @@ def csp_hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
-STYLE_HASH, POLL_SCRIPT_HASH = csp_hash(STYLE), csp_hash(POLL_SCRIPT)
+STYLE_HASH, POLL_SCRIPT_HASH, FRAME_SCRIPT_HASH = csp_hash(STYLE), csp_hash(POLL_SCRIPT), csp_hash(FRAME_SCRIPT)
 
 
 # --- headers ------------------------------------------------------------------------------------------------------
@@ -64,11 +67,16 @@ def security_headers(content_type: str, policy: str) -> tuple[tuple[str, str], .
     )
 
 
-def content_security_policy(*, embeddable: bool = False, polls: bool = False, form_sources: str = "'none'") -> str:
-    ancestors = "*" if embeddable else "'none'"
-    script = f"; script-src {POLL_SCRIPT_HASH}; connect-src 'self'" if polls else ""
+def frame_ancestors(origins: Sequence[str], otherwise: str = "'none'") -> str:
+    """Returns the sources of sites that may frame a page: those of the merchant's list. Contract: payment#embedding"""
+    return " ".join(origins) or otherwise
+
+
+def content_security_policy(*, ancestors: str = "'none'", script: str = "", form_sources: str = "'none'") -> str:
+    """`script` is the source of the page's script, if it has one."""
+    allowed = f"; script-src {script}; connect-src 'self'" if script else ""
     return (
-        f"default-src 'none'; style-src {STYLE_HASH}{script}; base-uri 'none';"
+        f"default-src 'none'; style-src {STYLE_HASH}{allowed}; base-uri 'none';"
         f" form-action {form_sources}; frame-ancestors {ancestors}"
     )
 
@@ -80,8 +88,8 @@ def form_action_sources(redirect_url: str | None) -> str:
     return "'self' https:" if redirect_url.startswith("https:") else "'self' https: http:"
 
 
-def make_raw_page(content_type: str, body: bytes, http: int = 200) -> Page:
-    return Page(http, body, security_headers(content_type, "default-src 'none'; frame-ancestors *"))
+def make_raw_page(content_type: str, body: bytes, http: int = 200, ancestors: str = "*") -> Page:
+    return Page(http, body, security_headers(content_type, f"default-src 'none'; frame-ancestors {ancestors}"))
 
 
 # --- pages --------------------------------------------------------------------------------------------------------
@@ -94,7 +102,7 @@ def compile_templates() -> None:
 
 
 def render_template(template: str, policy: str, values: dict[str, Any], http: int = 200) -> Page:
-    body = TEMPLATES.get_template(template).render(values, style=STYLE)
+    body = TEMPLATES.get_template(template).render({"frame_script": ""} | values, style=STYLE)
     return Page(http, body.encode(), security_headers(HTML, policy))
 
 
@@ -131,9 +139,14 @@ def render_approval_form(view: CheckoutView, address: str, problem: str | None) 
 
     Contract: payment#3ds-page, payment#mobile-money
     """
-    policy = content_security_policy(embeddable=True, form_sources=form_action_sources(view.redirect_url))
+    policy = content_security_policy(
+        ancestors=frame_ancestors(view.origins, "*"),
+        script=FRAME_SCRIPT_HASH if view.origins else "",
+        form_sources=form_action_sources(view.redirect_url),
+    )
     values: dict[str, Any] = {
         "view": view,
+        "frame_script": FRAME_SCRIPT if view.origins else "",
         "address": address,
         "problem": problem,
         "amount": format_amount(view.amount, view.currency),
@@ -156,7 +169,8 @@ def render_instructions(view: CheckoutView, address: str) -> Page:
         "received": format_amount(view.received_amount, view.currency) if view.received_amount else "",
         "remaining": format_amount(view.amount - view.received_amount, view.currency),
     }
-    return render_template(f"{view.page_kind}.html", content_security_policy(polls=True), values)
+    policy = content_security_policy(ancestors=frame_ancestors(view.origins), script=POLL_SCRIPT_HASH)
+    return render_template(f"{view.page_kind}.html", policy, values)
 
 
 def render_return(view: CheckoutView) -> Page:
@@ -164,10 +178,11 @@ def render_return(view: CheckoutView) -> Page:
 
     Contract: payment#3ds-page
     """
-    return_url = merchant_return_url(view)
+    return_url, ancestors = merchant_return_url(view), frame_ancestors(view.origins, "*")
     if return_url is None:
-        return make_raw_page(JSON, view.result_json)
-    return Page(303, b"", (("location", return_url), *security_headers(HTML, content_security_policy(embeddable=True))))
+        return make_raw_page(JSON, view.result_json, ancestors=ancestors)
+    policy = content_security_policy(ancestors=ancestors)
+    return Page(303, b"", (("location", return_url), *security_headers(HTML, policy)))
 
 
 def render_receipt(view: CheckoutView) -> Page:
@@ -177,13 +192,14 @@ def render_receipt(view: CheckoutView) -> Page:
         "amount": format_amount(view.amount, view.currency),
         "return_url": merchant_return_url(view),
     }
-    return render_template("receipt.html", content_security_policy(), values)
+    policy = content_security_policy(ancestors=frame_ancestors(view.origins))
+    return render_template("receipt.html", policy, values)
 
 
 def render_notice(http: int, heading: str, text: str, *, retry_after: int | None = None) -> Page:
     """Returns a page with a message. `retry_after` tells clients in how many seconds to try again."""
     values = {"view": None, "heading": heading, "text": text}
-    page = render_template("notice.html", content_security_policy(embeddable=True), values, http)
+    page = render_template("notice.html", content_security_policy(ancestors="*"), values, http)
     if retry_after is None:
         return page
     return msgspec.structs.replace(page, headers=(*page.headers, ("retry-after", str(retry_after))))

@@ -32,6 +32,7 @@ from kasuwa.pages.hosted_checkout import (
 from kasuwa.pages.hosted_forms import CONTACT_PHONE, EMAIL_FIELD, FULLNAME, FormField, read_fields
 from kasuwa.pages.hosted_render import PageForm, redirect, render_hosted
 from kasuwa.pages.render import format_amount
+from kasuwa.terms.checkout_origins import CheckoutOrigins
 from kasuwa.transactions.checkouts import TOKEN_DIGITS
 
 # Tickets of one kind that the form offers at once.
@@ -147,4 +148,4 @@ def render_tickets(link: PayLink, kinds: list[TicketKind], merchant: Merchant, f
         "form": form,
         "polls": False,
     }
-    return render_hosted("tickets.html", values, None)
+    return render_hosted("tickets.html", values, None, merchant.terms(CheckoutOrigins).origins)

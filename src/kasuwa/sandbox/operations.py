@@ -274,6 +274,16 @@ class SandboxOperations(CommonOperations):
             await merchants.change_settings(connection, self._vault, merchant.mid, change, is_endpoint_set=False)
         self._directory.evict(merchant.mid)
 
+    async def set_checkout_origins(self, merchant: Merchant, origins: tuple[str, ...]) -> None:
+        """Sets which sites may show payers' pages in a frame. Other processes follow within a second."""
+
+        def change(settings: MerchantSettings) -> MerchantSettings:
+            return msgspec.structs.replace(settings, checkout_origins=origins)
+
+        async with self._operators.acquire() as connection, connection.transaction():
+            await merchants.change_settings(connection, self._vault, merchant.mid, change, is_endpoint_set=False)
+        self._directory.evict(merchant.mid)
+
     def _url_fault(self, url: str) -> str | None:
         return url_fault(url, environment="test", loopback_allowed=self._loopback_allowed) if url else None
 

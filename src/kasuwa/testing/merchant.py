@@ -122,6 +122,7 @@ class SandboxMerchant:
     new_key = SandboxAction(Sandbox.new_key)
     payout_policy = SandboxAction(Sandbox.payout_policy)
     client_tiers = SandboxAction(Sandbox.client_tiers)
+    checkout_origins = SandboxAction(Sandbox.checkout_origins)
     requests = SandboxAction(Sandbox.requests)
     people_mails = SandboxAction(Sandbox.people_mails)
     worlds = SandboxAction(Sandbox.worlds)

@@ -13,6 +13,7 @@ use Kasuwa\Paging;
 use Kasuwa\RecordList;
 use Kasuwa\Repeat;
 use Kasuwa\Types\Cashcode\CashcodeRedeemReply;
+use Kasuwa\Types\Checkout\OriginsReply;
 use Kasuwa\Types\Clients\TiersReply;
 use Kasuwa\Types\Disputes\DisputeChanged;
 use Kasuwa\Types\Keys\NewKeyReply;
@@ -1943,5 +1944,49 @@ final class Sandbox
             shape: ['inside' => ['tiers' => []]],
         );
         return $this->caller->call($operation, compact('is_on', 'held_days', 'tiers'), $options);
+    }
+
+    /**
+     * Set which sites may show the payers' pages of this merchant in a frame.
+     *
+     * The whole list: what it does not name may not show the pages any more.
+     *
+     * Needs a key of scope `all`.
+     *
+     * If its answer is lost, the call is not repeated, and throws OutcomeUnknown.
+     *
+     * Exists in the test environment only.
+     *
+     * Example, and the reply that was recorded for it:
+     *
+     *     $shop->sandbox->checkoutOrigins(
+     *         origins: [
+     *             'http://localhost:5173',
+     *             'https://shop.example',
+     *         ],
+     *     );
+     *     // [
+     *     //     'status' => 200,
+     *     //     'message' => 'These sites may show your checkouts',
+     *     //     'origins' => [
+     *     //         'http://localhost:5173',
+     *     //         'https://shop.example',
+     *     //     ],
+     *     // ]
+     *
+     * @param list<string> $origins Origins of your sites, such as `https://shop.example`. In test also
+     *     `http://localhost` with any port. An array of at most 20 origins.
+     */
+    public function checkoutOrigins(array $origins, ?CallOptions $options = null): OriginsReply
+    {
+        $operation = new Operation(
+            'sandbox.checkoutOrigins',
+            'sandbox',
+            ['action' => 'checkout_origins'],
+            OriginsReply::class,
+            repeat: Repeat::Never,
+            writes: true,
+        );
+        return $this->caller->call($operation, compact('origins'), $options);
     }
 }

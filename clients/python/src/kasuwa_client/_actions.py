@@ -2718,3 +2718,12 @@ SANDBOX_CLIENT_TIERS: Action[types.TiersReply] = Action(
     writes=True,
     repeat="never",
 )
+SANDBOX_CHECKOUT_ORIGINS: Action[types.OriginsReply] = Action(
+    name="sandbox.checkout_origins",
+    path="sandbox",
+    selectors={"action": "checkout_origins"},
+    fields={"origins": ("origins", "[text]")},
+    reply="OriginsReply",
+    writes=True,
+    repeat="never",
+)

@@ -1404,6 +1404,7 @@ class Payment(AsyncGroup):
               "txnRef": "<txnRef>",
               "checkoutURL": "<checkoutURL>",
               "expires": "2026-01-06T08:30:00.000Z",
+              "access_code": "7d49f10e5631953854f9ac9cdf568da3135d3749628912a2",
               "message": "Send the customer to checkoutURL"
             }
         """
@@ -10724,3 +10725,28 @@ class Sandbox(AsyncGroup):
             }
         """
         return await self._call(actions.SANDBOX_CLIENT_TIERS, {"is_on": is_on, "held_days": held_days, "tiers": tiers})
+
+    async def checkout_origins(self, *, origins: Sequence[str]) -> types.OriginsReply:
+        """Set which sites may show the payers' pages of this merchant in a frame.
+
+        The whole list: what it does not name may not show the pages any more.
+
+        Needs a key of scope `all`.
+
+        origins: Origins of your sites, such as `https://shop.example`. In test also `http://localhost` with any
+            port. An array of at most 20 origins.
+
+        Example, and the reply that was recorded for it:
+
+            await shop.sandbox.checkout_origins(origins=["http://localhost:5173", "https://shop.example"])
+
+            {
+              "status": 200,
+              "message": "These sites may show your checkouts",
+              "origins": [
+                "http://localhost:5173",
+                "https://shop.example"
+              ]
+            }
+        """
+        return await self._call(actions.SANDBOX_CHECKOUT_ORIGINS, {"origins": origins})

@@ -416,6 +416,7 @@ TYPES: Mapping[str, FieldTable] = {
         "txn_ref": ("txnRef", "text"),
         "checkout_url": ("checkoutURL", "text"),
         "expires": ("expires", "time"),
+        "access_code": ("access_code", "text"),
         "message": ("message", "text"),
     },
     "CheckoutReport": {
@@ -1447,6 +1448,7 @@ TYPES: Mapping[str, FieldTable] = {
         "missing": ("missing", "[choice]"),
         "limits": ("limits", "TierLimitsShown"),
     },
+    "OriginsReply": {"status": ("status", "integer"), "message": ("message", "text"), "origins": ("origins", "[text]")},
     "OwnFigures": {
         "tier": ("tier", "integer"),
         "single_deposit": ("single_deposit", "text"),

@@ -2054,6 +2054,8 @@ class CheckoutReply(Result):
     """Address of the page. It is a secret of the payer: whoever has it sees the checkout and its receipt."""
     expires: dt.datetime
     """Time until which it can be paid, in UTC."""
+    access_code: str
+    """Last part of that address, by which `kasuwa.js` opens the page in yours. It is the same secret."""
     message: str
     """The next step in words."""
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
@@ -2063,6 +2065,7 @@ class CheckoutReply(Result):
         "txn_ref": "txnRef",
         "checkout_url": "checkoutURL",
         "expires": "expires",
+        "access_code": "access_code",
         "message": "message",
     }
 
@@ -5184,6 +5187,21 @@ class NextTier(Result):
     raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
 
     wire_names: ClassVar[Mapping[str, str]] = {"tier": "tier", "missing": "missing", "limits": "limits"}
+
+
+@dataclass(frozen=True)
+class OriginsReply(Result):
+    """The confirmation of the setting."""
+
+    status: int
+    """200."""
+    message: str
+    """The outcome in words."""
+    origins: tuple[str, ...]
+    """The origins as browsers write them."""
+    raw: Mapping[str, Any] = field(default_factory=no_fields, repr=False, compare=False)
+
+    wire_names: ClassVar[Mapping[str, str]] = {"status": "status", "message": "message", "origins": "origins"}
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,20 @@ export interface CheckoutReply {
   readonly checkoutURL: string;
   /** Time until which it can be paid, in UTC. */
   readonly expires: Time;
+  /** Last part of that address, by which `kasuwa.js` opens the page in yours. It is the same secret. */
+  readonly access_code: string;
   /** The next step in words. */
   readonly message: string;
+}
+
+/** The confirmation of the setting. */
+export interface OriginsReply {
+  /** 200. */
+  readonly status: 200;
+  /** The outcome in words. */
+  readonly message: string;
+  /** The origins as browsers write them. */
+  readonly origins: readonly string[];
 }
 
 /** A payment link with its terms, payments and totals. */

@@ -62,8 +62,8 @@ export class KasuwaPaths {
    * `PUT /sandbox`: beneficiary, payAccount, dispute, disputeOutcome, cardPurchase, cardDisputeOutcome, cardRefund,
    * cardAuthorize, cardCapture, cardReverse, redeemCashcode, newMerchant, fundWallet, settle, webhook, explain,
    * trigger, requests, peopleMails, clock, advance, freeze, audit, close, fault, reset, snapshot, restore, fork,
-   * worlds, compareWorlds, exportWorld, importWorld, deleteWorld, newKey, payoutPolicy, clientTiers. The test
-   * environment alone has this path.
+   * worlds, compareWorlds, exportWorld, importWorld, deleteWorld, newKey, payoutPolicy, clientTiers, checkoutOrigins.
+   * The test environment alone has this path.
    */
   readonly sandbox: SandboxMethods;
 

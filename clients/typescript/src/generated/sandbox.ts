@@ -8,6 +8,7 @@ import { type Operation } from "../operation.js";
 import { type CallOptions } from "../options.js";
 import { type Time } from "../times.js";
 import { type CashcodeRedeemReply } from "./cashcode.js";
+import { type OriginsReply } from "./checkout.js";
 import { type OwnFigures, type TiersReply } from "./clients.js";
 import { type DisputeChanged } from "./disputes.js";
 import { type LimitFields, type NewKeyReply, type PolicyReply, type TierFields } from "./keys.js";
@@ -850,6 +851,15 @@ export interface SandboxClientTiersRequest {
   readonly tiers?: readonly OwnFigures[] | null | undefined;
 }
 
+/** Request of sandbox checkoutOrigins. The whole list: what it does not name may not show the pages any more. */
+export interface SandboxCheckoutOriginsRequest {
+  /**
+   * Origins of your sites, such as `https://shop.example`. In test also `http://localhost` with any port. An array of
+   * at most 20 origins.
+   */
+  readonly origins: readonly string[];
+}
+
 const BENEFICIARY: Operation = {
   name: "sandbox.beneficiary",
   path: "sandbox",
@@ -1169,6 +1179,14 @@ const CLIENT_TIERS: Operation = {
   name: "sandbox.clientTiers",
   path: "sandbox",
   select: { action: "client_tiers" },
+  repeat: "never",
+  writes: true,
+};
+
+const CHECKOUT_ORIGINS: Operation = {
+  name: "sandbox.checkoutOrigins",
+  path: "sandbox",
+  select: { action: "checkout_origins" },
   repeat: "never",
   writes: true,
 };
@@ -2332,5 +2350,38 @@ export class SandboxMethods {
    */
   clientTiers(request: SandboxClientTiersRequest, options?: CallOptions): Promise<TiersReply> {
     return callAction(this.#caller, CLIENT_TIERS, request, options);
+  }
+
+  /**
+   * Set which sites may show the payers' pages of this merchant in a frame.
+   *
+   * The whole list: what it does not name may not show the pages any more.
+   *
+   * Needs a key of scope `all`.
+   *
+   * If its answer is lost, the call is not repeated, and throws OutcomeUnknown.
+   *
+   * Exists in the test environment only.
+   *
+   * @example
+   * ```ts
+   * await shop.sandbox.checkoutOrigins({
+   *   origins: [
+   *     "http://localhost:5173",
+   *     "https://shop.example",
+   *   ],
+   * });
+   * // {
+   * //   status: 200,
+   * //   message: "These sites may show your checkouts",
+   * //   origins: [
+   * //     "http://localhost:5173",
+   * //     "https://shop.example",
+   * //   ],
+   * // }
+   * ```
+   */
+  checkoutOrigins(request: SandboxCheckoutOriginsRequest, options?: CallOptions): Promise<OriginsReply> {
+    return callAction(this.#caller, CHECKOUT_ORIGINS, request, options);
   }
 }

@@ -22,6 +22,7 @@ from kasuwa.merchants.keys import KeyRefused, Roller
 from kasuwa.merchants.merchant_settings import MerchantSettings, read_logo
 from kasuwa.postgres.connection_pool import Connection
 from kasuwa.terms.business import BusinessTerms, find_address_fault, find_tin_fault
+from kasuwa.terms.checkout_origins import read_origins
 from kasuwa.terms.mail import MailTerms, find_reply_to_fault, find_sender_name_fault
 from kasuwa.transactions.event_payloads import TEST_EVENT
 from kasuwa.webhooks.health import list_failing_endpoints
@@ -55,6 +56,7 @@ async def show_settings(visit: Visit, status: int = 200, **values: Any) -> Respo
         "url": settings.webhook_url,
         "mail": settings.mail,
         "business": settings.business,
+        "origins": " ".join(settings.checkout_origins),
         "failing_endpoints": failing_endpoints,
         "api_url": visit.services.api_url,
     }
@@ -155,6 +157,18 @@ async def set_mail(visit: Visit) -> Response:
         return await show_settings(visit, 422, mail=terms, faults=named)
     await change_settings(visit, "changed how mails are sent", is_endpoint_set=False, mail=terms)
     return visit.redirect("/settings", "Mails are sent so from now on.")
+
+
+async def set_origins(visit: Visit) -> Response:
+    """Sets the merchant's sites that may show its payers' pages in a frame. They are separated by spaces or lines."""
+    submitted = visit.form_text("origins")
+    try:
+        origins = read_origins(submitted.split(), visit.services.environment)
+    except ValueError as error:
+        return await show_settings(visit, 422, origins=submitted, faults={"origins": str(error)})
+    await change_settings(visit, "changed the sites of checkouts", is_endpoint_set=False, checkout_origins=origins)
+    done = "These sites may show your checkouts from now on." if origins else "No site may show your checkouts."
+    return visit.redirect("/settings", done)
 
 
 async def set_business(visit: Visit) -> Response:

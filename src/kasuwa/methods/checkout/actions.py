@@ -2,9 +2,9 @@
 
 from functools import partial
 
-from kasuwa.core.action import COLLECT, Read, Step, Write
+from kasuwa.core.action import COLLECT, INTEGRATE, AdminCommand, Read, Step, Write
 from kasuwa.core.dry_run import REFUSE_DRY_RUN
-from kasuwa.methods.checkout import payer_model, store, wire
+from kasuwa.methods.checkout import commands, payer_model, store, wire
 from kasuwa.methods.checkout.rules import attempt, on_attempt_end, open_checkout, pay_link
 from kasuwa.rails.ports.orders import call_no_rail
 from kasuwa.transactions.checkouts import EXPIRE, LANE
@@ -100,6 +100,18 @@ RESOURCES = (
             ("disable", "Disable a payment link: nobody can pay by it any more"),
             ("enable", "Enable a payment link again"),
         )
+    ),
+)
+
+SANDBOX = (
+    AdminCommand(
+        name="checkout_origins",
+        request=wire.OriginsRequest,
+        reply=wire.OriginsReply,
+        run=commands.set_origins,
+        permission=INTEGRATE,
+        summary="Set which sites may show the payers' pages of this merchant in a frame",
+        example={"action": "checkout_origins", "origins": ["http://localhost:5173", "https://shop.example"]},
     ),
 )
 

@@ -7,12 +7,14 @@ from msgspec import Meta, field
 
 from kasuwa.methods.checkout.field_types import Flag, LinkType, Slug
 from kasuwa.methods.payment.wire import Bearer, Country, Installment, Recurrent, Split, Url, User
+from kasuwa.terms.checkout_origins import MAX_ORIGIN_LENGTH, MAX_ORIGINS
 from kasuwa.wire.documents import Document
 from kasuwa.wire.fields import FREE_TEXT, Amount, AmountOrZero, Currency, Email, Reference, Timestamp
 from kasuwa.wire.paging import Paged
 
 Channel = Literal["card", "token", "account", "ussd", "phone", "qrpay", "bank_transfer", "mobile_money"]
 Title = Annotated[str, Meta(min_length=1, max_length=100, description="1 to 100 characters", extra=FREE_TEXT)]
+Origin = Annotated[str, Meta(max_length=MAX_ORIGIN_LENGTH, description="at most 270 characters")]
 LongText = Annotated[str, Meta(max_length=1000, description="at most 1,000 characters", extra=FREE_TEXT)]
 
 
@@ -68,8 +70,31 @@ class CheckoutReply(msgspec.Struct, kw_only=True):
     "Address of the page. It is a secret of the payer: whoever has it sees the checkout and its receipt."
     expires: str
     "Time until which it can be paid, in UTC."
+    access_code: str
+    "Last part of that address, by which `kasuwa.js` opens the page in yours. It is the same secret."
     message: str = "Send the customer to checkoutURL"
     "The next step in words."
+
+
+# --- frames -------------------------------------------------------------------------------------------------------
+
+
+class OriginsRequest(msgspec.Struct, kw_only=True):
+    """The whole list: what it does not name may not show the pages any more."""
+
+    origins: Annotated[list[Origin], Meta(max_length=MAX_ORIGINS, description="an array of at most 20 origins")]
+    "Origins of your sites, such as `https://shop.example`. In test also `http://localhost` with any port."
+
+
+class OriginsReply(msgspec.Struct, kw_only=True):
+    """The confirmation of the setting."""
+
+    status: Literal[200] = 200
+    "200."
+    message: str
+    "The outcome in words."
+    origins: list[str]
+    "The origins as browsers write them."
 
 
 # --- payment links ------------------------------------------------------------------------------------------------

@@ -56,7 +56,7 @@
   if (print) { print.hidden = false; print.addEventListener("click", function () { window.print(); }); }
   var back = one("[data-return]"), seconds = 10, leaving;
   function stay() { clearInterval(leaving); back.hidden = true; }
-  if (back) {
+  if (back && window.parent === window) {
     back.hidden = false;
     leaving = setInterval(function () {
       seconds -= 1;

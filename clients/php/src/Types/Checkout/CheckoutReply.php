@@ -17,6 +17,8 @@ use Kasuwa\Result;
  * @property-read string $checkoutURL Address of the page. It is a secret of the payer: whoever has it sees the
  *     checkout and its receipt.
  * @property-read string $expires Time until which it can be paid, in UTC.
+ * @property-read string $access_code Last part of that address, by which `kasuwa.js` opens the page in yours. It is
+ *     the same secret.
  * @property-read string $message The next step in words.
  */
 final class CheckoutReply extends Result
@@ -26,6 +28,7 @@ final class CheckoutReply extends Result
         'txnRef' => '',
         'checkoutURL' => '',
         'expires' => '',
+        'access_code' => '',
         'message' => '',
     ];
 }

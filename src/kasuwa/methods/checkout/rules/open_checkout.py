@@ -110,9 +110,11 @@ def decide_checkout(request: CheckoutRequest, context: Context, rows: LoadedRows
 
 
 def reply_opened(checkout: Checkout, context: Context) -> CheckoutReply:
+    page_token = DETAIL_DECODER.decode(checkout.detail).page_token
     return CheckoutReply(
         txn_ref=checkout.txn_ref,
-        checkout_url=checkout_url(context.public_url, DETAIL_DECODER.decode(checkout.detail).page_token),
+        checkout_url=checkout_url(context.public_url, page_token),
+        access_code=page_token,
         expires=utc_text(checkout.expires_at),
     )
 

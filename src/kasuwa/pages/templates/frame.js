@@ -1,0 +1,43 @@
+(function () {
+  var body = document.body, origins = body.dataset.origins, framed = window.parent !== window, shop;
+  var all = function (selector) { return [].slice.call(document.querySelectorAll(selector)); };
+  if (!framed) return;
+
+  // A page of a bank or vendor may refuse to be framed: it opens in a window of its own, and this one waits.
+  all("form").forEach(function (form) {
+    var mark = document.createElement("input");
+    mark.type = "hidden"; mark.name = "framed"; mark.value = "yes";
+    form.appendChild(mark);
+  });
+  all("a[data-outside]").forEach(function (link) { link.target = "_blank"; link.rel = "noopener noreferrer"; });
+  if (!origins) return;
+
+  function tell(type, name, value) {
+    var said = { kasuwa: 1, nonce: shop.nonce, type: type };
+    if (name) said[name] = value;
+    window.parent.postMessage(said, shop.origin);
+  }
+  function measure() {
+    tell("size", "height", Math.ceil(document.querySelector("main").getBoundingClientRect().bottom + scrollY + 16));
+  }
+
+  addEventListener("message", function (event) {
+    var hello = event.data;
+    if (shop || event.source !== window.parent || origins.split(" ").indexOf(event.origin) < 0) return;
+    if (!hello || hello.kasuwa !== 1 || hello.type !== "hello" || !/^[0-9a-f]{32}$/.test(hello.nonce)) return;
+    shop = { origin: event.origin, nonce: hello.nonce };
+    tell("ready");
+    if (body.dataset.paid) tell("paid", "reference", body.dataset.paid);
+    if (window.ResizeObserver) new ResizeObserver(measure).observe(document.querySelector("main")); else measure();
+  });
+  addEventListener("keydown", function (event) {
+    if (shop && event.key === "Escape" && !event.defaultPrevented) tell("escape");
+  });
+  all("a[data-leave]").forEach(function (link) {
+    link.addEventListener("click", function (event) {
+      if (!shop) return;
+      event.preventDefault();
+      tell("close");
+    });
+  });
+})();
