@@ -57,7 +57,7 @@ from kasuwa.rails.ports.orders import Answer
 from kasuwa.sandbox.admin_operations import CommonOperations
 from kasuwa.sandbox.advance import AdvanceResult, ClockAdvance, StopSignal
 from kasuwa.sandbox.archived_tokens import archive_tokens
-from kasuwa.sandbox.event_maker import EventMaker, SendRequest
+from kasuwa.sandbox.event_maker import BookReversal, EventMaker, SendRequest
 from kasuwa.sandbox.request_records import (
     LAST_NUMBER,
     LoggedRequest,
@@ -200,6 +200,10 @@ class SandboxOperations(CommonOperations):
     def send_by(self, send: SendRequest) -> None:
         """Sets what answers the requests of a merchant that lead to an event (`trigger`)."""
         self._events.send = send
+
+    def book_reversals_by(self, book: BookReversal) -> None:
+        """Sets what plays the operators who book what a rail has taken back (`trigger`)."""
+        self._events.book_reversal = book
 
     async def new_merchant(
         self, name: str, now: datetime | None, balance: int | None, *, webhook_url: str, seed: str, terms: bytes
