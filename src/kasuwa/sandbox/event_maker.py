@@ -56,10 +56,13 @@ class EventMaker:
         """Begins no further request for an event."""
         self._is_stopping = True
 
+    def turn(self, mid: str) -> asyncio.Lock:
+        """Returns what whoever makes an event of a merchant holds: what is set for it is not the merchant's own."""
+        return self._turns.setdefault(mid, asyncio.Lock())
+
     async def make(self, merchant: Merchant, requests: triggers.Requests, *, is_pending: bool) -> Any:
         """Returns the event's entry in the log of events, or a Refusal."""
-        turn = self._turns.setdefault(merchant.mid, asyncio.Lock())
-        async with turn:
+        async with self.turn(merchant.mid):
             left = Leftovers()
             keeps_keys = False
             try:

@@ -381,9 +381,10 @@ class SandboxOperations(CommonOperations):
 
     async def _use_books(self, merchant: Merchant, work: Callable[[Merchant], Awaitable[T]]) -> T | Refusal:
         """Does work on the merchant's current books. Advances, resets, snapshots, forks and restores of one merchant
-        take turns, so that none sees the books of another half done, and their bounds hold together."""
+        take turns, so that none sees the books of another half done, and their bounds hold together. So do events that
+        are made: a world has no setting and no key that is made for one alone."""
         try:
-            async with self._hold_current(merchant.mid) as (_, current):
+            async with self._events.turn(merchant.mid), self._hold_current(merchant.mid) as (_, current):
                 return await work(current)
         except LeaseTimeout:
             return BUSY

@@ -115,7 +115,7 @@ def test_a_list_is_continued_after_a_restore_and_in_a_fork(shop: MerchantClient)
 
 def list_one(shop: MerchantClient, cursor: str | None = None) -> dict[str, Any]:
     further = {} if cursor is None else {"cursor": cursor}
-    reply: dict[str, Any] = shop.put("resources", inquire="transactions", limit=1, **further).body
+    reply: dict[str, Any] = shop.send_fields("resources", {"inquire": "transactions", "limit": 1, **further}).body
     return reply
 
 
