@@ -178,6 +178,7 @@ FURTHER: dict[str, tuple[str, dict[str, Any]]] = {
     "payments of an address": ("resources", {**LIST, "customer": "ada@example.com"}),
     "payments of a customer": ("resources", {**LIST, "customer": "<customer_id>"}),
     "transactions of a reference": ("resources", {**LIST, "reference": "order-1042"}),
+    "the next page of transactions": ("resources", {**LIST, "limit": 1, "cursor": "<next_transactions>"}),
     "a part of a reference": ("resources", {**LIST, "reference": "1042"}),
     "the next page of a wallet": (
         "resources",
@@ -245,7 +246,12 @@ def values(world: World) -> dict[str, str]:
     found["secured_loan"] = world.sent["loans-collateral"].fields["loan_id"]
     found["loan_with_write_off"] = world.sent["loans-decide_write_off"].fields["loan_id"]
     first = ask(world, world.plain, "resources", {**WALLET, "limit": 1})
-    return {**found, "next_cursor": json.loads(first[1])["next_cursor"]}
+    newest = ask(world, world.plain, "resources", {**LIST, "limit": 1})
+    cursors = {
+        "next_cursor": json.loads(first[1])["next_cursor"],
+        "next_transactions": json.loads(newest[1])["next_cursor"],
+    }
+    return {**found, **cursors}
 
 
 @pytest.mark.parametrize("name", FURTHER)

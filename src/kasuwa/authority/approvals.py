@@ -12,7 +12,7 @@ import msgspec
 from kasuwa.core.row_codes import CodedTable, RowChanged
 from kasuwa.core.vault import Vault
 from kasuwa.postgres import row_codes
-from kasuwa.postgres.connection_pool import Connection
+from kasuwa.postgres.connection_pool import Connection, Pool
 
 APPROVALS = CodedTable(
     table="approval",
@@ -172,6 +172,12 @@ SELECT_DECIDED = """
 """
 # Skips approvals that are being decided right now: their transaction closes them.
 LOCK_UNLESS_BUSY = "select true from approval where approval_id = $1 and state = 'open' for update skip locked"
+
+
+async def draw_number(connection: Pool) -> int:
+    """Returns the number of an approval that nobody proposed, because the test environment plays it."""
+    number: int = await connection.fetchval("select nextval(pg_get_serial_sequence('approval', 'approval_id'))")
+    return number
 
 
 async def find_posting_verdict(connection: Connection, approval_id: int) -> tuple[str, int] | None:

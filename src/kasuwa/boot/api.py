@@ -15,6 +15,7 @@ from kasuwa.api.routes import Route, make_routes
 from kasuwa.api.server import Server, ServerServices
 from kasuwa.boot.composition import Services, make_closer
 from kasuwa.boot.documentation import build_documentation
+from kasuwa.boot.played_operators import book_reversal
 from kasuwa.boot.readiness import Readiness
 from kasuwa.core.addresses import find_network
 from kasuwa.core.decision import Merchant, find_terms
@@ -176,6 +177,7 @@ def make_dispatch(services: Services, operations: Any, limits: SharedLimits | No
     dispatch = Dispatch(parts)
     if isinstance(operations, SandboxOperations):
         operations.send_by(make_sender(dispatch, make_routes(services.methods)))
+        operations.book_reversals_by(partial(book_reversal, services.writer))
     return dispatch
 
 

@@ -106,8 +106,8 @@ class Merchant(msgspec.Struct, frozen=True):
 
     @property
     def shown_number(self) -> int:
-        """The number of the books in addresses and random draws: that of the first books, or of the fork, so that a
-        world that is put back goes on as if it was never interrupted."""
+        """The number of the books in addresses: that of the first books, or of the fork, so that a world that is put
+        back goes on as if it was never interrupted."""
         return self.token_space or first_number(self.merchant_id)
 
     def terms(self, kind: type[TermsT]) -> TermsT:
@@ -153,6 +153,12 @@ class Context(msgspec.Struct):
         """Whether an order that was moved at every attempt so far has a rail left that it was not given to."""
         preferred = among or self.merchant.rails.get(purpose, ())
         return attempt < self.rail_chooser.count_rails(purpose, preferred) - 1
+
+    def draw_page_token(self, purpose: str) -> str:
+        """Returns 64 unguessable hexadecimal digits for the address of a page. A page is found without its merchant, so
+        those of a fork differ from those of what it is a copy of, which else draws the same."""
+        space = self.merchant.token_space
+        return derive(self.entropy, f"{purpose} of {space}" if space else purpose).hex()
 
     def seal(self, place: str, plain: bytes) -> bytes:
         """Encrypts a value for one place (table, column and row) of this merchant. The nonce comes from `entropy`."""

@@ -99,6 +99,13 @@ def read_rail_key(key: str) -> tuple[int, str]:
     return int(number) if number.isdecimal() else 0, reference
 
 
+def first_rail_key(key: str) -> str:
+    """Returns the rail key of the same order in the first books. What the sandbox rails draw from it is the same in a
+    copy of the books."""
+    number, reference = read_rail_key(key)
+    return rail_key(first_number(number), reference)
+
+
 def reference_of_rail_key(key: str) -> str:
     """Returns the order reference of a rail key, from which the sandbox rails derive their data."""
     return key.partition(" ")[2]

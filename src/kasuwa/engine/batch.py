@@ -278,8 +278,7 @@ class BatchState:
         seed, outcome_seed = self.deployment.seed, submission.merchant.outcome_seed
         if seed is None and not outcome_seed:
             return submission.entropy
-        # A fork draws ids of its own, because they must differ from those of what it is a copy of.
-        slot = self.entropy_slots.take(submission, submission.merchant.shown_number, merchant_state.decision_count)
+        slot = self.entropy_slots.take(submission, submission.merchant.merchant_id, merchant_state.decision_count)
         entropy = submission.entropy if seed is None else seeded_entropy(seed, slot)
         return with_seeded_outcomes(entropy, outcome_seed, slot) if outcome_seed else entropy
 

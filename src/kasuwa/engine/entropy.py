@@ -9,6 +9,8 @@ from hashlib import blake2b
 
 import msgspec
 
+from kasuwa.core.references import first_number
+
 DIGEST_BYTES = 32
 # The first bytes of a decision's entropy decide random outcomes, such as whether a fault with a probability occurs.
 # Ids, tokens and numbers are derived from all of them.
@@ -63,8 +65,10 @@ class EntropySlots:
 
 
 def seeded_entropy(seed: bytes, slot: EntropySlot) -> bytes:
-    """Returns the bytes of a decision on a server with this seed."""
-    message = b"merchant %d decision %d.%d" % (slot.merchant_id, slot.decision_count, slot.ordinal)
+    """Returns the bytes of a decision on a server with this seed.
+
+    A copy draws what the first books would: only its pages have addresses of their own (Context.draw_page_token)."""
+    message = b"merchant %d decision %d.%d" % (first_number(slot.merchant_id), slot.decision_count, slot.ordinal)
     return blake2b(message, key=seed, digest_size=DIGEST_BYTES).digest()
 
 

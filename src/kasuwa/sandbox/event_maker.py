@@ -22,6 +22,8 @@ from kasuwa.sandbox import triggers
 
 # Answers a request of a merchant to a path of the API, with its fields.
 SendRequest = Callable[[Merchant, str, Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
+# Plays the operators who book that a transaction was taken back, by its reference. Returns a reply.
+BookReversal = Callable[[Pool, Merchant, str], Awaitable[Mapping[str, Any]]]
 
 NOT_TRIGGERED = Refusal(INVALID_REQUEST, "{reason}", error_code="event_not_triggered")
 # A merchant's requests for one event begin within this time. An advance among them may go on for 20 seconds more.
@@ -48,15 +50,19 @@ class EventMaker:
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._is_stopping = False
         self.send: SendRequest | None = None
+        self.book_reversal: BookReversal | None = None
 
     def stop(self) -> None:
         """Begins no further request for an event."""
         self._is_stopping = True
 
+    def turn(self, mid: str) -> asyncio.Lock:
+        """Returns what whoever makes an event of a merchant holds: what is set for it is not the merchant's own."""
+        return self._turns.setdefault(mid, asyncio.Lock())
+
     async def make(self, merchant: Merchant, requests: triggers.Requests, *, is_pending: bool) -> Any:
         """Returns the event's entry in the log of events, or a Refusal."""
-        turn = self._turns.setdefault(merchant.mid, asyncio.Lock())
-        async with turn:
+        async with self.turn(merchant.mid):
             left = Leftovers()
             keeps_keys = False
             try:
@@ -92,6 +98,9 @@ class EventMaker:
 
     async def _answer(self, merchant: Merchant, left: Leftovers, request: triggers.Request) -> Mapping[str, Any]:
         assert self.send is not None, "a process with a dispatch sends requests"
+        if request.path == triggers.OPERATORS:
+            assert self.book_reversal is not None, "a process with a dispatch books reversals"
+            return await self.book_reversal(self._operators, merchant, request.fields["txnRef"])
         action = str(request.fields.get("action", ""))
         sender: Merchant | None = merchant
         if request.key:

@@ -57,7 +57,7 @@ from kasuwa.rails.ports.orders import Answer
 from kasuwa.sandbox.admin_operations import CommonOperations
 from kasuwa.sandbox.advance import AdvanceResult, ClockAdvance, StopSignal
 from kasuwa.sandbox.archived_tokens import archive_tokens
-from kasuwa.sandbox.event_maker import EventMaker, SendRequest
+from kasuwa.sandbox.event_maker import BookReversal, EventMaker, SendRequest
 from kasuwa.sandbox.request_records import (
     LAST_NUMBER,
     LoggedRequest,
@@ -200,6 +200,10 @@ class SandboxOperations(CommonOperations):
     def send_by(self, send: SendRequest) -> None:
         """Sets what answers the requests of a merchant that lead to an event (`trigger`)."""
         self._events.send = send
+
+    def book_reversals_by(self, book: BookReversal) -> None:
+        """Sets what plays the operators who book what a rail has taken back (`trigger`)."""
+        self._events.book_reversal = book
 
     async def new_merchant(
         self, name: str, now: datetime | None, balance: int | None, *, webhook_url: str, seed: str, terms: bytes
@@ -387,9 +391,10 @@ class SandboxOperations(CommonOperations):
 
     async def _use_books(self, merchant: Merchant, work: Callable[[Merchant], Awaitable[T]]) -> T | Refusal:
         """Does work on the merchant's current books. Advances, resets, snapshots, forks and restores of one merchant
-        take turns, so that none sees the books of another half done, and their bounds hold together."""
+        take turns, so that none sees the books of another half done, and their bounds hold together. So do events that
+        are made: a world has no setting and no key that is made for one alone."""
         try:
-            async with self._hold_current(merchant.mid) as (_, current):
+            async with self._events.turn(merchant.mid), self._hold_current(merchant.mid) as (_, current):
                 return await work(current)
         except LeaseTimeout:
             return BUSY

@@ -33,7 +33,6 @@ from kasuwa.core.decision import (
     Row,
     make_job,
 )
-from kasuwa.core.keyring import derive
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import job_key, movement_reference, row_key
 from kasuwa.core.scenario import NO_SCENARIO
@@ -212,7 +211,7 @@ def begin_checkout(new: NewCheckout, context: Context, number: int | None = None
     merchant_id = context.merchant.merchant_id
     number = context.number if number is None else number
     txn_ref = movement_reference(REFERENCE_LETTERS, context.permutation(number), lagos_day(context.now))
-    token = new.detail.page_token or derive(context.entropy, f"checkout {number}").hex()[:TOKEN_DIGITS]
+    token = new.detail.page_token or context.draw_page_token(f"checkout {number}")[:TOKEN_DIGITS]
     detail, payer_sealed = seal_checkout_detail(msgspec.structs.replace(new.detail, page_token=token), txn_ref, context)
     checkout = Checkout(
         key=checkout_key(merchant_id, txn_ref),

@@ -11,7 +11,7 @@ import pytest
 
 from kasuwa.core.banks import banks_by_code, is_account_number
 from kasuwa.core.decision import Decision, Job, LoadedRows, NeedsMore, Refusal, Row
-from kasuwa.core.references import job_key
+from kasuwa.core.references import COPY_UNIT, job_key
 from kasuwa.core.token_index import TokenIndexEntry, make_token_entry, token_key
 from kasuwa.methods.resources.model import OPEN_ACCOUNT, QUERY_ACCOUNT, bvn_aad
 from kasuwa.methods.resources.rules.open_account import (
@@ -267,3 +267,12 @@ def test_the_sandbox_gives_another_number_if_the_first_is_taken() -> None:
     }
     assert len(numbers) == 5
     assert all(is_account_number(banks_by_code()["035"], number) for number in numbers)
+
+
+def test_the_sandbox_gives_the_same_number_in_a_copy_of_the_books() -> None:
+    order = AccountOrder("7 GP|PA|1", "Ada Obi", "a@b.co", "035", seed="00" * 32)
+    keys = (order.key, f"{123 * COPY_UNIT + 7} GP|PA|1", f"{124 * COPY_UNIT + 7} GP|PA|1")
+    answers = [asyncio.run(SandboxAccounts().open(msgspec.structs.replace(order, key=key))) for key in keys]
+    assert len({answer.facts["account_number"] for answer in answers}) == 1
+    other = asyncio.run(SandboxAccounts().open(msgspec.structs.replace(order, key="8 GP|PA|1")))
+    assert other.facts != answers[0].facts

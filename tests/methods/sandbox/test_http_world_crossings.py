@@ -29,6 +29,7 @@ WAITING = """
 """
 LOCK = "select merchant_id from merchant where mid = $1 and current for update"
 IS_SUSPENDED = "select coalesce((settings ->> 'suspended')::boolean, false) from merchant where mid = $1 and current"
+NO_NEW_KEYS = "lock table merchant_key in share mode"
 COUNT_PARTS = "select count(*) from world_part join world using (world_id) where mid = $1"
 # The statements in which a restore and a deletion wait for others.
 RESTORE_WAITS, DELETION_WAITS = "for no key update", "delete from world"
@@ -209,6 +210,29 @@ def test_snapshots_and_copies_while_the_books_change_are_all_answered(
 
 
 # --- deletions --------------------------------------------------------------------------------------------------------
+
+
+def test_a_snapshot_has_nothing_that_was_set_for_an_event_alone(shop: MerchantClient, deployment: Deployment) -> None:
+    async def run() -> tuple[Asked, Asked]:
+        holder = await asyncpg.connect(deployment.dsn)
+        try:
+            async with holder.transaction():
+                await holder.execute(NO_NEW_KEYS)
+                event = Asked(deployment, shop, "trigger", event="transfer_approval.failed")
+                await asyncio.to_thread(wait_for_lock, deployment, "insert into merchant_key", event)
+                # The policy by which every transfer waits is set.
+                snapshot = Asked(deployment, shop, "snapshot", name="meanwhile")
+                for _ in range(20):
+                    assert (await asyncio.to_thread(do, shop, "worlds"))["data"] == []
+        finally:
+            await holder.close()
+        return event, snapshot
+
+    for asked in asyncio.run(run()):
+        asked.join()
+        assert asked.body["status"] == 200, asked.body
+    do(shop, "restore", name="meanwhile")
+    assert shop.transfer(accountnumber="0000000000")["txnStatus"] == "successful"
 
 
 def test_a_deletion_waits_for_the_restore_that_reads_the_world(shop: MerchantClient, deployment: Deployment) -> None:

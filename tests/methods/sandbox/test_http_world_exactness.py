@@ -1,6 +1,7 @@
 """What a world keeps exactly: addresses, orders at the issuer of a card, cards of forks, files of older versions."""
 
 import json
+import re
 from base64 import b64encode
 from collections.abc import Callable
 from pathlib import Path
@@ -24,6 +25,7 @@ from tests.walk.rows import NOW
 # transfer and made a card and a client.
 OLDER_WORLD = Path(__file__).with_name("older_world.json")
 OLDER_MIGRATION = 13
+SESSION_ID = re.compile(rb"\b[0-9]{30}\b")
 PASSPHRASE = "correct horse battery"
 
 
@@ -79,6 +81,42 @@ def test_a_link_to_a_statement_opens_after_a_restore(shop: MerchantClient) -> No
     act(shop, "snapshot", name="linked")
     act(shop, "restore", name="linked")
     assert shop.connection.send("GET", urlsplit(link).path).http == 200
+
+
+def test_a_transfer_has_the_same_session_id_after_a_restore_and_in_a_fork(shop: MerchantClient) -> None:
+    act(shop, "snapshot", name="before")
+    copy = fork_of(shop)
+    first = pay_and_read_session(shop)
+    act(shop, "restore", name="before")
+    assert pay_and_read_session(shop) == first
+    assert pay_and_read_session(copy) == first
+
+
+def pay_and_read_session(shop: MerchantClient) -> bytes:
+    """Returns the bank's id of a payment, as its receipt shows it."""
+    shop.transfer(accountnumber="0000000000", orderRef="paid")
+    page = shop.connection.send("GET", urlsplit(receipt_of(shop, "paid")).path).raw
+    [session] = set(SESSION_ID.findall(page))
+    return bytes(session)
+
+
+def test_a_list_is_continued_after_a_restore_and_in_a_fork(shop: MerchantClient) -> None:
+    for number in range(3):
+        shop.transfer(accountnumber="0000000000", orderRef=f"r{number}")
+    first = list_one(shop)
+    assert list_one(shop, first["next_cursor"])["data"][0]["orderRef"] == "r1"
+    act(shop, "snapshot", name="listed")
+    copy = fork_of(shop)
+    act(shop, "restore", name="listed")
+    for merchant in (shop, copy):
+        assert list_one(merchant) == first
+        assert list_one(merchant, first["next_cursor"])["data"][0]["orderRef"] == "r1"
+
+
+def list_one(shop: MerchantClient, cursor: str | None = None) -> dict[str, Any]:
+    further = {} if cursor is None else {"cursor": cursor}
+    reply: dict[str, Any] = shop.send_fields("resources", {"inquire": "transactions", "limit": 1, **further}).body
+    return reply
 
 
 # --- cards that were issued here --------------------------------------------------------------------------------------

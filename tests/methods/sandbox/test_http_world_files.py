@@ -33,6 +33,9 @@ def twin(deployments: Deployments) -> Iterator[Deployment]:
         yield running
 
 
+DECIDED = "select approval_id from manual_posting join merchant using (merchant_id) where mid = $1 and current"
+
+
 @pytest.fixture
 def guest(twin: Deployment) -> Iterator[MerchantClient]:
     """A merchant of the other deployment."""
@@ -138,6 +141,21 @@ def test_a_restored_file_leaves_the_merchant_its_own_keys(
     copy = fork_of(other, name="keys")
     assert copy.wallets() == shop.wallets()
     assert copy.transfer(accountnumber="0000000000")["txnStatus"] == "successful"
+
+
+def test_approvals_of_another_deployment_decide_nothing_here(
+    shop: MerchantClient, guest: MerchantClient, deployment: Deployment, twin: Deployment
+) -> None:
+    reversed_ = act(shop, "trigger", event="reversal.credit")["data"]["payload"]["reversalOf"]
+    assert len(deployment.fetch(DECIDED, shop.mid)) == 1
+    act(shop, "snapshot", name="reversed")
+    take(guest, "reversed", write(shop, "reversed"))
+    act(guest, "restore", name="reversed")
+    assert guest.wallets() == shop.wallets()
+    assert twin.fetch(DECIDED, guest.mid) == []
+    # It is still known what was taken back, and not taken back again.
+    again = guest.put("sandbox", action="trigger", event="reversal.credit", fields={"txnRef": reversed_}).body
+    assert "nothing of this transaction can be taken back" in again["message"]
 
 
 def test_numbers_of_a_restored_file_are_found_by_its_merchant_alone(

@@ -1,7 +1,7 @@
 """A sequence of requests with a snapshot and a restore anywhere in it is answered as if it was never interrupted.
 
 Two servers with one seed play the same requests. One of them stores a world on the way, does something else, and
-restores the world. From then on both give the same bytes.
+restores the world. From then on both give the same bytes, and so does a copy of the world, but for its pages and keys.
 """
 
 import re
@@ -54,6 +54,8 @@ REQUESTS: tuple[Request, ...] = (
     ("sandbox", {"action": "advance", "days": 2}),
     ("resources", {"inquire": "wallet"}),
     ("resources", {"inquire": "transactions"}),
+    ("resources", {"inquire": "transactions", "limit": 1}),
+    ("payment", {"action": "checkout", "amount": "1500.00", "currency": "NGN", "user": PAYER}),
     ("resources", {"inquire": "event_feed"}),
     ("resources", {"inquire": "customers"}),
 )
@@ -86,6 +88,7 @@ ACTS: tuple[tuple[Step, ...], ...] = (
     (Step("loans", {"action": "repay", "loan_id": "<loan_id>", "payment_method": "wallet", "amount": "10.00"}),),
     (*TRIGGERS["invoice"], Step("resources", {"request": "invoice_send", "invoice_id": "<invoice_id>"})),
     (Step("resources", {"inquire": "mail"}),),
+    TRIGGERS["account_closed"],
     (Step("sandbox", {"action": "new_key", "name": "clerk", "scopes": ["lend"]}),),
     *((Step(*request),) for request in REQUESTS),
 )
@@ -93,6 +96,8 @@ ACTS: tuple[tuple[Step, ...], ...] = (
 # Not in the books: how long a delivery took, and when a key was used. The address of a receipt names its books and is
 # keyed by the deployment.
 MEASURED = re.compile(rb'"(ms|last_used_at|last_used_from|receiptURL)":([0-9]+|null|"[^"]*")')
+# A copy has pages and keys of its own, and one key more.
+OF_A_COPY = re.compile(rb'"(checkoutURL|authURL|link|pdf|key|key_id)":([0-9]+|"[^"]*")')
 DUE_NOW = """
     select count(*) from scheduled_job join merchant using (merchant_id) where mid = $1 and current and run_at <= now()
 """
@@ -103,9 +108,9 @@ acts = st.lists(st.sampled_from(ACTS), max_size=4)
 class Player:
     """Sends requests to a server, each when the worker has done what was due before."""
 
-    def __init__(self, deployment: Deployment) -> None:
+    def __init__(self, deployment: Deployment, shop: MerchantClient | None = None) -> None:
         self.deployment = deployment
-        self.shop: MerchantClient = deployment.open_shop(now=NOW)
+        self.shop = deployment.open_shop(now=NOW) if shop is None else shop
         # What the replies have shown. A request that names something else is refused, in both servers alike.
         self.known: defaultdict[str, Any] = defaultdict(lambda: "nothing")
         self.count = 0
@@ -145,9 +150,16 @@ def test_a_restored_sequence_is_answered_as_if_it_was_never_interrupted(
     assert b'"status":200' in interrupted.send("sandbox", {"action": "snapshot", "name": "here"})
     known, count = interrupted.known.copy(), interrupted.count
     interrupted.play(meanwhile)
+    # Both make one, so that the next merchant has the same number in both.
+    assert straight.shop.put("sandbox", action="fork").body["status"] == 200
+    made = interrupted.shop.put("sandbox", action="fork", name="here").body
+    copy = Player(servers[1], MerchantClient(servers[1].connect(), made["mid"], interrupted.shop.key))
+    copy.known, copy.count = known.copy(), count
     interrupted.known, interrupted.count = known, count
     assert b'"status":200' in interrupted.send("sandbox", {"action": "restore", "name": "here"})
-    assert straight.play(after) == interrupted.play(after)
-    for player in (straight, interrupted):
+    replies = straight.play(after)
+    assert interrupted.play(after) == replies
+    assert [OF_A_COPY.sub(b"", reply) for reply in copy.play(after)] == [OF_A_COPY.sub(b"", reply) for reply in replies]
+    for player in (straight, interrupted, copy):
         assert player.deployment.broken_invariants([player.shop.mid]) == []
         player.shop.connection.close()

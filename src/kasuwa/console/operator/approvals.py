@@ -22,7 +22,12 @@ from kasuwa.console.kit.visit import NotAllowed, NotFound, Visit
 from kasuwa.console.merchant.events import parse_int
 from kasuwa.console.merchant.store import MAX_SEQUENCE
 from kasuwa.console.operator import reads, suspense
-from kasuwa.console.operator.manual_posting import ProposedPosting, parse_posting, write_off_accounts
+from kasuwa.console.operator.manual_posting import (
+    ProposedPosting,
+    parse_posting,
+    propose_reversal,
+    write_off_accounts,
+)
 from kasuwa.console.operator.reads import AccountBalance
 from kasuwa.core.decision import FieldError
 from kasuwa.core.money import CURRENCIES
@@ -31,6 +36,7 @@ from kasuwa.ledger import chart
 from kasuwa.merchants import exchange_rates, merchants
 from kasuwa.merchants.merchant_settings import MerchantSettings, check_settings
 from kasuwa.postgres.connection_pool import Connection
+from kasuwa.projections.rail_movement import find_rail_movement
 from kasuwa.rails.watch import contradictions
 from kasuwa.terms.conversion import FOREIGN, HOME, read_rate
 
@@ -241,16 +247,13 @@ async def read_proposal(visit: Visit, kind: str, submitted: dict[str, str]) -> P
 
 async def read_reversal(visit: Visit, merchant_id: int, reference: str) -> ProposedPosting | tuple[FieldError, ...]:
     """Returns the posting that books what a rail says late: all that the transaction moved, or would have moved."""
-    movement = await reads.find_rail_movement(visit.reader, merchant_id, reference)
+    movement = await find_rail_movement(visit.reader, merchant_id, reference)
     if movement is None:
         missing = "no transfer, bill or refund that has ended, and no successful payment of this merchant, has it"
         return (FieldError("reference", missing),)
     if movement.is_reversed:
         return (FieldError("reference", "its reversal is proposed or booked already"),)
-    kind = "paid by the rail" if movement.credit.startswith("rail:") else "reversed by the rail"
-    return ProposedPosting(
-        movement.debit, movement.credit, movement.amount, kind, reference, refund_of=movement.refund_of
-    )
+    return propose_reversal(movement, reference)
 
 
 async def unknown_accounts(visit: Visit, merchant_id: int, posting: ProposedPosting) -> tuple[FieldError, ...]:

@@ -46,6 +46,7 @@ from kasuwa.methods.disputes.rules.debt import debt_job, need_debt_job
 from kasuwa.methods.payment.model import Payment, RailReversal, payment_key, reversal_key
 from kasuwa.methods.payment.rules.receipts.suspense import SuspenseProposal, decide_suspense, need_suspense
 from kasuwa.methods.payment.rules.taken import take_from_purpose
+from kasuwa.projections.rail_movement import RailMovement
 from kasuwa.transactions.event_payloads import build_event
 from kasuwa.transactions.transactions import SUCCESSFUL, make_delivery_jobs
 
@@ -136,6 +137,14 @@ def parse_posting(debit: str, credit: str, amount: str, kind: str) -> ProposedPo
     if not faults and (debit == credit or debit.rpartition(":")[2] != credit.rpartition(":")[2]):
         faults.append(FieldError("credit", "must be another account of the same currency"))
     return tuple(faults) if faults or not minor else ProposedPosting(debit, credit, minor, kind)
+
+
+def propose_reversal(movement: RailMovement, reference: str) -> ProposedPosting:
+    """Returns the posting that books what a rail says late of a transaction."""
+    kind = "paid by the rail" if movement.credit.startswith("rail:") else "reversed by the rail"
+    return ProposedPosting(
+        movement.debit, movement.credit, movement.amount, kind, reference, refund_of=movement.refund_of
+    )
 
 
 def write_off_accounts(account: str, balance: int) -> tuple[str, str]:

@@ -1,6 +1,7 @@
 """The list of transactions: its order, its filters, and the index that each combination of filters is read by."""
 
 import contextlib
+import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from datetime import UTC, datetime, timedelta
 from enum import Enum
@@ -9,11 +10,8 @@ from typing import NamedTuple
 import msgspec
 
 from kasuwa.core.calendar import EARLIEST, NEVER, lagos_moment
+from kasuwa.core.references import KEY_BYTES
 from kasuwa.methods.transactions.wire import TransactionsRequest
-
-# Largest bigint of PostgreSQL. A cursor comes from outside, so it may hold any number.
-MAX_SEQ = 2**63 - 1
-MAX_KEY_BYTES = 64
 
 # The smallest amount in minor units that has an index of its own (0001_baseline.sql).
 LARGE_AMOUNT = 100_000_000
@@ -26,29 +24,40 @@ WINDOW = 1_000
 MAX_WINDOWS = 10
 
 
-class Cursor(NamedTuple):
+# Time and key. Version 1.0.0 wrote the number of the insertion between them.
+CURSOR = re.compile(rb"([^ ]+) (?:[0-9]{1,19} )?(.{%d})" % KEY_BYTES, re.DOTALL)
+
+
+class Place(NamedTuple):
     """A place in the list: the next page continues after it. The order is total and descending."""
 
     at: datetime
     seq: int
     key: bytes
 
+
+FIRST_PLACE = Place(NEVER, 0, b"")
+
+
+class Cursor(NamedTuple):
+    """A place in the list as a merchant has it: by the transaction that it follows. The number of its insertion is not
+    in it: that counts the transactions of all merchants, and is another one in a copy of the books."""
+
+    at: datetime
+    key: bytes  # of the transaction in the first books
+
     def encode(self) -> str:
-        text = f"{self.at.astimezone(UTC).isoformat()} {self.seq} ".encode() + self.key
+        text = f"{self.at.astimezone(UTC).isoformat()} ".encode() + self.key
         return urlsafe_b64encode(text).decode().rstrip("=")
-
-
-FIRST_PAGE = Cursor(NEVER, 0, b"")
 
 
 def decode_cursor(text: str) -> Cursor | None:
     """Returns the cursor of a text, or None if it is not one."""
     with contextlib.suppress(ValueError):
-        at, seq, key = urlsafe_b64decode(text + "=" * (-len(text) % 4)).split(b" ", 2)
-        moment, number = datetime.fromisoformat(at.decode()), int(seq)
-        is_known = moment.tzinfo is not None and EARLIEST <= moment <= NEVER
-        if is_known and 0 <= number <= MAX_SEQ and len(key) <= MAX_KEY_BYTES:
-            return Cursor(moment, number, key)
+        match = CURSOR.fullmatch(urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+        moment = None if match is None else datetime.fromisoformat(match[1].decode())
+        if match is not None and moment is not None and moment.tzinfo is not None and EARLIEST <= moment <= NEVER:
+            return Cursor(moment, match[2])
     return None
 
 

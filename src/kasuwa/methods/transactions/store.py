@@ -13,15 +13,16 @@ import msgspec
 from kasuwa.core.batched_query import Requests, batched_query
 from kasuwa.core.decision import Merchant
 from kasuwa.core.reading import ActionReader, Reader, merchant_read
-from kasuwa.core.references import KEY_BYTES
+from kasuwa.core.references import KEY_BYTES, key_mask, mask_key
 from kasuwa.ledger.open_transactions import open_keys
 from kasuwa.methods.transactions.model import (
-    FIRST_PAGE,
+    FIRST_PLACE,
     LARGE_AMOUNT,
     MAX_WINDOWS,
     WINDOW,
     Cursor,
     Filters,
+    Place,
     Stream,
     decode_cursor,
     make_filters,
@@ -160,9 +161,6 @@ OPEN_PAGE = batched_query(PAGE, REQUESTS, f"{LINES} {OPEN} {WINDOW_END} {OPEN} {
 KEYS_PAGE = batched_query(PAGE, REQUESTS, f"{LINES} {BY_KEYS} {WINDOW_END} {BY_KEYS} {NEXT_WINDOW}")
 
 
-Place = tuple[datetime, int, bytes]
-
-
 class Page(NamedTuple):
     """A page, as the database returns it for one request."""
 
@@ -170,8 +168,8 @@ class Page(NamedTuple):
     merchant_id: int
     lines: str | None  # JSON objects with commas between them; None if none was found
     found: int  # number of lines: one more than those shown, if others follow
-    page_end: Place | None  # of the last one shown, if others follow
-    window_end: Place | None  # if the page has too few, and the window may be followed by others
+    page_end: tuple[datetime, int, bytes] | None  # of the last one shown, if others follow
+    window_end: tuple[datetime, int, bytes] | None  # if the page has too few, and the window may be followed by others
 
 
 def cut_lines(lines: str) -> str:
@@ -180,7 +178,7 @@ def cut_lines(lines: str) -> str:
     return lines[: lines.rindex(LINE_START)]
 
 
-async def fetch_page(reader: ActionReader, merchant_id: int, filters: Filters, after: Cursor, size: int) -> Page:
+async def fetch_page(reader: ActionReader, merchant_id: int, filters: Filters, after: Place, size: int) -> Page:
     """Returns the first matching transactions of the window that follows a place."""
     parameters = (merchant_id, filters.since, *after, size, *filters.conditions)
     match filters.stream:
@@ -211,6 +209,11 @@ CUSTOMER_HASH = batched_query(
     "select u.n, c.merchant_id, encode(c.email_hash, 'hex') from",
     Requests((("merchant", "bigint"), ("id", "text"))),
     "join customer c on c.merchant_id = u.merchant and c.customer_id = u.id",
+)
+SEQUENCE_NUMBER = batched_query(
+    "select u.n, t.merchant_id, t.seq from",
+    Requests((("merchant", "bigint"), ("key", "bytea"))),
+    "join transaction t on t.merchant_id = u.merchant and t.key = u.key",
 )
 # The transactions that have a whole reference, the newest of each sort. That of a dispute finds its payment. `keys` are
 # the keys that transactions with this order reference have, one after the other: one for each of ORDER_KEYED_KINDS.
@@ -245,17 +248,31 @@ async def list_transactions(
     customer = await find_customer_hash(request, merchant, reader)
     keys = await find_whole_reference(request, merchant, reader)
     filters = make_filters(request, customer, keys)
-    after = FIRST_PAGE if request.cursor is None else decode_cursor(request.cursor) or FIRST_PAGE
+    cursor = None if request.cursor is None else decode_cursor(request.cursor)
+    after = FIRST_PLACE if cursor is None else await find_place(cursor, merchant.merchant_id, reader)
     lines, end = await scan_windows(reader, merchant.merchant_id, filters, after, request.limit or DEFAULT_LIMIT)
-    return TransactionsReply(data=encoded_list(lines), next_cursor=None if end is None else end.encode())
+    return TransactionsReply(
+        data=encoded_list(lines), next_cursor=None if end is None else make_cursor(end, merchant.merchant_id).encode()
+    )
+
+
+def make_cursor(place: Place, merchant_id: int) -> Cursor:
+    return Cursor(place.at, mask_key(place.key, key_mask(merchant_id)))
+
+
+async def find_place(cursor: Cursor, merchant_id: int, reader: ActionReader) -> Place:
+    """Returns the place of a cursor. If its transaction is unknown, the list continues before its time."""
+    key = mask_key(cursor.key, key_mask(merchant_id))
+    row = await reader.fetch_page_batched(SEQUENCE_NUMBER, merchant_id, key)
+    return Place(cursor.at, 0 if row is None or row[2] is None else row[2], key)
 
 
 async def scan_windows(
-    reader: ActionReader, merchant_id: int, filters: Filters, after: Cursor, limit: int
-) -> tuple[str, Cursor | None]:
+    reader: ActionReader, merchant_id: int, filters: Filters, after: Place, limit: int
+) -> tuple[str, Place | None]:
     """Returns the lines of a page, and the place after which the list continues; None if it reached the end."""
     # There must be a single bound, or the index is read from the looser one.
-    place = min(after, Cursor(filters.until, 0, b""))
+    place = min(after, Place(filters.until, 0, b""))
     count, texts = 0, list[str]()
     for _ in range(MAX_WINDOWS):
         page = await fetch_page(reader, merchant_id, filters, place, limit - count)
@@ -263,10 +280,10 @@ async def scan_windows(
         if page.lines is not None:
             texts.append(page.lines if page.page_end is None else cut_lines(page.lines))
         if page.page_end is not None:
-            return ",".join(texts), Cursor(*page.page_end)
+            return ",".join(texts), Place(*page.page_end)
         if page.window_end is None:
             return ",".join(texts), None
-        place = Cursor(*page.window_end)
+        place = Place(*page.window_end)
     return ",".join(texts), place
 
 

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from kasuwa.core.banks import banks_by_code
 from kasuwa.core.keyring import derive
+from kasuwa.core.references import first_rail_key
 from kasuwa.rails.ports import orders
 from kasuwa.rails.ports.accounts import ACCOUNT_NAME, ACCOUNT_NUMBER, BANK_CODE, BANK_NAME, AccountOrder, Receipt
 from kasuwa.rails.ports.orders import Answer
@@ -17,7 +18,8 @@ from kasuwa.transactions.inbound_accounts import account_number
 class SandboxAccounts:
     async def open(self, order: AccountOrder) -> Answer:
         bank = banks_by_code()[order.bank_code]
-        number = account_number(bank, derive(bytes.fromhex(order.seed), f"account {order.key} {order.attempt}"))
+        place = f"account {first_rail_key(order.key)} {order.attempt}"
+        number = account_number(bank, derive(bytes.fromhex(order.seed), place))
         facts = {
             ACCOUNT_NUMBER: number,
             ACCOUNT_NAME: order.name,

@@ -13,6 +13,7 @@ import msgspec
 
 from kasuwa.core.banks import MAGIC_PREFIX, Bank
 from kasuwa.core.reference_tables import load_reference_data
+from kasuwa.core.references import first_rail_key
 from kasuwa.core.scenario import Scenario
 from kasuwa.rails.ports import orders
 from kasuwa.rails.ports.orders import (
@@ -181,7 +182,7 @@ def add_session(answer: Answer, order: TransferOrder) -> Answer:
     answer to an order."""
     if answer.status != orders.SUCCESSFUL:
         return answer
-    digits = int.from_bytes(blake2b(f"session {order.key}".encode(), digest_size=12).digest()) % 10**24
+    digits = int.from_bytes(blake2b(f"session {first_rail_key(order.key)}".encode(), digest_size=12).digest()) % 10**24
     return msgspec.structs.replace(answer, facts={**answer.facts, orders.SESSION_ID: f"{NIP_CODE}{digits:024d}"})
 
 

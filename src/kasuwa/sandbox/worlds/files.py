@@ -35,8 +35,9 @@ MAX_HEADER_BYTES = 64 * 1024
 # scrypt with 32 MiB of memory: a passphrase takes some 100 ms to try.
 SCRYPT = {"n": 2**15, "r": 8, "p": 1, "maxmem": 64 * 1024 * 1024, "dklen": 32}
 
-# These rows stay with the merchant that the world was taken of: an importing merchant keeps its own keys.
-NOT_IN_FILES = frozenset({"merchant_key", "signing_secret"})
+# These rows stay with the merchant that the world was taken of. An importing merchant keeps its own keys. Verdicts of
+# operators have the numbers of approvals, which are those of other proposals in another deployment.
+NOT_IN_FILES = frozenset({"merchant_key", "signing_secret", "manual_posting"})
 
 FOREIGN = Refusal(INVALID_REQUEST, "This is not the file of a world", error_code="world_file_foreign")
 TRUNCATED = Refusal(

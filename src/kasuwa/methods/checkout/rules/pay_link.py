@@ -17,7 +17,6 @@ from kasuwa.core.decision import (
     Refusal,
     refuse_fields,
 )
-from kasuwa.core.keyring import derive
 from kasuwa.core.money import format_minor
 from kasuwa.core.references import opaque_id
 from kasuwa.core.token_index import TokenIndexEntry, make_page_entry, token_key
@@ -72,7 +71,7 @@ def decide_link(
     request: PaylinkRequest, context: Context, rows: LoadedRows, kind: str = PLAIN
 ) -> Decision[PaylinkReply] | Refusal | NeedsMore:
     """Makes a link. Its row is the first of the decision. Links of other kinds than PLAIN have no amount."""
-    slug = str(request.custom_link or "") or derive(context.entropy, "pay link").hex()[:RANDOM_SLUG_DIGITS]
+    slug = str(request.custom_link or "") or context.draw_page_token("pay link")[:RANDOM_SLUG_DIGITS]
     key = token_key(context.vault, LINK, slug)
     if not rows.is_loaded(key):
         return NeedsMore(Needs(((TokenIndexEntry, key),)))

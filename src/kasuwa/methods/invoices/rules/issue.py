@@ -20,7 +20,6 @@ from kasuwa.core.decision import (
     make_job,
     refuse_fields,
 )
-from kasuwa.core.keyring import derive
 from kasuwa.core.references import job_key, opaque_id
 from kasuwa.core.token_index import make_page_entry
 from kasuwa.methods.customers.rules import find_customer_row, read_data
@@ -128,7 +127,7 @@ def begin_invoice(context: Context, rows: LoadedRows) -> Invoice:
     merchant_id = context.merchant.merchant_id
     counter = rows.get(InvoiceCounter, counter_key(merchant_id))
     invoice_id = opaque_id(ID_PREFIX, context.entropy)
-    token = derive(context.entropy, "invoice page").hex()[:PAGE_TOKEN_DIGITS]
+    token = context.draw_page_token("invoice page")[:PAGE_TOKEN_DIGITS]
     return Invoice(
         key=invoice_key(merchant_id, invoice_id),
         merchant_id=merchant_id,

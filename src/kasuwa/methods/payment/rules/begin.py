@@ -9,7 +9,6 @@ import msgspec
 
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.decision import Context, Decision, Job, Merchant, PostingGroup, Row, make_job, replace_faults
-from kasuwa.core.keyring import derive
 from kasuwa.core.references import job_key, payment_reference
 from kasuwa.core.scenario import take_call_scenario
 from kasuwa.core.token_index import make_page_entry, make_token_entry
@@ -165,7 +164,7 @@ def make_return_url(detail: PaymentDetail, context: Context) -> str:
 
 def make_page_token(context: Context) -> str:
     """Returns a new unguessable token for the URL of a hosted page."""
-    return derive(context.entropy, "page").hex()[:PAGE_TOKEN_DIGITS]
+    return context.draw_page_token("page")[:PAGE_TOKEN_DIGITS]
 
 
 def read_card_test_outcomes(card: CardSecrets | None, merchant: Merchant) -> SandboxOutcome:
