@@ -1,6 +1,7 @@
 """With KASUWA_SANDBOX_SEED and `now`, a fresh server replays the same requests with the same answers."""
 
 import re
+from functools import partial
 from typing import Any
 
 from tests.merchant_client import MerchantClient
@@ -46,9 +47,13 @@ def play(deployment: Deployment) -> list[tuple[int, bytes]]:
         for method, fields in SCRIPT:
             reply = shop.send_fields(method, fields)
             answers.append((reply.http, KEYED.sub(b"", reply.raw)))
-            wait_until("the worker is done", lambda: deployment.fetch(DUE_NOW, shop.mid) == [(0,)])
+            wait_for_worker(deployment, shop)
     assert deployment.broken_invariants([shop.mid]) == []
     return answers
+
+
+def wait_for_worker(deployment: Deployment, shop: MerchantClient, *_: object) -> None:
+    wait_until("the worker is done", lambda: deployment.fetch(DUE_NOW, shop.mid) == [(0,)])
 
 
 def test_two_servers_with_one_seed_give_the_same_answers(deployments: Deployments) -> None:
@@ -88,12 +93,14 @@ COPYING = frozenset({"sandbox-restore", "sandbox-fork"})
 
 
 def play_examples(deployment: Deployment) -> list[tuple[str, int, bytes, dict[str, str]]]:
-    """Every example of the action tables, sent to two merchants in turn: replies with their headers."""
+    """Every example of the action tables, sent to two merchants in turn: replies with their headers. Each is sent when
+    the worker has done what is due, so that both decide in the same order."""
     replies = []
     for _ in range(2):
         shop = deployment.open_shop(now=NOW)
         with shop.connection:
-            for row, _, reply in rows.send_examples(shop, without=COPYING):
+            wait = partial(wait_for_worker, deployment, shop)
+            for row, _, reply in rows.send_examples(shop, before_each=wait, without=COPYING):
                 headers = {name: value for name, value in reply.headers.items() if name not in OWN_HEADERS}
                 replies.append((row.title, reply.http, MEASURED.sub(b"", KEYED.sub(b"", reply.raw)), headers))
         assert deployment.broken_invariants([shop.mid]) == []
