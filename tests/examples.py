@@ -69,6 +69,7 @@ VOLATILE = frozenset(
         "link",
         "proof_link",
         "checkoutURL",
+        "access_code",
         "receiptURL",
         "invoice_id",
         "mail_id",

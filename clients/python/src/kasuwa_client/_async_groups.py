@@ -1404,7 +1404,7 @@ class Payment(AsyncGroup):
               "txnRef": "<txnRef>",
               "checkoutURL": "<checkoutURL>",
               "expires": "2026-01-06T08:30:00.000Z",
-              "access_code": "7d49f10e5631953854f9ac9cdf568da3135d3749628912a2",
+              "access_code": "<access_code>",
               "message": "Send the customer to checkoutURL"
             }
         """
