@@ -132,7 +132,7 @@ console.log(JSON.stringify(spans));
 
 def test_attempts_are_spans_of_the_real_sdk(project: Path, deployment: Deployment, shop: MerchantClient) -> None:
     (project / "traced.mjs").write_text(TRACED)
-    options = ["--preserve-symlinks", "--preserve-symlinks-main", "traced.mjs"]
+    options: list[str | Path] = ["--preserve-symlinks", "--preserve-symlinks-main", "traced.mjs"]
     text = run_node(options, project, environment_of(deployment, shop))
     spans: list[dict[str, Any]] = json.loads(text)
     assert all(span["isClient"] for span in spans)

@@ -36,7 +36,7 @@ class ReceiverNames:
         self._names: dict[str, str] = {}
 
     def hide(self, text: str) -> str:
-        return self._pattern.sub(lambda found: self._name(found[0]), text)
+        return self._pattern.sub(lambda match: self._name(match[0]), text)
 
     def show(self, text: str) -> str:
         for url, name in self._names.items():
@@ -83,10 +83,10 @@ class OfflineReplayer(Replayer):
         ]
 
     def replay(self, path: str, sent: bytes) -> Replayed:
-        found = super().replay(path, self._names.hide(sent.decode(errors="replace")).encode())
-        if found.number is not None:
-            self._deliver(found.number + 1)
-        return found._replace(body=self._names.show(found.body.decode()).encode())
+        answered = super().replay(path, self._names.hide(sent.decode(errors="replace")).encode())
+        if answered.number is not None:
+            self._deliver(answered.number + 1)
+        return answered._replace(body=self._names.show(answered.body.decode()).encode())
 
     def _deliver(self, number: int) -> None:
         """Sends the events of an exchange, once. They are signed with what stands for all keys of the recording."""

@@ -42,7 +42,7 @@ def pytest_kasuwa_server(request: pytest.FixtureRequest) -> "AbstractContextMana
         return None
     from kasuwa.integration.offline import recorded, replayed
 
-    file = recording_of(item, str(config.getini("kasuwa_recordings")))
+    file = find_recording(item, str(config.getini("kasuwa_recordings")))
     if is_recording:
         server = request.getfixturevalue("kasuwa_server")
         return recorded(server, file, lambda: not item.stash.get(HAS_FAILED, False))
@@ -51,7 +51,7 @@ def pytest_kasuwa_server(request: pytest.FixtureRequest) -> "AbstractContextMana
     return replayed(file, is_loose=marker is not None and bool(marker.kwargs.get("loosely")))
 
 
-def recording_of(item: pytest.Item, folder: str) -> Path:
+def find_recording(item: pytest.Item, folder: str) -> Path:
     """Returns the file of a test: its name, in a folder for its module. Names that a file cannot have get a digest."""
     from hashlib import sha256
 

@@ -23,7 +23,7 @@ MOST_DIFFERENCES = 5
 
 
 class Replayed(NamedTuple):
-    """What a request got, and the number of the recorded exchange, None if there is none."""
+    """The reply to a request, and the number of the recorded exchange, None if there is none."""
 
     number: int | None
     http_status: int | None  # None: no reply was recorded
