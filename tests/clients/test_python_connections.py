@@ -7,7 +7,7 @@ import httpx
 import pytest
 import trio
 
-from kasuwa_client import AsyncKasuwa, Kasuwa, RetryPolicy, ServiceUnreachable, StillPending
+from kasuwa_client import AsyncKasuwa, Kasuwa, RetryPolicy, ServiceUnreachable
 from tests.clients.faulty_server import SOCKET_SECONDS, closed_port, delay, drop, faulty_server, reply
 from tests.merchant_client import MerchantClient
 
@@ -101,10 +101,6 @@ def test_the_async_client_runs_in_trio(shop: MerchantClient, base_url: str) -> N
                 for _ in range(6):
                     nursery.start_soon(send, client)
             assert len([line async for line in client.resources.transactions(limit=2)]) == 6
-            slow = client.with_options(scenario="rr=91")
-            pending = await slow.disburse.transfer(amount=10, bankcode="058", accountnumber="0000000000")
-            with pytest.raises(StillPending):
-                await client.disburse.wait(pending, seconds=0.5)
         with faulty_server(busy, reply(200, WALLET)) as server:
             async with AsyncKasuwa(mid=shop.mid, key=shop.key, base_url=server.url) as client:
                 assert (await client.resources.wallet()).data == ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -57,7 +57,7 @@ class CallSpan:
 
 
 @contextmanager
-def call_span(mid: str, facts: CallFacts) -> Iterator[CallSpan]:
+def call_span(mid: str, facts: CallFacts) -> Generator[CallSpan, None, None]:
     """Makes a call's span the current one for the block, as a child of the application's."""
     library = sys.modules.get(LIBRARY)
     if library is None:
