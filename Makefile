@@ -10,7 +10,7 @@ QUICK := tests/test_tidy.py tests/core tests/terms tests/transactions tests/wire
 	-k "not test_http_ and not pg15 and not test_live_ and not _live.py"
 TOOLS := .venv/tools
 
-.PHONY: setup setup-dev serve test quick check format coverage bench bench-setup chaos planted soak test-pg15 test-citus test-deploy test-fresh docs audit-deps pin dist release \
+.PHONY: setup setup-dev serve test quick check format coverage bench bench-setup chaos planted soak test-pg15 test-citus test-runtimes test-deploy test-fresh docs audit-deps pin dist release \
 	clean
 
 setup: .venv/.stamp
@@ -71,6 +71,11 @@ chaos: .venv/.stamp-dev
 # by a word of the name.
 planted: .venv/.stamp-dev
 	$(BIN)/python -m tests.planted $(BUG)
+
+# The TypeScript client in node 18 to 24, Deno and Bun, which are installed first; says which are not here.
+test-runtimes: .venv/.stamp-dev
+	$(BIN)/python -m tests.clients.runtimes
+	$(BIN)/python -m pytest -n 0 tests/clients/test_typescript.py -k runtime
 
 # An hour of load on one server, on the loopback interface: memory, latency, tables and late jobs. Writes bench/soak.md. SOAK_MINUTES
 # shortens it, SOAK_RATE sets the requests per second.

@@ -42,7 +42,7 @@ RECOVERY_SECONDS = 15.0
 KIT_MERCHANT_MS = 10.0
 # Of worlds of at most so many rows, and of larger ones.
 SMALL_WORLD_ROWS, SMALL_WORLD_SECONDS, LARGE_WORLD_SECONDS = 2_000, 0.05, 60.0
-KIT_SUITE_SECONDS = 30.0
+KIT_SUITE_SECONDS = 12.0
 
 # "Flat": by how much the process may grow after the first load.
 MEMORY_GROWTH = 1.2

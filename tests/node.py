@@ -45,13 +45,23 @@ def install_npm_packages(folder: Path) -> Path:
     `folder` itself is not written to. The directory is shared by all processes and runs with the same lock file.
     """
     npm = find_npm()
-    place = CACHE / f"{folder.name}-{digest_of(*(folder / name for name in MANIFESTS))}"
+    place = place_of(folder)
     CACHE.mkdir(parents=True, exist_ok=True)
     with (CACHE / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not place.exists():
             _install(npm, folder, place)
     return place / "node_modules"
+
+
+def place_of(folder: Path) -> Path:
+    return CACHE / f"{folder.name}-{digest_of(*(folder / name for name in MANIFESTS))}"
+
+
+def installed_packages(folder: Path) -> Path | None:
+    """Returns the node_modules directory of `install_npm_packages`, or None if they are not installed."""
+    packages = place_of(folder) / "node_modules"
+    return packages if packages.exists() else None
 
 
 def _install(npm: Path, folder: Path, place: Path) -> None:

@@ -58,6 +58,7 @@ def test_the_page_names_every_method_option_and_fixture() -> None:
     public = [name for kind in (SandboxMerchant, Events) for name in vars(kind) if not name.startswith("_")]
     unnamed = {"timelines", "references", "merchants", "close", "connect", "flush", "async_client", "url"}
     assert [name for name in public if f"`{name}" not in page and name not in unnamed and f".{name}" not in page] == []
-    plugin = (ROOT / "src" / "kasuwa" / "testing" / "plugin.py").read_text()
+    plugins = ("testing/plugin.py", "integration/pytest_plugin.py")
+    plugin = "\n".join((ROOT / "src" / "kasuwa" / name).read_text() for name in plugins)
     for word in {*re.findall(r"--kasuwa-[a-z-]+", plugin), *re.findall(r"^def (kasuwa\w*)\(", plugin, re.MULTILINE)}:
         assert word in page, word

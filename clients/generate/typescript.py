@@ -260,7 +260,7 @@ def class_of(path: str, actions: tuple[ActionSurface, ...]) -> Iterator[str]:
     yield f"export class {class_name(path)} {{"
     yield "  readonly #caller: Caller;"
     yield ""
-    yield "  /** Made by the class Kasuwa. */"
+    yield "  /** The class Kasuwa has one: make another only to bundle few paths, with what `connect` returns. */"
     yield "  constructor(caller: Caller) {"
     yield "    this.#caller = caller;"
     yield "  }"

@@ -5,9 +5,10 @@ from collections.abc import Callable
 
 import httpx
 import pytest
+import trio
 
 from kasuwa_client import AsyncKasuwa, Kasuwa, RetryPolicy, ServiceUnreachable
-from tests.clients.faulty_server import closed_port, faulty_server, reply
+from tests.clients.faulty_server import SOCKET_SECONDS, closed_port, delay, drop, faulty_server, reply
 from tests.merchant_client import MerchantClient
 
 WALLET = {"status": 200, "data": []}
@@ -83,3 +84,38 @@ def test_options_of_a_copy_do_not_change_the_client(connect: Callable[..., Kasuw
         assert not {"x-sandbox-scenario", "x-trace"} & set(second)
         assert first["user-agent"].startswith("kasuwa-client-python/")
         assert (first["mid"], first["key"]) == (second["mid"], second["key"])
+
+
+def test_the_async_client_runs_in_trio(shop: MerchantClient, base_url: str) -> None:
+    """Calls at once, pages, waiting and retries: all that pauses or connects."""
+    states: list[str] = []
+    busy = reply(429, {"status": 204, "message": "Too many requests"})
+
+    async def send(client: AsyncKasuwa) -> None:
+        sent = await client.disburse.transfer(amount=10, bankcode="058", accountnumber="0000000000")
+        states.append((await client.disburse.wait(sent, seconds=60)).txn_status)
+
+    async def run() -> None:
+        async with AsyncKasuwa(mid=shop.mid, key=shop.key, base_url=base_url) as client:
+            async with trio.open_nursery() as nursery:
+                for _ in range(6):
+                    nursery.start_soon(send, client)
+            assert len([line async for line in client.resources.transactions(limit=2)]) == 6
+        with faulty_server(busy, reply(200, WALLET)) as server:
+            async with AsyncKasuwa(mid=shop.mid, key=shop.key, base_url=server.url) as client:
+                assert (await client.resources.wallet()).data == ()
+
+    trio.run(run)
+    assert states == ["successful"] * 6
+
+
+def test_a_call_that_trio_cancels_ends_at_once_and_leaves_the_client_usable(shop: MerchantClient) -> None:
+    async def run() -> None:
+        with faulty_server(delay(SOCKET_SECONDS, drop), reply(200, WALLET)) as server:
+            async with AsyncKasuwa(mid=shop.mid, key=shop.key, base_url=server.url) as client:
+                with trio.move_on_after(0.2) as scope:
+                    await client.resources.wallet()
+                assert scope.cancelled_caught
+                assert (await client.resources.wallet()).data == ()
+
+    trio.run(run)

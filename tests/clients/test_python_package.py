@@ -77,7 +77,8 @@ def test_the_wheel_holds_the_package_its_types_and_its_metadata(wheel: Path) -> 
     modules = {path.name for path in (SOURCES / "src" / "kasuwa_client").glob("*.py")}
     assert {name.partition("/")[2] for name in names if name.startswith("kasuwa_client/")} == modules | {"py.typed"}
     assert [line for line in metadata.splitlines() if line.startswith("Requires-Dist")] == [
-        "Requires-Dist: httpx<1,>=0.26"
+        "Requires-Dist: anyio<5,>=4",
+        "Requires-Dist: httpx<1,>=0.26",
     ]
     for line in (f"Version: {__version__}", "Requires-Python: >=3.9", "License-Expression: Apache-2.0"):
         assert line in metadata.splitlines()

@@ -12,6 +12,7 @@ import pytest
 import kasuwa
 from clients.generate import typescript
 from clients.generate.surface import read_surface
+from tests.clients.runtimes import find_runtimes
 from tests.clients.typescript_package import SOURCE, TypeScriptClient, shared_package, url_of
 from tests.examples import record
 from tests.merchant_client import MerchantClient
@@ -101,6 +102,29 @@ def test_the_snippets_of_the_readme_run(package: Path, deployment: Deployment, s
 def test_the_package_runs_as_commonjs(package: Path, deployment: Deployment) -> None:
     output = run_node(["test-dist/commonjs.cjs"], package, {"KASUWA_URL": url_of(deployment)})
     assert output == "commonjs 1.0.0\n"
+
+
+def test_the_package_works_in_every_runtime_that_is_here(
+    package: Path, deployment: Deployment, shop: MerchantClient
+) -> None:
+    """`make test-runtimes` installs node 18 to 24, Deno and Bun. Without them this is the node of the system."""
+    environment = {"KASUWA_URL": url_of(deployment), "KASUWA_MID": shop.mid, "KASUWA_KEY": shop.key}
+    expected = {
+        "txnStatus": "successful",
+        "refused": "transaction_not_found",
+        "isListed": True,
+        "failed": "ServiceUnreachable",
+        "isKnown": True,
+        "isAborted": True,
+        "event": "transfer",
+        "hooks": ["requestSent", "replyReceived"],
+    }
+    tried = {}
+    for name, command in find_runtimes().items():
+        output = run_program([*command, "test-dist/runtime.js"], package, INSTALL_SECONDS, environment)
+        required = run_program([*command, "test-dist/commonjs.cjs"], package, INSTALL_SECONDS, environment)
+        tried[name] = (json.loads(output), required)
+    assert tried == dict.fromkeys(tried, (expected, f"commonjs {kasuwa.__version__}\n"))
 
 
 def test_the_package_imports_nothing_but_its_own_files(package: Path) -> None:

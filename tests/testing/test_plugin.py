@@ -30,7 +30,7 @@ import sys
 
 def test_nothing_was_imported_for_kasuwa():
     rooms = {name.partition(".")[2] for name in sys.modules if name.partition(".")[0] == "kasuwa"}
-    assert rooms == {"", "testing", "testing.plugin"}
+    assert rooms == {"", "testing", "testing.plugin", "integration", "integration.pytest_plugin"}
     heavy = {"httpx", "kasuwa_client", "msgspec", "asyncpg", "granian", "typer", "http.server", "ssl"}
     assert heavy & set(sys.modules) == set()
 """

@@ -2,6 +2,7 @@
 
 export { metadataOf, type ReplyMetadata } from "./caller.js";
 export { Kasuwa } from "./client.js";
+export { connect, type Connection } from "./connect.js";
 export {
   type CallFacts,
   type FieldError,
@@ -39,5 +40,6 @@ export type { Price } from "./paid.js";
 export { verifyProof, verifyStatement } from "./proofs.js";
 export { RateLimited } from "./rate_limit.js";
 export type { CalendarDate, Time } from "./times.js";
+export { type SpanStarter, type TracedSpan, tracingHook } from "./tracing.js";
 export { VERSION } from "./version.js";
 export { isFinal, type WaitOptions } from "./waiting.js";

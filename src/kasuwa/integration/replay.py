@@ -6,7 +6,7 @@ import re
 import threading
 from collections.abc import Iterator, Sequence
 from http.server import BaseHTTPRequestHandler
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from kasuwa.integration.gateway import MAX_BODY_BYTES, Listener
@@ -20,6 +20,14 @@ HTTP_NOT_RECORDED = 409
 READY = b'{"status": 200, "message": "ready"}'
 STABLE_NAME = re.compile(r"<(\w+) \d+>")
 MOST_DIFFERENCES = 5
+
+
+class Replayed(NamedTuple):
+    """The reply to a request, and the number of the recorded exchange, None if there is none."""
+
+    number: int | None
+    http_status: int | None  # None: no reply was recorded
+    body: bytes
 
 
 class Replayer:
@@ -38,7 +46,11 @@ class Replayer:
         self._recorded_values: dict[str, str] = {}  # by the value that the application uses
         self._known = {text for exchange in exchanges for text in list_texts(exchange.reply)}
         self._lock = threading.Lock()
-        self.refused = 0
+        self.refusals: list[str] = []  # what was said of each request that is not recorded
+
+    @property
+    def refused(self) -> int:
+        return len(self.refusals)
 
     @property
     def unused(self) -> int:
@@ -46,19 +58,25 @@ class Replayer:
 
     def answer(self, path: str, sent: bytes) -> tuple[int | None, bytes]:
         """Returns the HTTP status and the body of the reply. The status is None if no reply was recorded."""
+        replayed = self.replay(path, sent)
+        return replayed.http_status, replayed.body
+
+    def replay(self, path: str, sent: bytes) -> Replayed:
         with self._lock:
             request = self._replace(mask_object(sent), self._recorded_values)
             number = next((n for n in self._candidates() if self._fits(self._exchanges[n], path, request)), None)
             if number is None:
-                self.refused += 1
-                return HTTP_NOT_RECORDED, json.dumps(self._explain(path, request)).encode()
+                refusal = self._explain(path, request)
+                self.refusals.append(refusal["message"])
+                return Replayed(None, HTTP_NOT_RECORDED, json.dumps(refusal).encode())
             exchange = self._exchanges[number]
             self._used.add(number)
             self._recorded_values.update(pair_texts(exchange.request, request))
             if exchange.http_status is None:
-                return None, b""
+                return Replayed(number, None, b"")
             own_values = {recorded: own for own, recorded in self._recorded_values.items()}
-            return exchange.http_status, json.dumps(self._replace(exchange.reply, own_values)).encode()
+            reply = json.dumps(self._replace(exchange.reply, own_values)).encode()
+            return Replayed(number, exchange.http_status, reply)
 
     def _candidates(self) -> Iterator[int]:
         """Yields the exchanges that may be the reply to the next request, the likeliest first."""
@@ -192,8 +210,11 @@ class ReplayHandler(BaseHTTPRequestHandler):
     do_POST = do_PUT
 
     def do_GET(self) -> None:
-        is_ready = urlsplit(self.path).path == "/readyz"
-        self._send(200 if is_ready else 404, READY if is_ready else b"")
+        if urlsplit(self.path).path == "/readyz":
+            self._send(200, READY)
+            return
+        self.server.replayer.refusals.append(f"GET {self.path}: pages and files are not recorded.")
+        self._send(404, b"")
 
     def _send(self, status: int, body: bytes) -> None:
         self.send_response_only(status)

@@ -157,7 +157,7 @@ class SandboxMerchant:
 
     @cached_property
     def async_client(self) -> AsyncKasuwa:
-        """The merchant's client for asyncio. Needs no closing: it keeps no connections."""
+        """The merchant's client for asyncio and trio. Needs no closing: it keeps no connections."""
         http_client = make_async_http_client(self._scenarios)
         return AsyncKasuwa(http_client=http_client, **self._client_options, hooks=[self._recorder])
 

@@ -6,7 +6,7 @@ when a test asks for them.
 
 import os
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,18 @@ MERCHANT: "pytest.StashKey[SandboxMerchant]" = pytest.StashKey()
 MARKER = (
     "kasuwa(balance=, now=, name=, seed=): the merchant of the fixture `kasuwa`: its NGN balance, clock, name, seed"
 )
+
+
+class Hooks:
+    """Hooks of other plugins: that of kasuwa.integration records tests and replays them."""
+
+    @pytest.hookspec(firstresult=True)
+    def pytest_kasuwa_server(self, request: pytest.FixtureRequest) -> "AbstractContextManager[Server] | None":
+        """Returns the server of the merchant of one test, or None for that of the test run."""
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    pluginmanager.add_hookspecs(Hooks)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -38,16 +50,23 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", MARKER)
 
 
-@pytest.fixture(scope="session")
-def kasuwa_server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator["Server"]:
-    """The server of this test run. All xdist workers share one, which stops after the last of them."""
+def need_client() -> None:
+    """Raises UsageError if the client library is not installed."""
     from importlib.util import find_spec
-
-    from kasuwa.testing import server
 
     if find_spec("kasuwa_client") is None:
         raise pytest.UsageError("the fixtures of Kasuwa need its client: pip install 'kasuwa[testing]'")
+
+
+@pytest.fixture(scope="session")
+def kasuwa_server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator["Server"]:
+    """The server of this test run. All xdist workers share one, which stops after the last of them."""
+    from kasuwa.testing import server
+
+    need_client()
     config = request.config
+    if config.getoption("--kasuwa-offline", default=False):
+        raise pytest.UsageError("only the fixture kasuwa and those of its merchant work with --kasuwa-offline")
     url = config.getoption("--kasuwa-url") or os.environ.get(server.URL_VARIABLE)
     if url:
         yield server.connect(url, config.getoption("--kasuwa-mid"), config.getoption("--kasuwa-key"))
@@ -61,8 +80,9 @@ def kasuwa_server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempP
 
 
 @pytest.fixture
-def kasuwa(request: pytest.FixtureRequest, kasuwa_server: "Server") -> Iterator["SandboxMerchant"]:
+def kasuwa(request: pytest.FixtureRequest) -> Iterator["SandboxMerchant"]:
     """A merchant of the test's own with 50,000.00 NGN. Its books are audited after the test."""
+    need_client()
     from kasuwa.testing.golden import GoldenFiles
 
     config = request.config
@@ -73,8 +93,10 @@ def kasuwa(request: pytest.FixtureRequest, kasuwa_server: "Server") -> Iterator[
     for marker in reversed(list(request.node.iter_markers("kasuwa"))):
         options |= marker.kwargs
     with ExitStack() as stack:
+        other: AbstractContextManager[Server] | None = config.hook.pytest_kasuwa_server(request=request)
+        server = request.getfixturevalue("kasuwa_server") if other is None else stack.enter_context(other)
         files = GoldenFiles(Path(golden), config.getoption("--kasuwa-update-golden"), seed)
-        merchant = stack.enter_context(kasuwa_server.merchant(golden_files=files, **options))
+        merchant = stack.enter_context(server.merchant(golden_files=files, **options))
         request.node.stash[MERCHANT] = merchant
         yield merchant
 
@@ -96,7 +118,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: "pytest.CallInfo[None]") 
     """Adds the timelines of all references that a failing test touched to its report."""
     report: pytest.TestReport = yield
     merchant = item.stash.get(MERCHANT, None)
-    if merchant is not None and report.failed:
+    if merchant is not None and report.failed and not merchant.server.is_replayed:
         try:
             timelines = merchant.timelines()
         except Exception as error:

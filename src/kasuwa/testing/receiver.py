@@ -1,7 +1,8 @@
 """The HTTP server of the test process that receives events: one for all merchants, each with a path of its own."""
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -21,6 +22,8 @@ ACCEPTED = Answer(200)
 UNKNOWN_PATH = Answer(404)
 
 Receive = Callable[[bytes, Mapping[str, str]], Answer]
+# Called with the URL, body and headers of each delivery, before its recipient is.
+Tap = Callable[[str, bytes, Mapping[str, str]], None]
 
 
 class Listener(ThreadingHTTPServer):
@@ -31,6 +34,11 @@ class Listener(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__((HOST, 0), DeliveryHandler)
         self.recipients: dict[str, Receive] = {}
+        self.taps: list[Tap] = []
+
+    @property
+    def origin(self) -> str:
+        return f"http://{HOST}:{self.server_address[1]}"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Ignores broken connections: the service sends the event again."""
@@ -49,6 +57,8 @@ class DeliveryHandler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(length))
         receive = self.server.recipients.get(self.path)
         headers = {name.lower(): value for name, value in self.headers.items()}
+        for tap in list(self.server.taps):
+            tap(self.server.origin + self.path, body, headers)
         self.answer(UNKNOWN_PATH if receive is None else receive(body, headers))
 
     def answer(self, answer: Answer) -> None:
@@ -73,19 +83,32 @@ class Receiver:
     def add(self, receive: Receive) -> str:
         """Returns the URL at which `receive` is called with the body and headers of each delivery."""
         with self._starting:
-            if self._listener is None:
-                self._listener = Listener()
-                serving = threading.Thread(
-                    target=self._listener.serve_forever,
-                    kwargs={"poll_interval": 0.05},
-                    name="kasuwa events",
-                    daemon=True,
-                )
-                serving.start()
+            listener = self._listen()
             self._count += 1
             path = f"/events/{self._count}"
-            self._listener.recipients[path] = receive
-            return f"http://{HOST}:{self._listener.server_address[1]}{path}"
+            listener.recipients[path] = receive
+            return listener.origin + path
+
+    def _listen(self) -> Listener:
+        """Returns the listener, and starts it first if it does not run. Call with the lock held."""
+        if self._listener is None:
+            self._listener = Listener()
+            serving = threading.Thread(
+                target=self._listener.serve_forever, kwargs={"poll_interval": 0.05}, name="kasuwa events", daemon=True
+            )
+            serving.start()
+        return self._listener
+
+    @contextmanager
+    def tapped(self, tap: Tap) -> Iterator[str]:
+        """Calls `tap` with each delivery of the block. Yields the beginning of all URLs."""
+        with self._starting:
+            listener = self._listen()
+        listener.taps.append(tap)
+        try:
+            yield listener.origin
+        finally:
+            listener.taps.remove(tap)
 
     def remove(self, url: str) -> None:
         """Ends a URL of `add`. Deliveries to it are answered with HTTP 404."""

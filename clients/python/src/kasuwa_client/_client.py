@@ -1,4 +1,4 @@
-"""The clients: Kasuwa, and AsyncKasuwa for asyncio."""
+"""The clients: Kasuwa, and AsyncKasuwa for asyncio and trio."""
 
 from __future__ import annotations
 
@@ -161,7 +161,9 @@ class Kasuwa:
 
 
 class AsyncKasuwa:
-    """The client of one merchant for asyncio. Can be used by several tasks at once. See Kasuwa for the parameters."""
+    """The client of one merchant for asyncio and trio. Can be used by several tasks at once.
+
+    See Kasuwa for the parameters."""
 
     def __init__(
         self,

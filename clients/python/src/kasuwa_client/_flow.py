@@ -24,6 +24,7 @@ from kasuwa_client._masking import mask, mask_headers
 from kasuwa_client._notation import Decoder
 from kasuwa_client._result import no_fields
 from kasuwa_client._tables import TYPES
+from kasuwa_client._tracing import CallSpan, call_span
 from kasuwa_client.errors import KasuwaError, OutcomeUnknown, UnreadableOutcome
 
 T = TypeVar("T")
@@ -125,12 +126,20 @@ def call(
 
 def exchange(settings: Settings, request: PreparedRequest) -> Flow[Any]:
     """Sends a request until it has a definite reply, and returns the body of that reply."""
+    with call_span(settings.mid, request.facts) as span:
+        traced = replace(request, headers={**span.headers(), **request.headers})
+        return (yield from _exchange(settings, traced, span))
+
+
+def _exchange(settings: Settings, request: PreparedRequest, span: CallSpan) -> Flow[Any]:
     until = settings.clock() + settings.retry.deadline_seconds
     attempt = 0
     unknown: OutcomeUnknown | None = None
     while True:
         attempt += 1
-        verdict = judge(request, (yield from _attempt(settings, request, attempt, until)))
+        outcome = yield from _attempt(settings, request, attempt, until)
+        span.note_attempt(attempt, outcome.http_status if isinstance(outcome, Answer) else None)
+        verdict = judge(request, outcome)
         if isinstance(verdict, Success):
             return verdict.body
         # An earlier attempt may have been executed. A later one that never got to the operation says nothing of it.
@@ -141,6 +150,7 @@ def exchange(settings: Settings, request: PreparedRequest) -> Flow[Any]:
         if not verdict.may_retry or attempt > settings.retry.max_retries or settings.clock() + pause >= until:
             raise _with_state(error, request)
         facts = request.facts
+        span.note_retry(verdict.error, pause)
         settings.tell(Retrying(facts.action, attempt, facts.request_id, pause, type(verdict.error).__name__))
         yield Pause(pause)
 

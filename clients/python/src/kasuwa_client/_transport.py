@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import ssl
 import time
@@ -120,6 +119,13 @@ class SyncTransport:
             self._client.close()
 
 
+async def sleep(seconds: float) -> None:
+    """Pauses in the event loop that runs: of asyncio or of trio. httpx finds it in the same way."""
+    import anyio  # here, because only the async client needs it
+
+    await anyio.sleep(seconds)
+
+
 class AsyncTransport:
     """Runs flows with an httpx.AsyncClient. Can be used by several tasks at once."""
 
@@ -143,7 +149,7 @@ class AsyncTransport:
 
     async def _perform(self, effect: Effect) -> Answer | Failure | None:
         if isinstance(effect, Pause):
-            await asyncio.sleep(effect.seconds)
+            await sleep(effect.seconds)
             return None
         request = effect.request
         try:

@@ -418,7 +418,7 @@ const VIEW: Operation = {
 export class ClientsMethods {
   readonly #caller: Caller;
 
-  /** Made by the class Kasuwa. */
+  /** The class Kasuwa has one: make another only to bundle few paths, with what `connect` returns. */
   constructor(caller: Caller) {
     this.#caller = caller;
   }

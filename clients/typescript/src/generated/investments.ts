@@ -1433,7 +1433,7 @@ const LIST_STANDING_ORDERS: Operation = {
 export class InvestmentsMethods {
   readonly #caller: Caller;
 
-  /** Made by the class Kasuwa. */
+  /** The class Kasuwa has one: make another only to bundle few paths, with what `connect` returns. */
   constructor(caller: Caller) {
     this.#caller = caller;
   }

@@ -2295,7 +2295,7 @@ const COLLECT: Operation = {
 export class LoansMethods {
   readonly #caller: Caller;
 
-  /** Made by the class Kasuwa. */
+  /** The class Kasuwa has one: make another only to bundle few paths, with what `connect` returns. */
   constructor(caller: Caller) {
     this.#caller = caller;
   }

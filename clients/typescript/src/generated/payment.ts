@@ -1421,7 +1421,7 @@ const CHECKOUT: Operation = {
 export class PaymentMethods {
   readonly #caller: Caller;
 
-  /** Made by the class Kasuwa. */
+  /** The class Kasuwa has one: make another only to bundle few paths, with what `connect` returns. */
   constructor(caller: Caller) {
     this.#caller = caller;
   }

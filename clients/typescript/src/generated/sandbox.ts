@@ -1195,7 +1195,7 @@ const CHECKOUT_ORIGINS: Operation = {
 export class SandboxMethods {
   readonly #caller: Caller;
 
-  /** Made by the class Kasuwa. */
+  /** The class Kasuwa has one: make another only to bundle few paths, with what `connect` returns. */
   constructor(caller: Caller) {
     this.#caller = caller;
   }
