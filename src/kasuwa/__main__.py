@@ -45,6 +45,7 @@ COMMANDS = {
         "record:record",
         "Run an application, and keep its requests and the replies of a test server in a file.",
     ),
+    "mcp": ("mcp:serve_assistant", "Serve a running server to an assistant, by the Model Context Protocol."),
     "keys": ("keys:command", "List, rotate and drop the keys that encrypt."),
     "merchant": ("merchant:command", "List, add and change merchants."),
     "user": ("user:command", "Manage users of the console."),
