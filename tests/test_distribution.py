@@ -190,7 +190,7 @@ def test_the_wheel_has_every_file_of_the_package_and_nothing_else(built: Path) -
     }
     with zipfile.ZipFile(wheel_of(built)) as wheel:
         names = {name for name in wheel.namelist() if ".dist-info/" not in name}
-    assert names == expected
+    assert names == expected | {"kasuwa/data/commit.txt"}
     assert "kasuwa/py.typed" in names
 
 
@@ -384,11 +384,12 @@ def transfer(url: str) -> Any:
 
 @pytest.mark.parametrize("name", users())
 def test_it_serves_from_a_clean_environment_with_data_in_the_home_directory(
-    name: str, program: Path, place: Path
+    name: str, program: Path, place: Path, clone: Path
 ) -> None:
+    commit = run_in(clone, "git", "rev-parse", "--short=12", "HEAD").strip()
     user = User.with_new_home(name, program, place)
     data = user.home / ".local" / "share" / "kasuwa"
-    assert user.run("--version") == (0, f"kasuwa {kasuwa.__version__}\n", "")
+    assert user.run("--version") == (0, f"kasuwa {kasuwa.__version__} ({commit})\n", "")
     assert user.run("status") == (1, "", f"kasuwa: no server runs on {data}\n")
     assert user.run("audit")[0] == 1
     assert list(user.home.iterdir()) == [], "a command that looks creates nothing"

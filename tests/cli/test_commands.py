@@ -13,6 +13,7 @@ from kasuwa.__main__ import COMMANDS, load_command
 from tests.commands import PAGE, invoke, leaf_commands, paragraphs_of, write
 from tests.packages import need_package
 from tests.simulate.processes import clean_environment
+from tests.source_rules import REPOSITORY
 
 STALE = "run `python -m tests.commands`, and look at what has changed"
 NOWHERE = ("--server", "http://127.0.0.1:9")
@@ -206,7 +207,10 @@ def test_every_option_and_every_command_has_a_help_text() -> None:
 
 
 def test_the_version_is_printed() -> None:
-    assert invoke(["--version"], {}).output == f"kasuwa {kasuwa.__version__}\n"
+    asked = ["git", "-C", str(REPOSITORY), "rev-parse", "--short=12", "HEAD"]
+    done = subprocess.run(asked, capture_output=True, text=True)
+    commit = f" ({done.stdout.strip()})" if done.returncode == 0 else ""
+    assert invoke(["--version"], {}).output == f"kasuwa {kasuwa.__version__}{commit}\n"
 
 
 def test_a_mistyped_command_is_answered_with_the_right_one() -> None:
