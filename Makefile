@@ -127,14 +127,18 @@ pin: $(TOOLS)/bin/pip-compile
 # from the source distribution; the zip of the PHP client, as composer takes it; and the npm package of the TypeScript client,
 # where there is npm.
 SDIST := import sys; from setuptools import build_meta; build_meta.build_sdist(sys.argv[1])
+COMMIT := src/kasuwa/data/commit.txt
 dist: .venv/.stamp
 	rm -rf dist
 	mkdir dist
+	@# What `kasuwa --version` tells. A tree without git has no commit.
+	git rev-parse --short=12 HEAD > $(COMMIT) 2>/dev/null || rm -f $(COMMIT)
 	for project in . clients/python; do \
 		(cd $$project && "$(HERE)/$(BIN)/python" -c '$(SDIST)' "$(HERE)/dist") >/dev/null || exit 1; \
 	done
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --no-index \
 		--wheel-dir dist dist/*.tar.gz
+	@rm -f $(COMMIT)
 	cd clients/php && version=$$(sed -n 's/.*"version": "\(.*\)",/\1/p' composer.json) && "$(HERE)/$(BIN)/python" -m zipfile \
 		--create "$(HERE)/dist/kasuwa-client-php-$$version.zip" composer.json README.md LICENSE src
 	@if command -v npm >/dev/null; then \

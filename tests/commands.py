@@ -25,7 +25,8 @@ they need it. An error is one line on standard error, and the exit code is 1. A 
 code 2.
 
 `kasuwa --install-completion` installs completion of commands and options for bash, zsh or fish;
-`kasuwa --show-completion` prints the script instead. `kasuwa --version` prints the version.
+`kasuwa --show-completion` prints the script instead. `kasuwa --version` prints the version and the
+commit that it was built from.
 """
 
 

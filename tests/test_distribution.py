@@ -190,7 +190,7 @@ def test_the_wheel_has_every_file_of_the_package_and_nothing_else(built: Path) -
     }
     with zipfile.ZipFile(wheel_of(built)) as wheel:
         names = {name for name in wheel.namelist() if ".dist-info/" not in name}
-    assert names == expected
+    assert names == expected | {"kasuwa/data/commit.txt"}
     assert "kasuwa/py.typed" in names
 
 
@@ -212,7 +212,7 @@ def test_the_metadata_describe_the_package(built: Path) -> None:
     assert found["Keywords"]
     assert "Typing :: Typed" in found.get_all("Classifier", [])
     assert str(found.get_payload()).startswith("# Kasuwa\n")
-    assert found.get_all("Provides-Extra") == ["testing"]
+    assert sorted(found.get_all("Provides-Extra", [])) == ["mcp", "testing"]
 
 
 def test_every_dependency_has_a_floor_that_the_pinned_version_satisfies(built: Path) -> None:
@@ -222,7 +222,12 @@ def test_every_dependency_has_a_floor_that_the_pinned_version_satisfies(built: P
         assert [one.operator for one in need.specifier] == [">="], need
         if need.marker is None:
             assert need.specifier.contains(pinned[canonicalize_name(need.name)]), need
-    assert sorted(need.name for need in needs if need.marker is not None) == ["kasuwa-client", "pytest"]
+    assert sorted(need.name for need in needs if need.marker is not None) == [
+        "kasuwa-client",
+        "kasuwa-client",
+        "mcp",
+        "pytest",
+    ]
     assert "setuptools" not in [need.name for need in needs], "it is needed to build, not to run"
 
 
@@ -379,11 +384,12 @@ def transfer(url: str) -> Any:
 
 @pytest.mark.parametrize("name", users())
 def test_it_serves_from_a_clean_environment_with_data_in_the_home_directory(
-    name: str, program: Path, place: Path
+    name: str, program: Path, place: Path, clone: Path
 ) -> None:
+    commit = run_in(clone, "git", "rev-parse", "--short=12", "HEAD").strip()
     user = User.with_new_home(name, program, place)
     data = user.home / ".local" / "share" / "kasuwa"
-    assert user.run("--version") == (0, f"kasuwa {kasuwa.__version__}\n", "")
+    assert user.run("--version") == (0, f"kasuwa {kasuwa.__version__} ({commit})\n", "")
     assert user.run("status") == (1, "", f"kasuwa: no server runs on {data}\n")
     assert user.run("audit")[0] == 1
     assert list(user.home.iterdir()) == [], "a command that looks creates nothing"
@@ -432,6 +438,12 @@ def test_a_user_without_an_account_is_asked_for_a_data_directory(program: Path) 
     else:
         home = pwd.getpwuid(os.geteuid()).pw_dir
         assert f"{home}/.local/share/kasuwa" in done.stdout
+
+
+def test_mcp_without_its_extra_says_how_to_install_it(program: Path) -> None:
+    done = subprocess.run([str(program), "mcp"], env={"PATH": os.defpath}, cwd="/", capture_output=True, text=True)
+    expected = "kasuwa: mcp needs the package mcp: pip install 'kasuwa[mcp]'\n"
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", expected)
 
 
 # --- kasuwa[testing] ----------------------------------------------------------------------------------------------

@@ -97,6 +97,7 @@ RUN_ELSEWHERE = {
     "rail check": "tests/rails/remote/test_conformance_kit.py",
     "trigger": "tests/cli/test_listen.py",
     "certify": "tests/certify/test_command.py",
+    "mcp": "tests/assistant",
     "record": "tests/certify/test_record.py",
     "case replay": "tests/cases/test_incidents.py",
     "docs": "tests/documentation/test_site.py",

@@ -12,7 +12,6 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from kasuwa import __version__
 from kasuwa.commands.plain_values import convert_plain_values
 
 # Each command with the module below commands/ and the name of the function or group in it, and its help.
@@ -45,6 +44,7 @@ COMMANDS = {
         "record:record",
         "Run an application, and keep its requests and the replies of a test server in a file.",
     ),
+    "mcp": ("mcp:serve_assistant", "Serve a running server to an assistant, by the Model Context Protocol."),
     "keys": ("keys:command", "List, rotate and drop the keys that encrypt."),
     "merchant": ("merchant:command", "List, add and change merchants."),
     "user": ("user:command", "Manage users of the console."),
@@ -128,12 +128,18 @@ command = typer.Typer(
 
 def print_version(is_given: bool) -> None:
     if is_given:
-        typer.echo(f"kasuwa {__version__}")
+        # Imported here: a start needs no git.
+        from kasuwa.commands.build_commit import describe_version
+
+        typer.echo(describe_version())
         raise typer.Exit
 
 
 VersionOption = Annotated[
-    bool, typer.Option("--version", callback=print_version, is_eager=True, help="Print the version and exit.")
+    bool,
+    typer.Option(
+        "--version", callback=print_version, is_eager=True, help="Print the version and its commit, and exit."
+    ),
 ]
 
 

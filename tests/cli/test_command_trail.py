@@ -33,7 +33,7 @@ ONLY_LOOK |= {
     "report tax",
 }
 # They are clients of a test server, with a merchant's key.
-ONLY_LOOK |= {"certify", "record", "case replay"} | {f"world {verb}" for verb in WORLD_VERBS}
+ONLY_LOOK |= {"certify", "mcp", "record", "case replay"} | {f"world {verb}" for verb in WORLD_VERBS}
 ONLY_LOOK |= {"twin dojah", "twin monnify", "twin paystack", "twin termii", "twin vtpass"}  # simulators
 ONLY_LOOK |= {"rail accounts"}  # with --same it is recorded, see tests/rails/vendors/test_live_choice.py
 ONLY_LOOK |= {"rail check"}  # it orders from a rail, and knows no deployment

@@ -13,6 +13,7 @@ from kasuwa.__main__ import COMMANDS, load_command
 from tests.commands import PAGE, invoke, leaf_commands, paragraphs_of, write
 from tests.packages import need_package
 from tests.simulate.processes import clean_environment
+from tests.source_rules import REPOSITORY
 
 STALE = "run `python -m tests.commands`, and look at what has changed"
 NOWHERE = ("--server", "http://127.0.0.1:9")
@@ -50,6 +51,7 @@ CALLS: dict[str, Sequence[str]] = {
     "listen": NOWHERE,
     "log": NOWHERE,
     "certify": ("--app", "http://127.0.0.1:9/events"),
+    "mcp": NOWHERE,
     "record": ("--to", "no-such-directory/flow.json", "true"),
     "trigger": ("GP|FD|1", *NOWHERE),
     **{f"world {act}": ("name", *NOWHERE) for act in ("snapshot", "restore", "fork", "delete")},
@@ -98,6 +100,7 @@ ANSWERS = {
     "listen": (1, "kasuwa: "),
     "log": (1, "kasuwa: "),
     "certify": (2, "kasuwa: no check was run. nothing listens at http://127.0.0.1:9/events: "),
+    "mcp": (1, "kasuwa: there is no Kasuwa server ready at http://127.0.0.1:9: no answer ("),
     "record": (1, "kasuwa: no-such-directory/flow.json cannot be written (there is no such directory)\n"),
     "rail check": (2, "kasuwa: no check was run. The secret cannot be read from no-such-file.\n"),
     "trigger": (1, "kasuwa: "),
@@ -204,7 +207,10 @@ def test_every_option_and_every_command_has_a_help_text() -> None:
 
 
 def test_the_version_is_printed() -> None:
-    assert invoke(["--version"], {}).output == f"kasuwa {kasuwa.__version__}\n"
+    asked = ["git", "-C", str(REPOSITORY), "rev-parse", "--short=12", "HEAD"]
+    done = subprocess.run(asked, capture_output=True, text=True)
+    commit = f" ({done.stdout.strip()})" if done.returncode == 0 else ""
+    assert invoke(["--version"], {}).output == f"kasuwa {kasuwa.__version__}{commit}\n"
 
 
 def test_a_mistyped_command_is_answered_with_the_right_one() -> None:

@@ -26,8 +26,8 @@ from tests.source_rules import REPOSITORY
 
 GUIDES = REPOSITORY / "docs" / "guides"
 # Without the pages that have no programs. The commands of certify.md are run by tests/certify, those of cases.md by
-# tests/cases.
-PAGES = sorted(path for path in GUIDES.glob("*.md") if path.stem not in ("README", "certify", "cases"))
+# tests/cases, those of assistants.md by tests/assistant.
+PAGES = sorted(path for path in GUIDES.glob("*.md") if path.stem not in ("README", "certify", "cases", "assistants"))
 LANGUAGES = ("sh", "python", "ts", "php")
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 FILE = re.compile(r"(?:<\?php\n)?(?:#|//) ([\w.-]+\.(?:sh|py|mts|php))\b")

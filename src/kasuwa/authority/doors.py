@@ -38,6 +38,7 @@ HARMLESS_COMMANDS = {
     "certify": "plays to an application, and works with a merchant of the test environment alone",
     "case replay": "requests actions of a test environment, with a key of its demo merchant",
     "close": "signs the books as they are, as the service does every day",
+    "mcp": "acts with a key of a merchant, as its holder may; in live only with one that reads",
     "record": "runs an application that has a key of the merchant, and writes a file",
     "restore-test": "reads a copy, and records the result in the audit trail",
     "trigger": "sends an event again, or requests what leads to one, with a key of the merchant",

@@ -1,9 +1,7 @@
 """`kasuwa certify`: checks how an application integrates the service."""
 
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
@@ -15,7 +13,7 @@ from kasuwa.settings.settings import DEMO_KEY, DEMO_MID
 
 if TYPE_CHECKING:  # they need the Python client, which comes with kasuwa[testing]
     from kasuwa.integration.application import Application
-    from kasuwa.integration.check import Check, Finding, Pace, Session
+    from kasuwa.integration.check import Check, Pace, Session
     from kasuwa.integration.run import Outcome
 
 CANNOT_RUN = 2
@@ -66,7 +64,7 @@ def certify(
         refuse("certify needs the Python client: pip install 'kasuwa[testing]'")
     from kasuwa.integration.application import Application
     from kasuwa.integration.check import Pace
-    from kasuwa.integration.run import CannotRun
+    from kasuwa.integration.run import CannotRun, observe
     from kasuwa.testing.server import ServerFailed
 
     try:
@@ -81,7 +79,7 @@ def certify(
             if run is not None:
                 session = at_end.enter_context(start(run, application, pace, server))
             else:
-                session = observe(application, pace, server, mid, key, secret)
+                session = observe(application, pace, server, mid, key, secret or key)
             outcome = play(session, checks, f"{(server or DEFAULT_SERVER).rstrip('/')}/docs/")
     except (CannotRun, ServerFailed, ListenError) as error:
         refuse(str(error))
@@ -119,32 +117,11 @@ def start(command: str, application: "Application", pace: "Pace", url: str | Non
         yield session
 
 
-def observe(
-    application: "Application", pace: "Pace", url: str | None, mid: str, key: str, secret: str | None
-) -> "Session":
-    """Returns a session with an application that runs already. Its traffic is in the request log, if a server is
-    named."""
-    from kasuwa.integration.application import is_listening
-    from kasuwa.integration.check import Session
-    from kasuwa.integration.run import CannotRun, read_log
-
-    if not is_listening(application.events_url):
-        raise CannotRun(f"nothing listens at {application.events_url}: start the application, or let --run start it")
-    return Session(application, secret or key, pace, logged=read_log(url, mid, key) if url is not None else ())
-
-
 def play(session: "Session", checks: "list[Check]", documentation: str) -> "Outcome":
     """Runs the checks, and prints a line for each when it is done, and what is to mend at the end."""
-    from kasuwa.integration import report
-    from kasuwa.integration.run import Outcome, run_checks
+    from kasuwa.integration import report, run
 
-    def tell(finding: "Finding") -> None:
-        typer.echo(report.describe_line(finding))
-
-    began, started_at = datetime.now(UTC), time.monotonic()
-    findings = run_checks(session, checks, tell)
-    seconds = time.monotonic() - started_at
-    outcome = Outcome(session.application.events_url, findings, began, seconds, documentation)
+    outcome = run.play(session, checks, documentation, lambda finding: typer.echo(report.describe_line(finding)))
     typer.echo(report.describe(outcome))
     return outcome
 

@@ -39,6 +39,7 @@ GUIDE_LABELS = {
     "test-values": "Test values",
     "certify": "Check your integration",
     "cases": "Reproduce an incident",
+    "assistants": "Work with an assistant",
     "go-live": "Go live",
 }
 

@@ -13,6 +13,8 @@ from urllib.parse import quote, urlsplit
 WORDS = {"true": 1, "yes": 1, "fulfilled": 1, "false": 0, "no": 0}
 FIELD = "fulfilled"
 CONNECT_SECONDS = 5.0
+# Of an answer, so many bytes are read: documents of a server have some megabytes.
+MOST_BYTES = 32 * 1024 * 1024
 PLACEHOLDER = re.compile(r"\{(txnRef|customerRef)\}")
 
 
@@ -138,7 +140,7 @@ def send(
                 time.sleep(pause)
             connection.send(body[first : first + step])
         reply = connection.getresponse()
-        text = reply.read(65_536).decode(errors="replace")
+        text = reply.read(MOST_BYTES).decode(errors="replace")
         return AppAnswer(reply.status, time.monotonic() - started, text)
     except TimeoutError:
         return AppAnswer(None, time.monotonic() - started, failure=f"no answer within {timeout:g} seconds")

@@ -8,7 +8,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 from kasuwa.integration.application import Application, is_listening
 from kasuwa.integration.check import FAIL, Check, Finding, Pace, Session, run_check
@@ -102,6 +102,14 @@ def started(command: str, application: Application, server: Server, pace: Pace) 
                 )
 
 
+def observe(application: Application, pace: Pace, url: str | None, mid: str, key: str, secret: str) -> Session:
+    """Returns a session with an application that runs already. Its traffic is in the request log, if a server is
+    named. Raises CannotRun."""
+    if not is_listening(application.events_url):
+        raise CannotRun(f"nothing listens at {application.events_url}: start the application, or let --run start it")
+    return Session(application, secret, pace, logged=read_log(url, mid, key) if url is not None else ())
+
+
 def read_log(url: str, mid: str, key: str) -> list[WireExchange]:
     """Returns the newest requests of a merchant in the request log, oldest first. Raises CannotRun."""
     exchanges: list[WireExchange] = []
@@ -142,3 +150,10 @@ def run_checks(session: Session, checks: Sequence[Check], tell: Callable[[Findin
         tell(finding)
         findings.append(finding)
     return findings
+
+
+def play(session: Session, checks: Sequence[Check], documentation: str, tell: Callable[[Finding], None]) -> Outcome:
+    """Runs the checks, and tells each finding when it is there."""
+    began, started_at = datetime.now(UTC), time.monotonic()
+    findings = run_checks(session, checks, tell)
+    return Outcome(session.application.events_url, findings, began, time.monotonic() - started_at, documentation)
