@@ -15,10 +15,13 @@ from typing import Any
 import pytest
 from _pytest.nodeid import coerce_node_id
 
+from tests.hypothesis_settings import use_no_deadline
 from tests.merchant_client import MerchantClient
 from tests.packages import pytest_terminal_summary  # noqa: F401  a hook
 from tests.running import NEWEST, OLDEST, Deployment, Deployments, memory_directory
 from tests.scheduling import make_scheduler, start_rank
+
+use_no_deadline()
 
 # In every process that tests start, taking a second connection of a pool raises (postgres/connection_pool.py).
 os.environ["RAISE_ON_NESTED_ACQUIRE"] = "1"

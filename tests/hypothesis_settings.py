@@ -7,4 +7,7 @@ def without_deadline(max_examples: int = 100) -> settings:
     return settings(deadline=None, max_examples=max_examples, suppress_health_check=[HealthCheck.too_slow])
 
 
-NO_DEADLINE = without_deadline()
+def use_no_deadline() -> None:
+    """Takes the deadline from all tests that are collected from now on."""
+    settings.register_profile("without a deadline", without_deadline())
+    settings.load_profile("without a deadline")

@@ -20,7 +20,6 @@ from kasuwa.core.banks import (
     nuban_check_digit,
 )
 from kasuwa.merchants.merchant_settings import MerchantSettings, make_merchant
-from tests.hypothesis_settings import NO_DEADLINE
 
 VECTORS = msgspec.json.decode((Path(__file__).parents[1] / "data" / "nuban_vectors.json").read_bytes())
 PRINTED = VECTORS["source_examples"]
@@ -61,7 +60,6 @@ def spelled_out(bank_code: str, serial: str) -> int:
     return (10 - total % 10) % 10
 
 
-@NO_DEADLINE
 @given(st.from_regex(r"[0-9]{3}|[0-9]{5}|[0-9]{6}", fullmatch=True), st.from_regex(r"[0-9]{9}", fullmatch=True))
 def test_the_check_digit_follows_the_written_rule(bank_code: str, serial: str) -> None:
     assert nuban_check_digit(bank_code, serial) == spelled_out(bank_code, serial)
@@ -122,7 +120,6 @@ def test_an_unknown_code_is_named_as_such(code: str) -> None:
 # --- accounts ---------------------------------------------------------------------------------------------------
 
 
-@NO_DEADLINE
 @given(st.sampled_from(sorted(banks_by_code())), st.from_regex(r"[0-9]{10}", fullmatch=True))
 def test_a_checked_bank_takes_exactly_one_last_digit(code: str, account: str) -> None:
     bank = banks_by_code()[code]
@@ -151,14 +148,12 @@ def test_a_sample_belongs_to_its_own_bank() -> None:
     assert not is_sample_account(banks_by_code()["044"], "0040000008")
 
 
-@NO_DEADLINE
 @given(st.from_regex(r"000000[0-9]{4}", fullmatch=True))
 def test_a_magic_account_needs_its_check_digit_in_live_alone(account: str) -> None:
     assert can_account_exist(IN_TEST, GTB, account)
     assert can_account_exist(IN_LIVE, GTB, account) == is_account_number(GTB, account)
 
 
-@NO_DEADLINE
 @given(st.from_regex(r"[1-9][0-9]{9}", fullmatch=True))
 def test_an_ordinary_account_needs_its_check_digit_everywhere(account: str) -> None:
     assert (

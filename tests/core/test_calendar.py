@@ -19,7 +19,6 @@ from kasuwa.core.calendar import (
     settlement_time,
     utc_text,
 )
-from tests.hypothesis_settings import NO_DEADLINE
 
 TOKYO = timezone(timedelta(hours=9))
 
@@ -46,7 +45,6 @@ def test_the_business_day_turns_at_midnight_in_lagos(moment: datetime, day: date
     assert lagos_day(moment) == day
 
 
-@NO_DEADLINE
 @given(moments)
 def test_lagos_is_where_the_zone_database_says(moment: datetime) -> None:
     assert moment.astimezone(LAGOS).replace(tzinfo=None) == moment.astimezone(ZoneInfo("Africa/Lagos")).replace(
@@ -66,7 +64,6 @@ def test_milliseconds_are_truncated_not_rounded() -> None:
     assert lagos_text(moment) == "2026-01-05T10:30:59.999+01:00"
 
 
-@NO_DEADLINE
 @given(moments)
 def test_both_texts_read_back_as_the_same_moment(moment: datetime) -> None:
     to_the_millisecond = moment.replace(microsecond=moment.microsecond // 1000 * 1000)
@@ -74,7 +71,6 @@ def test_both_texts_read_back_as_the_same_moment(moment: datetime) -> None:
     assert datetime.fromisoformat(lagos_text(moment)) == to_the_millisecond
 
 
-@NO_DEADLINE
 @given(moments)
 def test_never_comes_after_every_moment(moment: datetime) -> None:
     assert moment < NEVER
@@ -127,13 +123,11 @@ def test_settlement_counts_business_days_from_the_day_in_lagos(now: str, days: i
     assert settlement_time(at[0], days) == at[1]
 
 
-@NO_DEADLINE
 @given(moments)
 def test_settlement_at_once_is_now_on_every_day(moment: datetime) -> None:
     assert settlement_time(moment, 0) == moment
 
 
-@NO_DEADLINE
 @given(moments.filter(lambda moment: moment.year < 8900), st.integers(1, 10))
 def test_settlement_falls_on_a_business_day_with_as_many_before_it(moment: datetime, days: int) -> None:
     settled = lagos_day(settlement_time(moment, days))

@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from kasuwa.core.cards import bin_records, find_bin, find_brand, find_range, is_card_number, is_luhn, luhn_digit
 from kasuwa.core.reference_tables import load_reference_data
-from tests.hypothesis_settings import NO_DEADLINE
 
 MAGIC = load_reference_data("magic_values")
 DIGITS = st.text("0123456789", min_size=11, max_size=18)
@@ -37,14 +36,12 @@ def test_a_brand_with_a_range_inside_anothers_is_tried_first(head: str, brand: s
     assert find_brand(head) == brand
 
 
-@NO_DEADLINE
 @given(DIGITS)
 def test_one_check_digit_in_ten_is_right(head: str) -> None:
     right = [digit for digit in "0123456789" if is_luhn(head + digit)]
     assert right == [luhn_digit(head)]
 
 
-@NO_DEADLINE
 @given(DIGITS, st.data())
 def test_one_mistyped_digit_is_detected(head: str, data: st.DataObject) -> None:
     number = head + luhn_digit(head)

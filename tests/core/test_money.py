@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kasuwa.core.money import compute_percent, convert_to_minor, format_minor, parse_minor
-from tests.hypothesis_settings import NO_DEADLINE
 
 LARGEST = 10**15 - 1
 
@@ -108,13 +107,11 @@ def test_money_is_written_with_two_decimals_and_no_separators(minor: int, text: 
     assert format_minor(minor) == text
 
 
-@NO_DEADLINE
 @given(st.integers(min_value=0, max_value=LARGEST))
 def test_what_is_written_reads_back_as_the_same_amount(minor: int) -> None:
     assert parse_minor(format_minor(minor)) == minor
 
 
-@NO_DEADLINE
 @given(st.one_of(st.text(max_size=20), st.text(alphabet="0123456789.٣٤+-eE, _\n", max_size=18)))
 def test_only_plain_ascii_figures_are_ever_read(text: str) -> None:
     minor = parse_minor(text)
@@ -129,7 +126,6 @@ def half_up(minor: int, percent: str) -> int:
         return int((Decimal(minor) * Decimal(percent) / 100).quantize(Decimal(1), rounding=ROUND_HALF_UP))
 
 
-@NO_DEADLINE
 @given(
     st.integers(min_value=0, max_value=LARGEST),
     st.decimals(min_value=0, max_value=100, places=4, allow_nan=False, allow_infinity=False),

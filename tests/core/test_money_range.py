@@ -27,7 +27,6 @@ from kasuwa.methods.investments.wire import MAX_MEMBERS
 from kasuwa.terms.loan_schedule import INTERVALS_A_YEAR
 from kasuwa.terms.tariff import FeeClass, read_tariff
 from kasuwa.transactions.pricing import price_collection
-from tests.hypothesis_settings import NO_DEADLINE
 from tests.rule_context import MERCHANT
 from tests.walk.bounds import POT
 
@@ -46,7 +45,6 @@ def test_the_largest_amount_is_the_largest_that_can_be_read() -> None:
     assert LARGEST_AMOUNT * 50 < LARGEST_BALANCE < LARGEST_BIGINT
 
 
-@NO_DEADLINE
 @given(RATES, FREQUENCIES, BALANCES, st.sampled_from([1, LONGEST_PERIOD]), st.lists(st.integers(0, 4000), max_size=8))
 def test_interest_stops_at_the_largest_amount(
     rate: str, frequency: str, balance: int, period: int, days: list[int]
@@ -71,7 +69,6 @@ def test_interest_beyond_the_largest_amount_neither_grows_nor_turns_negative() -
     assert accrue_days(beyond, terms, LARGEST_BALANCE, OPENED + timedelta(days=9)).accrued_units == 0
 
 
-@NO_DEADLINE
 @given(RATES, FREQUENCIES)
 def test_new_savings_earn_at_most_the_largest_annual_rate(rate: str, frequency: str) -> None:
     is_allowed = float(rate) * INTERVALS_A_YEAR[frequency] <= MAX_ANNUAL_PERCENT
@@ -83,7 +80,6 @@ def test_a_pot_of_two_is_at_most_the_largest_amount(value: int, is_within: bool)
     assert (pot_fits(MERCHANT, 2, value) is None) == is_within
 
 
-@NO_DEADLINE
 @given(st.integers(1, LARGEST_AMOUNT), st.integers(2, MAX_MEMBERS))
 def test_a_pot_is_at_most_the_largest_amount(amount: int, members: int) -> None:
     fits = pot_fits(MERCHANT, members, amount) is None
@@ -98,7 +94,6 @@ def test_a_wrong_number_of_members_is_named_once() -> None:
 CLASSES: list[FeeClass] = ["card_local", "card_international", "mobile_money_gh"]
 
 
-@NO_DEADLINE
 @given(st.integers(1, LARGEST_AMOUNT), st.sampled_from(CLASSES), st.sampled_from(["NGN", "KES"]), st.booleans())
 def test_a_price_is_less_than_what_the_books_keep(amount: int, fee_class: FeeClass, currency: str, own: bool) -> None:
     price = price_collection(read_tariff({}), fee_class, currency, amount, "merchant" if own else "customer")

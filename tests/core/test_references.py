@@ -37,7 +37,6 @@ from kasuwa.core.references import (
 )
 from kasuwa.rails.inbox.card_messages import rail_order_key
 from kasuwa.webhooks.signatures import event_id
-from tests.hypothesis_settings import NO_DEADLINE
 
 FIRST = Permutation(b"one secret")
 FIRST_AGAIN = Permutation(b"one secret")
@@ -59,13 +58,11 @@ def test_consecutive_numbers_have_different_images_in_range(start: int) -> None:
     assert max(images) < NUMBER_COUNT
 
 
-@NO_DEADLINE
 @given(st.sets(numbers, min_size=2, max_size=200))
 def test_no_two_numbers_share_an_image(chosen: set[int]) -> None:
     assert len({FIRST(number) for number in chosen}) == len(chosen)
 
 
-@NO_DEADLINE
 @given(numbers)
 def test_the_same_secret_always_makes_the_same_permutation(number: int) -> None:
     assert FIRST_AGAIN(number) == FIRST(number)
@@ -125,7 +122,6 @@ def test_texts_that_only_look_alike_when_joined_have_different_keys(
     assert row_key(*left) != row_key(*right)
 
 
-@NO_DEADLINE
 @given(triples, triples)
 def test_merchant_table_and_reference_each_make_another_key(
     left: tuple[int, str, str], right: tuple[int, str, str]
@@ -133,7 +129,6 @@ def test_merchant_table_and_reference_each_make_another_key(
     assert (row_key(*left) == row_key(*right)) == (left == right)
 
 
-@NO_DEADLINE
 @given(st.integers(min_value=1), names)
 def test_the_key_of_a_row_is_of_its_own_merchant_and_table(merchant_id: int, text: str) -> None:
     keys = [
@@ -149,7 +144,6 @@ def test_the_key_of_a_row_is_of_its_own_merchant_and_table(merchant_id: int, tex
     assert {len(key) for key in keys} == {KEY_BYTES}
 
 
-@NO_DEADLINE
 @given(
     st.integers(min_value=0, max_value=2**48 - 1),
     st.integers(min_value=0, max_value=2**48 - 1),
@@ -176,13 +170,11 @@ references = st.one_of(
 )
 
 
-@NO_DEADLINE
 @given(references)
 def test_every_generated_reference_passes_its_own_check(reference: str) -> None:
     assert is_reference(reference)
 
 
-@NO_DEADLINE
 @given(references)
 def test_every_change_of_a_single_digit_or_of_the_letter_is_caught(reference: str) -> None:
     for place, character in enumerate(reference[:-1]):
@@ -223,7 +215,6 @@ def test_other_texts_are_no_references(text: str) -> None:
     assert not is_reference(text)
 
 
-@NO_DEADLINE
 @given(st.text(max_size=40))
 def test_is_reference_accepts_any_text(text: str) -> None:
     assert not is_reference(text) or text.startswith("GP")
@@ -232,7 +223,6 @@ def test_is_reference_accepts_any_text(text: str) -> None:
 # --- their form (Contract: #references) ----------------------------------------------------------------------
 
 
-@NO_DEADLINE
 @given(numbers, days)
 def test_a_payment_reference_is_gp_nine_digits_the_day_and_a_letter(number: int, day: date) -> None:
     reference = payment_reference(number, day)
@@ -240,7 +230,6 @@ def test_a_payment_reference_is_gp_nine_digits_the_day_and_a_letter(number: int,
     assert reference[2:-1] == f"{number:09d}{day.year:04d}{day.month:02d}{day.day:02d}"
 
 
-@NO_DEADLINE
 @given(st.sampled_from(["FD", "BP", "RF", "BT"]), numbers, days)
 def test_a_movement_reference_has_its_kind_between_bars(kind: str, number: int, day: date) -> None:
     reference = movement_reference(kind, number, day)
@@ -256,7 +245,6 @@ def test_references_read_as_in_the_contract() -> None:
 # --- ids that nobody can guess --------------------------------------------------------------------------------
 
 
-@NO_DEADLINE
 @given(st.binary(min_size=32, max_size=32), st.binary(min_size=32, max_size=32))
 def test_an_opaque_id_depends_on_its_entropy_alone(entropy: bytes, other: bytes) -> None:
     made = opaque_id("LN", entropy)
@@ -276,7 +264,6 @@ def test_texts_without_the_form_of_an_opaque_id_are_rejected(text: str) -> None:
 # --- references on the wire of a rail --------------------------------------------------------------------------
 
 
-@NO_DEADLINE
 @given(st.integers(1, 10**17), numbers, days, st.sampled_from(["", "FD", "BP", "RF", "CC", "LN"]))
 def test_compact_references_read_back(merchant_id: int, number: int, day: date, kind: str) -> None:
     reference = movement_reference(kind, number, day) if kind else payment_reference(number, day)
@@ -287,7 +274,6 @@ def test_compact_references_read_back(merchant_id: int, number: int, day: date, 
     assert parse_compact_reference(compact) == key
 
 
-@NO_DEADLINE
 @given(st.integers(1, 10**17), numbers, days, st.sampled_from(["", "FD", "BP", "RF", "CC", "LN"]))
 def test_wire_references_read_back(merchant_id: int, number: int, day: date, kind: str) -> None:
     reference = movement_reference(kind, number, day) if kind else payment_reference(number, day)
@@ -322,7 +308,6 @@ def test_compact_references_have_a_check_letter() -> None:
 copies = st.integers(100_000_000, 999_999_999)
 
 
-@NO_DEADLINE
 @given(st.integers(1, COPY_UNIT - 1), copies, copies, st.text(max_size=20))
 def test_keys_of_a_copy_are_those_of_the_first_books_masked(first: int, one: int, other: int, reference: str) -> None:
     numbers = [first, *(copy * COPY_UNIT + first for copy in (one, other))]
@@ -333,7 +318,6 @@ def test_keys_of_a_copy_are_those_of_the_first_books_masked(first: int, one: int
         assert first_key(number, key) == keys[0] == mask_key(key, key_mask(number))
 
 
-@NO_DEADLINE
 @given(st.integers(1, COPY_UNIT - 1), copies, numbers)
 def test_a_copy_continues_with_the_references_and_event_ids_of_the_first_books(
     first: int, copy: int, number: int

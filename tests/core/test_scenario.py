@@ -17,7 +17,6 @@ from kasuwa.core.scenario import (
     read_scenario,
     take_call_scenario,
 )
-from tests.hypothesis_settings import NO_DEADLINE
 
 
 @pytest.mark.parametrize(
@@ -72,7 +71,6 @@ def test_a_header_that_cannot_be_read_is_none(text: str) -> None:
     assert read_scenario(text) is None
 
 
-@NO_DEADLINE
 @given(st.text(max_size=30))
 def test_any_header_is_read_or_refused(text: str) -> None:
     assert isinstance(read_scenario(text), Scenario | None)
@@ -148,7 +146,6 @@ def test_every_operation_of_a_rail_can_be_named() -> None:
     assert {name for names in OPERATIONS.values() for name in names} == set(get_args(FaultOperation))
 
 
-@NO_DEADLINE
 @given(st.integers(min_value=0, max_value=100), st.integers(min_value=0))
 def test_a_fault_with_a_probability_is_used_up_whether_it_occurs_or_not(percent: int, random_number: int) -> None:
     faults = (InjectedFault("bank", "timeout", 2, percent),)

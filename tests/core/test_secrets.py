@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from kasuwa.core.keyring import HEADER_BYTES, KEY_BYTES, UnsealError, derive, make_header
 from kasuwa.core.vault import NONCE_BYTES, Vault, is_equal_constant_time, unwrap_root, wrap_root
-from tests.hypothesis_settings import NO_DEADLINE
 
 ROOT = bytes(range(32))
 OTHER_ROOT = bytes(range(1, 33))
@@ -17,7 +16,6 @@ PLACE = "merchant_key.sealed"
 nonces = st.binary(min_size=NONCE_BYTES, max_size=32)
 
 
-@NO_DEADLINE
 @given(st.integers(min_value=1), st.text(max_size=30), st.binary(max_size=200), nonces)
 def test_what_was_sealed_opens_in_its_own_place(merchant_id: int, place: str, plain: bytes, nonce: bytes) -> None:
     sealed = VAULT.seal(merchant_id, place, plain, nonce)
@@ -47,7 +45,6 @@ def test_sealed_bytes_do_not_open_elsewhere(vault: Vault, merchant_id: int, plac
         vault.unseal(merchant_id, place, sealed)
 
 
-@NO_DEADLINE
 @given(st.integers(min_value=0, max_value=39), st.integers(min_value=1, max_value=255))
 def test_one_changed_byte_anywhere_does_not_open(place: int, change: int) -> None:
     sealed = bytearray(VAULT.seal(7, PLACE, b"a secret key", NONCE))
@@ -101,7 +98,6 @@ def test_every_purpose_has_a_key_of_its_own() -> None:
 # --- keyed hashes ---------------------------------------------------------------------------------------------
 
 
-@NO_DEADLINE
 @given(st.text(max_size=80), st.text(max_size=80))
 def test_a_verifier_is_the_same_for_the_same_key_alone(left: str, right: str) -> None:
     assert is_equal_constant_time(VAULT.hash_api_key(left), VAULT.hash_api_key(right)) == (left == right)

@@ -12,7 +12,6 @@ from kasuwa.rails.ports.orders import IdentityQuery, LookupDeclined, NoAnswer, P
 from kasuwa.rails.routing.identities import RoutedIdentity
 from kasuwa.rails.sandbox.identity import SandboxIdentity
 from kasuwa.wire.people import is_telephone
-from tests.hypothesis_settings import NO_DEADLINE
 from tests.rails.no_rails import no_rails
 
 
@@ -20,7 +19,6 @@ def find(bvn: str, scenario: Scenario = NO_SCENARIO) -> Person | None:
     return asyncio.run(SandboxIdentity().find_person(IdentityQuery(bvn, scenario)))
 
 
-@NO_DEADLINE
 @given(st.from_regex("22[0-9]{9}", fullmatch=True).filter(lambda bvn: not bvn.startswith("222222222")))
 def test_any_number_has_one_person_who_could_be(bvn: str) -> None:
     person = find(bvn)

@@ -37,7 +37,6 @@ from kasuwa.terms.loan_schedule import (
     round_half_up,
     sum_amounts,
 )
-from tests.hypothesis_settings import NO_DEADLINE
 
 ORACLES = msgspec.json.decode((Path(__file__).parents[1] / "data" / "loan_oracles.json").read_bytes())
 METHODS = (EQUAL_INSTALLMENTS, EQUAL_PRINCIPAL, FLAT)
@@ -141,7 +140,6 @@ def terms_of(
 every_terms = terms_of(st.integers(1, 60), st.sampled_from(METHODS))
 
 
-@NO_DEADLINE
 @given(
     st.integers(10_000, 10**11),
     st.integers(1, 300).map(lambda tenths: format_percent(tenths, 1)),
@@ -169,7 +167,6 @@ def test_a_whole_schedule_agrees_with_numpy_financial_to_the_rounding() -> None:
 # --- what no terms may break --------------------------------------------------------------------------------------
 
 
-@NO_DEADLINE
 @given(every_terms)
 def test_principal_sums_exactly_no_part_is_negative_and_the_balance_ends_at_zero(terms: LoanTerms) -> None:
     lines = make_schedule(terms, BEGINS)
@@ -182,14 +179,12 @@ def test_principal_sums_exactly_no_part_is_negative_and_the_balance_ends_at_zero
     assert [line.due for line in lines] == sorted({line.due for line in lines})
 
 
-@NO_DEADLINE
 @given(every_terms)
 def test_tax_is_its_rate_on_the_interest_of_each_line(terms: LoanTerms) -> None:
     for line in make_schedule(terms, BEGINS):
         assert abs(line.tax - line.interest * parse_rate(terms.tax)) <= Fraction(1, 2)
 
 
-@NO_DEADLINE
 @given(every_terms)
 def test_all_installments_but_the_last_are_equal_where_the_method_says_so(terms: LoanTerms) -> None:
     lines = make_schedule(terms, BEGINS)[:-1]
@@ -211,7 +206,6 @@ def rounding_of(terms: LoanTerms) -> Fraction:
     return terms.period + (((1 + rate) ** terms.period - 1) / rate if rate else Fraction(terms.period))
 
 
-@NO_DEADLINE
 @given(every_terms, percents)
 def test_the_total_never_falls_when_the_rate_rises(terms: LoanTerms, other: str) -> None:
     """Exact for methods that round each line on its own. Equal installments are rounded as a whole: a higher rate whose
@@ -223,14 +217,12 @@ def test_the_total_never_falls_when_the_rate_rises(terms: LoanTerms, other: str)
     assert level_payment(dear) >= level_payment(cheap)
 
 
-@NO_DEADLINE
 @given(every_terms)
 def test_a_rate_of_zero_has_no_interest(terms: LoanTerms) -> None:
     lines = make_schedule(msgspec.structs.replace(terms, rate="0"), BEGINS)
     assert all(line.interest == line.tax == 0 for line in lines)
 
 
-@NO_DEADLINE
 @given(terms_of(st.just(1), st.sampled_from(METHODS)))
 def test_one_installment_pays_all_with_one_interval_of_interest(terms: LoanTerms) -> None:
     (line,) = make_schedule(terms, BEGINS)
@@ -278,7 +270,6 @@ def test_interest_accrues_by_the_day(day: str, used: int) -> None:
     assert accrued_interest(3000, BEGINS, date(2026, 2, 28), date.fromisoformat(day)) == used
 
 
-@NO_DEADLINE
 @given(st.integers(0, 10**13), st.integers(1, 366), st.data())
 def test_accrued_interest_grows_to_the_full_interest(interest: int, days: int, drawn: st.DataObject) -> None:
     due = BEGINS + timedelta(days=days)
@@ -293,7 +284,6 @@ def test_an_installment_is_late_the_day_after_its_due_date_and_tolerance() -> No
     assert late_on(date(2026, 2, 28), 3) == date(2026, 3, 4)
 
 
-@NO_DEADLINE
 @given(st.integers(1, 10**13), st.integers(0, 5 * 10**6), st.integers(1, 60))
 def test_daily_penalties_sum_to_the_exact_penalty_rounded_once(principal: int, units: int, days: int) -> None:
     percent = format_percent(units, 6)
@@ -313,7 +303,6 @@ figures = st.integers(0, 10**9)
 owed_parts = st.builds(LoanAmounts, figures, figures, figures, figures, figures)
 
 
-@NO_DEADLINE
 @given(st.lists(owed_parts, max_size=6), st.integers(0, 10**11))
 def test_a_repayment_is_allocated_in_order_and_never_overpays(owed: list[LoanAmounts], amount: int) -> None:
     everything = sum_amounts(owed)
@@ -330,7 +319,6 @@ def test_a_repayment_is_allocated_in_order_and_never_overpays(owed: list[LoanAmo
         open_before = taken != parts
 
 
-@NO_DEADLINE
 @given(st.integers(1, 10**9), st.integers(0, 10**9), st.data())
 def test_interest_paid_in_parts_is_paid_with_its_tax_to_the_kobo(interest: int, tax: int, drawn: st.DataObject) -> None:
     owed = LoanAmounts(interest=interest, tax=tax)

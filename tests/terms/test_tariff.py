@@ -18,7 +18,6 @@ from kasuwa.terms.tariff import (
     merge_overrides,
     read_tariff,
 )
-from tests.hypothesis_settings import NO_DEADLINE
 
 DUTY_ON = {"transfer": {"stamp_duty": {"default_on": True}}}
 WORKED: list[dict[str, str]] = load_reference_data("tariffs")["worked_transfer_with_stamp_duty"]
@@ -122,7 +121,6 @@ def test_transfer_fees_that_cannot_be_charged_are_refused_when_set(
         make_merchant(1, "GP0000001", "Ada Stores", "test", MerchantSettings(tariff=override))
 
 
-@NO_DEADLINE
 @given(st.integers(min_value=1, max_value=10**15 - 1), st.booleans())
 def test_every_amount_has_fees(amount: int, duty_on: bool) -> None:
     charge = calculate_transfer_fees(read_tariff(DUTY_ON if duty_on else None), amount)

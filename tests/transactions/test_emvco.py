@@ -15,7 +15,6 @@ from kasuwa.transactions.qr_payload import (
     write_object,
     write_payload,
 )
-from tests.hypothesis_settings import NO_DEADLINE
 
 # The worked example of the standard's annex, in the order it is printed in.
 TRANSPORT = (
@@ -139,7 +138,6 @@ shown_payments = st.builds(
 )
 
 
-@NO_DEADLINE
 @given(shown_payments)
 def test_a_code_is_readable_for_any_merchant_name(shown: QrPayment) -> None:
     written = write_payload(shown)

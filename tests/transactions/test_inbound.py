@@ -10,14 +10,12 @@ from kasuwa.core.banks import MAGIC_PREFIX, all_banks, banks_by_code, is_account
 from kasuwa.core.decision import Context, LoadedRows, NeedsMore
 from kasuwa.core.token_index import TokenIndexEntry, make_token_entry, token_key
 from kasuwa.transactions.inbound_accounts import ACCOUNT, CANDIDATES, account_number, free_number
-from tests.hypothesis_settings import NO_DEADLINE
 from tests.rule_context import MERCHANT, VAULT, context
 
 WEMA = banks_by_code()["035"]
 WITH_CODE = [bank for bank in all_banks() if bank.cbn_code is not None]
 
 
-@NO_DEADLINE
 @given(st.binary(min_size=32, max_size=32), st.sampled_from(WITH_CODE))
 def test_any_number_is_an_account_of_its_bank(entropy: bytes, bank: Any) -> None:
     number = account_number(bank, entropy)

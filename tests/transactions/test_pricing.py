@@ -20,7 +20,6 @@ from kasuwa.transactions.pricing import (
     largest_fee,
     price_collection,
 )
-from tests.hypothesis_settings import NO_DEADLINE
 
 DEFAULT = read_tariff()
 CLASSES: tuple[FeeClass, ...] = get_args(FeeClass)
@@ -113,7 +112,6 @@ def test_the_waiver_depends_on_the_charged_amount() -> None:
     assert above.settled == convert_to_minor("2459.69")
 
 
-@NO_DEADLINE
 @given(own_tariffs, st.sampled_from(["NGN", "USD"]), st.integers(1, 3_000))
 def test_no_smaller_gross_settles_the_amount(tariff: Tariff, currency: str, amount: int) -> None:
     price = price_collection(tariff, "card_local", currency, amount, "customer")
@@ -124,7 +122,6 @@ def test_no_smaller_gross_settles_the_amount(tariff: Tariff, currency: str, amou
     assert price.settled == amount == price.charged - price.fee - price.vat
 
 
-@NO_DEADLINE
 @given(own_tariffs, st.sampled_from(["NGN", "USD"]), st.integers(1, 20_000))
 def test_fee_and_vat_are_as_written_and_never_above_the_amount(tariff: Tariff, currency: str, amount: int) -> None:
     """The same figures by plain fractions, and the bound by counting down."""
@@ -146,7 +143,6 @@ def test_fee_and_vat_are_as_written_and_never_above_the_amount(tariff: Tariff, c
     assert price.settled == amount - with_vat(fee) >= 0
 
 
-@NO_DEADLINE
 @given(st.integers(0, 10**15), st.sampled_from(["0", "7.5", "33.3333", "99.9999", "100"]))
 def test_the_largest_fee_fits_and_the_next_does_not(charged: int, vat: str) -> None:
     def with_vat(fee: int) -> int:
@@ -156,7 +152,6 @@ def test_the_largest_fee_fits_and_the_next_does_not(charged: int, vat: str) -> N
     assert with_vat(largest) <= charged < with_vat(largest + 1)
 
 
-@NO_DEADLINE
 @given(
     st.sampled_from(CLASSES),
     st.sampled_from(["NGN", "USD", "GHS", "KES"]),

@@ -32,7 +32,6 @@ from kasuwa.transactions.schedule import (
     next_retry,
     plan_installments,
 )
-from tests.hypothesis_settings import NO_DEADLINE
 from tests.walk.bounds import DAY_OF_MONTH, HOUR_OF_DAY
 
 ORACLES: dict[str, Any] = msgspec.json.decode((Path(__file__).parents[1] / "data/schedule_oracles.json").read_bytes())
@@ -94,7 +93,6 @@ def test_the_first_due_time_lies_strictly_after_enrolment(recurrence: Recurrence
     assert next_due(recurrence, lagos(enrolled)) == lagos(due)
 
 
-@NO_DEADLINE
 @given(recurrences, moments)
 def test_no_due_date_comes_twice_and_none_is_missed(recurrence: Recurrence, enrolled: datetime) -> None:
     """Against a calendar: every hour or day of four years that fits the words is there, and nothing else."""
@@ -114,7 +112,6 @@ def test_no_due_date_comes_twice_and_none_is_missed(recurrence: Recurrence, enro
     assert [next(found) for _ in expected] == expected
 
 
-@NO_DEADLINE
 @given(recurrences, moments)
 def test_the_next_due_time_does_not_depend_on_when_it_is_computed(recurrence: Recurrence, enrolled: datetime) -> None:
     """The chain goes from due time to due time: whoever runs it, however late, finds the same one."""
@@ -188,7 +185,6 @@ def test_a_decline_that_comes_late_skips_the_retries_it_has_passed() -> None:
     assert next_retry(due, due + timedelta(days=7), None) is None
 
 
-@NO_DEADLINE
 @given(recurrences, moments, st.timedeltas(timedelta(0), timedelta(days=40)))
 def test_a_retry_is_later_than_its_decline_and_earlier_than_the_next_charge(
     recurrence: Recurrence, enrolled: datetime, late: timedelta
@@ -252,7 +248,6 @@ def test_an_invalid_schedule_is_refused_with_the_reason(total: int, schedule: di
     assert plan_installments(total, schedule) == reason
 
 
-@NO_DEADLINE
 @given(
     st.integers(1, 10**15),
     st.lists(st.integers(1, 9_999), min_size=0, max_size=20, unique=True).map(sorted),

@@ -19,7 +19,6 @@ from kasuwa.transactions.splits import (
     check_share,
     exact_share,
 )
-from tests.hypothesis_settings import NO_DEADLINE
 from tests.walk.bounds import SPLIT_PERCENTAGE
 
 ORACLES: list[dict[str, Any]] = msgspec.json.decode(
@@ -78,7 +77,6 @@ def test_a_percentage_is_above_0_and_at_most_100(value: str, is_within: bool) ->
     assert check_share(SplitShare("A", percentage=value)) == (None if is_within else PERCENTAGE_REASON)
 
 
-@NO_DEADLINE
 @given(st.integers(0, 10**6), st.lists(by_percentage | by_share, max_size=8))
 def test_nothing_is_lost_or_made(settled: int, parts: list[SplitShare]) -> None:
     amounts = check_and_split(settled, parts)

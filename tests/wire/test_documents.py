@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from kasuwa.wire.decoding import decoder
 from kasuwa.wire.documents import Document, masked, merge, read_document, same_document, write_document
-from tests.hypothesis_settings import NO_DEADLINE
 
 WHOLE = st.integers(-(2**63), 2**64 - 1)
 VALUES = st.recursive(
@@ -38,7 +37,6 @@ def read(text: str) -> Document:
     return body.document
 
 
-@NO_DEADLINE
 @given(OBJECTS)
 def test_an_object_is_stored_as_sent(fields: dict[str, Any]) -> None:
     assume(masked(fields) == fields)
@@ -79,7 +77,6 @@ def test_the_schema_of_a_document_lists_its_known_fields() -> None:
     assert Document.schema() == {"type": "object"}
 
 
-@NO_DEADLINE
 @given(OBJECTS, OBJECTS)
 def test_a_merge_keeps_fields_that_the_update_does_not_have(kept: dict[str, Any], fields: dict[str, Any]) -> None:
     merged = merge(kept, fields)
@@ -93,7 +90,6 @@ def test_a_merge_keeps_fields_that_the_update_does_not_have(kept: dict[str, Any]
             assert value == fields[name]
 
 
-@NO_DEADLINE
 @given(OBJECTS, OBJECTS)
 def test_merging_the_same_update_twice_changes_nothing(kept: dict[str, Any], fields: dict[str, Any]) -> None:
     once = merge(kept, fields)

@@ -27,7 +27,6 @@ from kasuwa.wire.fields import (
     ShortText,
     Timestamp,
 )
-from tests.hypothesis_settings import NO_DEADLINE
 
 NOW = datetime(2026, 1, 5, tzinfo=UTC)
 MERCHANT = make_merchant(1, "GP0000001", "Ada Stores", "test", MerchantSettings())
@@ -188,7 +187,6 @@ VALUES = st.one_of(
 )
 
 
-@NO_DEADLINE
 @given(st.dictionaries(KEYS, VALUES, max_size=3), st.booleans())
 def test_any_object_is_decoded_or_refused_with_field_errors(fields: dict[str, Any], complete: bool) -> None:
     found = read(GOOD | fields if complete else fields)
@@ -292,7 +290,6 @@ def test_an_invalid_amount_is_refused_with_the_reason(text: bytes) -> None:
     assert errors_of(b'{"account":"0123456789","amount":' + text + b"}") == {"amount": AMOUNT_REASON}
 
 
-@NO_DEADLINE
 @given(st.integers(min_value=1, max_value=10**15 - 1), st.booleans())
 def test_every_amount_reads_back_exactly(minor: int, quoted: bool) -> None:
     text = f"{minor // 100}.{minor % 100:02d}"

@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kasuwa.wire.body import MAX_DEPTH, InvalidJson, check_json
-from tests.hypothesis_settings import NO_DEADLINE
 
 
 def nested(levels: int, kind: str) -> bytes:
@@ -67,7 +66,6 @@ def depth(value: object) -> int:
     return 0 if below is None else 1 + max(map(depth, below), default=0)
 
 
-@NO_DEADLINE
 @given(json_values, st.integers(min_value=0, max_value=40))
 def test_only_the_depth_of_a_json_text_decides(value: object, wrapped: int) -> None:
     for _ in range(wrapped):

@@ -22,11 +22,9 @@ from kasuwa.wire.people import (
     magic_bvns,
     mask_bvn,
 )
-from tests.hypothesis_settings import NO_DEADLINE
 from tests.rule_context import MERCHANT, merchant
 
 
-@NO_DEADLINE
 @given(st.dates(min_value=date(1900, 1, 1)), st.sampled_from(["", "T00:00:00Z", " 10:30"]))
 def test_every_day_is_read_whatever_time_follows(day: Any, time: str) -> None:
     assert DateText.read(f"{day.isoformat()}{time}") == day.isoformat()
@@ -57,7 +55,6 @@ def test_an_invalid_date_is_refused(value: Any) -> None:
         DateText.read(value)
 
 
-@NO_DEADLINE
 @given(st.sampled_from(sorted(NATIONAL_NUMBERS)), st.data())
 def test_a_number_is_the_same_number_in_each_of_its_spellings(code: str, data: st.DataObject) -> None:
     national = data.draw(st.from_regex(NATIONAL_NUMBERS[code], fullmatch=True))
@@ -75,7 +72,6 @@ def test_american_numbers_have_no_trunk_prefix(text: str) -> None:
     assert is_telephone(text) == text.startswith("+"), "of nobody's in Nigeria unless it names its country"
 
 
-@NO_DEADLINE
 @given(st.text(max_size=20))
 def test_a_telephone_has_at_least_seven_ascii_digits(text: str) -> None:
     if is_telephone(text, NATIONAL_NUMBERS):
@@ -108,7 +104,6 @@ def test_bvns_are_magic_in_the_test_environment_only() -> None:
     assert check_bvn(merchant("live"), "22212345678") is None
 
 
-@NO_DEADLINE
 @given(st.from_regex("22[0-9]{9}", fullmatch=True))
 def test_a_mask_keeps_the_first_three_and_the_last_two(bvn: str) -> None:
     masked = mask_bvn(bvn)

@@ -16,7 +16,6 @@ from kasuwa.methods.bills.wire import BillDelivery
 from kasuwa.rails.ports import orders
 from kasuwa.rails.ports.orders import Answer
 from kasuwa.transactions.transactions import FAILED, PENDING, SUCCESSFUL, Transaction
-from tests.hypothesis_settings import NO_DEADLINE
 from tests.methods.bills.payments import AIRTIME_100, EXAM, POSTPAID, PREPAID, SentBill, listed
 from tests.rule_context import context
 
@@ -56,7 +55,6 @@ def test_a_success_posts_amount_fee_vat_and_commission_under_the_hold() -> None:
     assert (decision.jobs_done, decision.jobs) == ((sent.job,), ())
 
 
-@NO_DEADLINE
 @given(
     amount=st.integers(50_000, 100_000_000),
     fee=st.integers(0, 100_000),

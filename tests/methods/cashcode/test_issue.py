@@ -16,7 +16,6 @@ from kasuwa.methods.cashcode.model import JOB_DATA_DECODER, KIND, WALLET, Cashco
 from kasuwa.methods.cashcode.rules.issue import REFERENCE_USED, WALLET_INSUFFICIENT
 from kasuwa.methods.cashcode.wire import GenerateRequest
 from kasuwa.transactions.transactions import Transaction
-from tests.hypothesis_settings import NO_DEADLINE
 from tests.methods.cashcode.codes import ORDER, InMemoryCashcodes, active_cashcode, order, read
 from tests.rule_context import MERCHANT, NOW, VAULT, context, merchant
 from tests.walk.bounds import CASHCODE_MINUTES
@@ -138,7 +137,6 @@ def test_the_same_pin_of_two_codes_has_two_hashes() -> None:
     assert len(pins) == 2
 
 
-@NO_DEADLINE
 @given(st.binary(min_size=32, max_size=32))
 def test_a_code_has_ten_digits_for_any_entropy(entropy: bytes) -> None:
     lucky = context()

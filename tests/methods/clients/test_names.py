@@ -7,7 +7,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kasuwa.methods.clients.rules.match_names import PARTICLES, ClaimedIdentity, find_differing_fields, split_name
-from tests.hypothesis_settings import NO_DEADLINE
 from tests.methods.clients.people import person
 
 
@@ -170,7 +169,6 @@ NAMES = st.text(st.characters(categories=["Lu", "Ll", "Lo"]), min_size=2, max_si
 )
 
 
-@NO_DEADLINE
 @given(NAMES, NAMES, NAMES)
 def test_names_match_themselves_in_either_order_and_any_case(first: str, last: str, middle: str) -> None:
     known = person(firstname=first, lastname=last, middlename=middle)
@@ -182,7 +180,6 @@ def spellings(name: str) -> set[str]:
     return {*split_name(name), "".join(split_name(name))}
 
 
-@NO_DEADLINE
 @given(NAMES, NAMES, NAMES, NAMES)
 def test_a_claim_without_the_surname_or_a_part_of_it_is_refused(first: str, last: str, middle: str, other: str) -> None:
     known = person(firstname=first, lastname=last, middlename=middle)
@@ -190,7 +187,6 @@ def test_a_claim_without_the_surname_or_a_part_of_it_is_refused(first: str, last
         assert spellings(last) & (spellings(first) | spellings(other))
 
 
-@NO_DEADLINE
 @given(NAMES, NAMES, NAMES, NAMES)
 def test_a_second_name_that_is_another_is_never_accepted_wherever_it_is_written(
     first: str, last: str, one: str, other: str

@@ -20,7 +20,7 @@ from kasuwa.rails.ports.orders import Answer
 from kasuwa.terms.payouts import PayoutPolicy
 from kasuwa.transactions.requery import MAX_TRAIL_LENGTH, next_requery_at
 from kasuwa.transactions.transactions import FAILED, PENDING, PROCESSING, SUCCESSFUL, Transaction
-from tests.hypothesis_settings import NO_DEADLINE, without_deadline
+from tests.hypothesis_settings import without_deadline
 from tests.methods.disburse.orders import DUTY_ON, FREE, SentTransfer
 from tests.rule_context import NOW, context, merchant
 
@@ -280,7 +280,6 @@ def test_every_answer_without_a_result_follows_the_same_schedule(answer: Answer)
     assert climb(SentTransfer.new(), answer, 12) == REQUERY_TIMES[:12]
 
 
-@NO_DEADLINE
 @given(st.integers(min_value=0, max_value=400 * DAY * 10**6), starts)
 def test_the_next_query_is_in_the_future_at_the_next_scheduled_time(age_microseconds: int, start: datetime) -> None:
     now = start + timedelta(microseconds=age_microseconds)

@@ -25,7 +25,6 @@ from kasuwa.methods.investments.accrual import (
     unpaid_interest,
     update_layers,
 )
-from tests.hypothesis_settings import NO_DEADLINE
 
 ORACLES = json.loads((Path(__file__).parents[2] / "data" / "loan_oracles.json").read_text())["deposits"]
 OPENED = date(2026, 1, 31)
@@ -205,7 +204,6 @@ class Daily:
             amount -= part
 
 
-@NO_DEADLINE
 @given(
     st.integers(0, 500_000_000),
     st.dates(date(2023, 1, 1), date(2028, 12, 31)),

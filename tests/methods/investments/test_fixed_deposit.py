@@ -12,7 +12,6 @@ from kasuwa.core.decision import Decision, Refusal
 from kasuwa.core.money import format_minor
 from kasuwa.methods.clients.model import client_key
 from kasuwa.methods.investments.accrual import AccrualState, SavingsTerms, accrue_to
-from tests.hypothesis_settings import NO_DEADLINE
 from tests.methods.investments.books import MERCHANT_ID, InMemorySavings
 
 FIXED: dict[str, Any] = {"period": None, "term_days": 30}
@@ -313,7 +312,6 @@ def test_terms_are_counted_in_days_across_a_leap_day(books: InMemorySavings) -> 
     assert books.record(savings_id).matures_at == "2028-04-28T23:00:00.000Z"
 
 
-@NO_DEADLINE
 @given(
     st.integers(0, 500_000_000),
     st.dates(date(2023, 1, 1), date(2028, 12, 31)),

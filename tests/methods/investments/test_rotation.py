@@ -17,7 +17,6 @@ from kasuwa.methods.investments.thrift import (
     repay,
     run_cycle,
 )
-from tests.hypothesis_settings import NO_DEADLINE
 
 ORACLE = json.loads((Path(__file__).parents[2] / "data" / "schedule_oracles.json").read_text())["thrift"]
 
@@ -152,7 +151,6 @@ def test_debts_are_repaid_from_the_pot_and_not_from_own_savings() -> None:
 runs = st.lists(st.one_of(st.just("cycle"), st.tuples(st.integers(0, 5), st.integers(1, 400))), min_size=1, max_size=40)
 
 
-@NO_DEADLINE
 @given(st.integers(2, 6), st.integers(1, 150), runs)
 def test_money_is_conserved_and_everyone_receives_once(size: int, amount: int, run: list[object]) -> None:
     plan, brought = Plan(amount, "ABCDEF"[:size]), 0
@@ -175,7 +173,6 @@ def test_money_is_conserved_and_everyone_receives_once(size: int, amount: int, r
         assert member.received + owed_to[member.name] == size * amount
 
 
-@NO_DEADLINE
 @given(st.integers(2, 6), st.integers(1, 150), runs)
 def test_once_all_have_paid_all_debts_everyone_is_even(size: int, amount: int, run: list[object]) -> None:
     plan = Plan(amount, "ABCDEF"[:size])

@@ -18,7 +18,6 @@ from kasuwa.methods.invoices.rules.amounts import (
     find_amount_faults,
     find_discount_fault,
 )
-from tests.hypothesis_settings import NO_DEADLINE
 from tests.walk.bounds import FLAT_DISCOUNT
 
 ITEMS = st.lists(
@@ -32,7 +31,6 @@ def half_up(exact: Fraction) -> int:
     return math.floor(exact + Fraction(1, 2))
 
 
-@NO_DEADLINE
 @given(ITEMS, PERCENTS, PERCENTS, SHIPPING)
 def test_percentages_are_rounded_half_up_each_once(
     items: list[InvoiceItem], discount: str, vat: str, shipping: int
@@ -46,7 +44,6 @@ def test_percentages_are_rounded_half_up_each_once(
     assert 0 <= amounts.discount <= amounts.subtotal
 
 
-@NO_DEADLINE
 @given(ITEMS, st.integers(0, 10**12), PERCENTS, SHIPPING)
 def test_a_flat_discount_is_taken_before_vat_or_refused(
     items: list[InvoiceItem], discount: int, vat: str, shipping: int

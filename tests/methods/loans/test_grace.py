@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from kasuwa.core.calendar import lagos_day
 from kasuwa.core.decision import Refusal
 from kasuwa.terms.loan_schedule import Grace, LoanTerms, make_schedule
-from tests.hypothesis_settings import NO_DEADLINE, without_deadline
+from tests.hypothesis_settings import without_deadline
 from tests.methods.loans.in_memory_lender import BAD, Lender
 from tests.methods.loans.test_charges import reasons, steps, take_step
 from tests.methods.loans.test_repay import kobo, terms
@@ -99,7 +99,6 @@ def test_the_grace_is_explained(lender: Lender) -> None:
     assert "and 66.66 of the grace" in spread["installment 3"].how
 
 
-@NO_DEADLINE
 @given(
     st.integers(10**4, 10**9),
     st.sampled_from(["0.5", "2", "10"]),

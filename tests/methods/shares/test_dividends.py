@@ -17,7 +17,6 @@ from kasuwa.methods.shares.model import HISTORY_DECODER, UNKNOWN_CLASS, compute_
 from kasuwa.methods.shares.rules import dividend as rules
 from kasuwa.methods.shares.rules import membership
 from kasuwa.methods.shares.rules.dividend import DIVIDEND_DECLARED, INVALID_RECORD_DATE, NO_DIVIDEND
-from tests.hypothesis_settings import NO_DEADLINE
 from tests.methods.shares.society import PRICE, Society
 from tests.walk.bounds import RECORD_DATE
 
@@ -219,7 +218,6 @@ RATES = st.decimals("0.01", "120", places=2).map(str)
 
 
 @given(shares=st.integers(1, 10_000), price=st.integers(1, 10_000_000), rate=RATES, tax_rate=RATES)
-@NO_DEADLINE
 def test_a_dividend_is_the_exact_share_rounded_half_up(shares: int, price: int, rate: str, tax_rate: str) -> None:
     tax_rate = str(min(float(tax_rate), 100))
     dividend = compute_dividend(shares, price, rate, tax_rate)
@@ -232,7 +230,6 @@ def test_a_dividend_is_the_exact_share_rounded_half_up(shares: int, price: int, 
 @given(
     holdings=st.lists(st.integers(1, 500), min_size=1, max_size=6), rate=RATES, tax_rate=st.sampled_from(["0", "7.5"])
 )
-@NO_DEADLINE
 def test_members_dividends_and_tax_come_to_what_left_the_wallet(holdings: list[int], rate: str, tax_rate: str) -> None:
     society = Society(price="33.33", tax_rate=tax_rate)
     for number, shares in enumerate(holdings):
@@ -266,7 +263,6 @@ ACTS = st.one_of(
 
 
 @given(acts=st.lists(ACTS, max_size=14))
-@NO_DEADLINE
 def test_any_sequence_of_acts_keeps_the_laws(acts: list[Any]) -> None:
     society = Society()
     for name in ("ADA", "BOLA", "CHI"):

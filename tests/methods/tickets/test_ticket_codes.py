@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kasuwa.methods.tickets.ticket_codes import ALPHABET, format_ticket_code, make_ticket_code, read_ticket_code
-from tests.hypothesis_settings import NO_DEADLINE
 from tests.walk.bounds import TICKET_CODE
 
 CODES = st.binary(min_size=32, max_size=32).map(lambda entropy: make_ticket_code(entropy, 1))
@@ -22,7 +21,6 @@ def test_codes_of_one_purchase_differ_and_depend_on_the_entropy() -> None:
     assert make_ticket_code(bytes(32), 1) == make_ticket_code(bytes(32), 1)
 
 
-@NO_DEADLINE
 @given(CODES)
 def test_a_code_is_read_however_it_is_spelled(code: str) -> None:
     shown = format_ticket_code(code)
@@ -31,7 +29,6 @@ def test_a_code_is_read_however_it_is_spelled(code: str) -> None:
         assert read_ticket_code(text) == code
 
 
-@NO_DEADLINE
 @given(CODES, st.integers(0, 11), st.sampled_from(ALPHABET))
 def test_every_wrong_character_is_found(code: str, place: int, character: str) -> None:
     wrong = code[:place] + character + code[place + 1 :]
