@@ -106,10 +106,9 @@ async def preview_transfer(visit: Visit) -> Response:
 
 
 async def send_transfer(visit: Visit) -> Response:
-    order = read_order(visit, (*FORM_FIELDS, "orderRef"))
+    order = read_order(visit, FORM_FIELDS)
     request = {"action": "transfer", **{n: v for n, v in order.items() if v}}
-    if "orderRef" not in request:
-        request["orderRef"] = visit.make_reference("console", "disburse", request)
+    request["orderRef"] = visit.make_reference("console", "disburse", request)
     reply = await visit.run_action("disburse", request, "sent a transfer")
     if reply.is_error:
         return show_retry_form(visit, reply, "/transfers/send", order)
