@@ -1,10 +1,11 @@
 """A console whose database goes away while something is being sent: it does not say that nothing was done, and what is
-sent again, from the page that it shows or from a form that was opened anew, is sent once."""
+sent again from the page that it shows is sent once."""
 
 import asyncio
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import asyncpg
@@ -24,9 +25,6 @@ LOCK_MERCHANT = (
 )
 WAITING = "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
 SENT = "select count(*) from transaction t join merchant m using (merchant_id) where m.mid = $1 and kind = 'transfer'"
-
-
-Unconfirmed = tuple[MerchantClient, Visitor, dict[str, str]]
 
 
 def hidden(seen: PageReply, name: str) -> str:
@@ -57,67 +55,23 @@ def locked_merchant(dsn: str, shop: MerchantClient) -> Iterator[None]:
             runner.run(connection.close())
 
 
-@pytest.fixture(scope="module")
-def dsn(deployments: Deployments) -> str:
-    return deployments.new_database("console_outcome")
-
-
-@pytest.fixture(scope="module")
-def cable(dsn: str) -> Iterator[DatabaseProxy]:
-    with DatabaseProxy(dsn) as cable:
-        yield cable
-
-
-@pytest.fixture(scope="module")
-def deployment(cable: DatabaseProxy, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
-    with running_deployment(tmp_path_factory.mktemp("outcome") / "serve", cable.dsn) as deployment:
-        yield deployment
-
-
-@pytest.fixture
-def unconfirmed(dsn: str, cable: DatabaseProxy, deployment: Deployment) -> Unconfirmed:
-    """A merchant, its owner, and the form of a transfer that was sent when the database went away."""
-    shop = deployment.open_shop()
-    shop.connection.close()
-    owner = sign_in_as(deployment, "merchant:owner", shop.mid)
-    form = confirmed_form(owner)
-    seen = send_while_cut(dsn, cable, shop, owner, **form)
-    assert seen.http == 503
-    assert hidden(seen, "form_key") == form["form_key"]
-    cable.restore()
-    wait_until("the console is back", lambda: owner.get("/transfers").http == 200)
-    return shop, owner, form
-
-
-def confirmed_form(owner: Visitor) -> dict[str, str]:
-    """Returns the form of a transfer that was opened just now."""
-    return {**ORDER, "form_key": hidden(owner.post("/transfers/preview", **ORDER), "form_key")}
-
-
 def test_an_unconfirmed_transfer_can_be_sent_again_without_a_duplicate(
-    unconfirmed: Unconfirmed, deployment: Deployment
+    deployments: Deployments, tmp_path: Path
 ) -> None:
-    shop, owner, form = unconfirmed
-    again = [owner.post("/transfers/send", **form) for _ in range(2)]
-    assert [page.http for page in again] == [303, 303]
-    assert sent_by(deployment, shop) == 1
-
-
-def test_a_form_that_is_opened_again_repeats_what_was_not_confirmed(
-    unconfirmed: Unconfirmed, deployment: Deployment
-) -> None:
-    shop, owner, form = unconfirmed
-    cookies = dict(owner.cookies)
-    first = owner.post("/transfers/send", **form)  # whose answer does not reach the browser
-    owner.cookies = cookies
-    opened_again = confirmed_form(owner)
-    assert opened_again["form_key"] != form["form_key"]
-    second = owner.post("/transfers/send", **opened_again)
-    assert (second.http, second.place) == (303, first.place)
-    assert sent_by(deployment, shop) == 1
-    third = owner.post("/transfers/send", **confirmed_form(owner))
-    assert third.place != first.place
-    assert sent_by(deployment, shop) == 2
+    dsn = deployments.new_database("console_outcome")
+    with DatabaseProxy(dsn) as cable, running_deployment(tmp_path / "serve", cable.dsn) as deployment:
+        shop = deployment.open_shop()
+        shop.connection.close()
+        owner = sign_in_as(deployment, "merchant:owner", shop.mid)
+        reference = hidden(owner.post("/transfers/preview", **ORDER), "orderRef")
+        seen = send_while_cut(dsn, cable, shop, owner, **ORDER, orderRef=reference)
+        assert seen.http == 503
+        assert hidden(seen, "orderRef") == reference
+        cable.restore()
+        wait_until("the console is back", lambda: owner.get("/transfers").http == 200)
+        again = [owner.post("/transfers/send", **ORDER, orderRef=reference) for _ in range(2)]
+        assert [page.http for page in again] == [303, 303]
+        assert sent_by(deployment, shop) == 1
 
 
 def sent_by(deployment: Deployment, shop: MerchantClient) -> int:

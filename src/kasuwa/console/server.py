@@ -28,7 +28,7 @@ from starlette.staticfiles import StaticFiles
 from kasuwa.console.kit import step_up
 from kasuwa.console.kit.access import NO_SESSION, PASSWORD_ONLY, SessionRequirement
 from kasuwa.console.kit.body_limits import BODY_TIMEOUT_SECONDS, BodyLimiter, TooManyBodies
-from kasuwa.console.kit.cookies import FORM_SEED, SESSION, UNCONFIRMED, UnconfirmedWrites, anonymous_csrf_token
+from kasuwa.console.kit.cookies import FORM_SEED, SESSION, anonymous_csrf_token
 from kasuwa.console.kit.forwarded import ForwardedClient
 from kasuwa.console.kit.rendering import RenderedPage
 from kasuwa.console.kit.visit import (
@@ -86,11 +86,6 @@ ERROR_TEXTS = {
     405: ("Method not allowed", "This page does not support that request."),
 }
 
-CHECK_FIRST = "It is not known whether your request was carried out. Check before you send it again."
-SENT_ONCE = (
-    "It is not known whether your request was carried out. Open its page again and send the same once more: what was "
-    "carried out already is not done a second time, and you see what became of it."
-)
 NUL_REFUSED = "It contains a NUL character, which cannot be stored. Remove it and try again."
 
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -218,18 +213,8 @@ def make_endpoint(
     services: ConsoleServices, page: ConsolePage, pages: Sequence[ConsolePage], bodies: BodyLimiter
 ) -> Endpoint:
     async def endpoint(request: Request) -> Response:
-        cookie = services.cookies.read(request, UNCONFIRMED) or ""
-        visit = Visit(request, services, [], unconfirmed=UnconfirmedWrites(cookie))
+        visit = Visit(request, services, [])
         request.scope[ROUTE_SCOPE_KEY], request.scope[VISIT_SCOPE_KEY] = page.path, visit
-        response = await respond(visit)
-        changed = str(visit.unconfirmed)
-        if changed and changed != cookie:
-            services.cookies.set_cookie(response, UNCONFIRMED, changed)
-        elif cookie and not changed:
-            services.cookies.delete_cookie(response, UNCONFIRMED)
-        return response
-
-    async def respond(visit: Visit) -> Response:
         try:
             new_token = await load_session(visit)
             visit.nav_links = build_navigation(visit, pages)
@@ -291,7 +276,7 @@ def error_response(visit: Visit, pattern: str, error: Exception) -> Response:
     if not outage:
         log.error("page failed", page=pattern, **describe_error(error))
     if visit.progress.may_have_changed:
-        why = SENT_ONCE if visit.unconfirmed.doubt() else CHECK_FIRST
+        why = "It is not known whether your request was carried out. Check before you send it again."
         return visit.render("error.html", 503 if outage else 500, title="Outcome unknown", why=why)
     if outage:
         return visit.render(

@@ -1,7 +1,5 @@
-"""The console's cookies: names and attributes, the CSRF token of browsers without a session, and the writes whose
-outcome a browser was not told."""
+"""The console's cookies: names and attributes, and the CSRF token of browsers without a session."""
 
-import re
 from datetime import timedelta
 from hashlib import blake2b
 from typing import Literal
@@ -10,12 +8,10 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from kasuwa.engine.idempotency import IDEMPOTENCY_KEY_TTL
 from kasuwa.people.sessions import ABSOLUTE_TIMEOUT
 from kasuwa.people.throttle import DEVICE_MAX_AGE
 
 SESSION, FORM_SEED, FLASH, DEVICE = "kasuwa_session", "kasuwa_form", "kasuwa_said", "kasuwa_browser"
-UNCONFIRMED = "kasuwa_unconfirmed"
 FLASH_LIFETIME = timedelta(seconds=60)
 # The session cookie is Lax, so that a link in a mail opens signed in. Forms are protected by CSRF tokens.
 SAME_SITE: dict[str, Literal["lax", "strict"]] = {
@@ -23,18 +19,8 @@ SAME_SITE: dict[str, Literal["lax", "strict"]] = {
     FORM_SEED: "strict",
     FLASH: "strict",
     DEVICE: "strict",
-    UNCONFIRMED: "strict",
 }
-LIFETIMES = {
-    SESSION: ABSOLUTE_TIMEOUT,
-    FORM_SEED: None,
-    FLASH: FLASH_LIFETIME,
-    DEVICE: DEVICE_MAX_AGE,
-    UNCONFIRMED: IDEMPOTENCY_KEY_TTL,
-}
-# Writes in the cookie, the newest ones, each with the key of its form.
-MAX_UNCONFIRMED = 10
-UNCONFIRMED_WRITE = re.compile(r"([0-9a-f]{32}):([0-9a-f]{32})")
+LIFETIMES = {SESSION: ABSOLUTE_TIMEOUT, FORM_SEED: None, FLASH: FLASH_LIFETIME, DEVICE: DEVICE_MAX_AGE}
 
 
 class CookieSettings(msgspec.Struct, frozen=True):
@@ -76,35 +62,3 @@ class CookieSettings(msgspec.Struct, frozen=True):
 def anonymous_csrf_token(cookie: str) -> str:
     """Derives the CSRF token of a browser without a session. It cannot be made without the cookie."""
     return blake2b(cookie.encode(), person=b"kasuwa form", digest_size=24).hexdigest()
-
-
-class UnconfirmedWrites:
-    """Writes of forms whose outcome a browser was not told. Each has the key of its form.
-
-    A form that is opened again has a key of its own. Its write gets the key of the one that it repeats, if that is
-    here, so that it is carried out once, wherever it was sent from.
-    """
-
-    def __init__(self, cookie: str = "") -> None:
-        self._keys: dict[str, str] = dict(UNCONFIRMED_WRITE.findall(cookie)[-MAX_UNCONFIRMED:])
-        self._begun: set[str] = set()
-        self._confirmed: set[str] = set()
-
-    def choose_key(self, write: str, form_key: str) -> str:
-        """Returns the key for a write that is about to run: that of its form, or of the form that sent it before.
-        `write` is a keyed hash of it."""
-        self._begun.add(write)
-        return self._keys.setdefault(write, blake2b(form_key.encode(), digest_size=16).hexdigest())
-
-    def confirm(self) -> None:
-        """Records that the outcome of the writes so far is known. The same ones are others from now on."""
-        self._confirmed |= self._begun
-
-    def doubt(self) -> bool:
-        """Records that the browser is told of no outcome. Returns whether there was a write."""
-        self._confirmed.clear()
-        return bool(self._begun)
-
-    def __str__(self) -> str:
-        entries = [f"{write}:{key}" for write, key in self._keys.items() if write not in self._confirmed]
-        return ".".join(entries[-MAX_UNCONFIRMED:])

@@ -40,7 +40,6 @@ class ActionForm(msgspec.Struct, frozen=True):
     is_possible: Callable[[Mapping[str, Any]], bool] | None = None  # whether the action would take this record
     fixed_values: tuple[tuple[str, Any], ...] = ()  # request fields that the user does not enter
     copied_fields: tuple[str, ...] = ()  # request fields copied from the record
-    made_reference: str = ""  # request field that gets a reference which follows from the form and its key
     file_list: str = ""  # request field that gets the uploaded files, each with its name and its content in base64
     selector: str = ""  # request field that selects the action, if it is not that of the record kind
     consequence: str = ""  # what the change does, if the user is asked before it is made

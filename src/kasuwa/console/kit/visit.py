@@ -23,7 +23,7 @@ from kasuwa.authority.audit_notes import ActionNote
 from kasuwa.authority.audit_trail import OPERATOR_CHAIN_ID
 from kasuwa.authority.roles import CAN_INTEGRATE, CAN_MOVE_MONEY, ROLES_BY_PERMISSION
 from kasuwa.concurrency.shares import FileShares
-from kasuwa.console.kit.cookies import DEVICE, FLASH, CookieSettings, UnconfirmedWrites
+from kasuwa.console.kit.cookies import DEVICE, FLASH, CookieSettings
 from kasuwa.console.kit.links import LinkSender
 from kasuwa.console.kit.navigation import NavigationGroup, find_current_page
 from kasuwa.console.kit.rendering import RenderedPage
@@ -68,8 +68,6 @@ CONFIRMED = "yes"
 
 # Name of the field with the key of a form.
 FORM_KEY = "form_key"
-# Of a reference that the console makes, behind its prefix.
-REFERENCE_CHARS = 12
 
 
 class RunAction(Protocol):
@@ -201,7 +199,6 @@ class Visit(msgspec.Struct):
     open_snapshot: Connection | None = None  # while snapshot() is entered
     write_count: int = 0  # how many writes the form has run
     kept_form_key: str = ""  # of the form that is shown again, because it was not carried out or may not have been
-    unconfirmed: UnconfirmedWrites = msgspec.field(default_factory=UnconfirmedWrites)
 
     @property
     def user(self) -> ConsoleUser:
@@ -441,33 +438,18 @@ class Visit(msgspec.Struct):
                 await audit_trail.append_entry(connection, self.merchant.merchant_id, entry)
         return reply
 
-    def make_reference(self, prefix: str, method: str, fields: Mapping[str, Any]) -> str:
-        """Returns the reference of what the form makes. A form that arrives twice makes it once, under this reference,
-        also if it was opened again because its outcome was not told."""
-        return f"{prefix}-{self._make_key('reference', method, fields)[:REFERENCE_CHARS] or secrets.token_hex(6)}"
-
     def _make_idempotency_key(self, method: str, fields: Mapping[str, Any]) -> str:
         """Returns the Idempotency-Key of the form's next write, so that a form that arrives twice is carried out once.
         Empty without a form key. The fields are part of it: a form that was changed is another request."""
         self.write_count += 1
-        key = self._make_key(self.write_count, method, fields)
-        return f"console {key}" if key else ""
-
-    def _make_key(self, *parts: Any) -> str:
-        """Returns the hash of the form's key and of something that the form does. Empty without a form key."""
         form_key = self.form_text(FORM_KEY)
-        if not form_key:
-            return ""
-        done = msgspec.json.encode(parts, order="sorted")
-        form_key = self.unconfirmed.choose_key(self.services.vault.digest(done).hex(), form_key)
-        return sha256(form_key.encode() + done).hexdigest()
+        request = msgspec.json.encode((form_key, self.write_count, method, fields), order="sorted")
+        return f"console {sha256(request).hexdigest()}" if form_key else ""
 
     def _keep_form_key(self, reply: "ActionReply") -> "ActionReply":
         """Has the form keep its key if it is shown again after a reply that may hide what was done."""
         if reply.is_error:
             self.kept_form_key = self.form_text(FORM_KEY)
-        else:
-            self.unconfirmed.confirm()
         return reply
 
     async def _is_large(self, action: Action, request: Any) -> bool:

@@ -7,6 +7,7 @@ from starlette.responses import Response
 from kasuwa.authority.roles import CAN_MOVE_MONEY
 from kasuwa.console.kit.visit import Visit
 from kasuwa.console.merchant.events import parse_int
+from kasuwa.console.merchant.transfers import new_reference
 from kasuwa.console.records.record_pages import create_record, read_list
 from kasuwa.console.records.table import BILLS
 
@@ -31,6 +32,7 @@ async def show_bills(visit: Visit, status: int = 200, **values: Any) -> Response
         "biller": biller,
         "items": items,
         "item": next((item for item in items if item["paycode"] == paycode), None),
+        "order_ref": new_reference("console"),
         "can_pay": visit.user.role in CAN_MOVE_MONEY,
         "submitted": {},
     }
@@ -39,7 +41,7 @@ async def show_bills(visit: Visit, status: int = 200, **values: Any) -> Response
 
 async def pay_bill(visit: Visit) -> Response:
     """Shows the customer's name for confirmation, and pays once the form comes back confirmed."""
-    submitted = {name: visit.form_text(name) for name in ("paycode", "reference")}
+    submitted = {name: visit.form_text(name) for name in ("paycode", "reference", "orderRef")}
     submitted["amount"] = visit.form_amount("amount")
     if visit.form_text("confirmed"):
         return await create_record(BILLS, visit)

@@ -1,9 +1,10 @@
 """Transfers from the console: a single one after a preview, or a bulk transfer from a CSV file.
 
-Both run the API's transfer action. An orderRef follows from the form and its key, so that a form that is submitted
-twice sends the transfer once.
+Both run the API's transfer action. The orderRef is made with the preview, so that a form that is submitted twice sends
+the transfer once.
 """
 
+import secrets
 from collections.abc import Iterable
 from typing import Any
 from urllib.parse import quote
@@ -36,6 +37,10 @@ SHOWN_RECIPIENTS = 8
 SAMPLE_CSV = (
     "amount,bankcode,accountnumber,sender_name,narration,orderRef\n1500.00,058,0000000000,Ada Stores,Invoice 1042,\n"
 )
+
+
+def new_reference(prefix: str) -> str:
+    return f"{prefix}-{secrets.token_hex(6)}"
 
 
 async def show_transfers(visit: Visit, status: int = 200, **values: Any) -> Response:
@@ -97,7 +102,7 @@ async def preview_transfer(visit: Visit) -> Response:
         return await show_transfers(visit, 422, submitted=order, faults=faults)
     return visit.render(
         "transfer_preview.html",
-        order=order,
+        order={**order, "orderRef": new_reference("console")},
         name=inquiry.body["data"]["account_name"],
         bank=bank_names().get(order["bankcode"], order["bankcode"]),
         amount=int(checked.amount),
@@ -106,9 +111,8 @@ async def preview_transfer(visit: Visit) -> Response:
 
 
 async def send_transfer(visit: Visit) -> Response:
-    order = read_order(visit, FORM_FIELDS)
+    order = read_order(visit, (*FORM_FIELDS, "orderRef"))
     request = {"action": "transfer", **{n: v for n, v in order.items() if v}}
-    request["orderRef"] = visit.make_reference("console", "disburse", request)
     reply = await visit.run_action("disburse", request, "sent a transfer")
     if reply.is_error:
         return show_retry_form(visit, reply, "/transfers/send", order)
@@ -118,7 +122,7 @@ async def send_transfer(visit: Visit) -> Response:
 
 
 def show_retry_form(visit: Visit, reply: ActionReply, action: str, fields: dict[str, str]) -> Response:
-    """Shows the form again with the same key, so that sending it again cannot send a transfer twice."""
+    """Shows the form again with the same order references, so that sending it again cannot send a transfer twice."""
     return visit.render("transfer_retry.html", 503, message=reply.message, action=action, fields=fields)
 
 
@@ -143,18 +147,19 @@ def parse_bulk_file(content: bytes | None, merchant: Merchant) -> list[BulkOrder
         return f"the header line must name the columns; missing: {', '.join(missing)}"
     if len(rows) > MAX_ORDERS:
         return f"at most {MAX_ORDERS} orders; this file has {len(rows)}"
-    used = set[str]()
-    return [parse_bulk_line(n, row, merchant, used) for n, row in enumerate(rows, start=2)]
+    batch, used = new_reference("bulk"), set[str]()
+    return [parse_bulk_line(n, row, merchant, f"{batch}-{n}", used) for n, row in enumerate(rows, start=2)]
 
 
-def parse_bulk_line(line: int, row: dict[str, str], merchant: Merchant, used: set[str]) -> BulkOrder:
+def parse_bulk_line(line: int, row: dict[str, str], merchant: Merchant, reference: str, used: set[str]) -> BulkOrder:
     values = {name: row.get(name, "") for name in CSV_COLUMNS}
     values["amount"] = remove_separators(values["amount"])
     checked = check_order(values, merchant)
     faults = {fault.field: fault.reason for fault in checked} if isinstance(checked, tuple) else {}
+    values["orderRef"] = values["orderRef"] or reference
     if values["orderRef"] in used:
         faults["orderRef"] = "used twice in this file"
-    used |= {values["orderRef"]} - {""}
+    used.add(values["orderRef"])
     return BulkOrder(line, values, faults)
 
 
@@ -187,8 +192,6 @@ async def send_bulk(visit: Visit) -> Response:
     except msgspec.DecodeError:
         return await show_transfers(visit, 422, file_fault="the orders could not be read; choose the file again")
     data = [{name: value for name, value in order.items() if value} for order in orders]
-    batch = visit.make_reference("bulk", "disburse", {"data": data})
-    data = [{"orderRef": f"{batch}-{number}", **order} for number, order in enumerate(data, start=1)]
     request = {"action": "transfer", "type": "bulk", "data": data}
     reply = await visit.run_action("disburse", request, "sent a bulk transfer")
     if reply.is_error:

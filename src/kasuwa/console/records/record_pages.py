@@ -305,8 +305,6 @@ async def create_record(kind: RecordKind, visit: Visit) -> Response:
     unknown = await resolve_people(visit, visit.reader, form.fields, request)
     if unknown:
         return await show_list(kind, visit, 422, faults=unknown, **shown)
-    if form.made_reference:
-        request[form.made_reference] = visit.make_reference("console", kind.method, request)
     reply = await visit.run_action(kind.method, request, form.label.lower())
     if not reply.is_success:
         faults = shown_faults(form, reply)

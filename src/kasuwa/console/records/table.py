@@ -299,8 +299,8 @@ BILLS = RecordKind(
                     "reference", "Customer reference", "For example a meter, smartcard or phone number.", required=True
                 ),
                 AMOUNT,
+                FormField("orderRef", "Your reference", required=True),
             ),
-            made_reference="orderRef",
         ),
     ),
 )
