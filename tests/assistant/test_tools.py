@@ -8,6 +8,7 @@ import pytest
 from tests.assistant.talk import TRANSPORTS, Assistant, talk
 from tests.certify.sample_app import Shop, serving
 from tests.running import DEMO_KEY, Deployment
+from tests.walk.rows import UNREACHABLE_URL
 
 pytestmark = pytest.mark.parametrize("transport", TRANSPORTS)
 TRANSFER = {"amount": "1500.00", "bankcode": "058", "accountnumber": "0000000000"}
@@ -46,16 +47,30 @@ def test_a_transfer_is_made_explained_and_found_in_the_events(
 
 def test_time_moves_and_a_planned_fault_happens_once(deployment: Deployment, tmp_path: Path, transport: str) -> None:
     async def work(assistant: Assistant) -> None:
-        made = await assistant.call("make_merchant", now="2026-03-01T09:00:00Z")
+        made = await assistant.call("make_merchant", now="2026-03-01T09:00:00Z", webhook=UNREACHABLE_URL)
         mid = json.loads(made)["mid"]
+        await assistant.request("disburse transfer", mid, **TRANSFER, orderRef="first")
         advanced = json.loads(await assistant.call("advance_clock", merchant=mid, days=2, hours=1))
         assert advanced["now"].startswith("2026-03-03T11:00:00")
+        assert advanced["ran"]["webhook"] > 0, "a number, although the field of that name is secret elsewhere"
         await assistant.call("plan_fault", merchant=mid, rail="bank", kind="decline", on="transfer")
         outcomes = [
             (await assistant.request("disburse transfer", mid, **TRANSFER, orderRef=f"b{number}"))["txnStatus"]
             for number in range(2)
         ]
         assert outcomes == ["failed", "successful"]
+
+    talk(transport, address(deployment), tmp_path / "log", work)
+
+
+def test_a_tool_says_what_it_may_take_away_and_whom_it_may_reach(
+    deployment: Deployment, tmp_path: Path, transport: str
+) -> None:
+    async def work(assistant: Assistant) -> None:
+        tools = {tool.name: tool.annotations for tool in (await assistant.client.list_tools()).tools}
+        assert {name for name, hints in tools.items() if hints and hints.destructive_hint} == {"call_action"}
+        reaching = {name for name, hints in tools.items() if hints and hints.open_world_hint}
+        assert reaching == {"call_action", "make_merchant", "certify"}
 
     talk(transport, address(deployment), tmp_path / "log", work)
 
@@ -99,6 +114,7 @@ def test_no_key_token_or_link_is_in_what_is_answered_or_logged(
     deployment: Deployment, tmp_path: Path, transport: str
 ) -> None:
     keys, answers = tmp_path / "keys", []
+    keys.touch(0o644)
 
     async def work(assistant: Assistant) -> None:
         mid = json.loads(await assistant.call("make_merchant"))["mid"]

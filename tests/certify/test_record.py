@@ -3,6 +3,8 @@
 import json
 import subprocess
 import sys
+import urllib.error
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -64,6 +66,15 @@ def replaying(file: Path, *words: str) -> Iterator[tuple[str, KasuwaProcess]]:
         stop(process)
 
 
+def open_page(url: str, path: str) -> int:
+    """Returns the HTTP status of a page."""
+    try:
+        with urllib.request.urlopen(url + path) as reply:
+            return int(reply.status)
+    except urllib.error.HTTPError as error:
+        return error.code
+
+
 def test_an_application_that_is_recorded_gets_the_same_replies_again(
     deployment: Deployment, shop: MerchantClient, tmp_path: Path
 ) -> None:
@@ -77,6 +88,8 @@ def test_an_application_that_is_recorded_gets_the_same_replies_again(
     assert shop.key not in file.read_text()
     with replaying(file) as (url, process):
         assert run_application(url) == [printed[0], "True"]
+        # Neither counts: a health check, and a page, which is never recorded.
+        assert [open_page(url, path) for path in ("/healthz", "/pay/checkout/none")] == [200, 404]
     assert (process.returncode, file.with_name("errors").read_text()) == (0, "")
     assert not (tmp_path / "no-data").exists(), "a replay needs no database"
     assert not (tmp_path / "ready.json").exists()

@@ -66,14 +66,18 @@ def test_loans_and_savings_are_filtered_by_the_name_of_the_client(
     assert "no client has this name" in owner.get("/savings?client_id=Nobody").words
 
 
-def test_a_savings_account_is_opened_for_a_client_by_name(
+def test_a_form_takes_a_client_by_address_and_not_by_a_name_that_others_may_have(
     deployment: Deployment, owner: Visitor, shop: MerchantClient
 ) -> None:
-    client = make_client(shop)
+    client = make_client(shop, email="ngozi@example.com")
     wait_for_words(deployment, shop)
     interest = {"interestSettings.interestRate": "10", "interestSettings.interestFrequency": "annualized"}
     terms = {"name": "School fees", "period": "12", **interest}
-    made = owner.post("/savings/new/create", client_id="Ngozi Balogun-Cole", **terms)
+    refused = owner.post("/savings/new/create", client_id="Ngozi Balogun-Cole", **terms)
+    assert (refused.http, "others may have this name" in refused.words) == (422, True)
+    assert savers.invest(shop, "list_savings")["data"] == []
+    assert f'<option value="{client}">Ngozi Balogun-Cole' in refused.text
+    made = owner.post("/savings/new/create", client_id="ngozi@example.com", **terms)
     assert made.http in (200, 303), made.words
     [savings] = savers.invest(shop, "list_savings")["data"]
     assert savings["client_id"] == client

@@ -31,8 +31,12 @@ def test_a_payout_and_its_event(kasuwa):
     event = kasuwa.events.one("transfer", ref=sent, txnStatus="successful")
     assert event.charged_amount == Decimal("1500.00")
     assert kasuwa.wallet() == Decimal("48489.25")
-    [status] = kasuwa.events.hand_over(lambda body, headers: kasuwa.client.verify_event(body, headers).txn_status)
+    def receive(body, headers):
+        return kasuwa.client.verify_event(body, headers).txn_status, int(headers["webhook-sequence"])
+
+    [(status, sequence)] = kasuwa.events.hand_over(receive)
     assert status == "successful"
+    assert sequence > 0
 
 
 def test_two_shops_and_a_lost_delivery(kasuwa):
@@ -84,7 +88,9 @@ def test_recorded_tests_pass_without_a_server_and_say_what_is_not_recorded(
     assert (event["to"], event["payload"]["orderRef"]) == ("<events 1>", "mine")
     assert payout["exchanges"][event["during"] - 1]["action"] == "sandbox.advance"
 
-    done = run_pytest(recorded_shop, "-n", "2", "--kasuwa-offline", KASUWA_TEST_URL=NO_SERVER, REVERSE="1")
+    # Another seed, and a proxy that does not answer.
+    elsewhere = {"KASUWA_TEST_URL": NO_SERVER, "http_proxy": NO_SERVER, "REVERSE": "1"}
+    done = run_pytest(recorded_shop, "-n", "2", "--kasuwa-offline", "--kasuwa-seed", "another", **elsewhere)
     assert "4 passed" in done.stdout, done.stdout
     # What is marked needs no option.
     done = run(recorded_shop, "-k", "any_order")

@@ -1,8 +1,8 @@
 """Tests that need no server: what they send and get is recorded once, and answered from the file in later runs.
 
 A file is a recording (recording.py), whose `events` are the deliveries to the receivers of the test: `during` which
-exchange each arrived, counted from 1, `to` which receiver, its `id` and its `payload`. They arrive again before the
-reply to that exchange. `<events 1>` is the receiver that a request named first.
+exchange each arrived, counted from 1, `to` which receiver, its `id`, `headers` and `payload`. They arrive again before
+the reply to that exchange. `<events 1>` is the receiver that a request named first.
 """
 
 import json
@@ -26,6 +26,10 @@ from kasuwa.testing.server import Server
 from kasuwa_client import sign_event
 
 DELIVERY_SECONDS = 60.0
+# Headers of a delivery that do not follow from its payload and its signature.
+KEPT_HEADERS = ("webhook-object", "webhook-sequence")
+# Deliveries stay on this machine, whatever proxy the environment names.
+OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 class ReceiverNames:
@@ -55,8 +59,9 @@ def recorded(server: Server, file: Path, has_passed: Callable[[], bool]) -> Iter
 
         def keep(url: str, body: bytes, headers: Mapping[str, str]) -> None:
             during = sum(map(is_action, gateway.exchanges))
-            event_id = headers.get("webhook-id", "")
-            deliveries.append({"during": during, "to": url, "id": event_id, "payload": mask_object(body)})
+            event = {"during": during, "to": url, "id": headers.get("webhook-id", ""), "payload": mask_object(body)}
+            kept = {name: headers[name] for name in KEPT_HEADERS if name in headers}
+            deliveries.append({**event, "headers": kept})
 
         with RECEIVER.tapped(keep) as origin:
             yield replace(server, url=gateway.url)
@@ -88,6 +93,9 @@ class OfflineReplayer(Replayer):
             self._deliver(answered.number + 1)
         return answered._replace(body=self._names.show(answered.body.decode()).encode())
 
+    def open_page(self, path: str) -> None:
+        self.refusals.append(f"GET {path}: pages and files are not recorded.")
+
     def _deliver(self, number: int) -> None:
         """Sends the events of an exchange, once. They are signed with what stands for all keys of the recording."""
         with self._lock:
@@ -95,11 +103,10 @@ class OfflineReplayer(Replayer):
             self._events = [event for event in self._events if event["during"] != number]
         for event in due:
             signed = sign_event(event["payload"], MASKED, event_id=event["id"])
-            request = urllib.request.Request(
-                self._names.show(event["to"]), signed.body, dict(signed.headers), method="POST"
-            )
+            headers = {**event["headers"], **signed.headers}
+            request = urllib.request.Request(self._names.show(event["to"]), signed.body, headers, method="POST")
             # What the receiver answers does not matter: an event that came again was recorded again.
-            with suppress(urllib.error.HTTPError), urllib.request.urlopen(request, timeout=DELIVERY_SECONDS):
+            with suppress(urllib.error.HTTPError), OPENER.open(request, timeout=DELIVERY_SECONDS):
                 pass
 
     def check(self) -> None:

@@ -22,6 +22,8 @@ ERROR_CODE = re.compile(r"[a-z]+(_[a-z]+)+")
 REFERENCE_NAME = re.compile(r"(?:.*_)?id|.*ref(?:erence)?", re.IGNORECASE)
 # Numbers from here on may be those of cards.
 LARGE = 10**12
+# A reply of `advance` has in this field the numbers of jobs that ran, by kind. One kind has the name of a secret field.
+JOB_COUNTS, SECRET_KIND = "ran", "webhook"
 
 
 class Bodies(msgspec.Struct, frozen=True):
@@ -56,7 +58,7 @@ def mask_value(value: Any, name: str = "", is_secret: bool = False) -> Any:
     """Returns a value of JSON with everything hidden that is below a secret field, and tokens wherever they are."""
     if isinstance(value, dict):
         return {
-            mask_text(key): mask_value(inner, key, is_secret or key.lower() in SECRET_FIELDS)
+            mask_text(key): mask_value(inner, key, is_secret or names_secret(name, key, inner))
             for key, inner in value.items()
         }
     if isinstance(value, list):
@@ -72,6 +74,12 @@ def mask_value(value: Any, name: str = "", is_secret: bool = False) -> Any:
         masked = mask_card_numbers(str(value))
         return keep_literal(masked) if masked == str(value) else masked
     return value
+
+
+def names_secret(place: str, key: str, value: Any) -> bool:
+    """Returns whether a field of an object has a secret, by its name. `place` is the name of the object."""
+    is_count = (place, key) == (JOB_COUNTS, SECRET_KIND) and type(value) is int
+    return key.lower() in SECRET_FIELDS and not is_count
 
 
 def mask_text(text: str) -> str:

@@ -100,7 +100,9 @@ def pay_and_read_session(shop: MerchantClient) -> bytes:
     return bytes(session)
 
 
-def test_a_list_is_continued_after_a_restore_and_in_a_fork(shop: MerchantClient) -> None:
+def test_a_list_is_continued_after_a_restore_and_in_a_fork(open_shop: Callable[..., MerchantClient]) -> None:
+    """Its clock stands still: all transactions are of one time."""
+    shop = open_shop(now=NOW)
     for number in range(3):
         shop.transfer(accountnumber="0000000000", orderRef=f"r{number}")
     first = list_one(shop)
@@ -111,6 +113,18 @@ def test_a_list_is_continued_after_a_restore_and_in_a_fork(shop: MerchantClient)
     for merchant in (shop, copy):
         assert list_one(merchant) == first
         assert list_one(merchant, first["next_cursor"])["data"][0]["orderRef"] == "r1"
+
+
+def test_a_cursor_of_what_a_restore_took_back_leaves_nothing_out(open_shop: Callable[..., MerchantClient]) -> None:
+    shop = open_shop(now=NOW)
+    for number in range(2):
+        shop.transfer(accountnumber="0000000000", orderRef=f"r{number}")
+    act(shop, "snapshot", name="listed")
+    shop.transfer(accountnumber="0000000000", orderRef="taken back")
+    first = list_one(shop)
+    assert first["data"][0]["orderRef"] == "taken back"
+    act(shop, "restore", name="listed")
+    assert list_one(shop, first["next_cursor"])["data"][0]["orderRef"] == "r1"
 
 
 def list_one(shop: MerchantClient, cursor: str | None = None) -> dict[str, Any]:

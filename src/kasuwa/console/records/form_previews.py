@@ -23,18 +23,25 @@ PREVIEW_FIELD = "preview"
 # People that are named if several have a name.
 MAX_NAMED = 5
 ID_PREFIXES = {"customers": CUSTOMER_ID_PREFIX, "clients": CLIENT_ID_PREFIX}
+NAME_IS_NOT_ENOUGH = "others may have this name: choose one of the list, or enter the email address, number or id"
 NOT_YET = "The total cannot be worked out yet: each item needs a description and a price, and amounts are numbers."
 
 
 async def resolve_people(
-    visit: Visit, reader: Reader, fields: Iterable[FormField], request: dict[str, Any]
+    visit: Visit, reader: Reader, fields: Iterable[FormField], request: dict[str, Any], *, is_filter: bool = False
 ) -> dict[str, str]:
     """Puts the ids of customers and clients into a request in place of their names, telephone numbers or email
-    addresses. Returns error texts by field: of names that nobody or several people have."""
+    addresses. Returns error texts by field: of names that nobody or several people have.
+
+    A client is found by parts of the name, and some seconds after enrolment. That serves a filter: a form, which may
+    move money, takes no name of a client."""
     faults = {}
     for field in fields:
         text = request.get(field.name)
         if not field.people or not isinstance(text, str) or is_opaque_id(ID_PREFIXES[field.people], text):
+            continue
+        if field.people == "clients" and not is_filter and not client_filter(text):
+            faults[field.name] = NAME_IS_NOT_ENOUGH
             continue
         people = await FINDERS[field.people](visit, reader, text)
         person = field.people.removesuffix("s")

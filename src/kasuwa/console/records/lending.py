@@ -283,7 +283,9 @@ LOANS = RecordKind(
             "Add a guarantee",
             "guarantee",
             (
-                FormField("client_id", "Guarantor", "Name, or the client's id.", required=True, people="clients"),
+                FormField(
+                    "client_id", "Guarantor", "Choose by name, or enter the id.", required=True, people="clients"
+                ),
                 FormField("savings_id", "Savings account", "Of the guarantor.", required=True),
                 AMOUNT,
             ),

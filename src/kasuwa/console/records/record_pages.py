@@ -96,7 +96,7 @@ async def read_page(
     limit: int = MAX_LIST_LIMIT,
 ) -> ListPage:
     request = list_request(kind, filters, offset, limit)
-    unknown = await resolve_people(visit, reader, kind.filters, request)
+    unknown = await resolve_people(visit, reader, kind.filters, request, is_filter=True)
     if unknown:
         return ListPage([], 0, limit, unknown)
     reply = await visit.run_action(kind.list_method or kind.method, request)
@@ -124,15 +124,17 @@ async def export_list(kind: RecordKind, visit: Visit) -> Response:
     filter is invalid, the page of the list is shown, which says why."""
     filters = read_filters(visit, [field.name for field in kind.filters])
     request = list_request(kind, filters, 0, MAX_LIST_LIMIT)
-    unknown = await resolve_people(visit, visit.export_reader, kind.filters, request)
+    unknown = await resolve_people(visit, visit.export_reader, kind.filters, request, is_filter=True)
     selected = await visit.services.read_request(visit.merchant, kind.list_method or kind.method, request)
     if unknown or selected is None or isinstance(selected[1], InvalidRequest):
         return await show_list(kind, visit, 422)
-    return csv_response(visit, kind.name, stream_list(kind, visit))
+    # A name means whom it means now: somebody of the same name may be added while the file is sent.
+    resolved = {name: request.get(name, value) for name, value in filters.items()}
+    return csv_response(visit, kind.name, stream_list(kind, visit, resolved))
 
 
-async def stream_list(kind: RecordKind, visit: Visit) -> AsyncIterator[str]:
-    filters, reader, offset, columns = read_filters(visit, [f.name for f in kind.filters]), visit.export_reader, 0, []
+async def stream_list(kind: RecordKind, visit: Visit, filters: Mapping[str, str]) -> AsyncIterator[str]:
+    reader, offset, columns = visit.export_reader, 0, []
     while True:
         page = await read_page(kind, visit, reader, filters, offset)
         names = await read_names(visit, reader, page.rows)

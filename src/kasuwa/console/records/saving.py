@@ -233,7 +233,7 @@ SHARES = RecordKind(
             "transfer_shares",
             (
                 CLIENT,
-                FormField("to_client_id", "To", "Name, or the client's id.", required=True, people="clients"),
+                FormField("to_client_id", "To", "Choose by name, or enter the id.", required=True, people="clients"),
                 SHARE_NUMBER,
                 SAVINGS_FIELD,
             ),

@@ -187,6 +187,7 @@ def write_credentials(path: Path, credentials: Credentials) -> None:
     try:
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
         with os.fdopen(file, "w") as lines:
+            os.fchmod(file, 0o600)  # also one that was there
             lines.write(f"KASUWA_MID={credentials.mid} KASUWA_KEY={credentials.key}\n")
     except OSError as error:
         raise AssistantError(f"the keys cannot be written to {path}: {error.strerror}") from None

@@ -144,7 +144,9 @@ class Offer:
 
 
 def describe_tool(tool: Tool[Any]) -> types.Tool:
-    hints = types.ToolAnnotations(read_only_hint=not tool.changes, destructive_hint=False, open_world_hint=False)
+    hints = types.ToolAnnotations(
+        read_only_hint=not tool.changes, destructive_hint=tool.erases, open_world_hint=tool.reaches_others
+    )
     return types.Tool(name=tool.name, description=tool.about, input_schema=tool.schema, annotations=hints)
 
 

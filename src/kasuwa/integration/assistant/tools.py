@@ -35,6 +35,8 @@ class Tool(msgspec.Struct, Generic[ArgumentsT], frozen=True):
     run: Callable[[Workplace, ArgumentsT], str]
     in_live: bool = False
     changes: bool = True
+    erases: bool = False  # may take away what was there
+    reaches_others: bool = False  # may have something sent to another address than the server's
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -236,12 +238,15 @@ TOOLS: tuple[Tool[Any], ...] = (
         arguments.CallAction,
         call_action,
         in_live=True,
+        erases=True,
+        reaches_others=True,
     ),
     Tool(
         "make_merchant",
         "Make a funded merchant in the test environment. Its key stays with this server: name the merchant by its mid.",
         arguments.MakeMerchant,
         make_merchant,
+        reaches_others=True,
     ),
     Tool(
         "advance_clock",
@@ -268,6 +273,7 @@ TOOLS: tuple[Tool[Any], ...] = (
         " It must know the merchant's key as its signing secret.",
         arguments.Certify,
         certify,
+        reaches_others=True,
     ),
 )
 

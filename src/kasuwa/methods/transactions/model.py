@@ -37,6 +37,8 @@ class Place(NamedTuple):
 
 
 FIRST_PLACE = Place(NEVER, 0, b"")
+# Above the number of every insertion: the largest bigint of PostgreSQL.
+ABOVE_ALL = 2**63 - 1
 
 
 class Cursor(NamedTuple):

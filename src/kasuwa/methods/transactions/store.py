@@ -16,6 +16,7 @@ from kasuwa.core.reading import ActionReader, Reader, merchant_read
 from kasuwa.core.references import KEY_BYTES, key_mask, mask_key
 from kasuwa.ledger.open_transactions import open_keys
 from kasuwa.methods.transactions.model import (
+    ABOVE_ALL,
     FIRST_PLACE,
     LARGE_AMOUNT,
     MAX_WINDOWS,
@@ -261,10 +262,11 @@ def make_cursor(place: Place, merchant_id: int) -> Cursor:
 
 
 async def find_place(cursor: Cursor, merchant_id: int, reader: ActionReader) -> Place:
-    """Returns the place of a cursor. If its transaction is unknown, the list continues before its time."""
+    """Returns the place of a cursor. If its transaction is unknown, such as one that a restore took back, the list
+    continues with all of its time: some come again, and none is left out."""
     key = mask_key(cursor.key, key_mask(merchant_id))
     row = await reader.fetch_page_batched(SEQUENCE_NUMBER, merchant_id, key)
-    return Place(cursor.at, 0 if row is None or row[2] is None else row[2], key)
+    return Place(cursor.at, ABOVE_ALL if row is None or row[2] is None else row[2], key)
 
 
 async def scan_windows(
