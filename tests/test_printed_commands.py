@@ -66,6 +66,14 @@ NOT_RUN = {
             "replay FILE --pytest TEST",
         )
     },
+    **dict.fromkeys(
+        (
+            "kasuwa mcp",
+            "kasuwa mcp --http 8090",
+            "KASUWA_URL=https://pay.example.com KASUWA_MID=GP0000042 KASUWA_KEY=… kasuwa mcp",
+        ),
+        f"{UNTIL_STOPPED}: tests/assistant",
+    ),
     "kasuwa twin paystack": f"{UNTIL_STOPPED}: tests/cli/test_command_twin.py",
     "kasuwa database distribute": "needs Citus: tests/distributed/citus_checks.py",
     "kasuwa rail check https://rail.example --secret-file secret --key-id key-1": "needs a rail: tests/rails/remote",

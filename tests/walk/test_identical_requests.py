@@ -107,7 +107,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "virtualcard-decider": {},
     "clients-update": {"status": None},
     "loans-auto_repay": {},
-    "loans-update_product": {},
+    "loans-update_product": {"name": "Yearly"},
     "investments-set_rollover": {},
 }
 

@@ -28,6 +28,7 @@ from kasuwa.methods.references.store import MAX_RELATED, MAX_STEPS
 from kasuwa.methods.resources.store import MOST_ATTEMPTS
 from kasuwa.methods.statements.proofs.store import MAX_GROUPS
 from kasuwa.methods.tickets.model import MAX_KINDS
+from kasuwa.terms.checkout_origins import MAX_ORIGINS
 from kasuwa.terms.loan_charges import MAX_CHARGES, MAX_CHARGES_OF_LINE
 from kasuwa.terms.loan_schedule import BUCKETS
 from kasuwa.transactions.schedule import MAX_INSTALLMENTS
@@ -64,6 +65,7 @@ CLIENT_FIELDS = {
     "identification": "as it was sent: at most 4 KiB",
 }
 CLIENT = {f"data.{name}": why for name, why in CLIENT_FIELDS.items()} | {
+    "held": f"the newest {MAX_HELD_SHOWN} (clients/store.py)",
     "tier.used.held": f"the newest {MAX_HELD_SHOWN} (clients/store.py)",
     "tier.next.missing": "the kinds of what a tier needs",
 }
@@ -182,6 +184,7 @@ BOUNDS: dict[str, dict[str, str]] = {
     },
     "sandbox-trigger": {name.replace("[]", ""): why for name, why in EVENTS.items()},
     "sandbox-new_key": {"scopes": "one line a scope"},
+    "sandbox-checkout_origins": {"origins": f"at most {MAX_ORIGINS}, in the request"},
     "resources-wallet": {"data": "one line a currency"},
     "resources-transactions": {"data": "at most 100 lines of limited texts (transactions/wire.py)"},
     "resources-transaction": {

@@ -63,6 +63,7 @@ OWN_FIELDS = frozenset(
         "cvv",
         "cashcode",
         "checkoutURL",
+        "access_code",
         "link",
         "key_id",
     }

@@ -60,8 +60,8 @@ def recorded(server: Server, file: Path, has_passed: Callable[[], bool]) -> Iter
         def keep(url: str, body: bytes, headers: Mapping[str, str]) -> None:
             during = sum(map(is_action, gateway.exchanges))
             event = {"during": during, "to": url, "id": headers.get("webhook-id", ""), "payload": mask_object(body)}
-            kept = {name: headers[name] for name in KEPT_HEADERS if name in headers}
-            deliveries.append({**event, "headers": kept})
+            others = {name: headers[name] for name in KEPT_HEADERS if name in headers}
+            deliveries.append({**event, "headers": others})
 
         with RECEIVER.tapped(keep) as origin:
             yield replace(server, url=gateway.url)
