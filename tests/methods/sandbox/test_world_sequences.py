@@ -97,7 +97,7 @@ ACTS: tuple[tuple[Step, ...], ...] = (
 # keyed by the deployment.
 MEASURED = re.compile(rb'"(ms|last_used_at|last_used_from|receiptURL)":([0-9]+|null|"[^"]*")')
 # A copy has pages and keys of its own, and one key more.
-OF_A_COPY = re.compile(rb'"(checkoutURL|authURL|link|pdf|key|key_id)":([0-9]+|"[^"]*")')
+OF_A_COPY = re.compile(rb'"(checkoutURL|access_code|authURL|link|pdf|key|key_id)":([0-9]+|"[^"]*")')
 DUE_NOW = """
     select count(*) from scheduled_job join merchant using (merchant_id) where mid = $1 and current and run_at <= now()
 """
