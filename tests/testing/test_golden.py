@@ -9,7 +9,7 @@ import pytest
 
 from kasuwa.testing import SandboxMerchant, Server
 from kasuwa.testing.golden import GoldenFiles, StableNames
-from kasuwa_client.types import CardDetails, Payer
+from kasuwa_client.types import CardDetails, ItemFields, Payer
 
 CARD = "4111111111111111"
 URL = "http://127.0.0.1:4711"
@@ -134,3 +134,19 @@ def test_what_differs_between_runs_gets_a_stable_name() -> None:
         "ok": True,
     }
     assert stable.replace({"orderRef": "kc-" + "0" * 32}) == {"orderRef": "<made 1>"}
+
+
+def test_ids_and_pages_differ_between_runs_and_not_in_the_file(kasuwa_server: Server, tmp_path: Path) -> None:
+    for is_updating in (True, False):
+        with (
+            merchant_with_files(kasuwa_server, tmp_path, is_updating=is_updating) as kasuwa,
+            kasuwa.golden("pages") as shop,
+        ):
+            shop.client.payment.checkout(amount="20.00", title="book", user={"email": "ada@example.com"})
+            shop.client.resources.paylink(title="Shirts", amount="10.00")
+            customer = shop.client.resources.customer(name="Ada Obi", email="ada@example.com").data.customer_id
+            items: list[ItemFields] = [{"description": "Fabric", "quantity": 1, "amount": "10.00"}]
+            shop.client.resources.invoice(customer_id=customer, items=items)
+    recorded = json.loads((tmp_path / "pages.json").read_text())["exchanges"]
+    assert recorded[0]["reply"]["checkoutURL"] == "<url>/pay/checkout/<page 1>"
+    assert recorded[0]["reply"]["access_code"] == "<page 1>"

@@ -63,6 +63,12 @@ REFERENCES = (
     ("event", re.compile(r"\bevt_[0-9a-f]{20,}\b")),
     ("made", re.compile(r"\bkc-[0-9a-f]{32}\b")),
 )
+# Besides, in golden files: ids such as that of an invoice, and the tokens of pages.
+IDS_AND_PAGES = (
+    ("id", re.compile(r"\b[A-Z]{2}[0-9A-Za-z]{22}\b")),
+    ("page", re.compile(r"\b[0-9a-f]{48}\b")),
+    ("page", re.compile(r"(?<=/pay/link/)[0-9a-f]{12}\b")),
+)
 MASKED = "***"
 # Stands for the address of the server.
 URL_NAME = "<url>"
@@ -104,7 +110,7 @@ class GoldenFiles:
 
 def render(exchanges: list[Exchange], deliveries: "list[Delivery]", *, url: str, seed: str) -> str:
     """Returns the text of a golden file: the seed, the exchanges in order, and the events in the order of their log."""
-    stable = StableNames(url)
+    stable = StableNames(url, forms=(*REFERENCES, *IDS_AND_PAGES))
     shown = [
         replace(exchange, request=stable.replace(exchange.request), reply=stable.replace(exchange.reply))
         for exchange in exchanges
@@ -115,13 +121,17 @@ def render(exchanges: list[Exchange], deliveries: "list[Delivery]", *, url: str,
 
 
 class StableNames:
-    """Replaces values that differ between runs by stable names: those of fields with these names. A field of `known`
-    has a name only if another field gave its value one."""
+    """Replaces values that differ between runs by stable names: those of fields with these names, and those of some
+    forms. A field of `known` has a name only if another field gave its value one."""
 
     def __init__(
-        self, url: str, volatile: frozenset[str] = VOLATILE_NAMES, known: frozenset[str] = frozenset()
+        self,
+        url: str,
+        volatile: frozenset[str] = VOLATILE_NAMES,
+        known: frozenset[str] = frozenset(),
+        forms: tuple[tuple[str, re.Pattern[str]], ...] = REFERENCES,
     ) -> None:
-        self._volatile, self._known = volatile, known
+        self._volatile, self._known, self._forms = volatile, known, forms
         self._names: dict[str, str] = {}
         self._counts: dict[str, int] = {}
         self._url = url
@@ -139,7 +149,7 @@ class StableNames:
 
     def _replace_within(self, text: str) -> str:
         text = text.replace(self._url, URL_NAME) if self._url else text
-        for name, pattern in REFERENCES:
+        for name, pattern in self._forms:
             text = pattern.sub(lambda match, name=name: self._assign_name(match[0], name), text)  # type: ignore[misc]
         return text
 
