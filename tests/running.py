@@ -252,7 +252,9 @@ class Deployment:
 
     def wait_ready(self, process: "subprocess.Popen[bytes]") -> None:
         until = time.monotonic() + READY_SECONDS
-        while not self.is_ready():
+        # Its record comes after its readiness: other commands find the service by it.
+        record = Path(self._environment["KASUWA_DATA"], f"serve.{process.pid}.json")
+        while not (self.is_ready() and record.exists()):
             if process.poll() is not None or time.monotonic() > until:
                 raise StartFailed(f"kasuwa serve is not ready: {self.err.read_text(errors='replace')[-2000:]}")
             time.sleep(POLL_SECONDS)

@@ -3,8 +3,8 @@
 A page is a program in each language: its blocks of that language, in order. A block whose first comment names a file
 is saved under that name instead. What a program prints is in the comment behind each print statement. Commands are run
 block by block: the JSON below a sample is the last reply. There, `…` as a value stands for any value, and as a
-name for further fields. References, times and account numbers differ from run to run: each stands for the value that it
-was first compared with, also in later commands.
+name for further fields. References, times, days and account numbers differ from run to run: each stands for the value
+that it was first compared with, also in later commands. The day in a reference also stands for itself.
 """
 
 import contextlib
@@ -44,14 +44,17 @@ VARYING = re.compile(
             r"GP\d{17}[A-Z]",
             r"KSW\|GVC\|\d+\|\w{22}",
             r"(?:CL|CU|IN|LN|RC|SC|SH|SO|SV)\w{22}",
+            r"ST\d{8}[A-Z]{3}",
             r"evt_\w+",
             r"[a-z0-9]{8}\.\d{10}",
-            r"\d{4}-\d\d-\d\dT[\d:.]+(?:Z|\+01:00)",
+            r"\d{4}-\d\d-\d\d(?:T[\d:.]+(?:Z|\+01:00))?",
             r"https?://127\.0\.0\.1:\d+/\S+",
             r"\b\d{10}\b",
         )
     )
 )
+# The day of Lagos in a reference.
+REFERENCE_DAY = re.compile(r"GP\d{9}(\d{4})(\d\d)(\d\d)[A-Z]")
 ACCEPTED = (200, 202, "success")
 RUN_SECONDS = 120.0
 
@@ -211,6 +214,8 @@ class ShellReader:
             faults = (self.compare(*pair, f"{place}.{number}") for number, pair in pairs)
             return next((fault for fault in faults if fault), None)
         if isinstance(shown, str) and isinstance(actual, str) and VARYING.fullmatch(shown):
+            if (day := REFERENCE_DAY.fullmatch(shown)) and (own_day := REFERENCE_DAY.fullmatch(actual)):
+                self._actual.setdefault("-".join(day.groups()), "-".join(own_day.groups()))
             return None if self._actual.setdefault(shown, actual) == actual else f"{place} is {actual!r}"
         return None if shown == actual else f"{place} is {actual!r}, not {shown!r}"
 

@@ -27,6 +27,8 @@ class RecordingPool:
 
     def __init__(self) -> None:
         self.written: list[tuple[str, str]] = []
+        self.is_open = asyncio.Event()  # a transaction waits for it
+        self.is_open.set()
         self._is_locked = False
 
     @asynccontextmanager
@@ -35,6 +37,7 @@ class RecordingPool:
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[None]:
+        await self.is_open.wait()
         yield
         self._is_locked = False
 
@@ -79,6 +82,23 @@ def test_what_is_too_much_at_a_time_is_written_later_in_order() -> None:
     assert len(pool.written) == MAX_ROWS
     asyncio.run(recorder.flush_merchant("m0"))
     assert pool.written == [("m0", f"r{number}") for number in range(MAX_ROWS + 7)]
+
+
+def test_what_another_flush_has_taken_is_written_before_the_merchant_reads() -> None:
+    async def read_meanwhile() -> tuple[bool, list[tuple[str, str]]]:
+        recorder, pool = make_recorder()
+        add(recorder, 0, 0)
+        pool.is_open.clear()
+        flushing = asyncio.create_task(recorder.flush())
+        reading = asyncio.create_task(recorder.flush_merchant("m0"))
+        for _ in range(10):
+            await asyncio.sleep(0)
+        was_early = reading.done()
+        pool.is_open.set()
+        await asyncio.gather(flushing, reading)
+        return was_early, pool.written
+
+    assert asyncio.run(read_meanwhile()) == (False, [("m0", "r0")])
 
 
 def test_of_too_many_pending_requests_of_a_merchant_the_newest_are_written() -> None:

@@ -5,6 +5,7 @@ equally among the merchants, and the rest later, so that a load test costs no mo
 would wait in more than MAX_PENDING_BYTES of memory is left out.
 """
 
+import asyncio
 import time
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator
@@ -116,6 +117,7 @@ class RequestRecorder:
         self._pending_bytes = 0
         self._untrimmed: Counter[str] = Counter()
         self._purge_at = 0.0
+        self._writing = asyncio.Lock()
 
     def add(self, mid: str, record: RequestRecord) -> None:
         record = msgspec.structs.replace(record, sent=clip_body(record.sent), answered=clip_body(record.answered))
@@ -127,6 +129,16 @@ class RequestRecorder:
 
     async def flush(self) -> None:
         """Writes what is pending, as far as it is not too much at a time, and removes what is no longer kept."""
+        async with self._writing:
+            await self._write_batch()
+
+    async def flush_merchant(self, mid: str) -> None:
+        """Writes all that is pending of a merchant, also what another flush has taken and not yet committed."""
+        async with self._writing:
+            while self._pending.get(mid):
+                await self._write_batch()
+
+    async def _write_batch(self) -> None:
         batch = list(self._take())
         if batch:
             rows = await run_in_shared_slices(collect(self._make_row(mid, record) for mid, record in batch))
@@ -136,11 +148,6 @@ class RequestRecorder:
                     await connection.execute(ADD, *(list(column) for column in zip(*rows, strict=True)))
                 self._untrimmed.update(mid for mid, _ in batch)
                 await self._remove_old(connection)
-
-    async def flush_merchant(self, mid: str) -> None:
-        """Writes all that is pending of a merchant."""
-        while self._pending.get(mid):
-            await self.flush()
 
     def _take(self) -> Iterator[tuple[str, RequestRecord]]:
         share = max(1, MAX_ROWS // max(1, len(self._pending)))
