@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from bench import report, wrk
+from bench.capacity import capacity, costs_of_kinds
 from bench.results import MeasurementFailed
 from bench.run import MEASUREMENTS, Plan, measure
 
@@ -27,6 +28,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     lines = report.rows(figures)
     print("\n" + report.table(lines))
+    print("\n".join(["", *capacity(costs_of_kinds(figures))]))
     report.write_json(options.json, figures, lines)
     return 0 if report.is_complete(lines) else 1
 

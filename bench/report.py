@@ -127,8 +127,10 @@ def read_rows(figures: Results) -> Iterator[Row]:
 CPU_OF = (
     ("hot64", "a transfer, one hot wallet"),
     ("spread64", "a transfer, 100 merchants"),
+    ("token", "a card charge with a token"),
     ("verify", "a payment verify"),
 )
+TOKEN_CPU_MAX_RATIO = 1.2
 
 
 def cpu_rows(figures: Results) -> Iterator[Row]:
@@ -144,6 +146,16 @@ def cpu_rows(figures: Results) -> Iterator[Row]:
             note += f"; a transaction of TPC-B takes PostgreSQL {tpcb_us:,.0f} us"
         ratio = cost.total_us / tpcb_us if tpcb_us else None
         yield Row(f"processor time of {what}", f"{cost.total_us:,.0f} us", ratio, "-", "-", note)
+    charge, transfer = figures.cpu.get("token"), figures.cpu.get("hot64")
+    if charge and transfer and transfer.total_us:
+        ratio = charge.total_us / transfer.total_us
+        bound = f"at most {TOKEN_CPU_MAX_RATIO} x a transfer"
+        figure = f"{charge.total_us:,.0f} us"
+        yield Row("the card charge, to the transfer", figure, ratio, bound, at_most(ratio, TOKEN_CPU_MAX_RATIO))
+    for step, cost in figures.card_payments.items():
+        note = f"API {cost.api_us:,.0f}, PostgreSQL {cost.postgres_us:,.0f}, other processes {cost.other_us:,.0f} us"
+        what = f"processor time of a card payment with OTP, {step}"
+        yield Row(what, f"{cost.total_us:,.0f} us", None, "-", "-", note)
 
 
 def delivery_rows(figures: Results) -> Iterator[Row]:

@@ -218,6 +218,7 @@ class Results:
     tpcb_cpu_us: dict[int, list[float]] = field(default_factory=dict)
     loads: dict[str, LoadResult] = field(default_factory=dict)
     cpu: dict[str, CpuCost] = field(default_factory=dict)
+    card_payments: dict[str, CpuCost] = field(default_factory=dict)  # by step
     deliveries: dict[str, DeliveryResult] = field(default_factory=dict)
     preloaded_rows: int = 0
     interest: InterestRunResult | None = None

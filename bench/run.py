@@ -25,6 +25,7 @@ from bench import (
     wrk,
 )
 from bench.batched_sql import measure_batched_sql
+from bench.card_payments import measure_card_payments
 from bench.interest import measure_interest
 from bench.kit import measure_kit
 from bench.merchants import SPREAD_WALLET_FUNDINGS, Merchant, make_merchant, make_payments, save_card
@@ -41,6 +42,7 @@ MEASUREMENTS = (
     "hot256",
     "spread64",
     "token",
+    "card",
     "verify",
     "pull",
     "deliver",
@@ -73,7 +75,7 @@ PREREQUISITES = {
     "lists": {"hot64"},
     "console": {"hot64"},
     "memory": {"hot64"},
-    "cpu": {"hot64", "spread64", "verify"},
+    "cpu": {"hot64", "spread64", "token", "card", "verify"},
 }
 RATIO_TO_TPCB = {"hot64", "hot256", "spread64", "token", "interest", "cpu"}
 SCALES = (20, 1)
@@ -323,6 +325,7 @@ def measure_loads(plan: Plan, sut: SystemUnderTest) -> list[Merchant]:
             "spread64", request_templates.transfers(make_spread_merchants(sut, spread)), 64
         ),
         "token": lambda: sut.measure_load("token", make_token_charges(sut), 64),
+        "card": lambda: measure_cards(sut),
         "verify": lambda: sut.measure_load("verify", make_verifications(sut), 64),
         "pull": lambda: measure_pulls(sut),
     }
@@ -330,6 +333,12 @@ def measure_loads(plan: Plan, sut: SystemUnderTest) -> list[Merchant]:
         if plan.includes(name):
             try_measurement(sut.figures, name, measurement)
     return spread
+
+
+def measure_cards(sut: SystemUnderTest) -> None:
+    meter = cpu.CpuMeter(sut.server, sut.dsn)
+    steps = sut.figures.card_payments = measure_card_payments(sut.server.port, sut.hot_merchant, meter)
+    say("card payments: " + ", ".join(f"{step} {cost.total_us:,.0f} us" for step, cost in steps.items()))
 
 
 def measure_pulls(sut: SystemUnderTest) -> None:

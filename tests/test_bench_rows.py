@@ -5,8 +5,9 @@ from collections.abc import Iterator
 import psutil
 import pytest
 
-from bench import console_pages, interest, list_rows, loans, postgres, reconcile, server
+from bench import capacity, console_pages, interest, list_rows, loans, postgres, reconcile, server
 from bench.merchants import Merchant
+from bench.results import CpuCost, Results
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment, Deployments
 
@@ -78,3 +79,13 @@ def test_books_of_reconciliation_have_three_postings_for_each_transfer(deploymen
     reconcile.fill_books(dsn, ROWS)
     assert count(dsn, "posting") == 3 * ROWS
     assert count(dsn, f"posting where credit = '{reconcile.ACCOUNT}' and kind = 'transfer'") == ROWS
+
+
+def test_capacity_is_the_processor_time_of_all_requests_at_half_load() -> None:
+    assert capacity.cores_for(1_000, 500.0) == 1.0
+    figures = Results(cpu={"hot64": CpuCost(350.0, 250.0, 50.0), "cpu of something else": CpuCost(1.0, 1.0)})
+    figures.card_payments = {"initiate": CpuCost(100.0, 200.0), "validate": CpuCost(400.0, 300.0)}
+    _, transfers, cards = capacity.capacity(capacity.costs_of_kinds(figures))
+    assert transfers.endswith("transfers, one wallet: 0.8 cores for the service and 0.5 for PostgreSQL")
+    assert cards.endswith("all three requests: 1.0 cores for the service and 1.0 for PostgreSQL")
+    assert not list(capacity.capacity({}))
