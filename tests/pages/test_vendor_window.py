@@ -1,7 +1,7 @@
 """The page of a vendor, on a third origin that refuses to be framed, opened from a checkout inside a shop's page.
 
-The service is in live, and the vendor is its twin: the browser reaches it under the vendor's own address, and the shop at
-an address with https, as live wants it. Contract: payment#embedding
+The service is in live, and the vendor is its twin: the browser reaches it under the vendor's own address, and the shop
+at an address with https, as live wants it. Contract: payment#embedding
 """
 
 from collections.abc import Iterator
