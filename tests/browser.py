@@ -6,6 +6,7 @@ the session's: while Playwright's loop exists, no other test of its thread can r
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
@@ -79,6 +80,15 @@ def browser() -> Iterator[Browser]:
         launched = playwright.chromium.launch(executable_path=str(CHROMIUM), args=list(ARGUMENTS))
         yield launched
         launched.close()
+
+
+@contextmanager
+def new_page(browser: Browser) -> Iterator[Page]:
+    """A page in a profile of its own, whose console may show what the browser has blocked or could not load."""
+    with browser.new_context() as context:
+        context.set_default_timeout(ANSWER_MILLISECONDS)
+        expect.set_options(timeout=ANSWER_MILLISECONDS)
+        yield context.new_page()
 
 
 @pytest.fixture

@@ -7,17 +7,21 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
+import httpx2
 import mcp_types as types
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
 
 from tests.serving import STOP_SECONDS
 from tests.simulate.processes import clean_environment
 
 T = TypeVar("T")
 TRANSPORTS = ("stdio", "http")
+# Of a tool that waits for the service, such as a clock that is moved by weeks.
+ANSWER_SECONDS = 150.0
 
 
 class Assistant:
@@ -73,22 +77,41 @@ async def over_stdio(url: str, words: Sequence[str], log: Path) -> AsyncIterator
             yield client
 
 
+class Served(NamedTuple):
+    """A command that serves HTTP."""
+
+    address: str
+    authorization: str  # the header that it printed, or "" if it printed none
+
+
 @contextlib.contextmanager
-def serving_http(url: str, words: Sequence[str], log: Path) -> Iterator[str]:
-    """Runs the command with --http. Yields its address."""
+def serving_http(url: str, words: Sequence[str], log: Path, token: str = "") -> Iterator[Served]:
+    """Runs the command with --http, with a token in its environment if one is given."""
     command = [sys.executable, *words_of(url, words), "--http", "0"]
+    given = {"KASUWA_MCP_TOKEN": token} if token else {}
     with (
         log.open("w") as errors,
         subprocess.Popen(
-            command, env=clean_environment({}), stdout=subprocess.PIPE, stderr=errors, text=True
+            command, env=clean_environment(given), stdout=subprocess.PIPE, stderr=errors, text=True
         ) as process,
     ):
         try:
             assert process.stdout is not None
-            yield process.stdout.readline().rpartition(" ")[2].strip()
+            address = process.stdout.readline().rpartition(" ")[2].strip()
+            printed = "" if token else process.stdout.readline().partition("Authorization: ")[2].strip()
+            yield Served(address, printed)
         finally:
             process.terminate()
             process.wait(STOP_SECONDS)
+
+
+async def over_http(address: str, authorization: str, work: Callable[[Assistant], Awaitable[T]]) -> T:
+    headers = {"Authorization": authorization} if authorization else {}
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=ANSWER_SECONDS) as http_client,
+        Client(streamable_http_client(address, http_client=http_client)) as client,
+    ):
+        return await work(Assistant(client))
 
 
 def talk(
@@ -100,11 +123,7 @@ def talk(
         async with over_stdio(url, words, log) as client:
             return await work(Assistant(client))
 
-    async def run_http(address: str) -> T:
-        async with Client(address) as client:
-            return await work(Assistant(client))
-
     if transport == "stdio":
         return asyncio.run(run_stdio())
-    with serving_http(url, words, log) as address:
-        return asyncio.run(run_http(address))
+    with serving_http(url, words, log) as served:
+        return asyncio.run(over_http(served.address, served.authorization, work))

@@ -1,7 +1,9 @@
 """What an assistant, a page in a browser or another program may try that it must not get."""
 
+import asyncio
 import http.client
 import json
+import re
 import socket
 from pathlib import Path
 from typing import Any
@@ -10,8 +12,9 @@ from urllib.parse import urlsplit
 import pytest
 from mcp import MCPError
 
-from tests.assistant.talk import TRANSPORTS, Assistant, serving_http, talk
+from tests.assistant.talk import TRANSPORTS, Assistant, over_http, serving_http, talk
 from tests.running import Deployment
+from tests.simulate.processes import run_command
 
 # A tool, its arguments, and what the error must name.
 REFUSED: tuple[tuple[str, dict[str, Any], tuple[str, ...]], ...] = (
@@ -70,14 +73,15 @@ def test_hostile_arguments_are_refused_with_every_fault_and_the_server_goes_on(
 
 
 def test_http_answers_this_machine_alone_and_no_page_of_a_browser(deployment: Deployment, tmp_path: Path) -> None:
-    with serving_http(f"http://127.0.0.1:{deployment.port}", [], tmp_path / "log") as address:
-        place = urlsplit(address)
+    with serving_http(f"http://127.0.0.1:{deployment.port}", [], tmp_path / "log") as served:
+        place = urlsplit(served.address)
         own = f"127.0.0.1:{place.port}"
 
         def post(body: str = PING, **headers: str) -> int:
             connection = http.client.HTTPConnection(str(place.hostname), place.port, timeout=60)
             try:
-                connection.request("POST", place.path, body, {**SENT, **headers})
+                known = {**SENT, "authorization": served.authorization}
+                connection.request("POST", place.path, body, {**known, **headers})
                 return connection.getresponse().status
             finally:
                 connection.close()
@@ -98,7 +102,69 @@ def test_http_answers_this_machine_alone_and_no_page_of_a_browser(deployment: De
         # What a form of a page can send without asking.
         assert post(**{"content-type": "text/plain"}) == 400
         assert listeners(place.port) == {"127.0.0.1"}
+        # A page that comes here under a name of its own (DNS rebinding) does not have the token either.
+        assert post(Host=own, Origin=f"http://{own}", authorization="") == 401
     assert (tmp_path / "log").read_text() == ""
+
+
+def send_plainly(address: str, *authorizations: str) -> tuple[int, str | None]:
+    """Sends a ping with these headers. Returns the status and how to authenticate."""
+    place = urlsplit(address)
+    connection = http.client.HTTPConnection(str(place.hostname), place.port, timeout=60)
+    try:
+        connection.putrequest("POST", place.path)
+        for value in authorizations:
+            connection.putheader("Authorization", value)
+        for name, value in {**SENT, "content-length": str(len(PING))}.items():
+            connection.putheader(name, value)
+        connection.endheaders(PING.encode())
+        reply = connection.getresponse()
+        return reply.status, reply.headers["www-authenticate"]
+    finally:
+        connection.close()
+
+
+def test_http_answers_those_alone_who_send_the_token(deployment: Deployment, tmp_path: Path) -> None:
+    async def list_tools(assistant: Assistant) -> int:
+        return len((await assistant.client.list_tools()).tools)
+
+    url = f"http://127.0.0.1:{deployment.port}"
+    with serving_http(url, [], tmp_path / "made") as first, serving_http(url, [], tmp_path / "again") as second:
+        assert re.fullmatch(r"Bearer [\w-]{43}", first.authorization, re.ASCII)
+        assert first.authorization != second.authorization
+        assert asyncio.run(over_http(first.address, first.authorization, list_tools)) == 10
+        refused = (401, "Bearer")
+        word = first.authorization.removeprefix("Bearer ")
+        for sent in ((), ("",), (word,), (f"Basic {word}",), (f"{first.authorization}x",), (first.authorization[:-1],)):
+            assert send_plainly(first.address, *sent) == refused, sent
+        assert send_plainly(first.address, second.authorization) == refused
+        assert send_plainly(first.address, second.authorization, first.authorization) == refused
+        assert send_plainly(first.address, f"bearer {word}") == send_plainly(first.address, first.authorization)
+        assert send_plainly(first.address, first.authorization)[0] != 401
+        for wrong in ("", second.authorization):
+            with pytest.raises(BaseExceptionGroup) as failed:
+                asyncio.run(over_http(first.address, wrong, list_tools))
+            assert failed.group_contains(MCPError)
+    assert [(tmp_path / name).read_text() for name in ("made", "again")] == ["", ""]
+
+
+def test_a_token_of_the_environment_is_taken_and_not_printed(deployment: Deployment, tmp_path: Path) -> None:
+    async def list_tools(assistant: Assistant) -> int:
+        return len((await assistant.client.list_tools()).tools)
+
+    token = "assistants-of-this-desk-1"
+    with serving_http(f"http://127.0.0.1:{deployment.port}", [], tmp_path / "log", token) as served:
+        assert served.authorization == ""
+        assert asyncio.run(over_http(served.address, f"Bearer {token}", list_tools)) == 10
+        assert send_plainly(served.address) == (401, "Bearer")
+
+
+@pytest.mark.parametrize("token", ["short", "twenty-four letters and spaces", "x" * 600, "ọjà-ọjà-ọjà-ọjà-ọjà-ọjà-ọjà"])
+def test_a_token_that_cannot_be_one_is_refused_at_the_start(token: str) -> None:
+    done = run_command(["mcp", "--http", "0"], {"KASUWA_MCP_TOKEN": token})
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "KASUWA_MCP_TOKEN must have 24 to 512" in done.stderr
+    assert token not in done.stderr
 
 
 def listeners(port: int | None) -> set[str]:

@@ -1,6 +1,8 @@
 """Connections of the Python client: proxies, transports and clients of the user's own, and concurrent calls."""
 
 import asyncio
+import gc
+import warnings
 from collections.abc import Callable
 
 import httpx
@@ -8,7 +10,7 @@ import pytest
 import trio
 
 from kasuwa_client import AsyncKasuwa, Kasuwa, RetryPolicy, ServiceUnreachable
-from tests.clients.faulty_server import SOCKET_SECONDS, closed_port, delay, drop, faulty_server, reply
+from tests.clients.faulty_server import SOCKET_SECONDS, closed_port, delay, drip, drop, faulty_server, half_of, reply
 from tests.merchant_client import MerchantClient
 
 WALLET = {"status": 200, "data": []}
@@ -119,3 +121,22 @@ def test_a_call_that_trio_cancels_ends_at_once_and_leaves_the_client_usable(shop
                 assert (await client.resources.wallet()).data == ()
 
     trio.run(run)
+
+
+@pytest.mark.parametrize("timeout", [0.5, 30.0], ids=["while it is read", "in between"])
+def test_a_body_that_is_too_slow_leaves_nothing_open_in_trio(timeout: float) -> None:
+    """The time ends while the client waits for a byte, or the connection ends before the body does."""
+    step = drip(0.1, {"status": 200, "data": ["x" * 1000]}) if timeout < 1 else half_of(200, WALLET)
+
+    async def run() -> None:
+        with faulty_server(step) as server:
+            once = RetryPolicy(max_retries=0)
+            async with AsyncKasuwa(mid="GP1", key="secret", base_url=server.url, timeout=timeout, retry=once) as client:
+                with pytest.raises(ServiceUnreachable):
+                    await client.resources.wallet()
+
+    with warnings.catch_warnings(record=True) as complaints:
+        warnings.simplefilter("always")
+        trio.run(run)
+        gc.collect()
+    assert [str(one.message) for one in complaints] == []

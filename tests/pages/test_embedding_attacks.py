@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Frame, Page, expect
 
-from tests.browser import ANSWER_MILLISECONDS, BROWSER_GROUP, browser
+from tests.browser import BROWSER_GROUP, browser, new_page
 from tests.merchant_client import MerchantClient
 from tests.methods.checkout.payer import open_checkout
 from tests.pages.shop_site import ShopSite, allow, calls_of, open_overlay, running_shop_site
@@ -26,10 +26,8 @@ NONCE = "0123456789abcdef" * 2
 @pytest.fixture
 def page(browser: Browser) -> Any:
     """A page whose console may show what the browser has blocked."""
-    with browser.new_context() as context:
-        context.set_default_timeout(ANSWER_MILLISECONDS)
-        expect.set_options(timeout=ANSWER_MILLISECONDS)
-        yield context.new_page()
+    with new_page(browser) as page:
+        yield page
 
 
 def frame_at(page: Page, start: str) -> Frame:

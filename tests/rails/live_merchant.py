@@ -1,12 +1,10 @@
 """A merchant of a live deployment, with money in its wallet."""
 
-import asyncio
-
 from kasuwa.boot.composition import Services
 from kasuwa.sandbox.operations import fund_new_merchant
 from kasuwa.settings.settings import read_settings
 from tests.merchant_client import MerchantClient
-from tests.running import Deployment
+from tests.running import Deployment, run_apart
 
 
 def add_merchant(deployment: Deployment) -> tuple[MerchantClient, int]:
@@ -28,4 +26,4 @@ def fund(deployment: Deployment, settings: dict[str, str], merchant_id: int) -> 
         finally:
             await services.close()
 
-    asyncio.run(run())
+    run_apart(run())

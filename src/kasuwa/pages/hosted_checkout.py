@@ -73,11 +73,20 @@ from kasuwa.transactions.payers import hash_customer
 CHECKOUT_PATH = re.compile(rf"/pay/checkout/([0-9a-f]{{{TOKEN_DIGITS}}})(/[a-z_.]{{1,30}})?", re.ASCII)
 LINK_PATH = re.compile(r"/pay/link/([a-z0-9-]{3,60})", re.ASCII)
 
-NOT_FOUND = render_notice(404, "Page not found", "Check the address, or ask the merchant for a new link.")
-NOT_IN_USE = render_notice(410, "This link is not in use", "Please ask the merchant for another way to pay.")
+NOT_FOUND = render_notice(
+    404, "Page not found", "Check the address, or ask the merchant for a new link.", notice="not_found"
+)
+NOT_IN_USE = render_notice(
+    410, "This link is not in use", "Please ask the merchant for another way to pay.", notice="link_not_in_use"
+)
 METHOD_NOT_ALLOWED = render_notice(405, "Method not allowed", "Go back and try again.")
 TOO_MANY_REQUESTS = render_notice(
-    429, "Please wait a moment", "Too many requests came from your network. Try again soon.", retry_after=5
+    429,
+    "Please wait a moment",
+    "Too many requests came from your network. Try again soon.",
+    notice="rate_limited",
+    again="Try again",
+    retry_after=5,
 )
 
 TRY_AGAIN = "That did not work, and nothing was charged. Please try again"

@@ -96,7 +96,7 @@ def render_hosted(
     """`origins` are the sites that may show the page in a frame."""
     scripts = {"script": SCRIPT, "frame_script": FRAME_SCRIPT}
     body = TEMPLATES.get_template(template).render(
-        values, view=view, origins=origins, style=STYLE, hosted_style=HOSTED_STYLE, **scripts
+        {"notice": ""} | values, view=view, origins=origins, style=STYLE, hosted_style=HOSTED_STYLE, **scripts
     )
     return Page(http, body.encode(), security_headers(HTML, make_policy(view, origins)))
 
@@ -261,7 +261,9 @@ def render_attempt(view: HostedView, problem: str = "") -> Page:
 
 
 def render_closed(view: HostedView) -> Page:
-    values = shared_values(view) | {"failure": view.failure, "is_expired": view.now >= view.checkout.expires_at}
+    is_expired = view.now >= view.checkout.expires_at
+    ended = {"is_expired": is_expired, "notice": "expired" if is_expired else "closed"}
+    values = shared_values(view) | {"failure": view.failure} | ended
     return render_checkout_step("hosted_closed.html", values, view)
 
 

@@ -35,7 +35,9 @@ from kasuwa.transactions.checkouts import TOKEN_DIGITS
 
 PATH = re.compile(rf"(/pay/invoice/([0-9a-f]{{{TOKEN_DIGITS}}}))(/invoice\.pdf)?", re.ASCII)
 
-NOT_FOUND = render_notice(404, "Invoice not found", "Check the address, or ask the merchant for a new link.")
+NOT_FOUND = render_notice(
+    404, "Invoice not found", "Check the address, or ask the merchant for a new link.", notice="not_found"
+)
 PART_FIELD = msgspec.structs.replace(AMOUNT_FIELD, label="Amount to pay now")
 
 

@@ -102,7 +102,7 @@ def compile_templates() -> None:
 
 
 def render_template(template: str, policy: str, values: dict[str, Any], http: int = 200) -> Page:
-    body = TEMPLATES.get_template(template).render({"frame_script": ""} | values, style=STYLE)
+    body = TEMPLATES.get_template(template).render({"frame_script": "", "notice": ""} | values, style=STYLE)
     return Page(http, body.encode(), security_headers(HTML, policy))
 
 
@@ -196,10 +196,19 @@ def render_receipt(view: CheckoutView) -> Page:
     return render_template("receipt.html", policy, values)
 
 
-def render_notice(http: int, heading: str, text: str, *, retry_after: int | None = None) -> Page:
-    """Returns a page with a message. `retry_after` tells clients in how many seconds to try again."""
-    values = {"view": None, "heading": heading, "text": text}
-    page = render_template("notice.html", content_security_policy(ancestors="*"), values, http)
+def render_notice(
+    http: int, heading: str, text: str, *, notice: str = "", again: str = "", retry_after: int | None = None
+) -> Page:
+    """Returns a page with a message.
+
+    notice       its code, which a page of any site hears that shows it by kasuwa.js. Contract: payment#embedding
+    again        words of a link that loads the page again
+    retry_after  tells clients in how many seconds to try again
+    """
+    values = {"view": None, "heading": heading, "text": text, "again": again, "notice": notice}
+    values |= {"frame_script": FRAME_SCRIPT if notice else ""}
+    policy = content_security_policy(ancestors="*", script=FRAME_SCRIPT_HASH if notice else "")
+    page = render_template("notice.html", policy, values, http)
     if retry_after is None:
         return page
     return msgspec.structs.replace(page, headers=(*page.headers, ("retry-after", str(retry_after))))

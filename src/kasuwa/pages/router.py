@@ -31,20 +31,38 @@ MAX_FORM_FIELDS = 30
 
 OTP_REQUIRED = "Enter the code that your bank has sent you, 4 to 8 digits"
 
-NOT_FOUND = render_notice(404, "Payment not found", "Check the address, or go back to the merchant and try again.")
+LOAD_AGAIN = "Load this page again"
+NOT_FOUND = render_notice(
+    404, "Payment not found", "Check the address, or go back to the merchant and try again.", notice="not_found"
+)
 METHOD_NOT_ALLOWED = render_notice(405, "Method not allowed", "Go back to the merchant and try again.")
-INVALID_FORM = render_notice(400, "The form could not be read", "Go back, and approve or decline the payment again.")
+INVALID_FORM = render_notice(
+    400,
+    "The form could not be read",
+    "Go back, and approve or decline the payment again.",
+    notice="form_unreadable",
+    again=LOAD_AGAIN,
+)
 SERVICE_UNAVAILABLE = render_notice(
-    503, "Please try again in a moment", "The payment could not be looked up. Nothing was changed."
+    503,
+    "Please try again in a moment",
+    "The payment could not be looked up. Nothing was changed.",
+    notice="unavailable",
+    again="Try again",
 )
 INTERNAL_ERROR = render_notice(
-    500, "Something went wrong", "Go back to the merchant, who can see the status of the payment."
+    500,
+    "Something went wrong",
+    "Go back to the merchant, who can see the status of the payment.",
+    notice="internal_error",
 )
 # Shown once an answer may have reached the bank. A payer who is told to start again might pay twice.
 OUTCOME_UNKNOWN = render_notice(
     503,
     "We do not know the outcome yet",
     "Your answer may have arrived. Do not pay again: load this page again in a moment, or ask the merchant.",
+    notice="outcome_unknown",
+    again=LOAD_AGAIN,
 )
 
 log = structlog.get_logger("kasuwa.pages")

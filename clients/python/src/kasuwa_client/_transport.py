@@ -126,6 +126,18 @@ async def sleep(seconds: float) -> None:
     await anyio.sleep(seconds)
 
 
+async def read_until(response: httpx.Response, until: float) -> bytes | None:
+    """Returns the body, or None if it was not complete in time. What reads is cancelled then, so that nothing of it is
+    left: trio warns of each generator that was not run to its end."""
+    import anyio
+
+    content = bytearray()
+    with anyio.move_on_after(until - time.monotonic()) as scope:
+        async for part in response.aiter_bytes():
+            content += part
+    return None if scope.cancelled_caught else bytes(content)
+
+
 class AsyncTransport:
     """Runs flows with an httpx.AsyncClient. Can be used by several tasks at once."""
 
@@ -161,12 +173,8 @@ class AsyncTransport:
                 timeout=timeout_of(effect),
                 follow_redirects=False,
             ) as response:
-                content = bytearray()
-                async for part in response.aiter_bytes():
-                    content += part
-                    if time.monotonic() > effect.until:
-                        return TOO_SLOW
-                return Answer(response.status_code, dict(response.headers), bytes(content))
+                content = await read_until(response, effect.until)
+                return TOO_SLOW if content is None else Answer(response.status_code, dict(response.headers), content)
         except httpx.HTTPError as error:
             return read_failure(error)
 

@@ -3,6 +3,7 @@
 It needs the package `mcp`, which comes with kasuwa[mcp].
 """
 
+import hmac
 import logging
 import socket
 import sys
@@ -19,6 +20,8 @@ from mcp import MCPError
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from kasuwa import __version__
 from kasuwa.integration.assistant.connection import AssistantError, Connection
@@ -167,9 +170,29 @@ def serve_stdio(connection: Connection) -> None:
     anyio.run(run)
 
 
-def serve_http(connection: Connection, port: int, tell: Callable[[str], None]) -> None:
-    """Serves HTTP on this machine alone until a signal ends it. Other Host and Origin headers than its own are refused,
-    so that no page of a browser reaches it. Raises OSError if the port cannot be had."""
+class TokenGate:
+    """Passes requests with the bearer token on to an ASGI application, and answers all others with 401."""
+
+    def __init__(self, app: ASGIApp, token: str) -> None:
+        self._app = app
+        self._token = token.encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan" or self._is_allowed(scope):
+            await self._app(scope, receive, send)
+        else:
+            await Response(status_code=401, headers={"www-authenticate": "Bearer"})(scope, receive, send)
+
+    def _is_allowed(self, scope: Scope) -> bool:
+        sent = [value for name, value in scope["headers"] if name == b"authorization"]
+        scheme, _, given = sent[0].partition(b" ") if len(sent) == 1 else (b"", b"", b"")
+        return scheme.lower() == b"bearer" and hmac.compare_digest(given, self._token)
+
+
+def serve_http(connection: Connection, port: int, token: str, tell: Callable[[str], None]) -> None:
+    """Serves HTTP on this machine alone until a signal ends it, to those who send the token. Other Host and Origin
+    headers than its own are refused too, so that no page of a browser reaches it. Raises OSError if the port cannot be
+    had."""
     quiet_logs()
     with socket.create_server((HOST, port)) as listening:
         own = [f"{name}:{listening.getsockname()[1]}" for name in (HOST, "localhost")]
@@ -182,7 +205,11 @@ def serve_http(connection: Connection, port: int, tell: Callable[[str], None]) -
             )
         )
         config = uvicorn.Config(
-            app, log_level="critical", access_log=False, timeout_graceful_shutdown=STOP_SECONDS, server_header=False
+            TokenGate(app, token),
+            log_level="critical",
+            access_log=False,
+            timeout_graceful_shutdown=STOP_SECONDS,
+            server_header=False,
         )
         tell(f"http://{own[0]}{ENDPOINT}")
         uvicorn.Server(config).run(sockets=[listening])

@@ -12,6 +12,7 @@
   var ANSWER_MS = 3000, LOAD_MS = 30000;
   var OPTIONS = ["access_code", "url", "element", "onSuccess", "onClose", "onError"];
   var CODE = /^[0-9a-f]{48}$/;
+  var NOTICE = /^[a-z_]{1,40}$/;
   var PAGE = /^\/pay\/(?:(?:checkout|invoice)\/[0-9a-f]{48}|link\/[a-z0-9-]{3,60})$/;
   // The page may not lead the window around it elsewhere. Banks and vendors open in a window of their own.
   var SANDBOX = "allow-scripts allow-same-origin allow-forms allow-popups allow-popups-to-escape-sandbox" +
@@ -102,7 +103,7 @@
   function open(options, address) {
     var place = findElement(options.element), nonce = makeNonce(), frame = makeFrame(address);
     var focused = document.activeElement, root = document.documentElement, scrolling = root.style.overflow;
-    var isReady = false, isPaid = false, isClosed = false, timer = setTimeout(redirect, LOAD_MS);
+    var isReady = false, isPaid = false, isClosed = false, timer = setTimeout(giveUp, LOAD_MS);
     var dialog = place ? null : makeOverlay(frame, close);
 
     function remove() {
@@ -123,28 +124,41 @@
       if (typeof options.onClose === "function") options.onClose();
     }
 
-    function redirect() {
-      if (isClosed || isReady) return;
+    function giveUp() {
+      if (isClosed) return;
+      if (isReady) {
+        if (dialog) dialog.status.textContent = "The payment page does not answer";
+        report(options, ["no_answer", "a page of the payment did not load: close it, and open it again"]);
+      } else {
+        redirect("not_framed", "the payment page may not be shown here, so the payer is redirected to it");
+      }
+    }
+
+    function redirect(code, message) {
       remove();
-      report(options, ["not_framed", "the payment page may not be shown here, so the payer is redirected to it"]);
+      report(options, [code, message]);
       location.assign(address);
     }
 
     function greet() {
       frame.contentWindow.postMessage({ kasuwa: PROTOCOL, type: "hello", nonce: nonce }, home);
-      if (isReady) return;
       clearTimeout(timer);
-      timer = setTimeout(redirect, ANSWER_MS);
+      timer = setTimeout(giveUp, ANSWER_MS);
     }
 
     function hear(event) {
       var said = event.data;
       if (event.origin !== home || event.source !== frame.contentWindow) return;
       if (!said || said.kasuwa !== PROTOCOL || said.nonce !== nonce) return;
-      if (said.type === "ready" && !isReady) {
-        isReady = true;
+      if (said.type === "ready") {
         clearTimeout(timer);
-        if (dialog) { dialog.status.textContent = ""; frame.focus(); }
+        if (dialog) dialog.status.textContent = "";
+        if (dialog && !isReady) frame.focus();
+        isReady = true;
+      } else if (said.type === "notice" && typeof said.code === "string" && NOTICE.test(said.code)) {
+        report(options, [said.code, "the payment page shows a notice"]);
+      } else if (said.type === "blocked") {
+        redirect("window_blocked", "the browser opens no window for the page of a bank, so the payer is redirected");
       } else if (said.type === "paid" && !isPaid && typeof said.reference === "string") {
         isPaid = true;
         if (typeof options.onSuccess === "function") options.onSuccess({ reference: said.reference });
@@ -175,7 +189,8 @@
    * access_code  of a checkout; or `url`, the address of a checkout, a link or an invoice
    * onSuccess    called once with { reference } when the page says that it was paid: verify it on your server
    * onClose      called once when the page was closed, paid or not
-   * onError      called with { code, message }. Without it, options that are wrong raise a TypeError
+   * onError      called with { code, message }: the options are wrong, or the page shows a notice, such as that the
+   *              service is busy. Without it, options that are wrong raise a TypeError
    */
   function checkout(options) {
     var address = findAddress(options = options || {}), fault = findFault(options, address);

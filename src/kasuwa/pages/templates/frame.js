@@ -1,5 +1,6 @@
 (function () {
-  var body = document.body, origins = body.dataset.origins, framed = window.parent !== window, shop;
+  var body = document.body, origins = body.dataset.origins, notice = body.dataset.notice;
+  var framed = window.parent !== window, shop;
   var all = function (selector) { return [].slice.call(document.querySelectorAll(selector)); };
   if (!framed) return;
 
@@ -9,8 +10,19 @@
     mark.type = "hidden"; mark.name = "framed"; mark.value = "yes";
     form.appendChild(mark);
   });
-  all("a[data-outside]").forEach(function (link) { link.target = "_blank"; link.rel = "noopener noreferrer"; });
-  if (!origins) return;
+  all("a[data-outside]").forEach(function (link) {
+    link.target = "_blank"; link.rel = "noopener noreferrer";
+    link.addEventListener("click", function (event) {
+      if (!shop) return;
+      event.preventDefault();
+      // With noopener the browser does not say whether there is a window, so the opener is taken away afterwards.
+      var opened = window.open("about:blank", "_blank");
+      if (!opened) return tell("blocked");
+      opened.opener = null;
+      opened.location.replace(link.href);
+    });
+  });
+  if (!origins && !notice) return;
 
   function tell(type, name, value) {
     var said = { kasuwa: 1, nonce: shop.nonce, type: type };
@@ -21,12 +33,18 @@
     tell("size", "height", Math.ceil(document.querySelector("main").getBoundingClientRect().bottom + scrollY + 16));
   }
 
+  // A notice belongs to no merchant, so that it has no list: it tells its code and its height to any site.
+  function mayHear(origin) {
+    return origins ? origins.split(" ").indexOf(origin) >= 0 : /^https?:\/\//.test(origin);
+  }
+
   addEventListener("message", function (event) {
     var hello = event.data;
-    if (shop || event.source !== window.parent || origins.split(" ").indexOf(event.origin) < 0) return;
+    if (shop || event.source !== window.parent || !mayHear(event.origin)) return;
     if (!hello || hello.kasuwa !== 1 || hello.type !== "hello" || !/^[0-9a-f]{32}$/.test(hello.nonce)) return;
     shop = { origin: event.origin, nonce: hello.nonce };
     tell("ready");
+    if (notice) tell("notice", "code", notice);
     if (body.dataset.paid) tell("paid", "reference", body.dataset.paid);
     if (window.ResizeObserver) new ResizeObserver(measure).observe(document.querySelector("main")); else measure();
   });
