@@ -9,7 +9,6 @@ from kasuwa.console.kit.charts import BarChart, Series, axis_maximum, draw_bar_c
 from kasuwa.console.kit.figures import Change, group_by_bar, percentage, rank_reasons, sum_by_currency
 from kasuwa.console.kit.periods import bar_starts, read_period
 from kasuwa.projections.daily_totals import (
-    MAX_EVENTS_PER_STEP,
     MAX_REASONS_PER_DAY,
     DailyTotal,
     Uncounted,
@@ -122,14 +121,12 @@ def test_a_day_keeps_the_most_frequent_reasons_and_all_that_expired() -> None:
     assert sum(one.count for one in limited) == sum(one.count for one in [*many, expired])
 
 
-def test_a_step_counts_the_events_of_several_merchants_up_to_its_limit() -> None:
-    small, large, next_one = Uncounted(1, 4, 10), Uncounted(2, 0, 3 * MAX_EVENTS_PER_STEP), Uncounted(3, 0, 1)
-    assert choose_step([small, next_one]) == [small, next_one]
-    assert choose_step([small, large, next_one]) == [small, Uncounted(2, 0, MAX_EVENTS_PER_STEP - 6)]
-    assert choose_step([Uncounted(2, 5, 5 + MAX_EVENTS_PER_STEP), next_one]) == [
-        Uncounted(2, 5, 5 + MAX_EVENTS_PER_STEP)
-    ]
-    assert choose_step([]) == []
+def test_a_step_takes_the_events_of_several_merchants_up_to_its_limit() -> None:
+    small, large, next_one = Uncounted(1, 4, 10), Uncounted(2, 0, 300), Uncounted(3, 0, 1)
+    assert choose_step([small, next_one], 100) == [small, next_one]
+    assert choose_step([small, large, next_one], 100) == [small, Uncounted(2, 0, 94)]
+    assert choose_step([Uncounted(2, 5, 105), next_one], 100) == [Uncounted(2, 5, 105)]
+    assert choose_step([], 100) == []
 
 
 # --- periods --------------------------------------------------------------------------------------------------------

@@ -8,11 +8,12 @@ from typing import Any
 import asyncpg
 import pytest
 
-from kasuwa.merchants import merchants
+from kasuwa.merchants import exchange_rates, merchants
 from kasuwa.merchants.merchants import RECHECK_AFTER_SECONDS, MerchantDirectory
 from kasuwa.privacy import vault_keys
 from kasuwa.settings.secret_key import load_secret_key
 from kasuwa.settings.settings import Settings
+from kasuwa.terms.conversion import ExchangeRate, ExchangeRates
 from tests.merchant_client import MerchantClient
 from tests.running import Deployment, code_all_rows
 
@@ -150,3 +151,56 @@ def test_what_a_query_found_before_an_eviction_is_not_cached(
         assert directory.load(shop.mid) is not late
 
     asyncio.run(with_directory(deployment, evict))
+
+
+def test_a_merchant_that_is_read_again_is_the_same_until_it_changes(
+    deployment: Deployment, open_shop: Callable[..., MerchantClient]
+) -> None:
+    shop = open_shop()
+
+    async def read_again(connection: Any, vault: Any, directory: MerchantDirectory, reader: CountingReader) -> None:
+        async def read() -> Any:
+            return (await directory.load(shop.mid)).merchant
+
+        async def set_settings(settings: str) -> None:
+            await connection.execute("update merchant set settings = $2 where mid = $1", shop.mid, settings)
+            await code_all_rows(connection, vault)
+
+        [stored] = await connection.fetchrow("select settings::text from merchant where mid = $1 and current", shop.mid)
+        first = await read()
+        assert await read() is first
+        await set_settings('{"settlement_days": 7}')
+        assert (await read()).settlement_days == 7
+        await set_settings('{"payouts_change": {"policy": {}, "effective_at": "2999-01-01T00:00:00Z", "by": "x"}}')
+        assert await read() is not await read(), "what it is changes with the time"
+        await connection.execute("update merchant set settings = $2 where mid = $1", shop.mid, stored)
+        assert await read() is None, "the code of its row is checked each time"
+        await code_all_rows(connection, vault)
+        assert await read() == first
+
+    asyncio.run(with_directory(deployment, read_again))
+
+
+def test_a_merchant_that_is_read_again_has_the_rates_of_now(
+    deployment: Deployment, open_shop: Callable[..., MerchantClient]
+) -> None:
+    shop = open_shop()
+
+    async def change(connection: Any, vault: Any, directory: MerchantDirectory, reader: CountingReader) -> None:
+        async def read() -> Any:
+            merchant = (await directory.load(shop.mid)).merchant
+            assert merchant is not None
+            return merchant.terms(ExchangeRates).by_currency.get("USD")
+
+        known = await read()
+        rate = ExchangeRate(buy=7, sell=11)
+        await exchange_rates.set_rate(connection, vault, "USD", rate, "test")
+        assert await read() == rate != known
+        await connection.execute("insert into exchange_rate (currency, buy, sell, set_by) values ('USD', 7, 12, 'x')")
+        assert await read() is None, "a rate that the service did not write is not used"
+        await code_all_rows(connection, vault)
+        assert await read() == ExchangeRate(buy=7, sell=12)
+        await exchange_rates.set_rate(connection, vault, "USD", known, "test")
+        assert await read() == known
+
+    asyncio.run(with_directory(deployment, change))

@@ -8,8 +8,9 @@ working in every process within that time. A new key works once the cached ones 
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -29,13 +30,14 @@ from kasuwa.merchants.senders import find_ended_senders
 from kasuwa.postgres import row_codes
 from kasuwa.postgres.clock import DatabaseClock
 from kasuwa.postgres.connection_pool import Connection, QueryRunner
+from kasuwa.terms.conversion import ExchangeRate
 
 # A cached merchant is reloaded in the background after the first time, and not used any more after the second, which is
 # below the second in which a rolled-off key must stop working.
 REFRESH_AFTER_SECONDS = 0.4
 STALE_AFTER_SECONDS = 0.9
 # Merchants that fall due within this time are reloaded by one query.
-GATHER_SECONDS = 0.05
+GATHER_SECONDS = 0.2
 # The most that one query reloads: making more of them at once would hold up the event loop.
 MAX_RELOADED = 64
 # A key that does not match the cached verifiers may be newer than they are: they are read again if they are older than
@@ -252,7 +254,15 @@ CURRENT_BOOKS = """
 # The number of columns of BY_ID, with which BY_MIDS begins. Then come verifier and expiry of a key, the columns that
 # make it a caller, its code and its content.
 MERCHANT_COLUMNS = len(MERCHANTS.columns) + 4
+SETTINGS_COLUMN, RATES_COLUMN = MERCHANT_COLUMNS - 4, MERCHANT_COLUMNS - 2
 CALLER_COLUMNS = slice(2, 12)
+
+
+class MerchantSource(msgspec.Struct, frozen=True):
+    """What a merchant is made of: the columns of BY_ID, and the rates in them that are as the service wrote them."""
+
+    columns: tuple[Any, ...]
+    rates: Mapping[str, ExchangeRate]
 
 
 class CachedMerchant(msgspec.Struct):
@@ -263,6 +273,12 @@ class CachedMerchant(msgspec.Struct):
     loaded_at: float
     is_refreshing: bool = False
     changed: str = ""  # describes its row if that is not as the service wrote it: nothing is done for the merchant
+    made_of: MerchantSource | None = None  # what `merchant` was made of; None if it changes with the time
+
+
+def decode_settings(columns: Sequence[Any]) -> MerchantSettings:
+    """Returns the settings in a row of BY_ID."""
+    return msgspec.json.decode(columns[SETTINGS_COLUMN], type=MerchantSettings)
 
 
 def make_caller(columns: Sequence[Any]) -> Caller:
@@ -395,12 +411,13 @@ class MerchantDirectory:
         """Reads merchants, and caches them unless one was evicted meanwhile."""
         asked_at, evictions = time.monotonic(), self._evictions
         merchants = {mid: CachedMerchant(None, {}, asked_at) for mid in mids}
+        read_rates = cache(self._read_rates)
         for row in map(tuple, await self._reader.fetch(BY_MIDS, mids)):
             one, key = merchants[row[1]], row[MERCHANT_COLUMNS:]
             if one.changed:
                 continue
             try:
-                merchant = one.merchant = one.merchant or self._make(row[:MERCHANT_COLUMNS])
+                merchant = one.merchant or self._fill(one, row[:MERCHANT_COLUMNS], read_rates)
             except RowChanged as error:
                 one.changed = str(error)
                 continue
@@ -420,14 +437,33 @@ class MerchantDirectory:
             return False
         return True
 
-    def _make(self, row: Sequence[Any]) -> Merchant:
-        """Returns the merchant of a row of BY_ID. Raises RowChanged."""
-        *content, code, exchange, settings_version = row
+    def _fill(
+        self, cached: CachedMerchant, columns: tuple[Any, ...], read_rates: Callable[[str | None], Mapping[str, Any]]
+    ) -> Merchant:
+        """Sets the merchant of a cache entry. Made of the same as before, it is the same. Raises RowChanged."""
+        self._check(columns)
+        source, known = MerchantSource(columns, read_rates(columns[RATES_COLUMN])), self._by_mid.get(columns[1])
+        if known is not None and known.merchant is not None and known.made_of == source:
+            merchant, cached.made_of = known.merchant, source
+        else:
+            settings = decode_settings(columns)
+            merchant = self._make(source, settings)
+            cached.made_of = source if settings.payouts_change is None else None
+        cached.merchant = merchant
+        return merchant
+
+    def _check(self, columns: Sequence[Any]) -> None:
+        """Checks the code of a row of BY_ID. Raises RowChanged."""
+        *content, code, _, _ = columns
         row_codes.check_content(self._vault, MERCHANTS, content, code)
-        merchant_id, mid, name, _, settings = content
-        merchant_settings = apply_policy_change(msgspec.json.decode(settings, type=MerchantSettings), self._clock.now())
-        stored_rates = exchange_rates.decode_rates(exchange, self._vault)
-        merchant = make_merchant(merchant_id, mid, name, self._environment, merchant_settings, stored_rates)
+
+    def _read_rates(self, encoded: str | None) -> dict[str, ExchangeRate]:
+        return exchange_rates.decode_rates(encoded, self._vault)
+
+    def _make(self, source: MerchantSource, settings: MerchantSettings) -> Merchant:
+        merchant_id, mid, name, *_, settings_version = source.columns
+        in_force = apply_policy_change(settings, self._clock.now())
+        merchant = make_merchant(merchant_id, mid, name, self._environment, in_force, source.rates)
         return msgspec.structs.replace(merchant, settings_version=settings_version)
 
     async def find_ended_senders(self, merchant: Merchant, senders: Collection[Caller]) -> frozenset[Caller]:
@@ -459,7 +495,10 @@ class MerchantDirectory:
         if known is not None and time.monotonic() - known[1] < STALE_AFTER_SECONDS:
             return known[0]
         asked_at = time.monotonic()
-        merchant = self._make(tuple(await self._reader.fetchrow(BY_ID, merchant_id)))
+        columns = tuple(await self._reader.fetchrow(BY_ID, merchant_id))
+        self._check(columns)
+        source = MerchantSource(columns, self._read_rates(columns[RATES_COLUMN]))
+        merchant = self._make(source, decode_settings(columns))
         if len(self._by_id) >= MAX_ENTRIES:
             self._by_id.clear()
         self._by_id[merchant_id] = (merchant, asked_at)

@@ -108,7 +108,9 @@ async def count_next(connection: Connection) -> bool:
     async with connection.transaction():
         if not await connection.fetchval(TRY_LOCK, AdvisoryLock.DAILY_TOTALS):
             return False
-        step = choose_step([Uncounted(*row) for row in await connection.fetch(LAGGING, MAX_LAGGING)])
+        step = choose_step(
+            [Uncounted(*row) for row in await connection.fetch(LAGGING, MAX_LAGGING)], MAX_EVENTS_PER_STEP
+        )
         if not step:
             return False
         merchants, marks, lasts = zip(*map(msgspec.structs.astuple, step), strict=True)
@@ -120,9 +122,9 @@ async def count_next(connection: Connection) -> bool:
     return True
 
 
-def choose_step(lagging: Iterable[Uncounted]) -> list[Uncounted]:
-    """Returns the events that a step counts, from the first merchants on."""
-    step, room = [], MAX_EVENTS_PER_STEP
+def choose_step(lagging: Iterable[Uncounted], room: int) -> list[Uncounted]:
+    """Returns so many events for a step, from the first merchants on."""
+    step = []
     for uncounted in lagging:
         last = min(uncounted.last, uncounted.mark + room)
         if last == uncounted.mark:

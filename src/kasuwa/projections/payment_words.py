@@ -7,52 +7,62 @@ of a transfer whose beneficiary is. See docs/decisions/0081 and 0104.
 """
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from msgspec.structs import astuple
+
+from kasuwa.concurrency.time_slices import collect, run_in_shared_slices
 from kasuwa.core.reading import Reader
 from kasuwa.core.references import row_key
 from kasuwa.postgres import connections
 from kasuwa.postgres.advisory_locks import AdvisoryLock
 from kasuwa.postgres.connection_pool import Connection
 from kasuwa.postgres.polling import Polling
+from kasuwa.projections.daily_totals import Uncounted, choose_step
 
 POLL_SECONDS = 5.0
 STATEMENT_SECONDS = 60.0
 SETTINGS = {**connections.KEYED_SETTINGS, "application_name": "kasuwa payment words"}
 
 
-# Decrypting the payers of so many payments takes a few milliseconds.
-EVENTS_PER_STEP = 200
+# Of all merchants together: what they have to say is read, decrypted and hashed in one transaction.
+EVENTS_PER_STEP = 1_000
+MAX_LAGGING = 500
 
 # What the words cover: with a lower number, the words of a merchant are without transfers, addresses and amounts.
 SCOPE = 2
 
 TRY_LOCK = "select pg_try_advisory_xact_lock($1)"
-NEXT = f"""
+LAGGING = f"""
     select s.merchant_id, coalesce(m.event_seq, 0), s.last_event_seq from merchant_state s
     left join payment_word_mark m on m.merchant_id = s.merchant_id and m.scope = {SCOPE}
-    where s.last_event_seq > coalesce(m.event_seq, 0) limit 1
+    where s.last_event_seq > coalesce(m.event_seq, 0) order by s.merchant_id limit $1
 """
+# Of several merchants at once: each with the event before the first, and the last.
 ENDED = """
-    select e.seq, e.reference, e.kind from event e
-    where e.merchant_id = $1 and e.seq > $2 and e.seq <= $3 and e.kind in ('payment', 'transfer')
+    select e.merchant_id, e.seq, e.reference, e.kind
+    from unnest($1::bigint[], $2::bigint[], $3::bigint[]) as r (merchant_id, mark, until)
+    join event e on e.merchant_id = r.merchant_id and e.seq > r.mark and e.seq <= r.until
+    where e.kind in ('payment', 'transfer')
 """
 PAYMENTS = """
-    select p.txn_ref, p.detail::text, p.payer_sealed, p.facts::text, t.amount from payment p
+    select p.merchant_id, p.txn_ref, p.detail::text, p.payer_sealed, p.facts::text, t.amount
+    from unnest($1::bigint[], $2::bytea[]) as r (merchant_id, key)
+    join payment p on p.merchant_id = r.merchant_id and p.key = r.key
     join transaction t on t.merchant_id = p.merchant_id and t.txn_ref = p.txn_ref
-    where p.merchant_id = $1 and p.key = any($2::bytea[])
 """
 TRANSFERS = """
-    select t.txn_ref, t.detail::text, t.facts_sealed, t.amount from transaction t
-    where t.merchant_id = $1 and t.txn_ref = any($2::text[]) and t.kind = 'transfer'
+    select t.merchant_id, t.txn_ref, t.detail::text, t.facts_sealed, t.amount
+    from unnest($1::bigint[], $2::text[]) as r (merchant_id, txn_ref)
+    join transaction t on t.merchant_id = r.merchant_id and t.txn_ref = r.txn_ref and t.kind = 'transfer'
 """
 ADD = """
     insert into payment_word (merchant_id, word, event_seq, txn_ref)
-    select $1, u.word, u.seq, u.txn_ref from unnest($2::bytea[], $3::bigint[], $4::text[]) u (word, seq, txn_ref)
-    on conflict do nothing
+    select * from unnest($1::bigint[], $2::bytea[], $3::bigint[], $4::text[]) on conflict do nothing
 """
-SET_MARK = f"""
-    insert into payment_word_mark (merchant_id, event_seq, scope) values ($1, $2, {SCOPE})
+SET_MARKS = f"""
+    insert into payment_word_mark (merchant_id, event_seq, scope)
+    select u.merchant_id, u.event_seq, {SCOPE} from unnest($1::bigint[], $2::bigint[]) u (merchant_id, event_seq)
     on conflict (merchant_id) do update set event_seq = excluded.event_seq, scope = excluded.scope
 """
 # A word alone is read newest first from the index: an amount may be that of a million payments.
@@ -74,34 +84,56 @@ class EndedHashers(NamedTuple):
     hash_transfer: Callable[[int, str, str, bytes | None, int], set[bytes]]
 
 
+class Word(NamedTuple):
+    """A row of payment_word. Sorted, rows go to the index in its order."""
+
+    merchant_id: int
+    word: bytes
+    event_seq: int
+    txn_ref: str
+
+
 async def index_next(connection: Connection, hashers: EndedHashers) -> bool:
-    """Adds the words of what ended next at a merchant. Returns False if nothing is left, or another process adds."""
+    """Adds the words of what ended next at all merchants, of EVENTS_PER_STEP events at most. Returns False if nothing
+    is left, or another process adds."""
     async with connection.transaction():
         if not await connection.fetchval(TRY_LOCK, AdvisoryLock.PAYMENT_WORDS):
             return False
-        row = await connection.fetchrow(NEXT)
-        if row is None:
+        lagging = [Uncounted(*row) for row in await connection.fetch(LAGGING, MAX_LAGGING)]
+        step = choose_step(lagging, EVENTS_PER_STEP)
+        if not step:
             return False
-        merchant_id, mark, newest = row
-        last = min(newest, mark + EVENTS_PER_STEP)
-        seqs, kinds = dict[str, int](), dict[str, str]()
-        for seq, reference, kind in await connection.fetch(ENDED, merchant_id, mark, last):
-            seqs[reference], kinds[reference] = seq, kind
-        payments = [row_key(merchant_id, "payment", one) for one, kind in kinds.items() if kind == "payment"]
-        transfers = [one for one, kind in kinds.items() if kind != "payment"]
-        new_words = [
-            (word, seqs[txn_ref], txn_ref)
-            for statement, references, hash_words in (
-                (PAYMENTS, payments, hashers.hash_payment),
-                (TRANSFERS, transfers, hashers.hash_transfer),
-            )
-            for txn_ref, *stored in (await connection.fetch(statement, merchant_id, references) if references else ())
-            for word in hash_words(merchant_id, txn_ref, *stored)
-        ]
-        if new_words:
-            await connection.execute(ADD, merchant_id, *map(list, zip(*new_words, strict=True)))
-        await connection.execute(SET_MARK, merchant_id, last)
+        merchants, marks, lasts = zip(*map(astuple, step), strict=True)
+        words = await read_words(connection, hashers, await connection.fetch(ENDED, merchants, marks, lasts))
+        if words:
+            await connection.execute(ADD, *map(list, zip(*sorted(words), strict=True)))
+        await connection.execute(SET_MARKS, merchants, lasts)
     return True
+
+
+async def read_words(
+    connection: Connection, hashers: EndedHashers, ended: Sequence[tuple[int, int, str, str]]
+) -> list[Word]:
+    """Returns the words of payments and transfers by their events: merchant, number, reference and kind."""
+    seqs = {(merchant_id, reference): seq for merchant_id, seq, reference, _ in ended}
+    payments = [(one, row_key(one, "payment", reference)) for one, _, reference, kind in ended if kind == "payment"]
+    transfers = [(one, reference) for one, _, reference, kind in ended if kind != "payment"]
+    statements = ((PAYMENTS, payments, hashers.hash_payment), (TRANSFERS, transfers, hashers.hash_transfer))
+    words: list[Word] = []
+    for statement, keys, hash_words in statements:
+        rows = await connection.fetch(statement, *map(list, zip(*set(keys), strict=True))) if keys else []
+        hashed = await run_in_shared_slices(collect(hash_row(hash_words, row) for row in rows))
+        words += [
+            Word(merchant_id, word, seqs[merchant_id, txn_ref], txn_ref)
+            for merchant_id, txn_ref, hashes in hashed
+            for word in hashes
+        ]
+    return words
+
+
+def hash_row(hash_words: Callable[..., set[bytes]], row: Sequence[Any]) -> tuple[int, str, set[bytes]]:
+    merchant_id, txn_ref, *stored = row
+    return merchant_id, txn_ref, hash_words(merchant_id, txn_ref, *stored)
 
 
 async def find_payments(reader: Reader, merchant_id: int, words: Sequence[bytes], limit: int) -> list[str]:

@@ -11,7 +11,7 @@ from kasuwa.core.row_codes import OPERATOR_ID
 from kasuwa.core.vault import NONCE_BYTES, Vault
 from kasuwa.methods.sealed_columns import request_bodies_aad
 from kasuwa.webhooks.response_excerpt import make_excerpt
-from kasuwa.wire.masking import HIDDEN, SECRET_FIELDS, hide_tokens, mask_card_numbers
+from kasuwa.wire.masking import HIDDEN, SECRET_FIELDS, SHORTEST, hide_tokens, mask_card_numbers
 
 # Of a longer body only the length is kept.
 MAX_BODY_BYTES = 32 * 1024
@@ -84,7 +84,7 @@ def names_secret(place: str, key: str, value: Any) -> bool:
 
 def mask_text(text: str) -> str:
     """Returns a text without tokens, such as that of a link that lets its reader in, and with masked card numbers."""
-    return hide_tokens(mask_card_numbers(text))
+    return text if len(text) < SHORTEST else hide_tokens(mask_card_numbers(text))
 
 
 def seal_bodies(vault: Vault, mid: str, request_id: str, bodies: Bodies) -> bytes:

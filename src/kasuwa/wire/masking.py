@@ -26,7 +26,8 @@ NUMBER = re.compile(rf"\d(?:{SEPARATOR}{{0,3}}\d){{{SHORTEST - 1},}}")
 PERSONAL_DIGITS = 11
 PERSONAL_NUMBER = re.compile(rf"\d(?:{SEPARATOR}{{0,3}}\d){{{PERSONAL_DIGITS - 1},}}")
 # API keys, and tokens of pages and cards: so many letters and digits in a row, of which one at least is a digit.
-LONG_WORD = re.compile(r"[0-9A-Za-z_-]{40,}")
+SHORTEST_TOKEN = 40
+LONG_WORD = re.compile(rf"[0-9A-Za-z_-]{{{SHORTEST_TOKEN},}}")
 DIGIT = re.compile(r"[0-9]")
 HIDDEN = "***"
 
@@ -69,6 +70,8 @@ SECRET_FIELDS = frozenset(
 
 def hide_tokens(text: str) -> str:
     """Returns a text without tokens, in a time that grows with its length alone."""
+    if len(text) < SHORTEST_TOKEN:
+        return text
     return LONG_WORD.sub(lambda word: HIDDEN if DIGIT.search(word[0]) else word[0], text)
 
 
