@@ -18,7 +18,7 @@ TOKEN_BYTES = 32
 TOKEN = re.compile(r"[A-Za-z0-9._~+/-]{24,512}=*", re.ASCII)
 
 
-def check_token(token: str) -> None:
+def check_token(token: str | None) -> None:
     """Raises AssistantError if a token was given that cannot be one."""
     if token and TOKEN.fullmatch(token) is None:
         raise AssistantError("KASUWA_MCP_TOKEN must have 24 to 512 letters, digits or . _ ~ + / -")
@@ -45,9 +45,9 @@ def serve_assistant(
     """Serve a running server to an assistant, by the Model Context Protocol.
 
     It serves standard input and output, or HTTP with --http, where each request needs a token as `Authorization:
-    Bearer`: that of KASUWA_MCP_TOKEN, or one that is made and printed. In the test environment an assistant makes merchants,
-    calls actions, moves clocks, plans faults and reads the documentation. In live it only reads, and only with a key
-    of scope read: the server is asked what the key may do. Keys are never shown to an assistant."""
+    Bearer`: that of KASUWA_MCP_TOKEN, or one that is made and printed. In the test environment an assistant makes
+    merchants, calls actions, moves clocks, plans faults and reads the documentation. In live it only reads, and only
+    with a key of scope read: the server is asked what the key may do. Keys are never shown to an assistant."""
     if find_spec("mcp") is None or find_spec("kasuwa_client") is None:
         sys.exit("kasuwa: mcp needs the package mcp: pip install 'kasuwa[mcp]'")
     try:
