@@ -65,7 +65,7 @@ bench-setup: .venv/.stamp-dev
 
 # The long form of the fault tests. Takes hours.
 chaos: .venv/.stamp-dev
-	KASUWA_LONG=1 $(BIN)/python -m pytest -m chaos tests
+	KASUWA_LONG=1 $(BIN)/python -m pytest -m chaos -o faulthandler_timeout=0 tests
 
 # Plants bugs one by one (tests/planted/bugs.py) and shows that each is found by the test that exists for it. BUG selects
 # by a word of the name.

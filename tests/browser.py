@@ -5,11 +5,13 @@ also mark themselves with `BROWSER_GROUP`, so that one xdist worker runs them al
 the session's: while Playwright's loop exists, no other test of its thread can run a loop of its own.
 """
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal
 
+import psutil
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
@@ -31,6 +33,8 @@ ARGUMENTS = (
 )
 # Long enough for a machine that does much else: what is waited for is there at once otherwise.
 ANSWER_MILLISECONDS = 60_000
+# Of one test: what has no time-out of its own, such as a script of a page (evaluate), ends with the browser then.
+LONGEST_SECONDS = 600.0
 
 BROWSER_GROUP = pytest.mark.xdist_group("browser")
 
@@ -83,9 +87,29 @@ def browser() -> Iterator[Browser]:
 
 
 @contextmanager
+def ending(seconds: float = LONGEST_SECONDS) -> Iterator[None]:
+    """Kills the browsers of this process if the block takes longer, so that whatever it waits for in them raises: the
+    test fails where it waits, and the worker goes on."""
+    timer = threading.Timer(seconds, kill_browsers)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def kill_browsers() -> None:
+    for child in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            if child.name() == CHROMIUM.name:
+                child.kill()
+
+
+@contextmanager
 def new_page(browser: Browser) -> Iterator[Page]:
     """A page in a profile of its own, whose console may show what the browser has blocked or could not load."""
-    with browser.new_context() as context:
+    with ending(), browser.new_context() as context:
         context.set_default_timeout(ANSWER_MILLISECONDS)
         expect.set_options(timeout=ANSWER_MILLISECONDS)
         yield context.new_page()
@@ -105,9 +129,10 @@ def open_page(browser: Browser) -> Iterator[OpenPage]:
         contexts.append(context)
         return listen_to(context.new_page(), complaints)
 
-    yield open_one
-    for context in contexts:
-        context.close()
+    with ending():
+        yield open_one
+        for context in contexts:
+            context.close()
     assert complaints == []
 
 
@@ -133,7 +158,8 @@ def reuse_page(reused: tuple[Page, list[str]]) -> Iterator[OpenPage]:
         page.emulate_media(color_scheme=theme)
         return page
 
-    yield reopen
+    with ending():
+        yield reopen
     assert complaints == []
 
 

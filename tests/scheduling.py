@@ -64,9 +64,28 @@ def start_rank(nodeid: str) -> int:
     return next((rank for rank, prefix in enumerate(SLOW) if nodeid.startswith(prefix)), len(SLOW))
 
 
+class UnitScheduling(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
+    """Runs the tests of a unit on one worker. A test whose worker has ended is not run again on the next one: it
+    failed, and the rest of its unit is run."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return unit_of(nodeid)
+
+    def remove_node(self, node: Any) -> str | None:
+        """Returns the test that was being run, or None. The worker's other tests are given to others."""
+        units = self.assigned_work.pop(node)
+        left = [(unit, nodeid) for unit in units.values() for nodeid, is_done in unit.items() if not is_done]
+        if not left:
+            return None
+        unit, ended = left[0]
+        unit[ended] = True
+        self.workqueue.update({name: unit for name, unit in units.items() if not all(unit.values())})
+        for other in self.assigned_work:
+            self._reschedule(other)
+        return str(ended)
+
+
 def make_scheduler(config: pytest.Config, log: object) -> Any:
     """Returns a scheduler that hands out units in the order of the collection, to the first worker with little left."""
     config.option.loadscopereorder = False
-    scheduler = LoadScopeScheduling(config, log)
-    scheduler._split_scope = unit_of
-    return scheduler
+    return UnitScheduling(config, log)
