@@ -44,7 +44,7 @@ from kasuwa.privacy.key_moves import LOCK_MERCHANT
 from kasuwa.privacy.row_code_moves import find_changed_rows, read_window
 from kasuwa.settings.secret_key import load_secret_key
 from kasuwa.settings.settings import read_settings
-from tests.command_processes import KasuwaProcess, run_kasuwa
+from tests.command_processes import COMMAND_SECONDS, KasuwaProcess, run_kasuwa
 from tests.merchant_client import HttpConnection, MerchantClient
 from tests.packages import need_package
 
@@ -244,11 +244,19 @@ class Deployment:
         self._stderr_read = 0
 
     def start(self) -> "subprocess.Popen[bytes]":
-        ports = ["--port", str(self.port), "--console-port", str(self.console_port)]
+        return KasuwaProcess(self._serve_words(), self._environment, out=self.out, err=self.err)
+
+    def start_program(self, program: str) -> "subprocess.Popen[bytes]":
+        """Starts the service by an installed `kasuwa`."""
+        words = [program, *self._serve_words()]
+        with self.out.open("wb") as out, self.err.open("wb") as err:
+            return subprocess.Popen(words, env=self._environment, stdout=out, stderr=err)
+
+    def _serve_words(self) -> list[str]:
         for path in (self.out, self.err):
             path.write_bytes(b"")
-        words = ["serve", *ports, "--data", str(self.directory)]
-        return KasuwaProcess(words, self._environment, out=self.out, err=self.err)
+        ports = ["--port", str(self.port), "--console-port", str(self.console_port)]
+        return ["serve", *ports, "--data", str(self.directory)]
 
     def wait_ready(self, process: "subprocess.Popen[bytes]") -> None:
         until = time.monotonic() + READY_SECONDS
@@ -299,6 +307,11 @@ class Deployment:
 
     def _run(self, words: tuple[str, ...]) -> "subprocess.CompletedProcess[str]":
         return run_kasuwa(words, self._environment)
+
+    def run_program(self, *words: str) -> "subprocess.CompletedProcess[str]":
+        """Returns what became of a command of an installed `kasuwa`."""
+        environment = self._environment
+        return subprocess.run(words, env=environment, capture_output=True, text=True, timeout=COMMAND_SECONDS)
 
     def run_on_connection(self, work: Callable[[Any], Awaitable[T]]) -> T:
         """Returns the result of `work`, called with a connection to this deployment's database."""

@@ -25,9 +25,10 @@ from packaging.utils import canonicalize_name
 
 import kasuwa
 from tests.clients.test_python_package import dependencies_of
+from tests.merchant_client import MerchantClient
 from tests.node import find_npm, run_node
 from tests.packages import find_php_with_curl, need_package
-from tests.running import DEMO_KEY, DEMO_MID
+from tests.running import DEMO_KEY, DEMO_MID, Deployment, Deployments, stop
 from tests.serving import FREE_PORTS, STOP_SECONDS
 from tests.simulate.processes import wait_until
 from tests.source_rules import REPOSITORY
@@ -412,6 +413,49 @@ def test_it_serves_from_a_clean_environment_with_data_in_the_home_directory(
     assert (server.returncode, err) == (0, "")
     assert f"Data: {data}\n" in out
     assert sorted(path.name for path in user.home.iterdir()) == [".local"]
+
+
+def test_the_guide_to_upgrades_leads_from_a_version_that_serves_to_the_one_that_is_installed(
+    built: Path, place: Path, tmp_path: Path, deployments: Deployments
+) -> None:
+    """Its lines are run as printed. Only the packages are linked: an index would have to be asked for them."""
+    page = (REPOSITORY / "docs" / "upgrade.md").read_text()
+    section = page.partition("\n## Upgrade\n")[2].partition("\n## ")[0]
+    [block] = re.findall("```sh\n(.*?)```", section, re.DOTALL)
+    make, packages, install = block.splitlines()
+    assert packages == "/opt/kasuwa-new/bin/pip install --require-hashes -r requirements.txt"
+    new = place / "new"
+    run_in(built, "sh", "-ec", make.replace("python3", sys.executable).replace("/opt/kasuwa-new", str(new)))
+    link_packages(new, pins("requirements.txt"))
+    run_in(built, "sh", "-ec", install.replace("/opt/kasuwa-new", str(new)))
+    before, after = section.split("Stop the old `serve` and start the new one")
+    commands = [re.findall("`kasuwa ([^`]+)`", part) for part in (before, after)]
+    assert commands == [["migrate --dry-run", "migrate"], ["status --wait 60", "doctor", "audit"]]
+    deployment = Deployment(tmp_path / "serve", deployments.migrated_database("upgraded"), {})
+    deployment.directory.mkdir()
+    program = new / "bin" / "kasuwa"
+
+    def run(line: str) -> tuple[int, str]:
+        done = deployment.run_program(str(program), *line.split())
+        return done.returncode, done.stderr
+
+    process = deployment.start()
+    try:
+        deployment.wait_ready(process)
+        shop = deployment.open_shop()
+        shop.connection.close()
+        assert [run(line) for line in commands[0]] == [(0, ""), (0, "")]
+        stop(process)
+        process = deployment.start_program(str(program))
+        checked = {line: run(line) for line in commands[1]}
+        # It ends with 1 if there is something to look at, such as a database without a backup.
+        assert checked.pop("doctor") in ((0, ""), (1, ""))
+        assert checked == {"status --wait 60": (0, ""), "audit": (0, "")}
+        with deployment.connect() as wire:
+            assert MerchantClient(wire, shop.mid, shop.key).put("resources", inquire="wallet").body["status"] == 200
+    finally:
+        deployment.close()
+        stop(process)
 
 
 @pytest.mark.parametrize("name", users()[-1:])

@@ -90,6 +90,7 @@ def test_tools_are_documented_besides_the_api() -> None:
         "tools/testing.html": "kasuwa.events",
         "tools/commands.html": "kasuwa restore-test",
         "tools/operating.html": "KASUWA_DATABASE_URL",
+        "tools/upgrade.html": "kasuwa migrate --dry-run",
     }.items():
         assert words in site()[address], address
 

@@ -53,6 +53,7 @@ MARKDOWN_PAGES: tuple[MarkdownPage, ...] = (
     MarkdownPage("recipes/testing/README.md", "tools/testing.html", TOOLS, "Testing with pytest"),
     MarkdownPage("commands.md", "tools/commands.html", TOOLS, "Commands"),
     MarkdownPage("operating.md", "tools/operating.html", TOOLS, "Settings and operation"),
+    MarkdownPage("upgrade.md", "tools/upgrade.html", TOOLS, "Upgrade"),
     MarkdownPage("reconciliation.md", "tools/reconciliation.html", TOOLS, "Reconciliation, exports and taxes"),
     MarkdownPage("contract/README.md", "reference/index.html", REFERENCE, "All requests"),
     MarkdownPage("contract/errors.md", "reference/errors.html", REFERENCE, "Error codes"),
