@@ -20,6 +20,24 @@ from tests.packages import need_package
 
 CHROMIUM = Path("/usr/bin/chromium")
 CHROMIUM_PACKAGE = "chromium"
+# What drops down from the address bar is a page of its own in each window, drawn again with every size. Nobody sees it.
+ADDRESS_BAR = ("WebUIOmniboxPopup", "WebUIOmniboxAimPopup")
+# What Playwright turns off. The browser has one list: ours takes the place of that.
+OFF_BY_DEFAULT = (
+    "AvoidUnnecessaryBeforeUnloadCheckSync",
+    "DestroyProfileOnBrowserClose",
+    "HttpsUpgrades",
+    "HttpsFirstBalancedModeAutoEnable",
+    "LensOverlay",
+    "MediaRouter",
+    "PaintHolding",
+    "ThirdPartyStoragePartitioning",
+    "AvoidCorsURLLoaderRestartOnRedirect",
+    "OptimizationHints",
+    "NetworkTimeServiceQuerying",
+    "AimEnabled",
+    "PreconnectToSearch",
+)
 # No sandbox: the tests may run as root in a container. The rest keeps it from calling home.
 ARGUMENTS = (
     "--headless",
@@ -30,6 +48,7 @@ ARGUMENTS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    f"--disable-features={','.join((*OFF_BY_DEFAULT, *ADDRESS_BAR))}",
 )
 # Long enough for a machine that does much else: what is waited for is there at once otherwise.
 ANSWER_MILLISECONDS = 60_000
