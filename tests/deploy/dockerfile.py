@@ -18,7 +18,7 @@ DOCKERIGNORE = REPOSITORY / ".dockerignore"
 
 # Instructions whose arguments are a JSON list (the exec form). The shell form is not used: it has no place for signals.
 EXEC_FORM = {"RUN", "ENTRYPOINT", "CMD", "VOLUME"}
-WORDS = {"COPY", "ENV", "EXPOSE", "WORKDIR", "USER", "STOPSIGNAL"}
+WORDS = {"ARG", "COPY", "ENV", "EXPOSE", "WORKDIR", "USER", "STOPSIGNAL"}
 
 
 class Instruction(msgspec.Struct, frozen=True):

@@ -29,11 +29,15 @@ from tests.running import terminated_with_us
 from tests.source_rules import REPOSITORY
 
 CACHE = REPOSITORY / ".venv" / "deploy"
-# The Debian of the Dockerfile's FROM, and its Python, for which the wheels are fetched.
+# The Debian of the Dockerfile's FROM, and its Python, for which the wheels are fetched. The image itself begins empty.
 BASE, SUITE, PYTHON = "debian:bookworm-slim", "bookworm", "3.11"
+EMPTY = "scratch"
+# The commit that the build is told.
+COMMIT = "0123456789ab"
 # Where wheels and secrets are mounted. The first directory is part of every Debian.
 WHEELS, SECRETS = "/mnt", "/run/secrets"
 FORK_SECONDS = 10.0
+ENTER = Path(__file__).with_name("enter.py")
 BUILD_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 # Arguments: root, wheels, working directory, command.
@@ -47,20 +51,25 @@ mount --bind -o ro "$wheels" "$root/mnt"
 exec chroot "$root" sh -c 'cd "$0" && exec "$@"' "$directory" "$@"
 """
 
-# Arguments: root, volume, its mount point, secrets, user, group, working directory, command.
+# Arguments: root, volume, its mount point, secrets, command.
 START_SCRIPT = """
 set -eu
-root=$1 volume=$2 mount_point=$3 secrets=$4 user=$5 group=$6 directory=$7
-shift 7
+root=$1 volume=$2 mount_point=$3 secrets=$4
+shift 4
 mount --bind "$root" "$root"
 mount -t proc proc "$root/proc"
+mount -t tmpfs -o size=1m,mode=755 dev "$root/dev"
+for device in null zero random urandom; do
+    touch "$root/dev/$device"
+    mount --bind "/dev/$device" "$root/dev/$device"
+done
+mkdir "$root/dev/shm"
 mount -t tmpfs -o size=64m,mode=1777 shm "$root/dev/shm"
 mount --bind "$volume" "$root$mount_point"
 mkdir -p "$root/run/secrets"
 mount --bind -o ro "$secrets" "$root/run/secrets"
 mount -o remount,bind,ro "$root"
-exec chroot "$root" setpriv --reuid="$user" --regid="$group" --clear-groups --no-new-privs \
-    --bounding-set=-all --inh-caps=-all sh -c 'cd "$0" && exec "$@"' "$directory" "$@"
+exec "$@"
 """
 
 
@@ -105,7 +114,7 @@ def built_image() -> Iterator[Image]:
         built: dict[str, Path] = {}
         files = context_files()
         for stage in read_stages():
-            assert stage.base == BASE, f"the Dockerfile is built on {stage.base}: tests/deploy knows {BASE}"
+            assert stage.base in (BASE, EMPTY), f"the Dockerfile is built on {stage.base}: tests/deploy knows {BASE}"
             root = Path(place, stage.name or "image")
             stable, changing = split_stage(stage)
             copy_tree(stable_root(stage, stable, files), root)
@@ -132,7 +141,8 @@ def stable_root(stage: Stage, instructions: list[Instruction], files: list[Path]
         with tempfile.TemporaryDirectory(prefix="stage-", dir=CACHE) as place:
             root = Path(place, "root")
             root.mkdir()
-            subprocess.run(["tar", "--extract", "--file", debian_base(), "--directory", root], check=True)
+            if stage.base != EMPTY:
+                subprocess.run(["tar", "--extract", "--file", debian_base(), "--directory", root], check=True)
             apply_instructions(root, stage, instructions, files, {})
             root.rename(kept)
     return kept
@@ -148,11 +158,12 @@ def digest(base: str, instructions: list[Instruction], files: list[Path]) -> str
 
 
 def debian_base() -> Path:
-    """Returns the archive of a minimal Debian, made once."""
+    """Returns the archive of a minimal Debian as it is in the base image, made once."""
     archive = CACHE / f"{SUITE}.tar"
     if not archive.exists():
         unfinished = archive.with_suffix(".unfinished.tar")
-        subprocess.run(["mmdebstrap", "--quiet", "--variant=minbase", SUITE, unfinished], check=True)
+        merged = "--hook-dir=/usr/share/mmdebstrap/hooks/maybe-merged-usr"
+        subprocess.run(["mmdebstrap", "--quiet", "--variant=minbase", merged, SUITE, unfinished], check=True)
         unfinished.rename(archive)
     return archive
 
@@ -184,7 +195,8 @@ def apply_instructions(
         elif instruction.name == "COPY" and is_wanted:
             copy_into(root, directory, instruction, files, built)
         elif instruction.name == "RUN" and is_wanted:
-            run_step(root, directory, instruction.arguments)
+            given = {name: COMMIT for name in ("COMMIT",) if stage.every("ARG")}
+            run_step(root, directory, instruction.arguments, given)
 
 
 def copy_into(
@@ -194,6 +206,8 @@ def copy_into(
     if stage := instruction.options.get("from"):
         source = built[stage] / instruction.arguments[0].lstrip("/")
         copy_tree(source, target)
+        if owner := instruction.options.get("chown"):
+            subprocess.run(["chown", "--recursive", owner, target], check=True)
         return
     for path, below in copied_files(instruction, files):
         copy = target / below
@@ -202,12 +216,14 @@ def copy_into(
 
 
 def copy_tree(source: Path, target: Path) -> None:
-    subprocess.run(["cp", "--archive", "--reflink=auto", source, target], check=True)
+    """Copies the content of a directory into another, which need not exist."""
+    target.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["cp", "--archive", "--reflink=auto", f"{source}/.", target], check=True)
 
 
-def run_step(root: Path, directory: str, command: tuple[str, ...]) -> None:
+def run_step(root: Path, directory: str, command: tuple[str, ...], given: Mapping[str, str] | None = None) -> None:
     """Runs a command of a RUN instruction. pip takes the wheels from a directory, and still checks their hashes."""
-    environment = {"PATH": BUILD_PATH, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": WHEELS}
+    environment = {"PATH": BUILD_PATH, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": WHEELS, **(given or {})}
     words = ["sh", "-c", RUN_SCRIPT, "sh", str(root), str(wheels()), directory, *command]
     done = subprocess.run(
         ["unshare", "--mount", "--pid", "--fork", "--kill-child", *words],
@@ -248,30 +264,8 @@ class Container:
         self, image: Image, environment: Mapping[str, str], arguments: list[str]
     ) -> "subprocess.CompletedProcess[str]":
         """Runs a command in this container as its user, as `docker exec` and health checks do."""
-        user, group = image.user
-        variables = {**image.stage.environment(), **environment}
-        command = [
-            "nsenter",
-            "--target",
-            str(self.first_process().pid),
-            "--mount",
-            "--pid",
-            "--ipc",
-            "--uts",
-            "--root",
-            "--wd",
-            "setpriv",
-            f"--reuid={user}",
-            f"--regid={group}",
-            "--clear-groups",
-            "--no-new-privs",
-            "--bounding-set=-all",
-            "--inh-caps=-all",
-            "env",
-            "-i",
-            *(f"{name}={value}" for name, value in variables.items()),
-            *arguments,
-        ]
+        entered = ["nsenter", "--target", str(self.first_process().pid), "--mount", "--pid", "--ipc", "--uts"]
+        command = [*entered, *entering(image, environment, arguments)]
         return subprocess.run(command, capture_output=True, text=True, timeout=image.health_check_seconds)
 
     def send_stop_signal(self, image: Image) -> None:
@@ -285,29 +279,30 @@ class Mounts(msgspec.Struct):
     secrets: Path
 
 
-def container_command(image: Image, mounts: Mounts, environment: Mapping[str, str], arguments: list[str]) -> list[str]:
-    (mount_point,) = image.stage.only("VOLUME").arguments
-    user, group = image.user
+def entering(image: Image, environment: Mapping[str, str], arguments: list[str]) -> list[str]:
+    """Returns a command that runs another in the image as its user, with the variables of the image."""
     variables = {**image.stage.environment(), **environment}
-    script = [START_SCRIPT, "sh", str(image.root), str(mounts.volume), mount_point, str(mounts.secrets)]
     settings = ["env", "-i", *(f"{name}={value}" for name, value in variables.items())]
+    user, group = image.user
+    python = str(Path(sys.executable).resolve())
     return [
-        "unshare",
-        "--mount",
-        "--pid",
-        "--ipc",
-        "--uts",
-        "--fork",
-        "--kill-child",
-        "sh",
-        "-c",
-        *script,
+        *settings,
+        python,
+        "-IS",
+        str(ENTER),
+        str(image.root),
         str(user),
         str(group),
         image.working_directory,
-        *settings,
         *arguments,
     ]
+
+
+def container_command(image: Image, mounts: Mounts, environment: Mapping[str, str], arguments: list[str]) -> list[str]:
+    (mount_point,) = image.stage.only("VOLUME").arguments
+    script = [START_SCRIPT, "sh", str(image.root), str(mounts.volume), mount_point, str(mounts.secrets)]
+    spaces = ["unshare", "--mount", "--pid", "--ipc", "--uts", "--fork", "--kill-child"]
+    return [*spaces, "sh", "-c", *script, *entering(image, environment, arguments)]
 
 
 @contextlib.contextmanager

@@ -45,16 +45,24 @@ def test_the_health_check_asks_the_service_itself() -> None:
 
 def test_every_step_is_one_of_the_install_script() -> None:
     steps = [step for stage in (BUILD, IMAGE) for run in stage.every("RUN") for step in run.arguments[2:]]
-    assert steps == ["build-packages", "dependencies", "package", "runtime-packages", "user"]
+    assert steps == ["build-packages", "root", "dependencies", "package", "trim"]
     for run in (*BUILD.every("RUN"), *IMAGE.every("RUN")):
         assert run.arguments[0] == "sh"
         assert run.arguments[1].endswith("install.sh")
 
 
 def test_the_image_gets_the_installed_service_and_no_sources() -> None:
-    (script, installed) = IMAGE.every("COPY")
-    assert script.arguments[0] == "deploy/install.sh"
+    assert IMAGE.base == "scratch"
+    (system, volume, installed) = IMAGE.every("COPY")
+    assert (system.options, system.arguments) == ({"from": "build"}, ("/image", "/"))
+    assert volume.options["chown"] == IMAGE.only("USER").arguments[0]
+    assert volume.arguments[1] == IMAGE.only("VOLUME").arguments[0]
     assert (installed.options, installed.arguments) == ({"from": "build"}, ("/opt/kasuwa", "/opt/kasuwa"))
+
+
+def test_the_build_is_given_the_commit_before_the_step_that_writes_it_down() -> None:
+    names = [(instruction.name, instruction.arguments) for instruction in BUILD.instructions]
+    assert names[names.index(("ARG", ("COMMIT",))) + 1][1][2:] == ("package", "trim")
 
 
 def test_a_change_of_the_sources_repeats_only_the_last_step() -> None:
