@@ -415,7 +415,7 @@ def test_it_serves_from_a_clean_environment_with_data_in_the_home_directory(
     assert sorted(path.name for path in user.home.iterdir()) == [".local"]
 
 
-def test_the_guide_to_upgrades_leads_from_a_version_that_serves_to_the_one_that_is_installed(
+def test_the_guide_to_upgrades_leads_from_a_serving_version_to_an_installed_one(
     built: Path, place: Path, tmp_path: Path, deployments: Deployments
 ) -> None:
     """Its lines are run as printed. Only the packages are linked: an index would have to be asked for them."""

@@ -51,7 +51,7 @@ def service_with_cable(deployments: Deployments, directory: Path) -> Iterator[tu
 
 
 @pytest.mark.parametrize("element", [None, "#place"], ids=["overlay", "element"])
-def test_a_busy_service_is_shown_where_the_checkout_is_and_the_shop_is_told(
+def test_a_busy_service_is_shown_in_the_checkout_and_the_shop_hears_of_it(
     element: str | None, deployments: Deployments, tmp_path: Path, page: Page
 ) -> None:
     """The payer sends the card while the database is away, and goes on when it is back."""
@@ -101,7 +101,7 @@ def test_a_service_that_is_busy_from_the_start_does_not_lead_the_payer_away(
         shop.connection.close()
 
 
-def test_a_service_that_goes_down_while_the_checkout_is_open_is_told(
+def test_a_shop_hears_of_a_service_that_goes_down_while_the_checkout_is_open(
     deployments: Deployments, tmp_path: Path, page: Page
 ) -> None:
     """The browser shows a page of its own in the frame, which says nothing."""
@@ -132,7 +132,7 @@ def test_a_service_that_goes_down_while_the_checkout_is_open_is_told(
         stop(process)
 
 
-def test_an_unknown_code_is_told_and_the_notice_is_sound(
+def test_a_shop_hears_of_an_unknown_code_and_the_notice_is_sound(
     shop: MerchantClient, deployment: Deployment, open_page: OpenPage
 ) -> None:
     with running_shop_site(deployment) as site:
@@ -152,7 +152,7 @@ def test_an_unknown_code_is_told_and_the_notice_is_sound(
         assert calls_of(page) == [["error", "not_found"], ["close"]]
 
 
-def test_links_and_invoices_that_cannot_be_paid_are_told(
+def test_a_shop_hears_of_links_and_invoices_that_cannot_be_paid(
     shop: MerchantClient, deployment: Deployment, open_page: OpenPage
 ) -> None:
     made = shop.put("resources", request="paylink", title="Cooking class", amount="500.00").body["data"]
@@ -171,7 +171,7 @@ def test_links_and_invoices_that_cannot_be_paid_are_told(
             assert calls_of(page) == [["error", code]]
 
 
-def test_a_checkout_that_expires_in_the_frame_is_told(
+def test_a_shop_hears_of_a_checkout_that_expires_in_the_frame(
     shop: MerchantClient, deployment: Deployment, open_page: OpenPage
 ) -> None:
     begun = open_checkout(shop)
@@ -190,7 +190,7 @@ def test_a_checkout_that_expires_in_the_frame_is_told(
 
 
 def test_a_network_that_opened_too_many_wrong_addresses_gets_a_notice_that_speaks(deployments: Deployments) -> None:
-    """Which of a network's requests are refused depends on the second, so that no browser is asked."""
+    """No browser is asked: it depends on the second which requests of a network are refused."""
     with deployments.fresh("embedded_guesses") as deployment, deployment.connect() as wire:
         opened = [wire.send("GET", f"/pay/checkout/{n:0{TOKEN_DIGITS}x}") for n in range(FAILED_LINKS + 60)]
         refused = next(reply for reply in opened if reply.http == 429)

@@ -86,7 +86,7 @@ def visit(harness: CollectionHarness, browser: Browser) -> Iterator[Visit]:
         yield Visit(harness, page, site)
 
 
-def test_a_page_that_refuses_to_be_framed_opens_in_a_window_and_the_frame_shows_the_receipt(visit: Visit) -> None:
+def test_a_page_that_refuses_frames_opens_in_a_window_and_the_frame_waits(visit: Visit) -> None:
     with visit.page.expect_event("console", lambda message: "frame" in message.text):
         visit.page.goto(f"{SHOP}/frames")
     frame = visit.begin()

@@ -185,8 +185,8 @@ class TokenGate:
 
     def _is_allowed(self, scope: Scope) -> bool:
         sent = [value for name, value in scope["headers"] if name == b"authorization"]
-        scheme, _, given = sent[0].partition(b" ") if len(sent) == 1 else (b"", b"", b"")
-        return scheme.lower() == b"bearer" and hmac.compare_digest(given, self._token)
+        scheme, _, token = sent[0].partition(b" ") if len(sent) == 1 else (b"", b"", b"")
+        return scheme.lower() == b"bearer" and hmac.compare_digest(token, self._token)
 
 
 def serve_http(connection: Connection, port: int, token: str, tell: Callable[[str], None]) -> None:
