@@ -17,6 +17,8 @@ CACHE = Path(sys.prefix) / "generators"
 # Prevents a hanging index or program from blocking the run; both take seconds, or minutes on a busy machine.
 INSTALL_SECONDS = 1200
 RUN_SECONDS = 1200
+# A generator runs for seconds: optimizing its code, and collecting garbage by threads, cost more than they save.
+JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
 class ToolFailed(RuntimeError):
@@ -39,7 +41,8 @@ def tools_directory() -> Path:
 def run_tool(command: list[str | Path], folder: Path, seconds: float = RUN_SECONDS) -> str:
     """Runs a program and returns its output, error stream included. Raises ToolFailed with that output."""
     program = Path(command[0])
-    environment = {**os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}", "NO_COLOR": "1"}
+    path = f"{program.parent}:{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "NO_COLOR": "1", "JAVA_TOOL_OPTIONS": JAVA_OPTIONS}
     with tempfile.TemporaryFile("w+") as output:
         done = subprocess.run(
             command, cwd=folder, env=environment, stdout=output, stderr=output, timeout=seconds, check=False
