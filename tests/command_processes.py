@@ -38,11 +38,13 @@ SERVICES: list[tuple["KasuwaProcess", str | None]] = []
 class KasuwaProcess(subprocess.Popen[bytes]):
     """A running command, in a session of its own. Its output goes to files."""
 
-    def __init__(self, words: Sequence[str], environ: Mapping[str, str], *, out: Path, err: Path) -> None:
+    def __init__(
+        self, words: Sequence[str], environ: Mapping[str, str], *, out: Path, err: Path, given: Path | None = None
+    ) -> None:
         self.args = ["kasuwa", *words]
         self.stdin = self.stdout = self.stderr = None
         self.returncode = None
-        self._process = FORK_SERVER.Process(target=become_command, args=(list(words), dict(environ), out, err))
+        self._process = FORK_SERVER.Process(target=become_command, args=(list(words), dict(environ), out, err, given))
         self._process.start()
         assert self._process.pid is not None
         self.pid = self._process.pid
@@ -70,15 +72,16 @@ class KasuwaProcess(subprocess.Popen[bytes]):
 
 
 def run_kasuwa(
-    words: Sequence[str], environ: Mapping[str, str], seconds: float = COMMAND_SECONDS
+    words: Sequence[str], environ: Mapping[str, str], seconds: float = COMMAND_SECONDS, given: bytes = b""
 ) -> "subprocess.CompletedProcess[str]":
-    """Runs a command to its end, with this environment and nothing on its standard input. What it changes is known to
-    a running service afterwards.
+    """Runs a command to its end, with this environment and this content on its standard input. What it changes is known
+    to a running service afterwards.
 
     Raises subprocess.TimeoutExpired after so many seconds."""
     with tempfile.TemporaryDirectory(prefix="kasuwa-command-") as place:
-        out, err = Path(place, "out"), Path(place, "err")
-        process = KasuwaProcess(words, environ, out=out, err=err)
+        out, err, content = Path(place, "out"), Path(place, "err"), Path(place, "in")
+        content.write_bytes(given)
+        process = KasuwaProcess(words, environ, out=out, err=err, given=content)
         try:
             code = process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -125,7 +128,7 @@ def is_service_process(process: psutil.Process, name: str, directory: Path) -> b
         return False
 
 
-def become_command(words: list[str], environ: Mapping[str, str], out: Path, err: Path) -> None:
+def become_command(words: list[str], environ: Mapping[str, str], out: Path, err: Path, given: Path | None) -> None:
     """Runs a command as `python -m kasuwa` would, in a process that was forked for it."""
     from kasuwa.__main__ import main
 
@@ -139,6 +142,11 @@ def become_command(words: list[str], environ: Mapping[str, str], out: Path, err:
         opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         os.dup2(opened, descriptor)
         os.close(opened)
+    if given is not None:
+        opened = os.open(given, os.O_RDONLY)
+        os.dup2(opened, 0)
+        os.close(opened)
+        sys.stdin = os.fdopen(0)  # multiprocessing has replaced it
     sys.argv = ["kasuwa", *words]
     main()
 

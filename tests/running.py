@@ -295,6 +295,10 @@ class Deployment:
         assert (done.returncode, done.stderr) == (0, ""), done
         return done.stdout
 
+    def run_reading_command(self, content: bytes, *words: str) -> "subprocess.CompletedProcess[str]":
+        """Returns what became of a `kasuwa …` command with this content on its standard input."""
+        return run_kasuwa(words, self._environment, given=content)
+
     def run_refused_command(self, *words: str) -> str:
         """Returns the standard error of a `kasuwa …` command that must fail."""
         done = self._run(words)

@@ -51,6 +51,7 @@ COMMANDS = {
     "bills": ("bills:command", "Manage the bill catalogue."),
     "client": ("client:command", "Export, find and erase the personal data of a client."),
     "customer": ("customer:command", "Export, find and erase the data of a customer."),
+    "mail": ("mail:command", "Record what comes back of mails."),
     "loan": ("loan:command", "Write off loans."),
     "dispute": ("dispute:command", "Open, decide and hand in disputes of payments."),
     "rail": ("rail:command", "Report on rails, and check one that speaks the rail protocol."),

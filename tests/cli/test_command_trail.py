@@ -57,6 +57,7 @@ RECORDED_ELSEWHERE = {
     "reconcile assign",
     "reconcile return",  # tests/console/test_suspense.py
     "keys drop",  # tests/privacy/test_key_rotation.py
+    "mail bounced",  # tests/methods/mail/test_bounces_live.py
     "database distribute",  # tests/distributed/citus_checks.py
 }
 

@@ -33,6 +33,22 @@ CUT_PARTS = """() => {
 }"""
 
 
+def take_pictures(page: Page, name: str = "") -> None:
+    """Leaves a picture of a page in every width and theme if a folder is given for them, named by its heading if it has
+    no name. The page is left as it was, in the light theme."""
+    if not PICTURES:
+        return
+    name = name or "payer-" + "-".join(page.locator("h1").first.inner_text().lower().split())
+    size = page.viewport_size
+    assert size is not None
+    for width in WIDTHS.values():
+        page.set_viewport_size({"width": width, "height": HEIGHT})
+        for theme in reversed(THEMES):
+            page.emulate_media(color_scheme=theme)
+            page.screenshot(path=Path(PICTURES, f"{name}-{width}-{theme}.png"), full_page=True)
+    page.set_viewport_size(size)
+
+
 def faults_in_all_viewports(page: Page, name: str, has_chosen_columns: bool = False) -> list[str]:
     """Returns what is wrong with a page. A table with columns that a user has added may scroll on a wide screen."""
     page.set_viewport_size({"width": WIDTHS["middle"], "height": HEIGHT})

@@ -17,6 +17,7 @@ from tests.browser import (
     reuse_page,
     reused,
 )
+from tests.console.page_checks import take_pictures
 from tests.pages.fake_checkout import ADDRESS, REFERENCE, RIGHT_CODE, InMemoryCheckout, make_view, running_page_server
 
 __all__ = ["browser", "open_page", "reuse_page", "reused"]
@@ -43,6 +44,7 @@ def test_a_payers_page_is_accessible_in_every_width_and_theme(kind: str, theme: 
             page.set_viewport_size({"width": width, "height": height})
             assert not overflows(page)
         assert page.context.cookies() == []
+        take_pictures(page, f"payer-{kind}")
 
 
 @pytest.mark.parametrize("theme", THEMES)
@@ -55,6 +57,7 @@ def test_receipt_and_notice_pages_are_accessible(theme: str, reuse_page: OpenPag
             page.goto(stall.origin + path)
             assert accessibility_faults(page) == []
             assert not overflows(page)
+            take_pictures(page, f"payer-{'receipt' if path == ADDRESS else 'nowhere'}")
 
 
 def test_the_challenge_works_without_script_and_returns_to_the_merchant(open_page: OpenPage) -> None:

@@ -73,6 +73,7 @@ EVERY_SETTING = {
     "invitations": "command",
     "smtp_url": "smtps://mail.example",
     "mail_from": "Ada <ada@example.com>",
+    "mail_bounces": "bounces@example.com",
     "mail_rate": "60",
     "cooling_off_hours": "12",
     "large_amount": "5000.00",

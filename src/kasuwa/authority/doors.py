@@ -44,6 +44,7 @@ HARMLESS_COMMANDS = {
     "trigger": "sends an event again, or requests what leads to one, with a key of the merchant",
     "bills refresh": "takes the biller's own catalogue, as the service does every day",
     "client erase": "erases personal data; no money and no right depends on them",
+    "mail bounced": "records what a mail system says of a mail, if it has the code that the mail was sent with",
     "customer erase": "erases personal data; no money and no right depends on them",
     **dict.fromkeys(
         ("reconcile import", "reconcile feed", "reconcile mapping"),

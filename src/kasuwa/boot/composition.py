@@ -27,6 +27,7 @@ from kasuwa.methods.tables import CHECKOUT_SOURCES, ISSUER_RULES, PURPOSES, SHOP
 from kasuwa.observe.metrics import BATCH_SIZE, COMMIT_SECONDS, Metrics
 from kasuwa.outbound.egress import EgressClient
 from kasuwa.outbound.mail import MailTransport
+from kasuwa.outbound.return_addresses import ReturnAddresses
 from kasuwa.postgres import connections
 from kasuwa.postgres.clock import DatabaseClock
 from kasuwa.postgres.connection_pool import Pool
@@ -58,6 +59,7 @@ from kasuwa.settings.settings import (
     choose_account_terms,
     get_public_url,
     loopback_allowed,
+    parse_bounce_address,
     parse_card_issuing,
     parse_mail_server,
     sends_mail,
@@ -105,10 +107,11 @@ def make_rails(
     )
 
 
-def make_transport(settings: Settings) -> MailTransport | None:
+def make_transport(settings: Settings, vault: Vault) -> MailTransport | None:
     """Returns what hands mails to the mail server, or None if there is none."""
-    configured = parse_mail_server(settings)
-    return None if configured is None else MailTransport(*configured)
+    configured, bounces = parse_mail_server(settings), parse_bounce_address(settings)
+    returns = None if bounces is None else ReturnAddresses(vault, bounces)
+    return None if configured is None else MailTransport(*configured, returns=returns)
 
 
 def make_mail_rail(settings: Settings, transport: MailTransport | None) -> MailRail:
@@ -222,7 +225,7 @@ class Services:
         )
         decider = HttpDeciders(self.decider_egress, reader, vault, settings.hash_header, self.clock)
         issuer = LedgerIssuer(reader, vault, self.merchant_directory, self.writer, ISSUER_RULES, decider)
-        self.mail_transport = make_transport(settings)
+        self.mail_transport = make_transport(settings, vault)
         shops = LedgerShops(self.merchant_directory, self.writer, SHOP_RULES)
         self.rails = make_rails(
             settings, self.rail_choice, self.catalogue_cache, issuer, decider, self.mail_transport, shops

@@ -6,6 +6,18 @@ from datetime import datetime
 import msgspec
 
 
+class MailTry(msgspec.Struct, frozen=True):
+    """One try to send a mail, as a bounce names it."""
+
+    merchant_id: int  # 0: a mail to a person of the console
+    mail_id: str
+    number: int  # how often the mail was tried before
+
+
+# Of the address that bounces go to, before the @: with a token it has at most 64 characters (RFC 5321).
+MAX_BOUNCE_LOCAL_LENGTH = 13
+
+
 class Mail(msgspec.Struct, frozen=True, kw_only=True):
     """One mail to one person."""
 
@@ -18,6 +30,7 @@ class Mail(msgspec.Struct, frozen=True, kw_only=True):
     sender_name: str = ""  # shown beside the sender's address; empty for the name that the deployment has
     reply_to: str = ""
     at: datetime
+    sent_as: MailTry | None = None  # which try it is; None if nobody looks for bounces of it
 
     def __repr__(self) -> str:
         return f"Mail({self.message_id})"

@@ -22,6 +22,7 @@ from email.policy import SMTP
 from email.utils import format_datetime
 
 from kasuwa.core.mail import Mail, MailServer, Sender, clean_display_name, is_address
+from kasuwa.outbound.return_addresses import HEADER, ReturnAddresses
 
 # How long a mail may wait for one of the connections, and take from then on. Both together are less than the ten
 # seconds of a step (jobs/steps.py), so that the outcome is known here and not cut off there.
@@ -70,7 +71,7 @@ class MailOutcomeUnknown(Exception):
     """The whole content was handed over, and the server's answer to it never came: it may be delivered."""
 
 
-def compose(mail: Mail, sender: Sender) -> bytes:
+def compose(mail: Mail, sender: Sender, token: str = "") -> bytes:
     """Returns a mail as its lines are sent. Raises one of COMPOSE_ERRORS if a header would have a line break, or what
     is to be an address is none."""
     message = EmailMessage(policy=POLICY)
@@ -82,6 +83,8 @@ def compose(mail: Mail, sender: Sender) -> bytes:
     message["Date"] = format_datetime(mail.at)
     message["Message-ID"] = f"<{mail.message_id}@{sender.address.rpartition('@')[2]}>"
     message["Auto-Submitted"] = "auto-generated"
+    if token:
+        message[HEADER] = token
     message.set_content(mail.text)
     if mail.html:
         message.add_alternative(mail.html, subtype="html")
@@ -197,11 +200,19 @@ def describe_failure(error: Exception) -> MailNotSent:
 
 
 class MailTransport:
-    """Hands mails to one server, at most MAX_CONNECTIONS at a time."""
+    """Hands mails to one server, at most MAX_CONNECTIONS at a time. Bounces go to an address of each try if there are
+    such, and else to the sender's."""
 
-    def __init__(self, server: MailServer, sender: Sender, tls: ssl.SSLContext | None = None) -> None:
+    def __init__(
+        self,
+        server: MailServer,
+        sender: Sender,
+        tls: ssl.SSLContext | None = None,
+        returns: ReturnAddresses | None = None,
+    ) -> None:
         self.server = server
         self.sender = sender
+        self._returns = returns
         self._tls = tls or ssl.create_default_context()
         self._slots = asyncio.Semaphore(MAX_CONNECTIONS)
         self._threads = ThreadPoolExecutor(MAX_CONNECTIONS, "mail")
@@ -210,8 +221,12 @@ class MailTransport:
         """Sends one mail. Raises MailRefused, MailNotSent or MailOutcomeUnknown."""
         if not is_address(mail.to):
             raise MailRefused(NO_ADDRESS)
+        token, envelope_sender = "", self.sender.address
+        if self._returns is not None and mail.sent_as is not None:
+            token = self._returns.make_token(mail.sent_as)
+            envelope_sender = self._returns.make_address(token)
         try:
-            content = compose(mail, self.sender)
+            content = compose(mail, self.sender, token)
         except COMPOSE_ERRORS:
             raise MailRefused(NOT_A_MAIL) from None
         try:
@@ -219,7 +234,7 @@ class MailTransport:
                 await self._slots.acquire()
         except TimeoutError:
             raise MailNotSent("all connections to the mail server are busy") from None
-        exchange = Exchange(self.server, self._tls, (self.sender.address, mail.to, content))
+        exchange = Exchange(self.server, self._tls, (envelope_sender, mail.to, content))
         try:
             async with asyncio.timeout(SEND_SECONDS):
                 await asyncio.get_running_loop().run_in_executor(self._threads, exchange.run)

@@ -12,14 +12,14 @@ from typing import Any
 
 import msgspec
 
-from kasuwa.core.mail import Mail
+from kasuwa.core.mail import Mail, MailTry
 from kasuwa.core.mail_text import MailText, render_html, render_text
 from kasuwa.core.row_codes import OPERATOR_ID
 from kasuwa.core.vault import NONCE_BYTES, Vault
 from kasuwa.people.users import ConsoleUser, read_link
 from kasuwa.postgres.connection_pool import Connection, QueryRunner
 
-QUEUED, SENT, FAILED, UNKNOWN = "queued", "sent", "failed", "unknown"
+QUEUED, SENT, FAILED, UNKNOWN, BOUNCED = "queued", "sent", "failed", "unknown", "bounced"
 ID_PREFIX, ID_BYTES = "PM", 16
 
 # What concerns the security of an account: nobody can turn it off.
@@ -93,6 +93,14 @@ POSTPONE = f"""
         changed_at = now(), leased_until = null
     where {IS_HELD}
 """
+# A bounce of an earlier try than the last changes nothing.
+RETURN = """
+    update person_mail set status = case when $3 then 'bounced' else status end, reply_code = $4,
+        changed_at = case when $3 then now() else changed_at end
+    where mail_id = $1 and (attempts - 1 - $2) % 256 = 0 and (status = 'sent' or status = 'unknown' and $3)
+        and (status <> 'sent' or $3 or reply_code <> $4)
+    returning number
+"""
 LIST = """
     select m.number, m.mail_id, m.purpose, m.status, m.attempts, m.reply_code, m.created_at, m.changed_at, m.sent_at,
         u.email, m.content_sealed
@@ -139,6 +147,7 @@ class ClaimedMail(msgspec.Struct, frozen=True):
             text=content.text,
             html=content.html,
             at=at,
+            sent_as=MailTry(OPERATOR_ID, self.mail_id, self.attempts),
         )
 
 
@@ -263,6 +272,12 @@ async def claim(connection: QueryRunner) -> list[ClaimedMail]:
 async def end(connection: QueryRunner, mail: ClaimedMail, status: str, code: str, *, keeps_content: bool) -> None:
     """Records the end of a mail, if the lease is still held."""
     await connection.execute(END, mail.number, mail.claims, status, code, keeps_content)
+
+
+async def record_bounce(connection: QueryRunner, sent_as: MailTry, code: str, *, is_final: bool) -> bool:
+    """Records that a mail was returned, or that a mail system is still trying. Returns whether that is new."""
+    changed = await connection.fetch(RETURN, sent_as.mail_id, sent_as.number, is_final, code)
+    return bool(changed)
 
 
 async def postpone(

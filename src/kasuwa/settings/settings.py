@@ -10,7 +10,7 @@ import msgspec
 import platformdirs
 
 from kasuwa.core.addresses import Network, read_networks
-from kasuwa.core.mail import MailServer, Sender
+from kasuwa.core.mail import MAX_BOUNCE_LOCAL_LENGTH, MailServer, Sender, is_address
 from kasuwa.core.money import CURRENCIES
 from kasuwa.settings.former_accounts import read_former_accounts
 from kasuwa.settings.mail_server import read_mail_server, read_sender
@@ -104,6 +104,7 @@ class Settings(msgspec.Struct, kw_only=True):
     invitations: str | None = None  # print, command or mail
     smtp_url: str | None = None  # the server that takes mails; None: none are sent
     mail_from: str | None = None  # the address that they are sent from
+    mail_bounces: str | None = None  # the address that bounces go to, with a token for each mail; None: mail_from
     mail_rate: int = 600  # mails of all merchants and people in a minute that a worker gives to the server
     sms_from: str | None = None  # the name that text messages are sent from, as it is registered with the vendor
     sms_rate: int = 300  # text messages of all merchants in a minute that a worker gives to the vendor
@@ -269,6 +270,17 @@ def parse_mail_server(settings: Settings) -> tuple[MailServer, Sender] | None:
         return server, read_sender(settings.mail_from)
     except ValueError as error:
         raise SettingsError(f"KASUWA_MAIL_FROM {error}, not {settings.mail_from!r}") from None
+
+
+def parse_bounce_address(settings: Settings) -> str | None:
+    """Returns the address that those of bounces are made of, or None. Raises SettingsError."""
+    address = settings.mail_bounces
+    if address is not None and (not is_address(address) or len(address.partition("@")[0]) > MAX_BOUNCE_LOCAL_LENGTH):
+        raise SettingsError(
+            "KASUWA_MAIL_BOUNCES must be an address such as bounces@example.com, "
+            f"with at most {MAX_BOUNCE_LOCAL_LENGTH} characters before the @, not {address!r}"
+        )
+    return address
 
 
 def rails_of_purpose(settings: Settings, purpose: str) -> tuple[str, ...]:
@@ -443,6 +455,7 @@ def check_invitations(settings: Settings) -> None:
     if delivery not in ("print", "command", "mail"):
         # The value is not quoted: in release 1.0.0 it could be the mail server's, with a password.
         raise SettingsError("KASUWA_INVITATIONS must be command, mail (by KASUWA_SMTP_URL), or in test print")
+    parse_bounce_address(settings)
     if parse_mail_server(settings) is None and delivery == "mail":
         raise SettingsError("KASUWA_INVITATIONS is mail, which needs KASUWA_SMTP_URL")
 

@@ -5,6 +5,7 @@ import re
 from playwright.sync_api import Page, expect
 
 from tests.browser import BROWSER_GROUP, WIDTHS, OpenPage, accessibility_faults, browser, open_page, overflows
+from tests.console.page_checks import take_pictures
 from tests.merchant_client import MerchantClient
 from tests.methods.checkout.payer import DECLINED_CARD, OK_CARD, open_checkout, verify
 from tests.pages.fake_checkout import running_page_server
@@ -13,9 +14,10 @@ __all__ = ["browser", "open_page"]
 pytestmark = BROWSER_GROUP
 
 
-def assert_sound(page: object) -> None:
-    assert accessibility_faults(page) == []  # type: ignore[arg-type]
-    assert not overflows(page)  # type: ignore[arg-type]
+def assert_sound(page: Page) -> None:
+    assert accessibility_faults(page) == []
+    assert not overflows(page)
+    take_pictures(page)
 
 
 def assert_hidden(page: Page, selector: str) -> None:

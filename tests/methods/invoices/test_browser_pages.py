@@ -5,6 +5,7 @@ import re
 from playwright.sync_api import Page, expect
 
 from tests.browser import BROWSER_GROUP, WIDTHS, OpenPage, accessibility_faults, browser, open_page, overflows
+from tests.console.page_checks import take_pictures
 from tests.merchant_client import MerchantClient
 from tests.methods.invoices.test_http import made, show
 from tests.methods.tickets.test_http import make_link, sales
@@ -16,6 +17,7 @@ pytestmark = BROWSER_GROUP
 def assert_sound(page: Page) -> None:
     assert accessibility_faults(page) == []
     assert not overflows(page)
+    take_pictures(page)
 
 
 def pay_by_card(page: Page) -> None:

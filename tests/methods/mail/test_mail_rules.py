@@ -7,10 +7,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Refusal, Row
+from kasuwa.core.decision import AuditEntry, Context, Decision, Job, LoadedRows, Refusal, Row
+from kasuwa.core.mail import MailTry
 from kasuwa.core.mail_text import MAX_SUBJECT_LENGTH, MailText
 from kasuwa.core.references import job_key
 from kasuwa.methods.mail import steps
+from kasuwa.methods.mail.model import BOUNCED as BOUNCED_STATE
 from kasuwa.methods.mail.model import (
     FAILED,
     INTERVAL,
@@ -24,12 +26,20 @@ from kasuwa.methods.mail.model import (
     UNKNOWN,
     UNKNOWN_MAIL,
     MailRow,
+    describe_try,
     erase_content,
     mail_key,
     make_mail_id,
     read_content,
     restore_content,
     share_key,
+)
+from kasuwa.methods.mail.rules.on_bounce import (
+    NOT_SENT_YET,
+    NOTED,
+    NOTHING_CHANGED,
+    decide_bounce,
+    need_bounced_mail,
 )
 from kasuwa.methods.mail.rules.on_mail_answer import decide_mail_answer, need_queued_mail
 from kasuwa.methods.mail.rules.queue_mail import NewMail, QueuedMail, need_mail_rows, queue_mail
@@ -387,3 +397,81 @@ def test_a_vendor_that_cannot_be_reached_is_tried_by_and_by() -> None:
     job = box.job()
     assert job is not None
     assert (box.mail().attempts, job.attempt, job.due - box.now) == (1, 1, RETRY_AFTER[0])
+
+
+# --- bounces ----------------------------------------------------------------------------------------------------------
+
+ENTRY = AuditEntry("command:ada", "recorded a bounce", "ML1")
+
+
+def bounce(box: Mailbox, number: int, code: str = "550 5.1.1", *, is_final: bool = True) -> Any:
+    sent_as = MailTry(box.merchant.merchant_id, box.mail().mail_id, number)
+    decided = decide_bounce(sent_as, code, is_final, ENTRY, box.context, box.load(need_bounced_mail(sent_as)))
+    box.apply(decided)
+    assert decided.audit_entries == ((ENTRY,) if decided.rows else ())
+    return decided.reply
+
+
+@pytest.mark.parametrize("answer", [TAKEN, orders.RAIL_SILENT])
+def test_a_bounce_ends_a_mail_that_was_or_may_be_sent(answer: Answer) -> None:
+    box = Mailbox()
+    box.queue()
+    box.answer(answer)
+    sent_at = box.mail().sent_at
+    box.now += timedelta(hours=1)
+    assert bounce(box, 0) == BOUNCED_STATE
+    mail = box.mail()
+    assert (mail.status, mail.reply_code, mail.attempts) == (BOUNCED_STATE, "550 5.1.1", 1)
+    assert (mail.sent_at, mail.changed_at) == (sent_at, box.now)
+    assert bounce(box, 0, "554 5.7.1") == NOTHING_CHANGED
+    assert box.mail() == mail
+    assert box.send_again().reply.data.status == QUEUED
+
+
+def test_a_late_mail_is_noted_while_it_is_sent() -> None:
+    box = Mailbox()
+    box.queue()
+    box.answer(TAKEN)
+    changed_at = box.mail().changed_at
+    box.now += timedelta(hours=1)
+    assert [bounce(box, 0, "4.4.1", is_final=False) for _ in range(2)] == [NOTED, NOTHING_CHANGED]
+    assert (box.mail().status, box.mail().reply_code, box.mail().changed_at) == (SENT, "4.4.1", changed_at)
+    assert bounce(box, 0) == BOUNCED_STATE
+    assert bounce(box, 0, "4.4.2", is_final=False) == NOTHING_CHANGED
+
+
+def test_a_bounce_of_a_mail_whose_answer_is_not_recorded_comes_again() -> None:
+    box = Mailbox()
+    box.queue()
+    assert bounce(box, 0) == NOT_SENT_YET
+    box.answer(Answer(orders.UNAVAILABLE, None, ""))
+    assert bounce(box, 0) == NOTHING_CHANGED, "the first try was not taken: this is no bounce of the next one"
+    assert bounce(box, 1) == NOT_SENT_YET
+    box.answer(TAKEN)
+    assert bounce(box, 0) == NOTHING_CHANGED
+    assert bounce(box, 1) == BOUNCED_STATE
+
+
+@pytest.mark.parametrize("answer", [BOUNCED, Answer(orders.FAILED, None, "")])
+def test_a_bounce_of_a_mail_that_failed_or_is_unknown_changes_nothing(answer: Answer) -> None:
+    box = Mailbox()
+    box.queue()
+    box.answer(answer)
+    assert bounce(box, 0) == NOTHING_CHANGED
+    stranger = MailTry(box.merchant.merchant_id, "ML" + "0" * 32, 0)
+    rows = box.load(need_bounced_mail(stranger))
+    assert decide_bounce(stranger, "", True, ENTRY, box.context, rows) == Decision(reply=NOTHING_CHANGED)
+
+
+def test_the_job_of_each_try_says_which_one_it_is() -> None:
+    box = Mailbox()
+    box.queue()
+    for number in range(3):
+        job = box.job()
+        assert job is not None
+        assert describe_try(job) == MailTry(box.merchant.merchant_id, box.mail().mail_id, number)
+        box.answer(HELD)
+        held = box.job()
+        assert held is not None
+        assert describe_try(held).number == number, "it was not given to the mail system"
+        box.answer(Answer(orders.UNAVAILABLE, None, ""))

@@ -3180,7 +3180,7 @@ final class Resources
      * @param int|null $offset Number of records to skip. Default 0. A whole number, not negative.
      * @param int|null $limit Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to
      *     200.
-     * @param 'failed'|'queued'|'sent'|'unknown'|null $status Lists only mails in this state.
+     * @param 'bounced'|'failed'|'queued'|'sent'|'unknown'|null $status Lists only mails in this state.
      * @param string|null $customer_id Lists only mails to this customer. 1 to 100 characters.
      *
      * @return RecordList<MailsReply, MailSummary>
@@ -3257,9 +3257,9 @@ final class Resources
     }
 
     /**
-     * Send a mail or text message again that failed, or whose outcome is unknown.
+     * Send a mail or text message again that failed or bounced, or whose outcome is unknown.
      *
-     * Sends a mail again that failed, or whose outcome is unknown.
+     * Sends a mail again that failed or bounced, or whose outcome is unknown.
      *
      * Needs a key of scope `collect`.
      *

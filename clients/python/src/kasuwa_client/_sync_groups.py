@@ -9226,7 +9226,7 @@ class Resources(SyncGroup):
         *,
         offset: int | None = None,
         limit: int | None = None,
-        status: Literal["failed", "queued", "sent", "unknown"] | None = None,
+        status: Literal["bounced", "failed", "queued", "sent", "unknown"] | None = None,
         customer_id: str | None = None,
     ) -> Page[types.MailSummary]:
         """Mails and text messages in your name, newest first: all, or those in a state or to a customer.
@@ -9316,9 +9316,9 @@ class Resources(SyncGroup):
         return self._call(actions.RESOURCES_MAIL_DETAIL, {"mail_id": mail_id})
 
     def mail(self, *, mail_id: str, idempotency_key: str | None = None) -> types.MailReply:
-        """Send a mail or text message again that failed, or whose outcome is unknown.
+        """Send a mail or text message again that failed or bounced, or whose outcome is unknown.
 
-        Sends a mail again that failed, or whose outcome is unknown.
+        Sends a mail again that failed or bounced, or whose outcome is unknown.
 
         Needs a key of scope `collect`.
 

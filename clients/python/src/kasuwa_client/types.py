@@ -4369,7 +4369,7 @@ class InvoiceSending(Result):
     """Number of the invoice."""
     mail_id: str
     """Identifier of the mail. The same invoice is mailed once a day: the second request returns the first mail."""
-    mail_status: Literal["failed", "queued", "sent", "unknown"]
+    mail_status: Literal["bounced", "failed", "queued", "sent", "unknown"]
     """State of the mail."""
     reminders: bool
     """Whether the customer is reminded."""
@@ -5017,7 +5017,7 @@ class MailRecord(Result):
     """What it is about: the `invoice_id`, or the `txnRef` of a receipt."""
     customer_id: str
     """The customer that it is for. Empty for a receipt: it is for whoever paid."""
-    status: Literal["failed", "queued", "sent", "unknown"]
+    status: Literal["bounced", "failed", "queued", "sent", "unknown"]
     """State of the mail."""
     attempts: int
     """How often it was given to the mail system."""
@@ -5026,8 +5026,8 @@ class MailRecord(Result):
     changed_at: dt.datetime
     """Time at which its state changed last, in UTC."""
     reply_code: str | None = None
-    """Code of the mail system's last reply, such as `550 5.1.1`; of a text message that of its vendor, such as
-    `400`. Null if there was none, or none that it explained.
+    """Code of the mail system's last reply or bounce, such as `550 5.1.1`; of a text message that of its vendor,
+    such as `400`. Null if there was none, or none that it explained.
     """
     channel: Literal["mail", "sms"] | None = None
     """`mail`, or `sms` for a text message. Null if the customer was erased."""
@@ -5098,7 +5098,7 @@ class MailSummary(Result):
     """What it is about: the `invoice_id`, or the `txnRef` of a receipt."""
     customer_id: str
     """The customer that it is for. Empty for a receipt: it is for whoever paid."""
-    status: Literal["failed", "queued", "sent", "unknown"]
+    status: Literal["bounced", "failed", "queued", "sent", "unknown"]
     """State of the mail."""
     attempts: int
     """How often it was given to the mail system."""
@@ -5107,8 +5107,8 @@ class MailSummary(Result):
     changed_at: dt.datetime
     """Time at which its state changed last, in UTC."""
     reply_code: str | None = None
-    """Code of the mail system's last reply, such as `550 5.1.1`; of a text message that of its vendor, such as
-    `400`. Null if there was none, or none that it explained.
+    """Code of the mail system's last reply or bounce, such as `550 5.1.1`; of a text message that of its vendor,
+    such as `400`. Null if there was none, or none that it explained.
     """
     channel: Literal["mail", "sms"] | None = None
     """`mail`, or `sms` for a text message. Null if the customer was erased."""

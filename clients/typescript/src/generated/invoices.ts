@@ -164,7 +164,7 @@ export interface InvoiceSending {
   /** Identifier of the mail. The same invoice is mailed once a day: the second request returns the first mail. */
   readonly mail_id: string;
   /** State of the mail. */
-  readonly mail_status: "failed" | "queued" | "sent" | "unknown";
+  readonly mail_status: "bounced" | "failed" | "queued" | "sent" | "unknown";
   /** Whether the customer is reminded. */
   readonly reminders: boolean;
   /** Time of the next reminder, in UTC. Null if there is none. */

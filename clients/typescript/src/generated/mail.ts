@@ -13,12 +13,12 @@ export interface MailRecord {
   /** The customer that it is for. Empty for a receipt: it is for whoever paid. */
   readonly customer_id: string;
   /** State of the mail. */
-  readonly status: "failed" | "queued" | "sent" | "unknown";
+  readonly status: "bounced" | "failed" | "queued" | "sent" | "unknown";
   /** How often it was given to the mail system. */
   readonly attempts: number;
   /**
-   * Code of the mail system's last reply, such as `550 5.1.1`; of a text message that of its vendor, such as `400`.
-   * Null if there was none, or none that it explained.
+   * Code of the mail system's last reply or bounce, such as `550 5.1.1`; of a text message that of its vendor, such as
+   * `400`. Null if there was none, or none that it explained.
    */
   readonly reply_code: string | null;
   /** `mail`, or `sms` for a text message. Null if the customer was erased. */
@@ -66,12 +66,12 @@ export interface MailSummary {
   /** The customer that it is for. Empty for a receipt: it is for whoever paid. */
   readonly customer_id: string;
   /** State of the mail. */
-  readonly status: "failed" | "queued" | "sent" | "unknown";
+  readonly status: "bounced" | "failed" | "queued" | "sent" | "unknown";
   /** How often it was given to the mail system. */
   readonly attempts: number;
   /**
-   * Code of the mail system's last reply, such as `550 5.1.1`; of a text message that of its vendor, such as `400`.
-   * Null if there was none, or none that it explained.
+   * Code of the mail system's last reply or bounce, such as `550 5.1.1`; of a text message that of its vendor, such as
+   * `400`. Null if there was none, or none that it explained.
    */
   readonly reply_code: string | null;
   /** `mail`, or `sms` for a text message. Null if the customer was erased. */

@@ -1070,7 +1070,7 @@ export interface ResourcesMailsRequest {
   /** Largest number of records to return. Default 50. A page of more than 1 MiB has fewer. 1 to 200. */
   readonly limit?: number | null | undefined;
   /** Lists only mails in this state. */
-  readonly status?: "failed" | "queued" | "sent" | "unknown" | null | undefined;
+  readonly status?: "bounced" | "failed" | "queued" | "sent" | "unknown" | null | undefined;
   /** Lists only mails to this customer. 1 to 100 characters. */
   readonly customer_id?: string | null | undefined;
 }
@@ -1081,7 +1081,7 @@ export interface ResourcesMailDetailRequest {
   readonly mail_id: string;
 }
 
-/** Request of resources mail. Sends a mail again that failed, or whose outcome is unknown. */
+/** Request of resources mail. Sends a mail again that failed or bounced, or whose outcome is unknown. */
 export interface ResourcesMailRequest {
   /** Identifier of the mail. 1 to 100 characters. */
   readonly mail_id: string;
@@ -3828,9 +3828,9 @@ export class ResourcesMethods {
   }
 
   /**
-   * Send a mail or text message again that failed, or whose outcome is unknown.
+   * Send a mail or text message again that failed or bounced, or whose outcome is unknown.
    *
-   * Sends a mail again that failed, or whose outcome is unknown.
+   * Sends a mail again that failed or bounced, or whose outcome is unknown.
    *
    * Needs a key of scope `collect`.
    *

@@ -13,6 +13,8 @@ from markupsafe import Markup
 from kasuwa.core.money import MINOR_PER_MAJOR
 
 WIDTH, HEIGHT = 640, 160
+# Of a chart with few bars.
+WIDEST_BAR = 96
 TICKS = 4
 
 
@@ -106,7 +108,7 @@ def axis_names(names: Sequence[str]) -> list[str]:
 def draw_bar(chart: BarChart, index: int, step: float, top: int) -> Markup:
     """Draws one bar as a group that can be pointed at over the whole height. The first can be reached by Tab."""
     x, width = index * step, step
-    gap = min(width * 0.15, 3)
+    gap = max(min(width * 0.15, 3), (width - WIDEST_BAR) / 2)
     rectangle = Markup('<rect class="{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"/>')
     parts, left, bottom = [], x + gap, float(HEIGHT)
     part_width = (width - 2 * gap) / (len(chart.series) if chart.is_side_by_side else 1)

@@ -23,7 +23,8 @@ class FormField(msgspec.Struct, frozen=True):
     required: bool = False
     options: tuple[str, ...] = ()  # makes it a select element
     value_type: str = "text"  # type in the request: text, whole (number), flag (boolean), words or names (lists)
-    people: str = ""  # clients or customers: the field takes an id of theirs, and suggests the newest by name
+    # clients, customers or loan-products: the field takes an id of theirs, and suggests the newest by name
+    refers_to: str = ""
     group: str = ""  # fields of the same group are shown in one row
     is_folded: bool = False  # shown when its list is opened, or filled in
     input_type: str = "text"  # HTML type; the value of a password field is never shown again
@@ -112,12 +113,16 @@ def convert_value(field: FormField, text: str) -> Any:
     if field.value_type == "whole" and text.isascii() and text.isdecimal() and len(text) <= 15:
         return int(text)
     if field.value_type == "words":
-        return text.replace(",", " ").split()
+        return split_words(text)
     if field.value_type == "names":
         return [name.strip() for name in text.split(NAME_SEPARATOR.strip()) if name.strip()]
     if field.input_mode == AMOUNT_MODE:
         return remove_separators(text)
     return text == "yes" if field.value_type == "flag" else text
+
+
+def split_words(text: str) -> list[str]:
+    return text.replace(",", " ").split()
 
 
 def set_nested(request: dict[str, Any], name: str, value: Any) -> None:

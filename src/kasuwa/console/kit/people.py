@@ -178,8 +178,8 @@ MAX_SUGGESTED = 50
 
 
 async def list_suggestions(visit: Visit, fields: Iterable[FormField]) -> dict[str, list[tuple[str, str]]]:
-    """Returns (id, name) of the newest clients and customers, if a field takes one."""
-    wanted = {field.people for field in fields if field.people}
+    """Returns (id, name) of the newest clients, customers and loan products, if a field takes one."""
+    wanted = {field.refers_to for field in fields if field.value_type == "text"}
     suggestions: dict[str, list[tuple[str, str]]] = {}
     if "clients" in wanted:
         reply = await visit.call_action("clients", action="list", status="active", limit=MAX_SUGGESTED)
@@ -193,6 +193,10 @@ async def list_suggestions(visit: Visit, fields: Iterable[FormField]) -> dict[st
         suggestions["customers"] = [
             (row["customer_id"], f"{row['name']}, {row['email'] or row['phone']}") for row in rows
         ]
+    if "loan-products" in wanted:
+        reply = await visit.call_action("loans", action="list_products", limit=MAX_SUGGESTED)
+        rows = reply.body["data"] if reply.is_success else []
+        suggestions["loan-products"] = [(row["product_id"], f"{row['name']}, {row['code']}") for row in rows]
     return suggestions
 
 

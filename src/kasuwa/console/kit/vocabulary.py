@@ -44,7 +44,9 @@ STATE_STYLES: dict[str, StateStyle] = {
     **dict.fromkeys(("active", "running", "enabled"), StateStyle("good", "●")),
     "good": StateStyle("good", "✓"),
     **dict.fromkeys(("matured", "completed"), StateStyle("good", "★")),
-    **dict.fromkeys(("failed", "rejected", "closed_rejected", "lost", "exhausted", "violated"), StateStyle("bad", "✕")),
+    **dict.fromkeys(
+        ("failed", "rejected", "closed_rejected", "lost", "exhausted", "violated", "bounced"), StateStyle("bad", "✕")
+    ),
     **dict.fromkeys(
         ("late", "overdue", "active_in_arrears", "in_arrears", "needs_response", "conflict", "failing"),
         StateStyle("bad", "!"),

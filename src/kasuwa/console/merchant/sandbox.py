@@ -21,13 +21,14 @@ SANDBOX_FORMS: tuple[tuple[str, str, str, tuple[FormField, ...]], ...] = (
     (
         "advance",
         "Advance clock",
-        "Moves your business time forward and runs all jobs that fall due in between.",
+        "Moves your business time forward and runs all jobs that fall due in between. "
+        "A time is written 2026-01-31T10:00:00+01:00.",
         (
             FormField("days", "Days", input_mode="numeric", value_type="whole"),
             FormField("hours", "Hours", input_mode="numeric", value_type="whole"),
             FormField("minutes", "Minutes", input_mode="numeric", value_type="whole"),
             FormField("seconds", "Seconds", input_mode="numeric", value_type="whole"),
-            FormField("until", "Or until a time, such as 2026-01-31T10:00:00+01:00"),
+            FormField("until", "Or until a time"),
         ),
     ),
     (

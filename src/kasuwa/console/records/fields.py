@@ -177,6 +177,8 @@ def format_known_text(value: str, name: str, names: Mapping[str, str], own_refer
         return method_text(value)
     if name in WORD_FIELDS and WORD.fullmatch(value):
         return humanize(value)
+    if "\n" in value:
+        return Markup('<span class="lines">{}</span>').format(value)
     if value.startswith(("https://", "http://")):
         return Markup('<a class="address" href="{}" rel="noopener noreferrer">{}</a>').format(value, value)
     return None

@@ -1,5 +1,5 @@
-"""What a form needs beside its action: people entered by name, also in filters of lists, and the total of an invoice
-that is not made yet.
+"""What a form needs beside its action: people and loan products entered by name, also in filters of lists, and the
+total of an invoice that is not made yet.
 
 All of it works by posting the form. The script of the console only posts it earlier (console.js).
 """
@@ -7,7 +7,7 @@ All of it works by posting the form. The script of the console only posts it ear
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from kasuwa.console.kit.forms import FormField
+from kasuwa.console.kit.forms import FormField, split_words
 from kasuwa.console.kit.people import client_filter, find_records
 from kasuwa.console.kit.visit import Visit
 from kasuwa.core.money import format_grouped
@@ -17,42 +17,79 @@ from kasuwa.methods.clients.model import ID_PREFIX as CLIENT_ID_PREFIX
 from kasuwa.methods.customers.model import ID_PREFIX as CUSTOMER_ID_PREFIX
 from kasuwa.methods.invoices.rules.check_invoice import compute_request_amounts
 from kasuwa.methods.invoices.wire import InvoiceRequest
+from kasuwa.methods.loan_products.model import PRODUCT_PREFIX, make_product_id
 
 # Names the button that shows the preview of a form instead of sending it.
 PREVIEW_FIELD = "preview"
+# Products among which one is found by its name: the longest page of the API. All are found by their code.
+MAX_PRODUCTS = 200
 # People that are named if several have a name.
 MAX_NAMED = 5
-ID_PREFIXES = {"customers": CUSTOMER_ID_PREFIX, "clients": CLIENT_ID_PREFIX}
+ID_PREFIXES = {"customers": CUSTOMER_ID_PREFIX, "clients": CLIENT_ID_PREFIX, "loan-products": PRODUCT_PREFIX}
 NAME_IS_NOT_ENOUGH = "others may have this name: choose one of the list, or enter the email address, number or id"
 NOT_YET = "The total cannot be worked out yet: each item needs a description and a price, and amounts are numbers."
 
 
-async def resolve_people(
-    visit: Visit, reader: Reader, fields: Iterable[FormField], request: dict[str, Any], *, is_filter: bool = False
+async def resolve_references(
+    visit: Visit, reader: Reader, fields: Iterable[FormField], texts: dict[str, Any], *, is_filter: bool = False
 ) -> dict[str, str]:
-    """Puts the ids of customers and clients into a request in place of their names, telephone numbers or email
-    addresses. Returns error texts by field: of names that nobody or several people have.
+    """Puts the ids of customers, clients and loan products in place of their names, telephone numbers, email addresses
+    and codes, in texts by field. Returns error texts by field: of names that nothing or several things have.
 
     A client is found by parts of the name, and some seconds after enrolment. That serves a filter: a form, which may
-    move money, takes no name of a client."""
+    move money, takes no name of a client or product."""
     faults = {}
     for field in fields:
-        text = request.get(field.name)
-        if not field.people or not isinstance(text, str) or is_opaque_id(ID_PREFIXES[field.people], text):
+        text = texts.get(field.name)
+        if not field.refers_to or not isinstance(text, str) or not text:
             continue
-        if field.people == "clients" and not is_filter and not client_filter(text):
-            faults[field.name] = NAME_IS_NOT_ENOUGH
-            continue
-        people = await FINDERS[field.people](visit, reader, text)
-        person = field.people.removesuffix("s")
-        if len(people) == 1:
-            [request[field.name]] = people
-        elif people:
-            named = "; ".join(list(people.values())[:MAX_NAMED])
-            faults[field.name] = f"several {field.people} have this name, enter the email address or number: {named}"
-        else:
-            faults[field.name] = f"no {person} has this name, email address, number or id: add the {person} first"
+        references: list[str] = []
+        wrong: list[str] = []
+        for word in split_words(text) if field.value_type == "words" else [text]:
+            reference, fault = await resolve_reference(visit, reader, field.refers_to, word, is_filter=is_filter)
+            references.append(reference)
+            wrong += [f"{word}: {fault}" if field.value_type == "words" else fault] if fault else []
+        texts[field.name] = " ".join(references)
+        if wrong:
+            faults[field.name] = "; ".join(wrong)
     return faults
+
+
+async def resolve_reference(visit: Visit, reader: Reader, kind: str, text: str, *, is_filter: bool) -> tuple[str, str]:
+    """Returns the id that a text stands for, or the text with what is wrong with it."""
+    if is_opaque_id(ID_PREFIXES[kind], text):
+        return text, ""
+    if kind == "loan-products":
+        return await resolve_product(visit, text, by_name=is_filter)
+    if kind == "clients" and not is_filter and not client_filter(text):
+        return text, NAME_IS_NOT_ENOUGH
+    people = await FINDERS[kind](visit, reader, text)
+    person = kind.removesuffix("s")
+    if len(people) == 1:
+        [reference] = people
+        return reference, ""
+    if people:
+        named = "; ".join(list(people.values())[:MAX_NAMED])
+        return text, f"several {kind} have this name, enter the email address or number: {named}"
+    return text, f"no {person} has this name, email address, number or id: add the {person} first"
+
+
+async def resolve_product(visit: Visit, text: str, *, by_name: bool) -> tuple[str, str]:
+    """Returns the id of the loan product with this code, or of the one of this whole name, or the text with what is
+    wrong with it."""
+    product_id = make_product_id(visit.merchant.merchant_id, text)
+    if (await visit.call_action("loans", action="view_product", product_id=product_id)).is_success:
+        return product_id, ""
+    if not by_name:
+        return text, "no product has this code or id: choose one of the list"
+    reply = await visit.call_action("loans", action="list_products", limit=MAX_PRODUCTS)
+    rows = reply.body["data"] if reply.is_success else []
+    named = [row for row in rows if row["name"].casefold() == text.casefold()]
+    if len(named) == 1:
+        return str(named[0]["product_id"]), ""
+    if named:
+        return text, f"several products have this name, enter the code: {', '.join(row['code'] for row in named)}"
+    return text, "no product has this name, code or id"
 
 
 async def find_customers(visit: Visit, reader: Reader, text: str) -> dict[str, str]:

@@ -5,11 +5,11 @@ from typing import Any
 
 from kasuwa.console.kit.forms import ActionForm, FormField
 from kasuwa.console.records.kind import RecordKind
-from kasuwa.console.records.lending import FIRST_DUE, INTEREST, PERIOD, PRODUCT_PERIOD, TAX
+from kasuwa.console.records.lending import FIRST_DUE, INTEREST, PERIOD, PRODUCT, PRODUCT_PERIOD, TAX
 
 # Members of a loan that the form has room for. The API takes more.
 FORM_MEMBERS = 10
-IDS = "Ids of clients, with commas between them."
+CLIENTS = "Email addresses, numbers or ids of clients, with commas between them."
 GROUP_LOAN = FormField("group_loan_id", "Loan of the group", "Its id.", required=True)
 
 DISBURSEMENT = FormField(
@@ -24,7 +24,7 @@ def member_fields(number: int) -> tuple[FormField, ...]:
     """Returns the fields of one member's loan, in one row."""
     place = f"loans.{number}"
     return (
-        FormField(f"{place}.client_id", "Member", group=place),
+        FormField(f"{place}.client_id", "Member: email, number or id", group=place, refers_to="clients"),
         FormField(f"{place}.amount", "Amount", input_mode="decimal", group=place),
     )
 
@@ -64,7 +64,7 @@ GROUPS = RecordKind(
     describe=describe_group,
     filters=(
         FormField("state", "State", options=("active", "closed")),
-        FormField("client_id", "Client", people="clients"),
+        FormField("client_id", "Client", refers_to="clients"),
     ),
     list_action="list_groups",
     view_action="view_group",
@@ -76,8 +76,8 @@ GROUPS = RecordKind(
             "create_group",
             (
                 FormField("name", "Name", required=True),
-                FormField("members", "Members", IDS, required=True, value_type="words"),
-                FormField("leader", "Leader", "The id of one of the members.", required=True),
+                FormField("members", "Members", CLIENTS, required=True, value_type="words", refers_to="clients"),
+                FormField("leader", "Leader", "One of the members.", required=True, refers_to="clients"),
             ),
         ),
     ),
@@ -88,9 +88,9 @@ GROUPS = RecordKind(
             "update_group",
             (
                 FormField("name", "New name"),
-                FormField("add", "Clients who join", IDS, value_type="words"),
-                FormField("remove", "Members who leave", IDS, value_type="words"),
-                FormField("leader", "New leader", "The id of one of the members."),
+                FormField("add", "Clients who join", CLIENTS, value_type="words", refers_to="clients"),
+                FormField("remove", "Members who leave", CLIENTS, value_type="words", refers_to="clients"),
+                FormField("leader", "New leader", "One of the members.", refers_to="clients"),
             ),
             allowed_states=("active",),
         ),
@@ -112,7 +112,7 @@ GROUPS = RecordKind(
             "Request a loan of a product",
             "request_group_loan",
             (
-                FormField("product_id", "Product", "Its id.", required=True),
+                PRODUCT,
                 *(field for number in range(FORM_MEMBERS) for field in member_fields(number)),
                 PRODUCT_PERIOD,
                 FIRST_DUE,

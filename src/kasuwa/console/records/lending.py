@@ -30,7 +30,10 @@ TAX = (
     FormField("tax_rate", "Tax rate in percent", input_mode="decimal"),
 )
 
-CLIENT = FormField("client_id", "Client", "Choose by name, or enter the id.", required=True, people="clients")
+PRODUCT = FormField(
+    "product_id", "Product", "Choose by name, or enter the code.", required=True, refers_to="loan-products"
+)
+CLIENT = FormField("client_id", "Client", "Choose by name, or enter the id.", required=True, refers_to="clients")
 AMOUNT = FormField("amount", "Amount", input_mode="decimal", required=True)
 
 
@@ -72,8 +75,8 @@ LOANS = RecordKind(
     hidden_fields=("schedules", "auto_repay"),
     filters=(
         FormField("state", "State", options=get_args(LoanState)),
-        FormField("product_id", "Product's id"),
-        FormField("client_id", "Client", people="clients"),
+        FormField("product_id", "Product", refers_to="loan-products"),
+        FormField("client_id", "Client", refers_to="clients"),
     ),
     list_action="list",
     view_action="view",
@@ -85,9 +88,9 @@ LOANS = RecordKind(
             "Request a loan of a product",
             "request",
             (
-                FormField("product_id", "Product", "Its id.", required=True),
+                PRODUCT,
                 FormField(
-                    "client_id", "Client", required=True, people="clients", hint="Choose by name, or enter the id."
+                    "client_id", "Client", required=True, refers_to="clients", hint="Choose by name, or enter the id."
                 ),
                 FormField("amount", "Amount", "Leave empty for that of the product.", "decimal"),
                 PRODUCT_PERIOD,
@@ -100,7 +103,7 @@ LOANS = RecordKind(
             "request",
             (
                 FormField(
-                    "client_id", "Client", required=True, people="clients", hint="Choose by name, or enter the id."
+                    "client_id", "Client", required=True, refers_to="clients", hint="Choose by name, or enter the id."
                 ),
                 AMOUNT,
                 PERIOD,
@@ -284,7 +287,7 @@ LOANS = RecordKind(
             "guarantee",
             (
                 FormField(
-                    "client_id", "Guarantor", "Choose by name, or enter the id.", required=True, people="clients"
+                    "client_id", "Guarantor", "Choose by name, or enter the id.", required=True, refers_to="clients"
                 ),
                 FormField("savings_id", "Savings account", "Of the guarantor.", required=True),
                 AMOUNT,

@@ -22,7 +22,7 @@ from kasuwa.console.kit.vocabulary import label
 from kasuwa.console.merchant.events import parse_int
 from kasuwa.console.records.extras import EXTRAS, EXTRAS_BELOW, LIST_EXTRAS
 from kasuwa.console.records.fields import is_table
-from kasuwa.console.records.form_previews import PREVIEW_FIELD, PREVIEWS, resolve_people
+from kasuwa.console.records.form_previews import PREVIEW_FIELD, PREVIEWS, resolve_references
 from kasuwa.console.records.kind import RecordKind
 from kasuwa.core.calendar import lagos_text
 from kasuwa.core.reading import Reader
@@ -96,7 +96,7 @@ async def read_page(
     limit: int = MAX_LIST_LIMIT,
 ) -> ListPage:
     request = list_request(kind, filters, offset, limit)
-    unknown = await resolve_people(visit, reader, kind.filters, request, is_filter=True)
+    unknown = await resolve_references(visit, reader, kind.filters, request, is_filter=True)
     if unknown:
         return ListPage([], 0, limit, unknown)
     reply = await visit.run_action(kind.list_method or kind.method, request)
@@ -124,7 +124,7 @@ async def export_list(kind: RecordKind, visit: Visit) -> Response:
     filter is invalid, the page of the list is shown, which says why."""
     filters = read_filters(visit, [field.name for field in kind.filters])
     request = list_request(kind, filters, 0, MAX_LIST_LIMIT)
-    unknown = await resolve_people(visit, visit.export_reader, kind.filters, request, is_filter=True)
+    unknown = await resolve_references(visit, visit.export_reader, kind.filters, request, is_filter=True)
     selected = await visit.services.read_request(visit.merchant, kind.list_method or kind.method, request)
     if unknown or selected is None or isinstance(selected[1], InvalidRequest):
         return await show_list(kind, visit, 422)
@@ -235,8 +235,9 @@ async def show_record(kind: RecordKind, visit: Visit, status: int = 200, **value
                 tables.append((related.action, related.title, related.select(rows)))
         extra = await EXTRAS[kind.name](visit, row) if kind.name in EXTRAS else {}
         names = await read_names(visit, reader, [row, extra, [rows for _, _, rows in tables]])
-    state = str(row.get(kind.state_field, ""))
-    forms = [form for form in allowed_forms(visit, kind, kind.update_forms) if form.fits(row, state)]
+        state = str(row.get(kind.state_field, ""))
+        forms = [form for form in allowed_forms(visit, kind, kind.update_forms) if form.fits(row, state)]
+        suggestions = await list_suggestions(visit, [field for form in forms for field in form.fields])
     shared: dict[str, Any] = {
         "kind": kind,
         "row": row,
@@ -248,7 +249,7 @@ async def show_record(kind: RecordKind, visit: Visit, status: int = 200, **value
         "is_extra_below": kind.name in EXTRAS_BELOW,
         "names": names,
         "forms": forms,
-        "suggestions": {},
+        "suggestions": suggestions,
         "submitted": {},
         "open_form": visit.query.get("form", ""),
         "reference": visit.path_parameter("reference"),
@@ -299,14 +300,17 @@ async def create_record(kind: RecordKind, visit: Visit) -> Response:
     if form is None:
         raise NotFound
     selected = {form.selector or kind.action_selector: form.action}
-    request = {**selected, **dict(form.fixed_values), **build_request(form.fields, visit.form_text)}
+    texts = read_texts(form, visit)
+    fixed = {**selected, **dict(form.fixed_values)}
     shown: dict[str, Any] = {"submitted": dict(visit.form), "open_form": form.name}
     if form.preview and visit.form_text(PREVIEW_FIELD):
+        request = {**fixed, **build_request(form.fields, texts.__getitem__)}
         preview = await PREVIEWS[form.preview](visit, kind.method, request)
         return await show_list(kind, visit, preview=preview, **shown)
-    unknown = await resolve_people(visit, visit.reader, form.fields, request)
+    unknown = await resolve_references(visit, visit.reader, form.fields, texts)
     if unknown:
         return await show_list(kind, visit, 422, faults=unknown, **shown)
+    request = {**fixed, **build_request(form.fields, texts.__getitem__)}
     reply = await visit.run_action(kind.method, request, form.label.lower())
     if not reply.is_success:
         faults = shown_faults(form, reply)
@@ -316,6 +320,10 @@ async def create_record(kind: RecordKind, visit: Visit) -> Response:
         place = f"/{kind.name}/{quote(str(row[kind.key_field]), safe='')}?form={form.opens}#form-{form.opens}"
         return visit.redirect(place, reply.message)
     return visit.render("record_created.html", kind=kind, form=form, row=row, message=reply.message, names={})
+
+
+def read_texts(form: ActionForm, visit: Visit) -> dict[str, str]:
+    return {field.name: visit.form_text(field.name) for field in form.fields}
 
 
 def shown_faults(form: ActionForm, reply: ActionReply) -> dict[str, str]:
@@ -346,11 +354,12 @@ async def update_record(kind: RecordKind, visit: Visit) -> Response:
         **dict(form.fixed_values),
         **copied,
     }
-    request |= build_request(form.fields, visit.form_text)
+    texts = read_texts(form, visit)
     shown: dict[str, Any] = {"submitted": dict(visit.form), "open_form": form.name}
-    unknown = await resolve_people(visit, visit.reader, form.fields, request)
+    unknown = await resolve_references(visit, visit.reader, form.fields, texts)
     if unknown:
         return await show_record(kind, visit, 422, faults=unknown, **shown)
+    request |= build_request(form.fields, texts.__getitem__)
     if form.preview and visit.form_text(PREVIEW_FIELD):
         preview = await PREVIEWS[form.preview](visit, kind.method, request)
         return await show_record(kind, visit, preview=preview, **shown)

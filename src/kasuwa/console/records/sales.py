@@ -73,7 +73,9 @@ INVOICE_FIELDS = (
     FormField("note", "Note to the customer"),
 )
 
-CUSTOMER = FormField("customer_id", "Customer", "Choose by name, or enter the id.", required=True, people="customers")
+CUSTOMER = FormField(
+    "customer_id", "Customer", "Choose by name, or enter the id.", required=True, refers_to="customers"
+)
 
 CUSTOMERS = RecordKind(
     name="customers",
@@ -122,7 +124,7 @@ INVOICES = RecordKind(
     hidden_fields=("number", "customer"),
     filters=(
         FormField("status", "Status", options=get_args(InvoiceStatus)),
-        FormField("customer_id", "Customer", people="customers"),
+        FormField("customer_id", "Customer", refers_to="customers"),
     ),
     list_action="invoice",
     view_action="invoice",
@@ -137,7 +139,7 @@ INVOICES = RecordKind(
                     "customer_id",
                     "Customer",
                     required=True,
-                    people="customers",
+                    refers_to="customers",
                     hint="Name, email address or id.",
                 ),
                 *INVOICE_FIELDS,
@@ -212,7 +214,7 @@ MAILS = RecordKind(
     hidden_fields=("subject", "html"),
     filters=(
         FormField("status", "Status", options=get_args(MailStatus)),
-        FormField("customer_id", "Customer", people="customers"),
+        FormField("customer_id", "Customer", refers_to="customers"),
     ),
     list_action="mail",
     view_action="mail",
@@ -222,7 +224,7 @@ MAILS = RecordKind(
             "send",
             "Send again",
             "mail",
-            allowed_states=("failed", "unknown"),
+            allowed_states=("failed", "unknown", "bounced"),
             selector="request",
             consequence="the customer may get it a second time if it was delivered after all.",
         ),

@@ -37,7 +37,7 @@ SAVINGS = RecordKind(
     title_fields=("name",),
     hidden_fields=("name",),
     filters=(
-        FormField("client_id", "Client", people="clients"),
+        FormField("client_id", "Client", refers_to="clients"),
         FormField("state", "State", options=get_args(SavingsState)),
     ),
     list_action="list_savings",
@@ -51,7 +51,7 @@ SAVINGS = RecordKind(
             (
                 FormField("name", "Name", required=True),
                 FormField(
-                    "client_id", "Client", required=True, people="clients", hint="Choose by name, or enter the id."
+                    "client_id", "Client", required=True, refers_to="clients", hint="Choose by name, or enter the id."
                 ),
                 msgspec.structs.replace(PERIOD, hint="Months. Leave it empty for a fixed deposit.", required=False),
                 FormField(
@@ -108,7 +108,7 @@ STANDING_ORDERS = RecordKind(
     key_field="order_id",
     columns=("order_id", "client_id", "state", "to", "amount", "frequency", "next_date", "paid"),
     filters=(
-        FormField("client_id", "Client", people="clients"),
+        FormField("client_id", "Client", refers_to="clients"),
         FormField("savings_id", "Savings account that pays"),
         FormField("state", "State", options=("active", "paused", "ended", "cancelled")),
     ),
@@ -233,7 +233,7 @@ SHARES = RecordKind(
             "transfer_shares",
             (
                 CLIENT,
-                FormField("to_client_id", "To", "Choose by name, or enter the id.", required=True, people="clients"),
+                FormField("to_client_id", "To", "Choose by name, or enter the id.", required=True, refers_to="clients"),
                 SHARE_NUMBER,
                 SAVINGS_FIELD,
             ),

@@ -44,7 +44,7 @@ if (currentLink) {
 const tables = document.querySelectorAll(".scroll > table:not(.cards, .tree)");
 for (const table of tables) {
   const labels = [...table.tHead.rows[0].cells].map((cell) => cell.textContent.trim());
-  for (const row of [...table.tBodies].flatMap((body) => [...body.rows])) {
+  for (const row of [...table.rows].filter((one) => one.parentElement !== table.tHead)) {
     [...row.cells].forEach((cell, n) => {
       if (cell.tagName === "TD") cell.dataset.label = labels[n];
       if (["", "–"].includes(cell.textContent.trim())) cell.classList.add("blank");

@@ -6,6 +6,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
 from kasuwa.methods.invoices.fields import ChargeUser, Discount, DiscountType, DueDate, ItemText, Note
+from kasuwa.methods.mail.wire import MailStatus
 from kasuwa.wire.fields import Amount, AmountOrZero, Currency, NonNegativeInt, PercentRate, Reference
 from kasuwa.wire.paging import Paged
 
@@ -258,7 +259,7 @@ class InvoiceSending(msgspec.Struct, kw_only=True):
     "Number of the invoice."
     mail_id: str
     "Identifier of the mail. The same invoice is mailed once a day: the second request returns the first mail."
-    mail_status: Literal["queued", "sent", "failed", "unknown"]
+    mail_status: MailStatus
     "State of the mail."
     reminders: bool
     "Whether the customer is reminded."

@@ -37,7 +37,7 @@ RESOURCES = (
         needs=send_again.need_mail,
         decide=send_again.decide_send_again,
         permission=COLLECT,
-        summary="Send a mail or text message again that failed, or whose outcome is unknown",
+        summary="Send a mail or text message again that failed or bounced, or whose outcome is unknown",
         example={"request": "mail", "mail_id": "<mail_id>"},
     ),
 )

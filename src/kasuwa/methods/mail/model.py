@@ -3,7 +3,9 @@
 queued ──> sent       the mail system, or the vendor of text messages, has it
    │  ├──> failed     it refused the mail for good, or did not take it for days
    │  └──> unknown    it may have it: nobody can ask, so it is not sent again by itself
-   └─<── failed, unknown    a person sends it again, under the same Message-ID
+   └─<── failed, unknown, bounced    a person sends it again, under the same Message-ID
+
+sent, unknown ──> bounced   a mail system that took it has returned it
 """
 
 from base64 import b64decode, b64encode
@@ -15,6 +17,7 @@ import msgspec
 
 from kasuwa.core.codes import INVALID_REQUEST
 from kasuwa.core.decision import Job, Refusal, Row, make_job
+from kasuwa.core.mail import MailTry
 from kasuwa.core.references import job_key, row_key
 from kasuwa.core.vault import Unsealer, Vault
 from kasuwa.terms.mail import MailService
@@ -24,8 +27,9 @@ QUEUED = "queued"
 SENT = "sent"
 FAILED = "failed"
 UNKNOWN = "unknown"
+BOUNCED = "bounced"
 # States from which a mail can be sent again.
-RESENDABLE = frozenset({FAILED, UNKNOWN})
+RESENDABLE = frozenset({FAILED, UNKNOWN, BOUNCED})
 
 # How it reaches the customer.
 MAIL, SMS = "mail", "sms"
@@ -84,7 +88,7 @@ class MailRow(Row):
     customer_id: str
     status: str
     attempts: int  # how often it was given to the mail system
-    reply_code: str  # of the mail system's last reply; empty if there was none
+    reply_code: str  # of the mail system's last reply or bounce; empty if there was none
     content_sealed: bytes | None  # an encrypted MailContent; None once the customer was erased
     created_at: datetime
     changed_at: datetime
@@ -124,9 +128,10 @@ CONTENT_DECODER: "msgspec.json.Decoder[MailContent]" = msgspec.json.Decoder(Mail
 
 
 class MailWork(msgspec.Struct, frozen=True):
-    """The data of a mail's job: its content as the row has it, in base64."""
+    """The data of a mail's job."""
 
-    sealed_mail: str
+    sealed_mail: str  # its content as the row has it, in base64
+    attempts: int = 0  # how often it was given to the mail system before
 
 
 WORK_DECODER: "msgspec.json.Decoder[MailWork]" = msgspec.json.Decoder(MailWork)
@@ -168,8 +173,13 @@ def make_send_job(mail: MailRow, due: datetime) -> Job:
         reference=mail.mail_id,
         subject=mail.key,
         due=due,
-        work=encode_text(MailWork(b64encode(mail.content_sealed).decode())),
+        work=encode_text(MailWork(b64encode(mail.content_sealed).decode(), mail.attempts)),
     )
+
+
+def describe_try(job: Job) -> MailTry:
+    """Returns which try the job of a mail makes."""
+    return MailTry(job.merchant_id, job.reference, WORK_DECODER.decode(job.work).attempts)
 
 
 def restore_content(job: Job, vault: Vault) -> MailContent:

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from kasuwa.core.decision import Job
 from kasuwa.core.mail import Mail
-from kasuwa.methods.mail.model import SMS, MailContent
+from kasuwa.methods.mail.model import SMS, MailContent, describe_try
 from kasuwa.rails.ports import orders
 from kasuwa.rails.ports.all_rails import Rails
 from kasuwa.rails.ports.orders import Answer
@@ -30,5 +30,6 @@ async def send(rails: Rails, job: Job, now: datetime, secrets: MailContent) -> A
         sender_name=secrets.sender_name,
         reply_to=secrets.reply_to,
         at=now,
+        sent_as=describe_try(job),
     )
     return await rails.mail.send(mail)

@@ -7,7 +7,7 @@ import msgspec
 from kasuwa.wire.fields import Reference
 from kasuwa.wire.paging import Paged
 
-MailStatus = Literal["queued", "sent", "failed", "unknown"]
+MailStatus = Literal["queued", "sent", "failed", "unknown", "bounced"]
 Channel = Literal["mail", "sms"]
 
 
@@ -28,7 +28,7 @@ class MailShowRequest(msgspec.Struct, kw_only=True):
 
 
 class MailSendRequest(msgspec.Struct, kw_only=True):
-    """Sends a mail again that failed, or whose outcome is unknown."""
+    """Sends a mail again that failed or bounced, or whose outcome is unknown."""
 
     mail_id: Reference
     "Identifier of the mail."
@@ -52,8 +52,8 @@ class MailSummary(msgspec.Struct, kw_only=True):
     attempts: int
     "How often it was given to the mail system."
     reply_code: str | None
-    """Code of the mail system's last reply, such as `550 5.1.1`; of a text message that of its vendor, such as `400`.
-    Null if there was none, or none that it explained."""
+    """Code of the mail system's last reply or bounce, such as `550 5.1.1`; of a text message that of its vendor, such
+    as `400`. Null if there was none, or none that it explained."""
     channel: Channel | None
     "`mail`, or `sms` for a text message. Null if the customer was erased."
     to: str | None

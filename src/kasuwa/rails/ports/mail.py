@@ -7,6 +7,8 @@ from kasuwa.rails.ports.orders import Answer
 
 # A fact of an answer: the code of the mail server's reply, such as `550 5.1.1`.
 REPLY_CODE = "reply_code"
+# A fact of a mail that was taken: it has come back since. A mail server says so by a bounce.
+RETURNED = "returned"
 
 
 class MailRail(Protocol):

@@ -1,13 +1,13 @@
 """The mail system of the test environment: every mail and text message stays in the merchant's outbox, and goes nowhere
 else.
 
-The recipient selects the outcome: `bounce@…` is refused, `busy@…` is declined for now, and of `lost@…` nobody knows. So
-do the last digits of a telephone number: 0550, 0450 and 0504.
+The recipient selects the outcome: `bounce@…` is refused, `returned@…` is taken and returned, `busy@…` is declined for
+now, and of `lost@…` nobody knows. So do the last digits of a telephone number: 0550, 0450 and 0504.
 """
 
 from kasuwa.core.mail import Mail
 from kasuwa.rails.ports import orders
-from kasuwa.rails.ports.mail import REPLY_CODE
+from kasuwa.rails.ports.mail import REPLY_CODE, RETURNED
 from kasuwa.rails.ports.orders import Answer, NoAnswer, Unavailable
 from kasuwa.terms.sms import Sms
 
@@ -17,6 +17,8 @@ class SandboxMail:
         local = mail.to.partition("@")[0].lower()
         if local == "bounce":
             return Answer(orders.FAILED, None, "The recipient is unknown", {REPLY_CODE: "550 5.1.1"})
+        if local == "returned":
+            return Answer(orders.SUCCESSFUL, None, "The mailbox is full", {REPLY_CODE: "552 5.2.2", RETURNED: "true"})
         if local == "busy":
             raise Unavailable("the mailbox is busy")
         if local == "lost":

@@ -15,7 +15,7 @@ use Kasuwa\Result;
  * @property-read string $number Number of the invoice.
  * @property-read string $mail_id Identifier of the mail. The same invoice is mailed once a day: the second request
  *     returns the first mail.
- * @property-read 'failed'|'queued'|'sent'|'unknown' $mail_status State of the mail.
+ * @property-read 'bounced'|'failed'|'queued'|'sent'|'unknown' $mail_status State of the mail.
  * @property-read bool $reminders Whether the customer is reminded.
  * @property-read string|null $next_reminder Time of the next reminder, in UTC. Null if there is none.
  */

@@ -15,10 +15,10 @@ use Kasuwa\Result;
  * @property-read string $purpose What it is for: `invoice`, `invoice_reminder` or `payment_receipt`.
  * @property-read string $reference What it is about: the `invoice_id`, or the `txnRef` of a receipt.
  * @property-read string $customer_id The customer that it is for. Empty for a receipt: it is for whoever paid.
- * @property-read 'failed'|'queued'|'sent'|'unknown' $status State of the mail.
+ * @property-read 'bounced'|'failed'|'queued'|'sent'|'unknown' $status State of the mail.
  * @property-read int $attempts How often it was given to the mail system.
- * @property-read string|null $reply_code Code of the mail system's last reply, such as `550 5.1.1`; of a text
- *     message that of its vendor, such as `400`. Null if there was none, or none that it explained.
+ * @property-read string|null $reply_code Code of the mail system's last reply or bounce, such as `550 5.1.1`; of a
+ *     text message that of its vendor, such as `400`. Null if there was none, or none that it explained.
  * @property-read 'mail'|'sms'|null $channel `mail`, or `sms` for a text message. Null if the customer was erased.
  * @property-read string|null $to Address that it is for, or telephone number with its country's code. Null if the
  *     customer was erased.

@@ -5,9 +5,9 @@ from datetime import timedelta
 import msgspec
 
 from kasuwa.core.decision import Context, Decision, Job, LoadedRows, Merchant, Needs
-from kasuwa.methods.mail.model import FAILED, QUEUED, RETRY_AFTER, SENT, UNKNOWN, MailRow, make_send_job
+from kasuwa.methods.mail.model import BOUNCED, FAILED, QUEUED, RETRY_AFTER, SENT, UNKNOWN, MailRow, make_send_job
 from kasuwa.rails.ports import orders
-from kasuwa.rails.ports.mail import REPLY_CODE
+from kasuwa.rails.ports.mail import REPLY_CODE, RETURNED
 from kasuwa.rails.ports.orders import Answer
 
 # What an answer makes of a mail. One that was not taken stays queued, until it was tried often enough.
@@ -39,7 +39,7 @@ def decide_mail_answer(job: Job, answer: Answer, context: Context, rows: LoadedR
         return Decision(rows=(tried,), jobs=(msgspec.structs.replace(again, attempt=job.attempt + 1),))
     ended = msgspec.structs.replace(
         tried,
-        status=FAILED if status == QUEUED else status,
+        status=FAILED if status == QUEUED else BOUNCED if answer.facts.get(RETURNED) else status,
         sent_at=context.now if status == SENT else None,
     )
     return Decision(rows=(ended,), jobs_done=(current_job,))
