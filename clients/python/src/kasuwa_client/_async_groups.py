@@ -5351,8 +5351,8 @@ class Investments(AsyncGroup):
                 "tax_applied": false,
                 "tax_rate": "10",
                 "period": 36,
-                "opened_at": "2027-01-09T08:30:00.000Z",
-                "matures_at": "2030-01-08T23:00:00.000Z",
+                "opened_at": "2026-01-07T08:30:00.000Z",
+                "matures_at": "2029-01-06T23:00:00.000Z",
                 "plans": [],
                 "plans_total": 0
               }
