@@ -146,6 +146,7 @@ SETS_TIERS = frozenset({"sandbox-client_tiers"})
 NEEDS_WAITING_WRITE_OFF = frozenset({"loans-decide_write_off"})
 # Rows that decide a transfer which waits for approval.
 NEEDS_WAITING = frozenset({"disburse-approve", "disburse-reject"})
+# The process that answers may be another than the one that set the policy, and knows it within a second.
 POLICY_TRIES = 30
 
 # Rows that need a day that has ended.
@@ -334,7 +335,7 @@ def send_examples(
             dormant, later = make_dormant(shop)
             played.append(SentExample(ACTION_ROWS[0], {}, dormant))
         if row.title in NEEDS_REACTIVATION:
-            ask_for_reactivation(shop, later)
+            ask_for_reactivation(shop, later.body["savings_id"])
             played.append(SentExample(ACTION_ROWS[0], {}, later))
         if row.title in NEEDS_BORROWER:
             played.append(SentExample(ACTION_ROWS[0], {}, make_borrower(shop)))
@@ -373,7 +374,6 @@ def make_waiting_transfer(shop: MerchantClient) -> RawReply:
     payer = MerchantClient(shop.connection, shop.mid, made["key"])
     order = {"action": "transfer", "amount": "1500.00", "bankcode": "058", "accountnumber": "0000000000"}
     waiting = payer.send_fields("disburse", order)
-    # The process that answers may be another than the one that set the policy, and knows it within a second.
     for _ in range(POLICY_TRIES):
         if waiting.body["txnStatus"] == "pending":
             break
@@ -398,7 +398,6 @@ def make_waiting_write_off(shop: MerchantClient, played: list[SentExample]) -> R
     officer = MerchantClient(shop.connection, shop.mid, key)
     loan_id = played[-1].received.body["loan_id"]
     proposed = {"action": "write_off", "loan_id": loan_id, "reason": "The client has died"}
-    # The process that answers may be another than the one that set the policy, and knows it within a second.
     for _ in range(POLICY_TRIES):
         shown = officer.send_fields("loans", proposed | {"dry_run": True})
         if any(figure["what"] == "approval" for figure in shown.body["explained"]):
@@ -425,10 +424,9 @@ def make_borrower(shop: MerchantClient) -> RawReply:
 
 
 def make_dormant(shop: MerchantClient) -> list[RawReply]:
-    """Makes two savings, and lets a year and a day pass after their only deposit: one year for both, because the jobs of
-    a year are as much work as all examples together. Returns their references."""
+    """Makes two savings with one deposit each, and lets one year pass for both: its jobs are half of all the work."""
     made = [make_saver(shop), make_saver(shop)]
-    # An event of every day of the year would be a third of that work.
+    # An event of every day of that year would cost as much again.
     assert shop.put("resources", request="settlement_events", daily=False).body["status"] == 200
     shop.advance(days=367)
     # For what comes later: a schedule may have paid out what there was.
@@ -437,30 +435,24 @@ def make_dormant(shop: MerchantClient) -> list[RawReply]:
 
 
 def make_saver(shop: MerchantClient) -> RawReply:
-    """Makes a client with savings and one deposit. Returns their references."""
+    """Makes a client with savings and one deposit, and returns both. Payouts may have emptied the wallet before."""
     person = {"firstname": "Dayo", "lastname": "Ojo", "phone": "08031234570"}
     client_id = shop.put("clients", action="create", data=person, status="active").body["data"]["client_id"]
     terms: dict[str, Any] = {"interestSettings": {"interestRate": "0", "interestFrequency": "annualized"}}
-    opened = shop.send_fields(
-        "investments", {"action": "create_savings", "name": "Rent", "client_id": client_id, "period": 36, **terms}
-    )
+    wanted = {"action": "create_savings", "name": "Rent", "client_id": client_id, "period": 36, **terms}
+    opened = shop.send_fields("investments", wanted)
     savings_id = opened.body["data"]["savings_id"]
-    # A payout schedule may have emptied the wallet.
     assert shop.put("sandbox", action="fund_wallet", amount="500.00").body["status"] == 200
     deposit = {"savings_id": savings_id, "payment_method": "wallet", "amount": "500.00"}
     assert shop.put("investments", action="deposit", **deposit).body["status"] == 200
     return opened._replace(raw=msgspec.json.encode({"client_id": client_id, "savings_id": savings_id}))
 
 
-def ask_for_reactivation(shop: MerchantClient, dormant: RawReply) -> None:
+def ask_for_reactivation(shop: MerchantClient, savings_id: str) -> None:
     """Has another key ask for the reactivation of dormant savings."""
-    made = shop.put("sandbox", action="new_key", name="clerk", scopes=["lend"]).body
-    clerk = MerchantClient(shop.connection, shop.mid, made["key"])
-    asked = {
-        "action": "reactivate_savings",
-        "savings_id": dormant.body["savings_id"],
-        "reason": "Came with her passport",
-    }
+    key = shop.put("sandbox", action="new_key", name="clerk", scopes=["lend"]).body["key"]
+    clerk = MerchantClient(shop.connection, shop.mid, key)
+    asked = {"action": "reactivate_savings", "savings_id": savings_id, "reason": "Came with her passport"}
     assert clerk.send_fields("investments", asked).body["status"] == 200
 
 
