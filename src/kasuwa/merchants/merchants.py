@@ -259,7 +259,7 @@ CALLER_COLUMNS = slice(2, 12)
 
 
 class MerchantSource(msgspec.Struct, frozen=True):
-    """What a merchant is made of: the columns of BY_ID, and the rates in them that are as the service wrote them."""
+    """The source of a merchant: the columns of BY_ID, and the rates in them that are as the service wrote them."""
 
     columns: tuple[Any, ...]
     rates: Mapping[str, ExchangeRate]
