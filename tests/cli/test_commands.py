@@ -82,6 +82,7 @@ CALLS: dict[str, Sequence[str]] = {
     "customer export": ("GP0000001", "C1"),
     "customer find": ("GP0000001", "ada@example.com"),
     "customer erase": ("GP0000001", "C1", "--yes"),
+    "mail bounced": (),  # with nothing on its standard input: no mail that needs a database
     "loan write-off": ("GP0000001", "L1"),
     "rail shadow": (),
     "rail accounts": (),
@@ -97,6 +98,7 @@ ANSWERS = {
     "status": (1, "kasuwa: no server runs on {data}"),
     "migrate": (0, "would create a database in {data}\nwould apply 0001_baseline.sql\n"),
     "doctor": (1, "ok     environment test\nwrong  there is no database in {data}\n"),
+    "mail bounced": (0, "nothing changed: "),
     "listen": (1, "kasuwa: "),
     "log": (1, "kasuwa: "),
     "certify": (2, "kasuwa: no check was run. nothing listens at http://127.0.0.1:9/events: "),
