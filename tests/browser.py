@@ -14,7 +14,8 @@ from typing import Any, Literal
 import psutil
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, sync_playwright
+from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
 
 from tests.packages import need_package
 
@@ -52,6 +53,8 @@ ARGUMENTS = (
 )
 # Long enough for a machine that does much else: what is waited for is there at once otherwise.
 ANSWER_MILLISECONDS = 60_000
+# Of a key whose answer may be lost.
+KEY_MILLISECONDS = 10_000
 # Of one test: what has no time-out of its own, such as a script of a page (evaluate), ends with the browser then.
 LONGEST_SECONDS = 600.0
 
@@ -180,6 +183,15 @@ def reuse_page(reused: tuple[Page, list[str]]) -> Iterator[OpenPage]:
     with ending():
         yield reopen
     assert complaints == []
+
+
+def press_and_leave(focused: Locator, key: str) -> None:
+    """Presses a key at which the page or the frame goes away.
+
+    The browser's answer may go with it. `page.keyboard.press` waits for it without end; here it is not awaited for
+    long, and the test looks at what follows."""
+    with suppress(PlaywrightTimeoutError):
+        focused.press(key, timeout=KEY_MILLISECONDS)
 
 
 def listen_to(page: Page, complaints: list[str]) -> Page:

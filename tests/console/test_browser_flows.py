@@ -8,7 +8,7 @@ import pyotp
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser import BROWSER_GROUP, OpenPage, browser, reuse_page, reused
+from tests.browser import BROWSER_GROUP, OpenPage, browser, press_and_leave, reuse_page, reused
 from tests.console.page_checks import faults_in_all_viewports
 from tests.console.visitor import browser_state_of, sign_in_link
 from tests.merchant_client import MerchantClient
@@ -223,14 +223,14 @@ def test_navigation_and_forms_work_with_the_keyboard_alone(owner: Page) -> None:
     owner.keyboard.press("Enter")
     assert owner.evaluate("location.hash") == "#content"
     owner.get_by_role("link", name="Transfers", exact=True).focus()
-    owner.keyboard.press("Enter")
+    press_and_leave(owner.locator(":focus"), "Enter")
     owner.get_by_label("Amount in NGN").focus()
     owner.keyboard.type("5")
     owner.keyboard.press("Tab")
     owner.keyboard.type("Zenith Bank")
     owner.keyboard.press("Tab")
     owner.keyboard.type("123")
-    owner.keyboard.press("Enter")
+    press_and_leave(owner.locator(":focus"), "Enter")
     expect(owner.locator("#fault-accountnumber")).to_be_visible()
     expect(owner.get_by_label("Account number")).to_have_attribute("aria-invalid", "true")
 
@@ -284,7 +284,7 @@ def test_a_pending_transfer_is_ended_and_the_clock_advanced_in_context(owner: Pa
 def test_the_search_of_the_header_finds_a_customer_by_name(owner: Page, shop: MerchantClient) -> None:
     shop.put("resources", request="customer", name="Adaeze Obiora", email="adaeze@example.com")
     owner.get_by_label("Reference, name, amount or email").fill("adae")
-    owner.keyboard.press("Enter")
+    press_and_leave(owner.locator(":focus"), "Enter")
     owner.get_by_role("link", name="Adaeze Obiora").click()
     expect(owner.get_by_role("heading", name="Adaeze Obiora")).to_be_visible()
 

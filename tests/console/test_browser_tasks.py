@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser import BROWSER_GROUP, OpenPage, browser, reuse_page, reused
+from tests.browser import BROWSER_GROUP, OpenPage, browser, press_and_leave, reuse_page, reused
 from tests.console.test_payer_search import BEHIND
 from tests.console.visitor import browser_state_of, sign_in_as
 from tests.merchant_client import MerchantClient
@@ -54,7 +54,7 @@ class Person:
     def search(self, text: str) -> None:
         self.page.get_by_role("searchbox").first.fill(text)
         self.clicks += 1
-        self.page.keyboard.press("Enter")
+        press_and_leave(self.page.get_by_role("searchbox").first, "Enter")
 
     def enter(self, label: str, text: str, within: Page | Locator | None = None) -> None:
         (within or self.page).get_by_label(label, exact=True).first.fill(text)

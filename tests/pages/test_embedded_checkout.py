@@ -15,6 +15,7 @@ from tests.browser import (
     browser,
     open_page,
     overflows,
+    press_and_leave,
 )
 from tests.merchant_client import MerchantClient
 from tests.methods.checkout.payer import open_checkout, verify
@@ -125,7 +126,7 @@ def test_escape_on_the_page_of_the_bank_closes_the_overlay_and_nothing_is_paid(
         page = open_page()
         frame = open_overlay(page, address)
         enter_card(frame, "200")
-        frame.get_by_label("One-time code").press("Escape")
+        press_and_leave(frame.get_by_label("One-time code"), "Escape")
         wait_for_call(page, "close")
         assert calls_of(page) == [["close"]]
         expect(page.get_by_role("button", name="Pay")).to_be_focused()

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, FrameLocator, Page, expect
 from kasuwa.http.public_limits import FAILED_LINKS
 from kasuwa.pages.render import FRAME_SCRIPT, csp_hash
 from kasuwa.transactions.checkouts import TOKEN_DIGITS
-from tests.browser import BROWSER_GROUP, OpenPage, accessibility_faults, browser, new_page, open_page
+from tests.browser import BROWSER_GROUP, OpenPage, accessibility_faults, browser, new_page, open_page, press_and_leave
 from tests.database_proxy import DatabaseProxy
 from tests.merchant_client import MerchantClient
 from tests.methods.checkout.payer import OK_CARD, open_checkout, verify
@@ -91,7 +91,7 @@ def test_a_service_that_is_busy_from_the_start_does_not_lead_the_payer_away(
             cable.cut()
             frame = open_overlay(page, address)
             wait_for_error(page, "unavailable")
-            frame.get_by_role("link", name="Try again").press("Escape")
+            press_and_leave(frame.get_by_role("link", name="Try again"), "Escape")
             wait_for_call(page, "close")
             assert (page.url, calls_of(page)) == (address, [["error", "unavailable"], ["close"]])
             expect(page.get_by_role("button", name="Pay")).to_be_focused()
@@ -147,7 +147,7 @@ def test_a_shop_hears_of_an_unknown_code_and_the_notice_is_sound(
             set(),
             {"code"},
         ]
-        page.keyboard.press("Escape")
+        press_and_leave(page.locator("iframe[title=Payment]"), "Escape")
         wait_for_call(page, "close")
         assert calls_of(page) == [["error", "not_found"], ["close"]]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from playwright.sync_api import Route, expect
 
 from kasuwa.api.checkout_script import SCRIPTS
-from tests.browser import BROWSER_GROUP, OpenPage, browser, open_page
+from tests.browser import BROWSER_GROUP, OpenPage, browser, open_page, press_and_leave
 from tests.merchant_client import MerchantClient
 from tests.methods.checkout.payer import open_checkout, verify
 from tests.node import install_npm_packages
@@ -54,7 +54,7 @@ def test_the_button_of_the_guide_pays_and_can_be_pressed_again(
             button.click()
             frame = page.frame_locator("iframe[title=Payment]")
             expect(frame.get_by_label("Card number")).to_be_visible()
-            page.keyboard.press("Escape")
+            press_and_leave(page.locator("iframe[title=Payment]"), "Escape")
             expect(page.get_by_role("dialog")).to_have_count(0)
         button.click()
         with page.expect_console_message(lambda message: message.text == begun["txnRef"]):
