@@ -58,7 +58,7 @@ from tests.methods.shares import test_http as shares
 from tests.methods.virtualcard.card_client import CardClient
 from tests.running import NEWEST, Deployment, Deployments
 from tests.sealed_rows import read_vault
-from tests.walk.rows import make_borrower, make_group, make_reactivation
+from tests.walk.rows import ask_for_reactivation, make_borrower, make_dormant, make_group
 
 TABLES = {table.table: table for table in CODED_TABLES}
 KINDS: dict[str, type[Row]] = {
@@ -145,7 +145,7 @@ def place(deployments: Deployments) -> Iterator[Place]:
         collected = {"loan_id": borrower["loan_id"], "source": "savings", "savings_id": borrower["savings_id"]}
         assert bank.loans("auto_repay", **collected)["status"] == 200
         make_group(shop, "loans-collect")
-        make_reactivation(shop)
+        ask_for_reactivation(shop, make_dormant(shop)[0].body["savings_id"])
         hold_deposit(shop)
         yield deployment.run_on_connection(lambda connection: make_rows(deployment, shop, connection))
 
