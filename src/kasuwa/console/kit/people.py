@@ -174,7 +174,7 @@ def mask_account(number: str) -> str:
 
 # --- suggestions of forms ------------------------------------------------------------------------------------------
 
-MAX_SUGGESTED = 50
+MAX_SUGGESTED = 20
 
 
 async def list_suggestions(visit: Visit, fields: Iterable[FormField]) -> dict[str, list[tuple[str, str]]]:
