@@ -5,6 +5,7 @@ from urllib.parse import quote
 
 import pytest
 
+from kasuwa.console.records.form_previews import MAX_NAMED, MAX_WORDS
 from tests.console.test_record_search import make_client, wait_for_words
 from tests.console.visitor import Visitor, sign_in_as
 from tests.merchant_client import MerchantClient
@@ -52,6 +53,15 @@ def test_a_group_is_made_and_changed_by_addresses(owner: Visitor, shop: Merchant
     )
     assert changed.http == 303, changed.words
     assert members_of(bank, group["group_id"]) == (first, {first, third})
+
+
+def test_no_more_members_are_looked_for_than_a_field_takes(owner: Visitor, bank: LendingClient) -> None:
+    members = " ".join(f"no.{number}@example.com" for number in range(MAX_WORDS + 1))
+    refused = owner.post("/groups/new/create", name="Weavers", members=members, leader="no.1@example.com")
+    assert f"names {MAX_WORDS + 1}: at most {MAX_WORDS} are taken at a time" in refused.words
+    several = owner.post("/groups/new/create", name="Weavers", members=members[: members.rindex(" ")], leader="")
+    assert several.words.count("no client has this name, email address, number or id") == MAX_NAMED
+    assert list_groups(bank) == []
 
 
 def test_a_member_who_is_not_found_is_named_and_no_group_is_made(

@@ -154,6 +154,18 @@ def test_in_test_the_mails_stay_readable_and_leave_nothing(dsn: str) -> None:
     run(dsn, work)
 
 
+def test_in_test_the_address_selects_that_a_mail_comes_back(dsn: str) -> None:
+    async def work(ground: Ground) -> None:
+        await ground.queue(await ground.add_person("returned@people.example"))
+        assert await ground.send(SandboxMail(), keeps_content=True) == 1
+        [(state, tries, code)] = await ground.states()
+        assert (state, tries, code != "") == ("bounced", 1, True)
+        [mail] = await ground.outbox()
+        assert mail.sent_at is not None
+
+    run(dsn, work)
+
+
 def test_a_link_is_queued_with_it_and_a_newer_one_replaces_it(dsn: str, server: SmtpServer) -> None:
     tokens: list[str] = []
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any
@@ -29,6 +29,7 @@ class RecordingPool:
         self.written: list[tuple[str, str]] = []
         self.is_open = asyncio.Event()  # a transaction waits for it
         self.is_open.set()
+        self.on_write: Callable[[], None] = lambda: None
         self._is_locked = False
 
     @asynccontextmanager
@@ -47,6 +48,7 @@ class RecordingPool:
         if statement is ADD:
             assert self._is_locked, "numbers follow the order of commits"
             self.written += zip(columns[0], columns[2], strict=True)
+            self.on_write()
 
 
 def make_recorder() -> tuple[RequestRecorder, RecordingPool]:
@@ -99,6 +101,14 @@ def test_what_another_flush_has_taken_is_written_before_the_merchant_reads() -> 
         return was_early, pool.written
 
     assert asyncio.run(read_meanwhile()) == (False, [("m0", "r0")])
+
+
+def test_what_a_merchant_sends_meanwhile_is_written_later() -> None:
+    recorder, pool = make_recorder()
+    add(recorder, 0, 0)
+    pool.on_write = lambda: add(recorder, 0, 1)
+    asyncio.run(recorder.flush_merchant("m0"))
+    assert pool.written == [("m0", "r0")]
 
 
 def test_of_too_many_pending_requests_of_a_merchant_the_newest_are_written() -> None:

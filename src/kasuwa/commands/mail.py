@@ -21,7 +21,7 @@ from kasuwa.methods.mail.rules.on_bounce import (
     need_bounced_mail,
 )
 from kasuwa.outbound.delivery_reports import FAILED, MAX_BYTES, DeliveryReport, read_report
-from kasuwa.outbound.return_addresses import ReturnAddresses
+from kasuwa.outbound.return_addresses import ReturnAddresses, may_name_try
 from kasuwa.people import mails
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ command = typer.Typer(no_args_is_help=True, add_completion=False, help="Record w
 
 # The exit code by which a mail server keeps a mail, and gives it again later (EX_TEMPFAIL of sysexits.h).
 TRY_AGAIN = 75
+NOT_OURS = f"{NOTHING_CHANGED}: the report is not about a mail sent from here"
 
 
 @command.callback()
@@ -52,10 +53,17 @@ def record_returned(
     if report is None:
         typer.echo("nothing changed: this mail does not report that a mail failed or is late")
         return
+    addressed = (recipient or "").encode() + b"\n" + content
+    if not may_name_try(addressed):  # without asking the database: anybody can send such mails
+        typer.echo(NOT_OURS)
+        return
     try:
-        typer.echo(run_with_services(data, partial(record, report, (recipient or "").encode() + b"\n" + content)))
+        typer.echo(run_with_services(data, partial(record, report, addressed)))
     except SystemExit as error:
         typer.echo(error.code, err=True)
+        raise typer.Exit(TRY_AGAIN) from None
+    except Exception as error:  # the mail server takes any other code for the end of a bounce
+        typer.echo(f"kasuwa: {type(error).__name__}: the mail is to be given again", err=True)
         raise typer.Exit(TRY_AGAIN) from None
 
 
@@ -71,7 +79,7 @@ async def record(report: DeliveryReport, content: bytes, services: "Services") -
     """Records a report, and returns a line about it that has nothing of any mail."""
     sent_as = ReturnAddresses(services.vault, "").find_try(content)
     if sent_as is None:
-        return f"{NOTHING_CHANGED}: the report is not about a mail sent from here"
+        return NOT_OURS
     is_final = report.action == FAILED
     write = record_of_merchant if sent_as.merchant_id else record_of_person
     outcome = await write(sent_as, report.code, is_final, services)
@@ -98,6 +106,8 @@ async def record_of_person(sent_as: MailTry, code: str, is_final: bool, services
     connection = await connect_patiently(services.dsn)
     try:
         async with connection.transaction():
+            if await mails.is_being_sent(connection, sent_as):
+                sys.exit(f"kasuwa: {NOT_SENT_YET}")
             if not await mails.record_bounce(connection, sent_as, code, is_final=is_final):
                 return NOTHING_CHANGED
             await record_audit_entry(connection, OPERATOR_CHAIN_ID, describe(is_final), sent_as.mail_id, after=code)

@@ -12,12 +12,12 @@ import structlog
 
 from kasuwa.core.vault import Vault
 from kasuwa.people import mails
-from kasuwa.people.mails import DISABLED, FAILED, NO_MAIL_SERVER, RETRY_AFTER, SENT, UNKNOWN, ClaimedMail
+from kasuwa.people.mails import BOUNCED, DISABLED, FAILED, NO_MAIL_SERVER, RETRY_AFTER, SENT, UNKNOWN, ClaimedMail
 from kasuwa.postgres.clock import DatabaseClock
 from kasuwa.postgres.connection_pool import Pool
 from kasuwa.postgres.polling import Polling
 from kasuwa.rails.ports import orders
-from kasuwa.rails.ports.mail import REPLY_CODE, MailRail
+from kasuwa.rails.ports.mail import REPLY_CODE, RETURNED, MailRail
 from kasuwa.rails.ports.orders import Answer, NoAnswer, Unavailable
 
 POLL_SECONDS = 0.5
@@ -66,8 +66,9 @@ class PeopleMails(Polling):
         if answer.status == orders.UNAVAILABLE and mail.attempts < len(RETRY_AFTER):
             await mails.postpone(self._pool, mail, RETRY_AFTER[mail.attempts], code, was_tried=True)
             return
-        status = {orders.SUCCESSFUL: SENT, orders.UNKNOWN: UNKNOWN}.get(answer.status, FAILED)
-        if status != SENT and code != DISABLED:
+        taken = BOUNCED if answer.facts.get(RETURNED) else SENT
+        status = {orders.SUCCESSFUL: taken, orders.UNKNOWN: UNKNOWN}.get(answer.status, FAILED)
+        if status not in (SENT, BOUNCED) and code != DISABLED:
             log.warning("a mail to a person was not sent", mail_id=mail.mail_id, status=status, code=code)
         await mails.end(self._pool, mail, status, code, keeps_content=self._keeps_content)
 

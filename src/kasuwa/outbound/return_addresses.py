@@ -22,6 +22,11 @@ TOKENS = re.compile(rb"(?:\+|X-Mail-Try:[ \t]*)([A-Za-z2-7]{44,50})(?![A-Za-z0-9
 MAX_TOKENS = 100
 
 
+def may_name_try(content: bytes) -> bool:
+    """Returns whether something in a mail looks like a token."""
+    return TOKENS.search(content) is not None
+
+
 class ReturnAddresses:
     """Makes the address of a try, and finds the try that a mail was returned for."""
 

@@ -84,7 +84,7 @@ CLAIM = """
 IS_HELD = "number = $1 and claims = $2 and status = 'queued'"
 END = f"""
     update person_mail set status = $3, reply_code = $4, attempts = attempts + 1, changed_at = now(),
-        sent_at = case when $3 = 'sent' then now() end, leased_until = null,
+        sent_at = case when $3 in ('sent', 'bounced') then now() end, leased_until = null,
         content_sealed = case when $5 then content_sealed end
     where {IS_HELD}
 """
@@ -98,8 +98,12 @@ RETURN = """
     update person_mail set status = case when $3 then 'bounced' else status end, reply_code = $4,
         changed_at = case when $3 then now() else changed_at end
     where mail_id = $1 and (attempts - 1 - $2) % 256 = 0 and (status = 'sent' or status = 'unknown' and $3)
-        and (status <> 'sent' or $3 or reply_code <> $4)
+        and ($3 or $4 like '4%' and reply_code not like '4%')
     returning number
+"""
+# The row is locked, so that the end of the try is seen by what follows, or comes after it.
+BEING_SENT = """
+    select 1 from person_mail where mail_id = $1 and status = 'queued' and (attempts - $2) % 256 = 0 for update
 """
 LIST = """
     select m.number, m.mail_id, m.purpose, m.status, m.attempts, m.reply_code, m.created_at, m.changed_at, m.sent_at,
@@ -278,6 +282,11 @@ async def record_bounce(connection: QueryRunner, sent_as: MailTry, code: str, *,
     """Records that a mail was returned, or that a mail system is still trying. Returns whether that is new."""
     changed = await connection.fetch(RETURN, sent_as.mail_id, sent_as.number, is_final, code)
     return bool(changed)
+
+
+async def is_being_sent(connection: QueryRunner, sent_as: MailTry) -> bool:
+    """Returns whether the outcome of a try is not recorded yet."""
+    return await connection.fetchval(BEING_SENT, sent_as.mail_id, sent_as.number) is not None
 
 
 async def postpone(

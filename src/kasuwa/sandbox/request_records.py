@@ -135,10 +135,13 @@ class RequestRecorder:
     async def flush_merchant(self, mid: str) -> None:
         """Writes all that is pending of a merchant, also what another flush has taken and not yet committed."""
         async with self._writing:
-            while self._pending.get(mid):
-                await self._write_batch()
+            # Not what comes meanwhile: a merchant that never pauses would keep the others waiting.
+            left = len(self._pending.get(mid, ()))
+            while left > 0 and self._pending.get(mid):
+                left -= (await self._write_batch())[mid]
 
-    async def _write_batch(self) -> None:
+    async def _write_batch(self) -> Counter[str]:
+        """Returns how many requests of each merchant it wrote."""
         batch = list(self._take())
         if batch:
             rows = await run_in_shared_slices(collect(self._make_row(mid, record) for mid, record in batch))
@@ -148,6 +151,7 @@ class RequestRecorder:
                     await connection.execute(ADD, *(list(column) for column in zip(*rows, strict=True)))
                 self._untrimmed.update(mid for mid, _ in batch)
                 await self._remove_old(connection)
+        return Counter(mid for mid, _ in batch)
 
     def _take(self) -> Iterator[tuple[str, RequestRecord]]:
         share = max(1, MAX_ROWS // max(1, len(self._pending)))

@@ -3,14 +3,17 @@
 import base64
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kasuwa.core.mail import MailTry
 from kasuwa.core.mail_text import MailText
+from kasuwa.core.row_codes import OPERATOR_ID
 from kasuwa.outbound.return_addresses import HEADER, ReturnAddresses
 from kasuwa.people import mails, users
+from tests.command_processes import run_kasuwa
 from tests.merchant_client import MerchantClient
 from tests.methods.invoices.test_http import made
 from tests.methods.mail.test_http import read, send
@@ -173,25 +176,66 @@ def test_a_bounce_that_comes_before_the_answer_is_to_be_given_again(live: Live) 
     assert live.state(mail_id) == ("queued", "451 4.3.0")
 
 
-def test_a_mail_to_a_person_that_comes_back_is_seen_by_the_team(live: Live) -> None:
+def mail_person(live: Live, email: str) -> str:
+    """Queues a mail to a new person of the merchant, and returns its id."""
+
     async def queue(connection: Any) -> None:
         vault = await live.service.open_vault(connection)
         async with connection.transaction():
-            user_id = await users.add_user(connection, vault, "bola@bounces.example", live.shop.mid, "merchant:owner")
+            user_id = await users.add_user(connection, vault, email, live.shop.mid, "merchant:owner")
             token = await users.make_link(connection, vault, user_id, "sign_in")
             assert await users.redeem_link(connection, vault, token)
             person = await users.get_user(connection, vault, user_id, live.shop.mid)
             assert person is not None
-            await mails.queue_mail(connection, vault, person, mails.SIGN_IN_ALERT, "one", MailText("Hi", "Hi,", ("?",)))
-
-    def states() -> list[tuple[str, str]]:
-        return [tuple(row) for row in live.service.fetch("select status, reply_code from person_mail")]
+            await mails.queue_mail(connection, vault, person, mails.SIGN_IN_ALERT, email, MailText("Hi", "Hi,", ("?",)))
 
     live.service.run_on_connection(queue)
+    [(mail_id,)] = live.service.fetch("select mail_id from person_mail order by number desc limit 1")
+    return str(mail_id)
+
+
+def person_state(live: Live, mail_id: str) -> tuple[str, str]:
+    [row] = live.service.fetch("select status, reply_code from person_mail where mail_id = $1", mail_id)
+    status, reply_code = row
+    return str(status), str(reply_code)
+
+
+def test_a_mail_to_a_person_that_comes_back_before_the_answer_is_given_again(live: Live) -> None:
+    live.server.faults.content_reply = b"451 4.3.0 later"
+    try:
+        mail_id = mail_person(live, "ada@bounces.example")
+        wait_until("the first try has ended", lambda: person_state(live, mail_id) == ("queued", "451 4.3.0"))
+    finally:
+        live.server.faults.content_reply = b"250 2.0.0 taken"
+
+    async def make_token(connection: Any) -> str:
+        vault = await live.service.open_vault(connection)
+        return ReturnAddresses(vault, "").make_token(MailTry(OPERATOR_ID, mail_id, 1))
+
+    bounce = fill(samples.POSTFIX, f"bounces+{live.service.run_on_connection(make_token)}@example.com")
+    given = live.service.run_reading_command(bounce, "mail", "bounced")
+    assert (given.returncode, given.stdout, given.stderr) == (TRIED_AGAIN, "", "kasuwa: the mail is still being sent\n")
+    assert person_state(live, mail_id) == ("queued", "451 4.3.0")
+
+
+def test_the_database_is_asked_only_about_what_looks_like_a_token(tmp_path: Path) -> None:
+    """Anybody can write to the address of the bounces. Here is no database to be asked."""
+    environment = {"KASUWA_DATA": str(tmp_path)}
+    outcomes = []
+    for to in ("bounces@example.com", f"bounces+{'a' * 44}@example.com"):
+        done = run_kasuwa(("mail", "bounced"), environment, given=fill(samples.POSTFIX, to))
+        outcomes.append((done.returncode, done.stdout, done.stderr != ""))
+    not_ours = "nothing changed: the report is not about a mail sent from here\n"
+    assert outcomes == [(0, not_ours, False), (TRIED_AGAIN, "", True)]
+
+
+def test_a_mail_to_a_person_that_comes_back_is_seen_by_the_team(live: Live) -> None:
+    def states() -> list[tuple[str, str]]:
+        return [person_state(live, mail_id)]
+
+    mail_id = mail_person(live, "bola@bounces.example")
     wait_until("the mail is sent", lambda: [status for status, _ in states()] == ["sent"])
-    letter = live.server.letters[-1]
-    assert letter.to == "bola@bounces.example"
-    [(mail_id,)] = live.service.fetch("select mail_id from person_mail")
+    letter = next(one for one in reversed(live.server.letters) if one.to == "bola@bounces.example")
     assert live.give(fill(samples.POSTFIX_DELAYED, letter.sender)) == f"{mail_id}: noted 4.4.1"
     assert live.give(fill(samples.POSTFIX_DELAYED, letter.sender)).startswith(f"{mail_id}: nothing changed")
     assert states() == [("sent", "4.4.1")]

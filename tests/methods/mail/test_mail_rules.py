@@ -436,8 +436,19 @@ def test_a_late_mail_is_noted_while_it_is_sent() -> None:
     box.now += timedelta(hours=1)
     assert [bounce(box, 0, "4.4.1", is_final=False) for _ in range(2)] == [NOTED, NOTHING_CHANGED]
     assert (box.mail().status, box.mail().reply_code, box.mail().changed_at) == (SENT, "4.4.1", changed_at)
+    assert bounce(box, 0, "4.4.2", is_final=False) == NOTHING_CHANGED
     assert bounce(box, 0) == BOUNCED_STATE
     assert bounce(box, 0, "4.4.2", is_final=False) == NOTHING_CHANGED
+
+
+@pytest.mark.parametrize("code", ["", "550 5.1.1"])
+def test_a_late_mail_has_the_code_of_a_temporary_failure(code: str) -> None:
+    box = Mailbox()
+    box.queue()
+    box.answer(TAKEN)
+    mail = box.mail()
+    assert bounce(box, 0, code, is_final=False) == NOTHING_CHANGED
+    assert box.mail() == mail
 
 
 def test_a_bounce_of_a_mail_whose_answer_is_not_recorded_comes_again() -> None:

@@ -5712,7 +5712,7 @@ class PeopleMail(Result):
     """Identifier of the mail."""
     purpose: str
     """What it is for, such as `invitation`, `sign_in_alert` or `approvals_waiting`."""
-    status: Literal["failed", "queued", "sent", "unknown"]
+    status: Literal["bounced", "failed", "queued", "sent", "unknown"]
     """State of the mail."""
     last: str
     """Address of the person."""

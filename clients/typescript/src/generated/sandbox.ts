@@ -151,7 +151,7 @@ export interface PeopleMail {
   /** What it is for, such as `invitation`, `sign_in_alert` or `approvals_waiting`. */
   readonly purpose: string;
   /** State of the mail. */
-  readonly status: "failed" | "queued" | "sent" | "unknown";
+  readonly status: "bounced" | "failed" | "queued" | "sent" | "unknown";
   /** Address of the person. */
   readonly to: string;
   /** Subject. Null if the mail was replaced before it was sent. */

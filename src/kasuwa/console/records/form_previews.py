@@ -25,6 +25,8 @@ PREVIEW_FIELD = "preview"
 MAX_PRODUCTS = 200
 # People that are named if several have a name.
 MAX_NAMED = 5
+# References in one field. Each is looked for in the database, before the action checks how many it takes.
+MAX_WORDS = 50
 ID_PREFIXES = {"customers": CUSTOMER_ID_PREFIX, "clients": CLIENT_ID_PREFIX, "loan-products": PRODUCT_PREFIX}
 NAME_IS_NOT_ENOUGH = "others may have this name: choose one of the list, or enter the email address, number or id"
 NOT_YET = "The total cannot be worked out yet: each item needs a description and a price, and amounts are numbers."
@@ -45,13 +47,17 @@ async def resolve_references(
             continue
         references: list[str] = []
         wrong: list[str] = []
-        for word in split_words(text) if field.value_type == "words" else [text]:
+        words = split_words(text) if field.value_type == "words" else [text]
+        if len(words) > MAX_WORDS:
+            faults[field.name] = f"names {len(words)}: at most {MAX_WORDS} are taken at a time"
+            continue
+        for word in words:
             reference, fault = await resolve_reference(visit, reader, field.refers_to, word, is_filter=is_filter)
             references.append(reference)
             wrong += [f"{word}: {fault}" if field.value_type == "words" else fault] if fault else []
         texts[field.name] = " ".join(references)
         if wrong:
-            faults[field.name] = "; ".join(wrong)
+            faults[field.name] = "; ".join(wrong[:MAX_NAMED])
     return faults
 
 

@@ -438,7 +438,7 @@ class PeopleMail(msgspec.Struct, kw_only=True):
     "Identifier of the mail."
     purpose: str
     "What it is for, such as `invitation`, `sign_in_alert` or `approvals_waiting`."
-    status: Literal["queued", "sent", "failed", "unknown"]
+    status: Literal["queued", "sent", "failed", "unknown", "bounced"]
     "State of the mail."
     to: str
     "Address of the person."

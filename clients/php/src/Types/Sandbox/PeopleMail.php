@@ -15,7 +15,7 @@ use Kasuwa\Result;
  *     merchant's have gaps.
  * @property-read string $mail_id Identifier of the mail.
  * @property-read string $purpose What it is for, such as `invitation`, `sign_in_alert` or `approvals_waiting`.
- * @property-read 'failed'|'queued'|'sent'|'unknown' $status State of the mail.
+ * @property-read 'bounced'|'failed'|'queued'|'sent'|'unknown' $status State of the mail.
  * @property-read string $to Address of the person.
  * @property-read string|null $subject Subject. Null if the mail was replaced before it was sent.
  * @property-read string|null $text The mail as plain text. Null if the mail was replaced before it was sent.
