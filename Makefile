@@ -10,7 +10,7 @@ QUICK := tests/test_tidy.py tests/core tests/terms tests/transactions tests/wire
 	-k "not test_http_ and not pg15 and not test_live_ and not _live.py"
 TOOLS := .venv/tools
 
-.PHONY: setup setup-dev serve test quick check format coverage bench bench-setup chaos planted soak test-pg15 test-citus test-runtimes test-deploy test-fresh docs audit-deps pin dist release \
+.PHONY: setup setup-dev serve test quick check format coverage bench bench-setup chaos planted soak test-pg15 test-citus test-runtimes test-deploy test-fresh test-versions docs audit-deps pin dist release \
 	clean
 
 setup: .venv/.stamp
@@ -101,6 +101,13 @@ test-deploy: .venv/.stamp-dev
 # takes hours; FRESH_SUITES="bookworm" and FRESH_TESTS="tests/core" choose.
 test-fresh: .venv/.stamp-dev
 	$(BIN)/python -m pytest -n 0 tests/fresh/fresh_checks.py
+
+# Main tests with the oldest and the newest versions of the dependencies that requirements.in allows, on each Python of this
+# machine from 3.11 on, and whether all have wheels for x86-64 and ARM. Writes docs/versions.md. PYTHONS="3.12" chooses. The
+# environments stay in .venv/versions. The first run takes minutes for each Python.
+test-versions: .venv/.stamp-dev
+	$(BIN)/python -m tests.versions $(PYTHONS)
+	$(BIN)/python -m tests.versions.wheels $(PYTHONS)
 
 # The documentation as a static site: guides, reference and search. OUT is the directory.
 OUT ?= build/docs
