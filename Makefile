@@ -90,17 +90,17 @@ test-pg15: .venv/.stamp-dev
 # extension; docs/scaling.md says how to build it.
 test-citus: .venv/.stamp-dev
 	@[ -x "$(CITUS)/bin/postgres" ] || { echo "Which PostgreSQL has Citus? make test-citus CITUS=/directory/of/postgresql"; exit 1; }
-	CITUS=$(CITUS) $(BIN)/python -m pytest -n 0 tests/distributed/citus_checks.py tests/distributed/citus_kills.py tests/distributed/citus_outage.py
+	CITUS=$(CITUS) $(BIN)/python -m pytest -o faulthandler_timeout=0 -n 0 tests/distributed/citus_checks.py tests/distributed/citus_kills.py tests/distributed/citus_outage.py
 
 # Builds the image of deploy/Dockerfile in a Debian of its own and runs it, without Docker, and runs the unit under a real
 # systemd. Needs root. The first run takes minutes; .venv/deploy keeps for the next what does not depend on the sources.
 test-deploy: .venv/.stamp-dev
-	$(BIN)/python -m pytest -n 0 tests/deploy/image_checks.py tests/deploy/machine_checks.py
+	$(BIN)/python -m pytest -o faulthandler_timeout=0 -n 0 tests/deploy/image_checks.py tests/deploy/machine_checks.py
 
 # Both commands of README.md in a minimal Debian 12 and 13 of their own, as an ordinary user without any package. Needs root, and
 # takes hours; FRESH_SUITES="bookworm" and FRESH_TESTS="tests/core" choose.
 test-fresh: .venv/.stamp-dev
-	$(BIN)/python -m pytest -n 0 tests/fresh/fresh_checks.py
+	$(BIN)/python -m pytest -o faulthandler_timeout=0 -n 0 tests/fresh/fresh_checks.py
 
 # Main tests with the oldest and the newest versions of the dependencies that requirements.in allows, on each Python of this
 # machine from 3.11 on, and whether all have wheels for x86-64 and ARM. Writes docs/versions.md. PYTHONS="3.12" chooses. The

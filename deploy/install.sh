@@ -15,7 +15,7 @@ ROOT=${ROOT:-/image}
 PYTHON=python3.11
 PACKAGES="base-files ca-certificates dash media-types tini
     python3-minimal $PYTHON-minimal lib$PYTHON-minimal lib$PYTHON-stdlib
-    libbz2-1.0 libc6 libcrypt1 libexpat1 libffi8 libgcc-s1 liblzma5 libncursesw6 libreadline8 libssl3
+    libacl1 libattr1 libpcre2-8-0 libselinux1 libbz2-1.0 libc6 libcrypt1 libexpat1 libffi8 libgcc-s1 liblzma5 libncursesw6 libreadline8 libssl3
     libstdc++6 libtinfo6 libuuid1 zlib1g"
 export DEBIAN_FRONTEND=noninteractive PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PIP_ROOT_USER_ACTION=ignore
 
@@ -70,8 +70,9 @@ for step in "$@"; do
         install --directory --mode=0755 "$ROOT/dev" "$ROOT/mnt" "$ROOT/proc" "$ROOT/run" "$ROOT/sys"
         install --directory --mode=1777 "$ROOT/tmp"
         ln --symbolic --force dash "$ROOT/usr/bin/sh"
-        # The chart waits by sleep before a pod stops.
-        cp /usr/bin/cat /usr/bin/env /usr/bin/sleep "$ROOT/usr/bin/"
+        # The chart waits by sleep before a pod stops, and an archive of the log is written and read by cp, mv and sync.
+        cp /usr/bin/cat /usr/bin/cp /usr/bin/env /usr/bin/mv /usr/bin/sleep /usr/bin/sync "$ROOT/usr/bin/"
+        dpkg-query --status coreutils > "$ROOT/var/lib/dpkg/status.d/coreutils"
         # Certificates as their package arranges them when it is installed.
         cp --archive /etc/ssl/certs "$ROOT/etc/ssl/"
         install --directory --mode=0755 "$ROOT/usr/lib/ssl"
@@ -80,7 +81,7 @@ for step in "$@"; do
         printf '%s\n' root:x:0:0:root:/root:/usr/sbin/nologin \
             kasuwa:x:10001:10001::/var/lib/kasuwa:/usr/sbin/nologin > "$ROOT/etc/passwd"
         printf '%s\n' root:x:0: kasuwa:x:10001: > "$ROOT/etc/group"
-        install --directory --mode=0700 "$ROOT/var/lib/kasuwa"
+        install --directory --owner=10001 --group=10001 --mode=0700 "$ROOT/var/lib/kasuwa"
         modules=$ROOT/usr/lib/$PYTHON
         find "$ROOT/usr/share/doc" ! -type d ! -name copyright -delete
         # Character sets that no text here is in, help for people, databases of other systems, and a converter from Python 2.

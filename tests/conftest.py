@@ -19,7 +19,7 @@ from tests.hypothesis_settings import use_no_deadline
 from tests.merchant_client import MerchantClient
 from tests.packages import pytest_terminal_summary  # noqa: F401  a hook
 from tests.running import NEWEST, OLDEST, Deployment, Deployments, memory_directory
-from tests.scheduling import make_scheduler, start_rank
+from tests.scheduling import count_time_again, make_scheduler, start_rank
 
 use_no_deadline()
 
@@ -66,6 +66,11 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.enable()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_exception_interact(node: Any) -> None:
+    count_time_again(node)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -6,9 +6,15 @@ its cluster and service are started once. Tests that share nothing and take long
 begin first: the last to run are short, and no worker is left alone with a long one.
 """
 
+import faulthandler
 from typing import Any
 
 import pytest
+from _pytest.faulthandler import (
+    fault_handler_stderr_fd_key,
+    get_exit_on_timeout_config_value,
+    get_timeout_config_value,
+)
 from xdist.scheduler import LoadScopeScheduling
 
 from tests.rerun import split_group
@@ -71,6 +77,12 @@ class UnitScheduling(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no
     def _split_scope(self, nodeid: str) -> str:
         return unit_of(nodeid)
 
+    def _reschedule(self, node: Any) -> None:
+        """Gives a worker tests until it has two: it runs one when it knows the next, or that there is none."""
+        super()._reschedule(node)
+        while not node.shutting_down and self._pending_of(self.assigned_work[node]) < 2:
+            super()._reschedule(node)
+
     def remove_node(self, node: Any) -> str | None:
         """Returns the test that was being run, or None. The worker's other tests are given to others."""
         units = self.assigned_work.pop(node)
@@ -89,3 +101,13 @@ def make_scheduler(config: pytest.Config, log: object) -> Any:
     """Returns a scheduler that hands out units in the order of the collection, to the first worker with little left."""
     config.option.loadscopereorder = False
     return UnitScheduling(config, log)
+
+
+def count_time_again(node: Any) -> None:
+    """Starts the time of a test anew that has failed. pytest ends it then, for debuggers, and the teardown may wait for
+    ever too."""
+    config = node.config
+    timeout = get_timeout_config_value(config)
+    if isinstance(node, pytest.Item) and timeout > 0 and not config.getvalue("usepdb"):
+        stderr, is_exiting = config.stash[fault_handler_stderr_fd_key], get_exit_on_timeout_config_value(config)
+        faulthandler.dump_traceback_later(timeout, file=stderr, exit=is_exiting)

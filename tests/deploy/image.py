@@ -206,8 +206,7 @@ def copy_into(
     if stage := instruction.options.get("from"):
         source = built[stage] / instruction.arguments[0].lstrip("/")
         copy_tree(source, target)
-        if owner := instruction.options.get("chown"):
-            subprocess.run(["chown", "--recursive", owner, target], check=True)
+        assert instruction.options.keys() == {"from"}, instruction
         return
     for path, below in copied_files(instruction, files):
         copy = target / below

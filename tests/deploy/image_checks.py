@@ -158,6 +158,13 @@ def test_what_is_left_of_the_packages_does_what_the_service_needs(image: Image, 
     assert (done.returncode, done.stdout, done.stderr) == (0, "%PDF\n", "")
 
 
+def test_the_commands_of_an_archive_of_the_log_are_in_the_image(image: Image, mounts: Mounts) -> None:
+    """PostgreSQL starts them (docs/operating.md)."""
+    copying = "cd /var/lib/kasuwa && echo log > a && cp a new && sync new && mv new b && cat b"
+    done = run_in_container(image, mounts, {}, ["sh", "-c", copying])
+    assert (done.returncode, done.stdout) == (0, "log\n"), done
+
+
 def test_the_version_names_the_commit_that_the_build_is_given(image: Image, mounts: Mounts) -> None:
     done = run_in_container(image, mounts, {}, image.command("--version"))
     assert (done.returncode, done.stdout, done.stderr) == (0, f"kasuwa {kasuwa.__version__} ({COMMIT})\n", "")

@@ -25,6 +25,9 @@ VENDOR = "https://checkout.paystack.com"
 REFUSES_FRAMES = {"x-frame-options": "DENY", "content-security-policy": "frame-ancestors 'none'"}
 # Browsers of companies and within apps open no window, whatever is pressed.
 NO_WINDOWS = "window.open = () => null;"
+# The pages of Playwright never lose the focus, as others do to a window before them.
+LOSE_FOCUS = "document.hasFocus = () => false;"
+ISOLATED = {"cross-origin-opener-policy": "same-origin"}
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +44,7 @@ class Visit:
     def __init__(self, harness: CollectionHarness, page: Page, site: ShopSite) -> None:
         self.harness = harness
         self.page = page
+        self.headers: dict[str, str] = {}  # of the shop's pages
         self.begun = harness.put(action="checkout", amount="1900.00", user={"email": "ada@example.com"})
         # The shop's page seems to come from the internet, and the service is on this machine.
         page.context.grant_permissions(["local-network-access"], origin=SHOP)
@@ -53,7 +57,8 @@ class Visit:
         """Answers with what a server of this machine answers. Its redirects are the browser's."""
         address = urlsplit(route.request.url)
         reply = route.fetch(url=f"{server}{address.path}", max_redirects=0)
-        headers = {**reply.headers, **(REFUSES_FRAMES if server == self.harness.vendors.paystack.url else {})}
+        is_vendor = server == self.harness.vendors.paystack.url
+        headers = {**reply.headers, **(REFUSES_FRAMES if is_vendor else self.headers)}
         route.fulfill(response=reply, headers=headers)
 
     def begin(self) -> FrameLocator:
@@ -99,6 +104,18 @@ def test_a_page_that_refuses_frames_opens_in_a_window_and_the_frame_waits(visit:
     wait_for_call(visit.page, "success")
     assert calls_of(visit.page) == [["success", {"reference": visit.begun["txnRef"]}]]
     assert visit.page.url == f"{SHOP}/shop"
+
+
+def test_a_page_opens_in_a_window_from_a_shop_that_isolates_itself(visit: Visit) -> None:
+    visit.headers = ISOLATED
+    visit.page.add_init_script(LOSE_FOCUS)
+    frame = visit.begin()
+    window = visit.press_continue(frame)
+    assert window.evaluate("[window.opener, document.referrer]") == [None, ""]
+    visit.pay(window)
+    expect(frame.get_by_role("heading", name="Payment successful")).to_be_visible()
+    wait_for_call(visit.page, "success")
+    assert calls_of(visit.page) == [["success", {"reference": visit.begun["txnRef"]}]]
 
 
 def test_a_payer_whose_browser_opens_no_window_is_redirected_and_pays(visit: Visit) -> None:

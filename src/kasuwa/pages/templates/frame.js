@@ -1,6 +1,6 @@
 (function () {
   var body = document.body, origins = body.dataset.origins, notice = body.dataset.notice;
-  var framed = window.parent !== window, shop;
+  var framed = window.parent !== window, shop, FOCUS_MS = 500;
   var all = function (selector) { return [].slice.call(document.querySelectorAll(selector)); };
   if (!framed) return;
 
@@ -16,10 +16,8 @@
       if (!shop) return;
       event.preventDefault();
       // With noopener the browser does not say whether there is a window, so the opener is taken away afterwards.
-      var opened = window.open("about:blank", "_blank");
-      if (!opened) return tell("blocked");
-      opened.opener = null;
-      opened.location.replace(link.href);
+      var opened = window.open(link.href, "_blank");
+      if (opened) opened.opener = null; else tellIfBlocked();
     });
   });
   if (!origins && !notice) return;
@@ -28,6 +26,20 @@
     var said = { kasuwa: 1, nonce: shop.nonce, type: type };
     if (name) said[name] = value;
     window.parent.postMessage(said, shop.origin);
+  }
+  // In the page of a shop that isolates itself (Cross-Origin-Opener-Policy) the browser opens the window and does not
+  // say so: where there is one, this page loses the focus.
+  function tellIfBlocked() {
+    var began = Date.now(), hasLeft = false;
+    function leave() { hasLeft = true; }
+    addEventListener("blur", leave);
+    document.addEventListener("visibilitychange", leave);
+    setTimeout(function () {
+      removeEventListener("blur", leave);
+      document.removeEventListener("visibilitychange", leave);
+      // Later, the payer is back from a window for which this page was stopped.
+      if (!hasLeft && document.hasFocus() && Date.now() - began < 4 * FOCUS_MS) tell("blocked");
+    }, FOCUS_MS);
   }
   function measure() {
     tell("size", "height", Math.ceil(document.querySelector("main").getBoundingClientRect().bottom + scrollY + 16));
