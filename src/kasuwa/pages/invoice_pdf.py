@@ -9,14 +9,14 @@ from kasuwa.core.mail_text import format_day
 from kasuwa.core.money import format_grouped
 from kasuwa.pages.invoice_view import InvoiceView
 from kasuwa.pages.pdf_qr import draw_qr
-from kasuwa.pages.pdf_text import wrap_words
-from kasuwa.pages.statement_files import BOLD, FONT, printable
+from kasuwa.pages.pdf_text import wrap_width, wrap_words
+from kasuwa.pages.statement_files import BOLD, FONT, fit_width, printable
 
 # Edges in points on A4 (595 x 842).
 LEFT, RIGHT, TOP, BOTTOM = 50, 545, 790, 60
 QUANTITY_EDGE, AMOUNT_EDGE = 370, 455
 LINE_HEIGHT = 14
-DESCRIPTION_LENGTH = 58
+NAME_WIDTH, DESCRIPTION_WIDTH = 365, 265
 NOTE_LENGTH = 95
 QR_SIDE = 80
 LOGO_WIDTH, LOGO_HEIGHT = 150, 50
@@ -48,7 +48,8 @@ class InvoicePdf:
         self._page += 1
         canvas, view = self._canvas, self._view
         canvas.setFont(BOLD, 16)
-        canvas.drawString(LEFT, TOP, printable(view.merchant.name, 50))
+        for line, piece in enumerate(wrap_width(printable(view.merchant.name, 75), NAME_WIDTH, 16, BOLD)[:2]):
+            canvas.drawString(LEFT, TOP - 18 * line, fit_width(piece, NAME_WIDTH, 16, BOLD))
         canvas.setFont(BOLD, 12)
         canvas.drawRightString(RIGHT, TOP, f"Invoice {view.invoice.label}")
         canvas.setFont(FONT, 9)
@@ -73,7 +74,7 @@ class InvoicePdf:
     def write_item(self, cells: tuple[str, str, str, str], font: str = FONT) -> None:
         """Writes a description, which may take several lines, a quantity, a unit amount and a total."""
         description, quantity, amount, total = cells
-        for number, piece in enumerate(wrap_words(description, DESCRIPTION_LENGTH)):
+        for number, piece in enumerate(wrap_width(description, DESCRIPTION_WIDTH, 9, font)):
             y = self._next_line()
             self._canvas.setFont(font, 9)
             self._canvas.drawString(LEFT, y, piece)

@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Any
 
 import msgspec
@@ -13,6 +14,7 @@ from kasuwa.pages.statement_files import BOLD, FONT, printable
 
 LEFT, RIGHT, TOP, BOTTOM = 70, 525, 770, 60
 LINE_HEIGHT, NOTE_HEIGHT = 20, 14
+TEXT_LENGTH = 60
 TICKETS_PER_PAGE, TICKET_HEIGHT, QR_SIDE = 5, 145, 110
 # The description of an event on a ticket. The receipt's page has the whole text.
 EVENT_LINES, EVENT_LINE_LENGTH, EVENT_LINE_HEIGHT = 4, 65, 12
@@ -55,13 +57,7 @@ def render_receipt_pdf(receipt: Receipt) -> bytes:
     y = TOP - 100
     for group in (receipt.items, receipt.lines):
         if group:
-            canvas.setLineWidth(0.5)
-            canvas.line(LEFT, y + 14, RIGHT, y + 14)
-        for label, value in group:
-            canvas.setFont(FONT, 10)
-            canvas.drawString(LEFT, y, printable(label, 60))
-            canvas.drawRightString(RIGHT, y, printable(value, 60))
-            y -= LINE_HEIGHT
+            y = draw_group(canvas, group, y)
     draw_notes(canvas, receipt.notes, y - 10)
     if receipt.address:
         draw_qr(canvas, receipt.address, LEFT, BOTTOM, QR_SIDE)
@@ -70,6 +66,23 @@ def render_receipt_pdf(receipt: Receipt) -> bytes:
     canvas.showPage()
     canvas.save()
     return out.getvalue()
+
+
+def draw_group(canvas: Any, group: Sequence[tuple[str, str]], y: int) -> int:
+    """Draws labels and values below a rule. Those of several lines are shown whole. Returns the height below them."""
+    canvas.setLineWidth(0.5)
+    canvas.line(LEFT, y + 14, RIGHT, y + 14)
+    for label, value in group:
+        for left, right in zip_longest(wrap_words(label, TEXT_LENGTH), wrap_words(value, TEXT_LENGTH), fillvalue=""):
+            if y < BOTTOM:
+                canvas.showPage()
+                y = TOP
+            canvas.setFont(FONT, 10)
+            canvas.drawString(LEFT, y, left)
+            canvas.drawRightString(RIGHT, y, right)
+            y -= NOTE_HEIGHT
+        y -= LINE_HEIGHT - NOTE_HEIGHT
+    return y
 
 
 def draw_notes(canvas: Any, notes: Sequence[str], y: int) -> None:

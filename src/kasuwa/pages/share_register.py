@@ -10,7 +10,7 @@ from typing import Any
 from kasuwa.core.calendar import lagos_text
 from kasuwa.core.decision import Merchant
 from kasuwa.methods.shares.register.store import ShareRegister
-from kasuwa.pages.statement_files import BOLD, BOTTOM, FONT, LINE_HEIGHT, MARGIN, TOP, csv_rows, printable
+from kasuwa.pages.statement_files import BOLD, BOTTOM, FONT, LINE_HEIGHT, MARGIN, TOP, csv_rows, fit_width, printable
 from kasuwa.wire.spreadsheet_cells import guard_cell
 
 HEADER = ("member", "name", "since", "shares", "votes", "capital")
@@ -19,7 +19,7 @@ TITLES = ("No.", "Name", "Member", "Since", "Shares", "Votes", "Capital (NGN)")
 TEXT_EDGES = (MARGIN, 70, 235, 370)
 NUMBER_EDGES = (455, 495, 555)
 SIZE = 8
-NAME_LENGTH, ID_LENGTH = 34, 28
+TITLE_WIDTH, NAME_WIDTH, ID_LENGTH = 390, 159, 28
 
 
 def list_totals(register: ShareRegister) -> tuple[str, str, str]:
@@ -51,7 +51,7 @@ def render_pdf(register: ShareRegister, merchant: Merchant) -> bytes:
             canvas.showPage()
             page += 1
             y = begin_page(canvas, register, merchant, page)
-        texts = str(number), printable(member.name or "", NAME_LENGTH), member.client_id[:ID_LENGTH], member.since
+        texts = str(number), fit_width(member.name or "", NAME_WIDTH, SIZE), member.client_id[:ID_LENGTH], member.since
         draw_line(canvas, y, texts, (str(member.shares), str(member.votes), member.capital))
         y -= LINE_HEIGHT
     canvas.setFont(BOLD, SIZE)
@@ -65,7 +65,7 @@ def begin_page(canvas: Any, register: ShareRegister, merchant: Merchant, page: i
     """Writes the head of a page. Returns the height of its first line."""
     share_class = register.share_class
     canvas.setFont(BOLD, 13)
-    canvas.drawString(MARGIN, TOP, printable(f"Register of members: {share_class.name}", 70))
+    canvas.drawString(MARGIN, TOP, fit_width(f"Register of members: {share_class.name}", TITLE_WIDTH, 13, BOLD))
     canvas.setFont(FONT, 9)
     canvas.drawString(MARGIN, TOP - 15, printable(f"{merchant.name} ({merchant.mid})", 90))
     vote = "each share has a vote" if share_class.votes == "share" else "each member has a vote"

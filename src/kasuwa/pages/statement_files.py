@@ -61,8 +61,8 @@ def csv_end(head: StatementHead, totals: Iterable[StatementTotal]) -> bytes:
 MARGIN, TOP, BOTTOM, LINE_HEIGHT = 40, 800, 50, 12
 COLUMNS = ((40, "Date"), (128, "Kind"), (228, "Reference"), (340, "Counterparty"))
 AMOUNT_EDGE, BALANCE_EDGE = 490, 555
-# Characters that fit into a column.
-KIND_LENGTH, REFERENCE_LENGTH, COUNTERPARTY_LENGTH = 22, 27, 24
+# Widths of columns in points.
+KIND_WIDTH, REFERENCE_WIDTH, COUNTERPARTY_WIDTH = 96, 108, 90
 FONT, BOLD, SIZE = "Helvetica", "Helvetica-Bold", 7.5
 
 
@@ -75,6 +75,16 @@ def printable(text: str, length: int = 200) -> str:
             sign if is_latin(sign) else "?" for part in signs for sign in part if not unicodedata.combining(sign)
         )
     return shown if len(shown) <= length else f"{shown[: length - 1]}…"
+
+
+def fit_width(text: str, width: float, size: float, font: str = FONT) -> str:
+    """Returns as much of a text as fits into a width in points."""
+    from reportlab.pdfbase.pdfmetrics import stringWidth
+
+    shown = printable(text, 80)
+    while len(shown) > 1 and stringWidth(shown, font, size) > width:
+        shown = f"{shown[:-2]}…"
+    return shown
 
 
 def is_latin(sign: str) -> bool:
@@ -145,9 +155,9 @@ def render_pdf(head: StatementHead, movements: Iterable[Movement], totals: Itera
     for movement in movements:
         cells = (
             lagos_text(movement.at)[:19].replace("T", " "),
-            printable(movement.kind, KIND_LENGTH),
-            printable(movement.reference, REFERENCE_LENGTH),
-            printable(movement.counterparty, COUNTERPARTY_LENGTH),
+            fit_width(movement.kind, KIND_WIDTH, SIZE),
+            fit_width(movement.reference, REFERENCE_WIDTH, SIZE),
+            fit_width(movement.counterparty, COUNTERPARTY_WIDTH, SIZE),
         )
         pages.write_line(cells, format_minor(movement.amount), format_minor(movement.balance))
     pages.write_line(("", "Closing balance"), "", format_minor(head.closing), BOLD)
