@@ -31,6 +31,7 @@ from kasuwa.transactions.transactions import FAILED
 LINKED_FIELDS = {
     "checkoutRef": "checkouts",
     "borrower_id": "clients",
+    "card_reference": "cards",
     "class_id": "shares",
     "client_id": "clients",
     "customer_id": "customers",

@@ -204,8 +204,9 @@ CARDS = RecordKind(
 
 
 def describe_card_dispute(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns what the card got in the currency of the card. The other amounts are in that of the shop."""
-    return {"credited": f"{row['card_currency']} {row['credited']}"}
+    """Returns what the card got in the currency of the card, and the card by a name of its own: the other reference is
+    that of the purchase. The other amounts are in the currency of the shop."""
+    return {"card_reference": row["reference"], "credited": f"{row['card_currency']} {row['credited']}"}
 
 
 CARD_DISPUTES = RecordKind(
@@ -216,7 +217,7 @@ CARD_DISPUTES = RecordKind(
     key_field="dispute_id",
     columns=("dispute_id", "state", "amount", "currency", "reason", "txnRef", "filed_at"),
     describe=describe_card_dispute,
-    hidden_fields=("card_currency",),
+    hidden_fields=("card_currency", "reference"),
     filters=(FormField("state", "State", options=STATES),),
     list_action="disputes",
     view_action="view_dispute",
