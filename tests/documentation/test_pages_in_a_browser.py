@@ -7,7 +7,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from kasuwa.boot.documentation import make_site
 from kasuwa.documentation.contents import MARKDOWN_PAGES
-from tests.browser import BROWSER_GROUP, OpenPage, browser, open_page, overflows, reuse_page, reused
+from tests.browser import BROWSER_GROUP, OpenPage, browser, open_page, overflows, press_and_leave, reuse_page, reused
 from tests.console.page_checks import faults_in_all_viewports
 from tests.running import Deployment
 
@@ -94,7 +94,7 @@ def test_the_search_finds_sections_and_actions(deployment: Deployment, open_page
     page = open_page()
     page.goto(address_of(deployment, "guides/errors.html"))
     page.get_by_role("searchbox").fill("refund payment")
-    page.keyboard.press("Enter")
+    press_and_leave(page.get_by_role("searchbox"), "Enter")
     results = page.locator("#search-results a")
     expect(results.first).to_be_visible()
     assert "payment refund" in results.all_inner_texts()[:3]

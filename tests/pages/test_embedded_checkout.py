@@ -158,7 +158,7 @@ def test_the_focus_stays_in_the_overlay_and_returns(
         assert box is not None
         over = page.evaluate("([x, y]) => document.elementFromPoint(x, y).tagName", [box["x"] + 5, box["y"] + 5])
         assert over == "DIALOG"
-        page.get_by_role("button", name="Close payment").press("Escape")
+        press_and_leave(page.get_by_role("button", name="Close payment"), "Escape")
         expect(page.get_by_role("dialog")).to_have_count(0)
         expect(page.get_by_role("button", name="Pay")).to_be_focused()
         assert calls_of(page) == [["close"]]

@@ -14,6 +14,7 @@ from tests.browser import (
     browser,
     open_page,
     overflows,
+    press_and_leave,
     reuse_page,
     reused,
 )
@@ -70,7 +71,7 @@ def test_the_challenge_works_without_script_and_returns_to_the_merchant(open_pag
             page.get_by_role("button", name="Approve").click()
             expect(page.get_by_role("alert")).to_contain_text("not right")
             page.get_by_label("One-time code").fill(RIGHT_CODE)
-            page.get_by_label("One-time code").press("Enter")  # As the keyboard of a phone does it.
+            press_and_leave(page.get_by_label("One-time code"), "Enter")  # As the keyboard of a phone does it.
             page.wait_for_url(re.compile("/done"))
             assert page.url == f"{shop.origin}/done?order=7&txnRef={REFERENCE}&txnStatus=successful"
     assert checkout.answers == ["000000", RIGHT_CODE]

@@ -4,7 +4,16 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.browser import BROWSER_GROUP, WIDTHS, OpenPage, accessibility_faults, browser, open_page, overflows
+from tests.browser import (
+    BROWSER_GROUP,
+    WIDTHS,
+    OpenPage,
+    accessibility_faults,
+    browser,
+    open_page,
+    overflows,
+    press_and_leave,
+)
 from tests.console.page_checks import take_pictures
 from tests.merchant_client import MerchantClient
 from tests.methods.checkout.payer import DECLINED_CARD, OK_CARD, open_checkout, verify
@@ -44,7 +53,7 @@ def test_a_declined_card_and_another_with_a_code_to_the_receipt_and_back(
             expect(page.get_by_label("Card number")).to_have_value(re.sub("(.{4})(?=.)", r"\1 ", number))
             page.get_by_label("Expires").press_sequentially("1230")
             page.get_by_label("Security code").fill("000")
-            page.get_by_label("Security code").press("Enter")
+            press_and_leave(page.get_by_label("Security code"), "Enter")
             expect(page.get_by_role("heading", name="Enter the code from your bank")).to_be_visible()
             page.get_by_label("One-time code").fill("123456")
             page.get_by_role("button", name="Confirm").click()

@@ -4,7 +4,16 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.browser import BROWSER_GROUP, WIDTHS, OpenPage, accessibility_faults, browser, open_page, overflows
+from tests.browser import (
+    BROWSER_GROUP,
+    WIDTHS,
+    OpenPage,
+    accessibility_faults,
+    browser,
+    open_page,
+    overflows,
+    press_and_leave,
+)
 from tests.console.page_checks import take_pictures
 from tests.merchant_client import MerchantClient
 from tests.methods.invoices.test_http import made, show
@@ -24,7 +33,7 @@ def pay_by_card(page: Page) -> None:
     page.get_by_label("Card number").press_sequentially("4111110000000013")
     page.get_by_label("Expires").press_sequentially("1230")
     page.get_by_label("Security code").fill("000")
-    page.get_by_label("Security code").press("Enter")
+    press_and_leave(page.get_by_label("Security code"), "Enter")
     page.get_by_label("One-time code").fill("123456")
     page.get_by_role("button", name="Confirm").click()
     expect(page.get_by_role("heading", name="Payment successful")).to_be_visible()
