@@ -152,8 +152,9 @@ def test_a_table_has_the_columns_of_all_its_rows() -> None:
 
 
 def test_a_card_dispute_says_what_the_card_got_in_its_own_currency() -> None:
-    shown = CARD_DISPUTES.present({"amount": "5.00", "currency": "USD", "credited": "7500.00", "card_currency": "NGN"})
-    assert shown["credited"] == "NGN 7500.00"
+    dispute = {"reference": "CARD1", "amount": "5.00", "currency": "USD", "credited": "7500.00", "card_currency": "NGN"}
+    shown = CARD_DISPUTES.present(dispute)
+    assert (shown["credited"], shown["card_reference"]) == ("NGN 7500.00", "CARD1")
 
 
 def test_a_beneficiary_is_added_and_receives_its_share(owner: Visitor, shop: MerchantClient) -> None:
